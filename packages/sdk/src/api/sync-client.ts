@@ -1,0 +1,155 @@
+import type { CommitReceipt } from "../protocol/commit.ts";
+import type { ErrorCode } from "../protocol/error-codes.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { Action } from "../protocol/operation.ts";
+import type { OnStale } from "../protocol/stale.ts";
+import type { SyncError } from "../errors.ts";
+import type { ModelName, NewRow, Patch, RowOf } from "./row-types.ts";
+
+/** The client as an app holds it. Reads answer from memory at once; writes are queued durably and shown at once. */
+export interface SyncClient<S extends ModelSchema> {
+  readonly models: { readonly [M in ModelName<S>]: ModelApi<S, M> };
+  /** Several operations that happen together or not at all. */
+  commit(operations: readonly CommitOperation<S>[], options?: CommitOptions<S>): Write;
+  status(): SyncStatus;
+  /** Writes that were held because somebody else changed the same fields meanwhile. */
+  conflicts(): readonly Conflict[];
+  /** Every write that the log has not settled yet, oldest first. */
+  pending(): readonly PendingMutation[];
+  /** Writes that were refused and wait for a decision: retry them or discard them. Nothing is dropped by itself. */
+  attention(): readonly AttentionItem[];
+  /** Called after every change of what the questions above, or a model's `get` and `list`, would answer. */
+  subscribe(listener: () => void): () => void;
+  /** Resolves when the rows of the first snapshot, or of the local store, can be read. */
+  ready(): Promise<void>;
+  /** Resolves when every write made so far is settled or needs a decision. Rejects with a `SyncError` after `timeoutMs`. */
+  drain(options?: { timeoutMs?: number }): Promise<void>;
+  /** Stops all traffic until `resume`, as if the network were gone; writes are queued meanwhile. */
+  pause(): void;
+  resume(): void;
+  close(): Promise<void>;
+}
+
+export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
+  /** Makes an id when none is given. */
+  create(data: NewRow<S, M>, options?: WriteOptions & { id?: string }): Write;
+  update(id: string, patch: Patch<S, M>, options?: WriteOptions): Write;
+  delete(id: string, options?: WriteOptions): Write;
+  archive(id: string, options?: WriteOptions): Write;
+  unarchive(id: string, options?: WriteOptions): Write;
+  /** The record as the user should see it now: the log's rows with this client's unsettled writes on top. */
+  get(id: string): RowOf<S, M> | undefined;
+  /** The same array is returned as long as nothing in it changed. Archived rows are left out unless asked for. */
+  list(query?: Query<S, M>): readonly RowOf<S, M>[];
+}
+
+export interface WriteOptions {
+  /** Default `notify`: a stale write is held and becomes a conflict. */
+  onStale?: OnStale;
+  /** Default: how far this client's rows had read when the write was made. */
+  readAt?: number;
+  /** The caller's own name for the write, for instance derived from a business event; default: made. */
+  clientTxId?: string;
+}
+
+/** What a write answers at once. */
+export interface Write {
+  /** The record's id; for `commit`, the first operation's. */
+  readonly id: string;
+  readonly clientTxId: string;
+  /** Resolves when the write is on disk and survives a reload. */
+  readonly queued: Promise<void>;
+  /** Resolves with the confirmed receipt; rejects with a `SyncError` when the write was refused, held or discarded. */
+  readonly receipt: Promise<CommitReceipt>;
+}
+
+export type Where<Row> = {
+  readonly [F in keyof Row]?: Row[F] | { readonly in?: readonly Row[F][]; readonly gt?: Row[F]; readonly gte?: Row[F]; readonly lt?: Row[F]; readonly lte?: Row[F] };
+};
+
+export interface Query<S extends ModelSchema, M extends ModelName<S>> {
+  readonly where?: Where<RowOf<S, M>>;
+  /** Ties are broken by id. */
+  readonly orderBy?: keyof RowOf<S, M> & string;
+  readonly order?: "asc" | "desc";
+  readonly limit?: number;
+  readonly archived?: "without" | "only" | "with";
+}
+
+export type CommitOperation<S extends ModelSchema> = {
+  [M in ModelName<S>]:
+    | { action: "create"; model: M; id?: string; data: NewRow<S, M> }
+    | { action: "update"; model: M; id: string; data: Patch<S, M> }
+    | { action: "delete" | "archive" | "unarchive"; model: M; id: string };
+}[ModelName<S>];
+
+export interface CommitOptions<S extends ModelSchema> extends WriteOptions {
+  /** Premises: rows, fields of rows, or groups that must not have moved since they were read. */
+  reads?: readonly (
+    | { model: ModelName<S>; id: string; fields?: readonly string[]; readAt?: number; onStale?: OnStale }
+    | { group: string; readAt?: number; onStale?: OnStale }
+  )[];
+}
+
+export type SyncStatus = {
+  /**
+   * `starting`: the local store is being read. `connecting`, `online`, `offline` (no network), `paused` (by the app),
+   * `needs-auth`: the token was refused and no new one came. `storage-failed`: nothing can be queued durably.
+   */
+  readonly name: "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
+  /** Writes that the log has not settled. */
+  readonly pending: number;
+  readonly conflicts: number;
+  readonly attention: number;
+  /** When the oldest unsettled write was made (ms since 1970), or undefined: the health number. */
+  readonly oldestPendingAt: number | undefined;
+  /** Position that this client's rows have reached. */
+  readonly syncId: number;
+  /** When the next attempt is due (ms since 1970), if one is waiting. */
+  readonly retryAt: number | undefined;
+  readonly reason: string | undefined;
+};
+
+export interface PendingMutation {
+  readonly clientTxId: string;
+  readonly phase: "saving" | "queued" | "sending" | "confirmed" | "blocked";
+  readonly operations: readonly { action: Action; model: string; id: string; data?: JsonObject }[];
+  readonly createdAt: number;
+  readonly attempts: number;
+}
+
+export interface Conflict {
+  readonly clientTxId: string;
+  readonly model: string;
+  readonly id: string;
+  /** Fields that both sides wrote. */
+  readonly fields: readonly string[];
+  /** What this client wanted to write, its later writes to the same record included. */
+  readonly mine: JsonObject;
+  /** The same fields as they were when this client read them. */
+  readonly base: JsonObject;
+  /** The same fields as they are now; null when the record was deleted. */
+  readonly theirs: JsonObject | null;
+  /** `<participantKind>:<participantId>` */
+  readonly writtenBy: string;
+  readonly observedSyncId: number;
+  /** Sends mine again, on top of what is there now. */
+  keepMine(): Write;
+  /** Gives up the conflicting fields; what else the write changed is sent. */
+  takeTheirs(): void;
+  /** Sends these values for the conflicting fields instead. */
+  merge(patch: JsonObject): Write;
+}
+
+export interface AttentionItem {
+  readonly clientTxId: string;
+  readonly code: ErrorCode | string;
+  readonly error: SyncError;
+  readonly operations: PendingMutation["operations"];
+  readonly createdAt: number;
+  /** Sends it again, under a new name, as it is. */
+  retry(): Write;
+  /** Forgets it, and shows the log's rows. */
+  discard(): void;
+}

@@ -1,0 +1,1 @@
+export class SyncError extends Error {}

@@ -1,0 +1,28 @@
+import { type Static, Type } from "typebox";
+
+/** What a denied caller would have needed. */
+export const RequiredCapability = Type.Object({
+  can: Type.String(),
+  model: Type.String(),
+  syncGroup: Type.Optional(Type.String()),
+  scope: Type.String(),
+});
+export type RequiredCapability = Static<typeof RequiredCapability>;
+
+/** Every error body over HTTP, and every error frame on the stream. */
+export const ErrorEnvelope = Type.Object({
+  type: Type.String(),
+  message: Type.String(),
+  code: Type.String(),
+  param: Type.Optional(Type.String()),
+  doc_url: Type.Optional(Type.String()),
+  request_id: Type.Optional(Type.String()),
+  requiredCapability: Type.Optional(RequiredCapability),
+  /** Bulk only: the index of the commit that this one waited for. */
+  blockedBy: Type.Optional(Type.Integer()),
+  /** `schema_incompatible` only: what stands against the change. */
+  problems: Type.Optional(
+    Type.Array(Type.Object({ model: Type.String(), field: Type.Optional(Type.String()), problem: Type.String() })),
+  ),
+});
+export type ErrorEnvelope = Static<typeof ErrorEnvelope>;

@@ -1,0 +1,30 @@
+import { type Static, Type } from "typebox";
+
+const strict = { additionalProperties: false };
+const Names = Type.Array(Type.String(), { maxItems: 200 });
+
+/** The first frame on a stream. `since` absent: from now on. */
+export const Hello = Type.Object(
+  {
+    frame: Type.Literal("hello"),
+    token: Type.String(),
+    clientId: Type.Optional(Type.String()),
+    /** The log that `since` counts in. */
+    log: Type.Optional(Type.String()),
+    since: Type.Optional(Type.Integer({ minimum: 0 })),
+    models: Type.Optional(Names),
+    groups: Type.Optional(Names),
+  },
+  strict,
+);
+/** A fresh token before the old one ends. */
+export const Auth = Type.Object({ frame: Type.Literal("auth"), token: Type.String() }, strict);
+/** Replaces what is heard. */
+export const Follow = Type.Object(
+  { frame: Type.Literal("follow"), groups: Type.Optional(Names), models: Type.Optional(Names) },
+  strict,
+);
+export const Ping = Type.Object({ frame: Type.Literal("ping"), n: Type.Integer() }, strict);
+
+export const FrameUp = Type.Union([Hello, Auth, Follow, Ping]);
+export type FrameUp = Static<typeof FrameUp>;

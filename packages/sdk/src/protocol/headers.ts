@@ -1,0 +1,10 @@
+/** Names of the headers that both sides read or write, lower-case as Node and `fetch` give them. */
+export const headers = {
+  idempotencyKey: "idempotency-key",
+  requestId: "x-request-id",
+  /** `true` when the stored receipt of an earlier request is sent again. */
+  replayed: "idempotent-replayed",
+  /** `true` when a stale write was held by `onStale: "notify"`: nothing was written. */
+  held: "holdfast-held",
+  retryAfter: "retry-after",
+} as const;

@@ -1,0 +1,49 @@
+// What both sides agree on. The SDK's own code imports values from the constant files only
+// (apply, error-codes, frames-down, headers, limits, paths, version), so that no TypeBox reaches a browser.
+export { applyOperation, type Row, type WriteStep } from "./apply.ts";
+export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
+export {
+  type Audience,
+  type Body,
+  type EndpointSchema,
+  endpoints,
+  type QueryParameter,
+  type Reply,
+} from "./endpoints.ts";
+export { ErrorEnvelope, RequiredCapability } from "./error.ts";
+export { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "./error-codes.ts";
+export {
+  closeCodes,
+  type Entries,
+  type ErrorFrame,
+  type FrameDown,
+  type Pong,
+  type Resync,
+  type ResyncReason,
+  type SchemaFrame,
+  type Welcome,
+} from "./frames-down.ts";
+export { Auth, Follow, FrameUp, Hello, Ping } from "./frames-up.ts";
+export { headers } from "./headers.ts";
+export type { Json, JsonObject } from "./json.ts";
+export { limits } from "./limits.ts";
+export { type List, ListEnvelope } from "./list.ts";
+export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } from "./log.ts";
+export {
+  FIELD_TYPES,
+  Field,
+  type FieldType,
+  GroupRule,
+  Model,
+  type ModelSchema,
+  SchemaPush,
+  SchemaPushed,
+  SchemaRead,
+} from "./model-schema.ts";
+export { ACTIONS, type Action, Operation, Read } from "./operation.ts";
+export { Deleted, Organization, OrganizationBody, RevokeBody, SecretKey, SecretKeyBody } from "./operator.ts";
+export { type EndpointName, paths, STREAM_PATH } from "./paths.ts";
+export { BareWriteBody, Claim, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
+export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./snapshot.ts";
+export { OnStale, StaleNotification } from "./stale.ts";
+export { INTERFACE_VERSION, STREAM_PROTOCOL } from "./version.ts";

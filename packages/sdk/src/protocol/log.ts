@@ -1,0 +1,36 @@
+import { type Static, Type } from "typebox";
+
+export const VERBS = ["created", "updated", "deleted", "archived", "unarchived"] as const;
+/** What happened to a record. */
+export type Verb = (typeof VERBS)[number];
+
+export const PARTICIPANT_KINDS = ["user", "agent", "system"] as const;
+export type ParticipantKind = (typeof PARTICIPANT_KINDS)[number];
+
+/** One line of the log: one operation that changed something. */
+export const LogEntry = Type.Object({
+  object: Type.Literal("log_entry"),
+  /** Position in the log: 1, 2, 3 … without holes, in commit order. */
+  syncId: Type.Integer(),
+  model: Type.String(),
+  id: Type.String(),
+  verb: Type.Union(VERBS.map((verb) => Type.Literal(verb))),
+  /** The row after; null on delete. */
+  data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  /** The fields that an update wrote; null on every other verb. */
+  changedFields: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  clientTxId: Type.String(),
+  clientId: Type.Union([Type.String(), Type.Null()]),
+  transactionId: Type.Union([Type.String(), Type.Null()]),
+  /** Participant id of the writer. */
+  actor: Type.String(),
+  participantKind: Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind))),
+  claim: Type.Union([Type.String(), Type.Null()]),
+  createdAt: Type.String(),
+  /** The record left the groups that the reader hears: `verb` is `deleted`, the record lives on elsewhere. */
+  left: Type.Optional(Type.Boolean()),
+});
+export type LogEntry = Omit<Static<typeof LogEntry>, "verb" | "participantKind"> & {
+  verb: Verb;
+  participantKind: ParticipantKind;
+};

@@ -1,0 +1,72 @@
+import { type Static, Type } from "typebox";
+
+export const FIELD_TYPES = ["string", "number", "integer", "boolean", "datetime", "enum", "array", "json"] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+const strict = { additionalProperties: false };
+const Name = Type.String({ pattern: "^[A-Za-z][A-Za-z0-9_]{0,62}$" });
+
+/** One declared field. `default` fills an absent value on create; `nullable` admits null. */
+export const Field = Type.Object(
+  {
+    type: Type.Union(FIELD_TYPES.map((type) => Type.Literal(type))),
+    required: Type.Optional(Type.Boolean()),
+    nullable: Type.Optional(Type.Boolean()),
+    default: Type.Optional(Type.Unknown()),
+    index: Type.Optional(Type.Boolean()),
+    values: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+  },
+  strict,
+);
+export type Field = Omit<Static<typeof Field>, "type"> & { readonly type: FieldType };
+
+/** A record is filed under `<kind>:<value of the field "from">`; `from` may be `id`. */
+export const GroupRule = Type.Object({ kind: Type.String({ pattern: "^[a-z][a-z0-9_]*$" }), from: Name }, strict);
+export type GroupRule = Static<typeof GroupRule>;
+
+export const Model = Type.Object(
+  {
+    fields: Type.Record(Type.String(), Field),
+    groups: Type.Optional(Type.Array(GroupRule)),
+    /** What a stale check compares: single fields (default) or the record as a whole. */
+    conflict: Type.Optional(Type.Union([Type.Literal("field"), Type.Literal("record")])),
+  },
+  strict,
+);
+export interface Model {
+  readonly fields: Readonly<Record<string, Field>>;
+  readonly groups?: readonly GroupRule[];
+  readonly conflict?: "field" | "record";
+}
+
+/** The models of one organisation in one environment, as pushed: data, interpreted, never compiled. */
+export interface ModelSchema {
+  readonly models: Readonly<Record<string, Model>>;
+}
+
+export const SchemaPush = Type.Object(
+  {
+    models: Type.Record(Type.String(), Model),
+    force: Type.Optional(Type.Boolean()),
+    renames: Type.Optional(Type.Array(Type.Object({ model: Name, from: Name, to: Name }, strict))),
+  },
+  strict,
+);
+export type SchemaPush = ModelSchema & { force?: boolean; renames?: { model: string; from: string; to: string }[] };
+
+export const SchemaPushed = Type.Object({
+  object: Type.Literal("schema"),
+  version: Type.Integer(),
+  hash: Type.String(),
+  unchanged: Type.Boolean(),
+  warnings: Type.Array(Type.String()),
+});
+export type SchemaPushed = Static<typeof SchemaPushed>;
+
+export const SchemaRead = Type.Object({
+  object: Type.Literal("schema"),
+  version: Type.Integer(),
+  hash: Type.String(),
+  models: Type.Record(Type.String(), Model),
+});
+export type SchemaRead = Omit<Static<typeof SchemaRead>, "models"> & ModelSchema;

@@ -1,0 +1,26 @@
+/** Endpoint name → method and path. Every path is answered with `/api` before it too. */
+export const paths = {
+  createRecord: ["POST", "/v1/models/:model"],
+  updateRecord: ["PATCH", "/v1/models/:model/:id"],
+  deleteRecord: ["DELETE", "/v1/models/:model/:id"],
+  readRecord: ["GET", "/v1/models/:model/:id"],
+  listRecords: ["GET", "/v1/models/:model"],
+  archiveRecord: ["POST", "/v1/models/:model/:id/archive"],
+  unarchiveRecord: ["POST", "/v1/models/:model/:id/unarchive"],
+  commit: ["POST", "/v1/commits"],
+  commitBulk: ["POST", "/v1/commits/bulk"],
+  readLog: ["GET", "/v1/log"],
+  readSnapshot: ["GET", "/v1/snapshot"],
+  pushSchema: ["POST", "/v1/schema"],
+  readSchema: ["GET", "/v1/schema"],
+  createOrganization: ["POST", "/v1/organizations"],
+  listOrganizations: ["GET", "/v1/organizations"],
+  createSecretKey: ["POST", "/v1/secret_keys"],
+  listSecretKeys: ["GET", "/v1/secret_keys"],
+  revokeSecretKey: ["DELETE", "/v1/secret_keys/:id"],
+} as const satisfies Record<string, readonly [method: "GET" | "POST" | "PATCH" | "DELETE", path: string]>;
+
+export type EndpointName = keyof typeof paths;
+
+/** Where the WebSocket stream is opened. */
+export const STREAM_PATH = "/v1/stream";

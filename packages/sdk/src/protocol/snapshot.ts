@@ -1,0 +1,24 @@
+import type { JsonObject } from "./json.ts";
+
+/** First line of a snapshot page: the head of the log before the first page was read. */
+export interface SnapshotStart {
+  object: "snapshot";
+  stamp: number;
+  logId: string;
+}
+
+/** One record; it may be newer than `stamp`, never older. */
+export interface SnapshotLine {
+  model: string;
+  id: string;
+  syncId: number;
+  archivedAt?: string;
+  data: JsonObject;
+}
+
+/** Last line of a page. A page without it is incomplete. */
+export interface SnapshotEnd {
+  object: "snapshot_end";
+  count: number;
+  next_cursor: string | null;
+}

@@ -1,0 +1,21 @@
+import { type Static, Type } from "typebox";
+
+/** What happens to a write whose premise has moved. The aliases `force`, `flag`, `merge` are translated where bytes come in. */
+export const OnStale = Type.Union([Type.Literal("reject"), Type.Literal("overwrite"), Type.Literal("notify")]);
+export type OnStale = Static<typeof OnStale>;
+
+/** Why a write was held: what moved, by whom, and what stands there now. */
+export const StaleNotification = Type.Object({
+  object: Type.Literal("stale_notification"),
+  model: Type.String(),
+  id: Type.String(),
+  /** `<participantKind>:<participantId>` of the newest conflicting entry. */
+  writtenBy: Type.String(),
+  /** The sync group of a group premise; absent otherwise. */
+  group: Type.Optional(Type.String()),
+  readAt: Type.Integer(),
+  observedSyncId: Type.Integer(),
+  conflictingFields: Type.Array(Type.String()),
+  currentValues: Type.Record(Type.String(), Type.Unknown()),
+});
+export type StaleNotification = Static<typeof StaleNotification>;
