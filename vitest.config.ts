@@ -1,0 +1,73 @@
+import { playwright } from "@vitest/browser-playwright";
+import { defaultClientConditions, defaultServerConditions } from "vite";
+import { configDefaults, defineConfig } from "vitest/config";
+import { browserArguments, findChromium } from "./scripts/browser.mjs";
+
+// Packages are tested from their sources: the condition leads every `@holdfast/…` import to `src`.
+const condition = "holdfast-source";
+
+const postgresTests = "**/*.pg.test.ts";
+const browserTests = "**/*.web.test.{ts,tsx}";
+const domTests = ["packages/react/**/*.test.{ts,tsx}", "apps/**/*.test.tsx"];
+
+// Left undefined when there is no browser yet, so that the other projects still run.
+const executablePath = findChromium();
+
+export default defineConfig({
+  resolve: { conditions: [condition, ...defaultClientConditions] },
+  ssr: { resolve: { conditions: [condition, ...defaultServerConditions] } },
+  test: {
+    exclude: [...configDefaults.exclude, "**/dist/**"],
+    // Nobody may lean on the state of a spy that another test left behind.
+    restoreMocks: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["**/*.test.ts"],
+          exclude: [...configDefaults.exclude, "**/dist/**", postgresTests, browserTests, ...domTests],
+          environment: "node",
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "dom",
+          include: domTests,
+          exclude: [...configDefaults.exclude, "**/dist/**", postgresTests, browserTests],
+          environment: "happy-dom",
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "pg",
+          include: [postgresTests],
+          // One Postgres for the whole run; each file takes a database of its own from it.
+          globalSetup: ["packages/server/src/testing/global-setup.ts"],
+          pool: "forks",
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "web",
+          include: [browserTests],
+          testTimeout: 30_000,
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({
+              launchOptions: { args: browserArguments, ...(executablePath ? { executablePath } : {}) },
+            }),
+            instances: [{ browser: "chromium" }],
+          },
+        },
+      },
+    ],
+  },
+});
