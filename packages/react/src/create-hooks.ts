@@ -1,0 +1,40 @@
+import type { ModelSchema } from "@holdfast/sdk";
+import { useAttention } from "./use-attention.ts";
+import { type UseClient, useClient } from "./use-client.ts";
+import { useConflicts } from "./use-conflicts.ts";
+import { type UseMutation, useMutation } from "./use-mutation.ts";
+import { usePending } from "./use-pending.ts";
+import { type UseQuery, useQuery } from "./use-query.ts";
+import { type UseRecord, useRecord } from "./use-record.ts";
+import { useSyncStatus } from "./use-sync-status.ts";
+
+/** The hooks with the types of one schema. */
+export interface Hooks<S extends ModelSchema> {
+  readonly useClient: UseClient<S>;
+  readonly useRecord: UseRecord<S>;
+  readonly useQuery: UseQuery<S>;
+  readonly useMutation: UseMutation<S>;
+  readonly useSyncStatus: typeof useSyncStatus;
+  readonly useConflicts: typeof useConflicts;
+  readonly usePending: typeof usePending;
+  readonly useAttention: typeof useAttention;
+}
+
+/**
+ * Gives the hooks the types of your schema; call it once and export what it answers:
+ * `export const { useQuery, useRecord, useMutation } = createHooks<typeof schema>();`
+ *
+ * They are the same functions that this package exports by name: only the types differ.
+ */
+export const createHooks = <S extends ModelSchema>(): Hooks<S> => hooks as unknown as Hooks<S>;
+
+const hooks: Hooks<ModelSchema> = {
+  useClient,
+  useRecord,
+  useQuery,
+  useMutation,
+  useSyncStatus,
+  useConflicts,
+  usePending,
+  useAttention,
+};

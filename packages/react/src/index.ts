@@ -1,0 +1,11 @@
+export { createHooks, type Hooks } from "./create-hooks.ts";
+export type { IsEqual } from "./equal.ts";
+export { SyncProvider } from "./sync-provider.tsx";
+export { useAttention } from "./use-attention.ts";
+export { type UseClient, useClient } from "./use-client.ts";
+export { useConflicts } from "./use-conflicts.ts";
+export { type UseMutation, useMutation } from "./use-mutation.ts";
+export { usePending } from "./use-pending.ts";
+export { type UseQuery, useQuery } from "./use-query.ts";
+export { type UseRecord, useRecord } from "./use-record.ts";
+export { useSyncStatus } from "./use-sync-status.ts";

@@ -1,0 +1,20 @@
+import { defineSchema } from "@holdfast/sdk";
+import { createHooks } from "../create-hooks.ts";
+
+/** A schema for the hooks' tests, and the hooks with its types. */
+export const boardSchema = defineSchema({
+  models: {
+    slide: {
+      fields: {
+        deckId: { type: "string" },
+        title: { type: "string", required: true },
+        order: { type: "number", default: 0 },
+      },
+    },
+    person: { fields: { name: { type: "string", required: true } } },
+  },
+});
+export type BoardSchema = typeof boardSchema;
+
+export const { useAttention, useClient, useConflicts, useMutation, usePending, useQuery, useRecord, useSyncStatus } =
+  createHooks<BoardSchema>();

@@ -1,0 +1,41 @@
+import type { ModelName, ModelSchema, Query, RowOf } from "@holdfast/sdk";
+import { useCallback, useState } from "react";
+import { deepEqual, type IsEqual } from "./equal.ts";
+import { type AnyClient, type AnyRow, modelOf } from "./model-of.ts";
+import { useSelect } from "./use-select.ts";
+
+export type UseQuery<S extends ModelSchema> = <M extends ModelName<S>, T = readonly RowOf<S, M>[]>(
+  model: M,
+  query?: Query<S, M> | "skip",
+  select?: (rows: readonly RowOf<S, M>[]) => T,
+  isEqual?: IsEqual<T>,
+) => T;
+
+type AnyQuery = Query<ModelSchema, string>;
+const nothing: readonly AnyRow[] = [];
+
+/**
+ * The records that match, in order. The query may be written inline; one that says the same is the same. `"skip"`
+ * reads nothing and answers with no records.
+ */
+export const useQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
+  model: string,
+  query?: AnyQuery | "skip",
+  select?: (rows: readonly AnyRow[]) => T,
+  isEqual?: IsEqual<T>,
+) => {
+  const asked = useFirstOfEquals(query);
+  const read = useCallback(
+    (client: AnyClient) => (asked === "skip" ? nothing : modelOf(client, model).list(asked)),
+    [model, asked],
+  );
+  return useSelect(read, select, isEqual);
+};
+
+/** The value as first seen, as long as those after it say the same. */
+function useFirstOfEquals<T>(value: T): T {
+  const [first, setFirst] = useState(value);
+  if (deepEqual(first, value)) return first;
+  setFirst(value);
+  return value;
+}
