@@ -1,0 +1,62 @@
+import { chownSync, mkdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import type { PostgresUser } from "./postgres-user.ts";
+
+/** Where Postgres listens, for as long as this server runs, also when Postgres is started again. */
+export type PostgresAddress = {
+  settings: Record<string, string | number>;
+  url(user: string, password: string): string;
+  /** Makes the way free for a new start. */
+  clear(): void;
+};
+
+/** A socket in a directory that only we may enter; 127.0.0.1 where a socket cannot be. */
+export async function choosePostgresAddress(home: string, user: PostgresUser): Promise<PostgresAddress> {
+  const directory = join(home, "socket");
+  const fits = Buffer.byteLength(join(directory, `.s.PGSQL.${socketNumber}`)) <= longestSocketPath;
+  return fits && process.platform !== "win32" ? socketIn(directory, user) : loopback(await freePort());
+}
+
+/** No port, only the ending of the socket's name. */
+const socketNumber = 5432;
+
+/** sun_path, less the closing zero. */
+const longestSocketPath = process.platform === "darwin" ? 103 : 107;
+
+function socketIn(directory: string, user: PostgresUser): PostgresAddress {
+  return {
+    settings: {
+      listen_addresses: "",
+      // A list of names: quoted, or a comma in the path would end the first one.
+      unix_socket_directories: `"${directory.replaceAll('"', '""')}"`,
+      unix_socket_permissions: "0700",
+      port: socketNumber,
+    },
+    url: (name, password) => `postgres://${name}:${password}@${encodeURIComponent(directory)}:${socketNumber}/postgres`,
+    clear: () => {
+      // What a killed Postgres left there names a process number that may be somebody else's by now.
+      rmSync(directory, { recursive: true, force: true });
+      mkdirSync(directory, { mode: 0o700 });
+      if (user.kind === "system-user") chownSync(directory, user.uid, user.gid);
+    },
+  };
+}
+
+function loopback(port: number): PostgresAddress {
+  return {
+    settings: { listen_addresses: "127.0.0.1", unix_socket_directories: "", port },
+    url: (name, password) => `postgres://${name}:${password}@127.0.0.1:${port}/postgres`,
+    clear: () => {},
+  };
+}
+
+const freePort = () =>
+  new Promise<number>((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });

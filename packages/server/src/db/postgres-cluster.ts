@@ -1,0 +1,107 @@
+import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { PostgresBinaries } from "./postgres-binaries.ts";
+import { commandAs, type PostgresUser, type SystemUser } from "./postgres-user.ts";
+
+/** The one database user, owner of everything in it. */
+export const databaseUser = "holdfast";
+
+/** The directory for everything of Postgres, closed to others, with its path as the kernel sees it. */
+export function prepareHome(dataDir: string, user: PostgresUser): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const home = join(realpathSync(dataDir), "postgres");
+  mkdirSync(home, { recursive: true });
+  if (user.kind !== "system-user") {
+    chmodSync(home, 0o700);
+    return home;
+  }
+  // The system user passes through to its own folders inside; it can list and read nothing on the way.
+  chmodSync(home, 0o711);
+  chmodSync(dataDir, statSync(dataDir).mode | 0o011);
+  refuseUnreachable(home, user);
+  return home;
+}
+
+/** The folder of data and the password; made at the first start. */
+export function prepareCluster(home: string, user: PostgresUser, binaries: PostgresBinaries, durable: boolean) {
+  const data = join(home, "data");
+  const passwordFile = join(home, "password");
+  if (!existsSync(data)) createCluster(home, user, binaries, durable);
+  refuseOtherVersion(data, binaries);
+  if (!existsSync(passwordFile)) {
+    throw new Error(`${passwordFile} is missing, and without it nobody can read the data beside it. Restore it.`);
+  }
+  return { data, password: readFileSync(passwordFile, "utf8").trim() };
+}
+
+/** Made under another name and moved when complete, so that `data` is never half a database. */
+function createCluster(home: string, user: PostgresUser, binaries: PostgresBinaries, durable: boolean): void {
+  const unfinished = join(home, "data.unfinished");
+  const passwordForInitdb = join(home, "password.unfinished");
+  rmSync(unfinished, { recursive: true, force: true });
+  const password = randomBytes(24).toString("base64url");
+  for (const file of [join(home, "password"), passwordForInitdb]) {
+    rmSync(file, { force: true });
+    writeFileSync(file, `${password}\n`, { mode: 0o600 });
+  }
+  mkdirSync(unfinished, { mode: 0o700 });
+  if (user.kind === "system-user") {
+    for (const path of [unfinished, passwordForInitdb]) chownSync(path, user.uid, user.gid);
+  }
+  const command = commandAs(user, binaries.initdb, [
+    ...["-D", unfinished, "-U", databaseUser, `--pwfile=${passwordForInitdb}`],
+    // The C locale compares bytes: the same order on every machine, and no index breaks when the system's locales change.
+    ...["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"],
+    ...(durable ? [] : ["--no-sync"]),
+  ]);
+  const { status, error, stderr } = spawnSync(command.file, command.args, {
+    ...command.options,
+    cwd: home,
+    env: postgresEnvironment(),
+    encoding: "utf8",
+  });
+  rmSync(passwordForInitdb, { force: true });
+  if (status !== 0) {
+    throw new Error(`No database could be made in ${home}: ${(error?.message ?? stderr).trim().replaceAll("\n", " ")}`);
+  }
+  renameSync(unfinished, join(home, "data"));
+}
+
+/** Postgres gets none of our variables: they hold keys, and its user may be one that others run as too. */
+export function postgresEnvironment(): NodeJS.ProcessEnv {
+  const kept = ["PATH", "TMPDIR", "SystemRoot", "SYSTEMROOT", "TEMP", "TMP"];
+  const own = kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  return { ...Object.fromEntries(own), LC_ALL: "C", TZ: "UTC" };
+}
+
+function refuseOtherVersion(data: string, binaries: PostgresBinaries): void {
+  const written = readFileSync(join(data, "PG_VERSION"), "utf8").trim();
+  const ours = binaries.version.split(".")[0];
+  if (written === ours) return;
+  throw new Error(
+    `${data} was written by Postgres ${written}; this Holdfast brings Postgres ${ours}, which cannot read it. ` +
+      "Start the earlier Holdfast, dump the database with pg_dump, and restore it into a new data directory.",
+  );
+}
+
+function refuseUnreachable(home: string, user: SystemUser): void {
+  const { status } = spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", home], { uid: user.uid, gid: user.gid });
+  if (status === 0) return;
+  throw new Error(
+    `Postgres does not run as root, and the user ${user.name}, as whom it would run, cannot reach ${home}. ` +
+      "Name a directory that it can reach with HOLDFAST_DATA_DIR, start Holdfast as another user, or set DATABASE_URL.",
+  );
+}
