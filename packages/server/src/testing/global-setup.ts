@@ -1,20 +1,31 @@
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../db/embedded.ts";
+import { createTemplate, dropRun, type TemplateDatabase } from "./template-database.ts";
 
-/** One Postgres for the whole run: a throwaway of our own, or the one that HOLDFAST_TEST_DATABASE_URL names. */
+/**
+ * One Postgres for the whole run, with one migrated template: a throwaway of our own, or the Postgres that
+ * HOLDFAST_TEST_DATABASE_URL names (version 15 or later, as a user who may create databases).
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.HOLDFAST_TEST_DATABASE_URL;
-  if (given) {
-    project.provide("postgresUrl", given);
-    return async () => {};
+  const postgres = given ? undefined : await startEmbeddedPostgres({ throwaway: true });
+  const serverUrl = given ?? postgres?.url ?? "";
+  try {
+    const template = await createTemplate(serverUrl);
+    project.provide("templateDatabase", template);
+    return async () => {
+      // Our own Postgres takes its databases with it.
+      if (postgres) await postgres.stop();
+      else await dropRun(template);
+    };
+  } catch (error) {
+    await postgres?.stop();
+    throw error;
   }
-  const postgres = await startEmbeddedPostgres({ throwaway: true });
-  project.provide("postgresUrl", postgres.url);
-  return postgres.stop;
 }
 
 declare module "vitest" {
   export interface ProvidedContext {
-    postgresUrl: string;
+    templateDatabase: TemplateDatabase;
   }
 }

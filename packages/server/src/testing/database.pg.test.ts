@@ -1,0 +1,39 @@
+import pg from "pg";
+import { expect, inject, test } from "vitest";
+import { freshDatabase } from "./database.ts";
+import { createTemplate, dropRun } from "./template-database.ts";
+
+const database = await freshDatabase();
+const other = await freshDatabase();
+
+test("a fresh database has the tables of every migration and no rows", async () => {
+  const [counts] = await query(
+    database.url,
+    "select (select count(*)::int from holdfast.migration) migrations, (select count(*)::int from holdfast.world) worlds",
+  );
+  expect(counts).toEqual({ migrations: expect.toSatisfy((n: number) => n > 0), worlds: 0 });
+});
+
+test("what one file writes, another does not see", async () => {
+  await query(database.url, "create table public.mine ()");
+  expect(await query(other.url, "select to_regclass('public.mine') mine")).toEqual([{ mine: null }]);
+});
+
+test("a run drops its own databases and nobody else's", async () => {
+  const { serverUrl, name } = inject("templateDatabase");
+  const run = await createTemplate(serverUrl);
+  await dropRun(run);
+  const left = await query(serverUrl, "select datname from pg_database");
+  expect(left).not.toContainEqual({ datname: run.name });
+  expect(left).toContainEqual({ datname: name });
+});
+
+async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,62 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { migrate } from "../db/migrate.ts";
+
+/** A migrated database that no test writes to, only copies. */
+export type TemplateDatabase = { serverUrl: string; name: string };
+
+/** Migrated once per run. The name is the run's own, so that several runs may share one Postgres. */
+export async function createTemplate(serverUrl: string): Promise<TemplateDatabase> {
+  const name = `holdfast_test_${randomBytes(4).toString("hex")}`;
+  await onServer(serverUrl, `create database ${name}`);
+  await migrate(urlOf(serverUrl, name));
+  return { serverUrl, name };
+}
+
+/** A database with the newest tables and no rows. Answers its address. */
+export async function copyTemplate({ serverUrl, name }: TemplateDatabase): Promise<string> {
+  const copy = `${name}_${randomBytes(4).toString("hex")}`;
+  await onServer(serverUrl, `create database ${copy} template ${name}`);
+  return urlOf(serverUrl, copy);
+}
+
+/** Drops a database that one of these made; who is still connected to it is disconnected. */
+export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  await onServer(serverUrl, `drop database if exists ${name} with (force)`);
+}
+
+/** Drops the template and every copy that a broken test file left behind. */
+export async function dropRun({ serverUrl, name }: TemplateDatabase): Promise<void> {
+  const client = await connect(serverUrl);
+  try {
+    const { rows } = await client.query<{ datname: string }>(
+      "select datname from pg_database where datname = $1 or starts_with(datname, $1 || '_')",
+      [name],
+    );
+    for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The same server, another database. */
+export function urlOf(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function onServer(serverUrl: string, statement: string): Promise<void> {
+  const client = await connect(serverUrl);
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(serverUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  return client;
+}
