@@ -1,6 +1,5 @@
 import { afterAll, inject } from "vitest";
-import type {} from "./global-setup.ts";
-import { copyTemplate, dropDatabase } from "./template-database.ts";
+import { copyTemplate, dropDatabase, type TemplateDatabase } from "./template-database.ts";
 
 export type TestDatabase = {
   /** Connects as a user who may do everything in it. */
@@ -18,4 +17,11 @@ export async function freshDatabase(): Promise<TestDatabase> {
   // After-hooks run last one first, so the file's own have closed their connections by then.
   afterAll(() => dropDatabase(template.serverUrl, new URL(url).pathname.slice(1)));
   return { url };
+}
+
+// Made by global-setup.ts.
+declare module "vitest" {
+  export interface ProvidedContext {
+    templateDatabase: TemplateDatabase;
+  }
 }

@@ -1,6 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { startEmbeddedPostgres } from "../db/embedded.ts";
-import { createTemplate, dropRun, type TemplateDatabase } from "./template-database.ts";
+import type {} from "./database.ts";
+import { createTemplate, dropRun } from "./template-database.ts";
 
 /**
  * One Postgres for the whole run, with one migrated template: a throwaway of our own, or the Postgres that
@@ -21,11 +22,5 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   } catch (error) {
     await postgres?.stop();
     throw error;
-  }
-}
-
-declare module "vitest" {
-  export interface ProvidedContext {
-    templateDatabase: TemplateDatabase;
   }
 }
