@@ -78,6 +78,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       return spawn(file, args, { ...as, ...io, cwd: home, env: postgresEnvironment() });
     };
     const postgres = await keepPostgresRunning(start, log);
+    let stopped: Promise<void> | undefined;
     log.info(`Postgres ${binaries.version} runs in ${home} (process ${postgres.pid})`);
 
     return {
@@ -85,10 +86,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       get pid() {
         return postgres.pid;
       },
-      stop: async () => {
-        await postgres.stop();
-        close();
-      },
+      stop: () => (stopped ??= postgres.stop().then(close)),
     };
   } catch (error) {
     close();
