@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { root } from "./root.mjs";
+
+const windows = process.platform === "win32";
+
+/**
+ * Runs a TypeScript program from its sources, in this Node.
+ * @param {string[]} words the program and its arguments
+ */
+export const runNode = (words) =>
+  runCommand(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", ...words]);
+
+/**
+ * Runs a program that a package installed.
+ * @param {string} name
+ * @param {string[]} words
+ * @param {string} folder the package that depends on it
+ */
+export const runTool = (name, words, folder = ".") =>
+  runCommand(join(root, folder, "node_modules", ".bin", windows ? `${name}.cmd` : name), words, { shell: windows });
+
+/**
+ * Runs a command in the project's folder until it ends, and passes on the signals that ask us to end.
+ * @param {string} file
+ * @param {string[]} words
+ * @param {import("node:child_process").SpawnOptions} options
+ * @returns {Promise<number>} its exit code
+ */
+export function runCommand(file, words, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, words, { cwd: root, stdio: "inherit", ...options });
+    /** @param {NodeJS.Signals} signal */
+    const passOn = (signal) => {
+      // Ctrl-C reaches the child without us: a second one would read as "at once, without an orderly stop".
+      if (signal === "SIGINT" && process.stdin.isTTY) return;
+      child.kill(signal);
+    };
+    /** @type {NodeJS.Signals[]} */
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+    for (const signal of signals) process.on(signal, passOn);
+    const done = () => {
+      for (const signal of signals) process.off(signal, passOn);
+    };
+    child.once("error", (error) => {
+      done();
+      reject(error);
+    });
+    child.once("exit", (code, signal) => {
+      done();
+      // As a shell would say it.
+      resolve(code ?? 128 + (signal === "SIGINT" ? 2 : signal === "SIGKILL" ? 9 : 15));
+    });
+  });
+}

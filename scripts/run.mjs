@@ -1,0 +1,85 @@
+// The one way in for every `npm` script: needs only Node and npm, brings the rest. `npm run <job> -- --help` lists all.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ensureChromium } from "./browser.mjs";
+import { runNode, runTool } from "./command.mjs";
+import { installWhenNeeded } from "./install.mjs";
+import { root } from "./root.mjs";
+import { verify, verifySteps } from "./verify.mjs";
+
+/** @type {Record<string, { says: string, program?: string, run?: (words: string[]) => Promise<number>, installs?: boolean }>} */
+const jobs = {
+  start: { says: "server, demo and one agent; prints the address to open", program: "apps/demo/start.ts" },
+  server: {
+    says: "the server alone, on an embedded Postgres or on DATABASE_URL",
+    program: "packages/server/src/main.ts",
+  },
+  test: { says: `everything: ${Object.keys(verifySteps).join(", ")}; or only the named ones`, run: verify },
+  verify: { says: "the same without installing", run: verify, installs: false },
+  e2e: { says: "the end-to-end tests; further words go to Playwright", run: endToEnd },
+  bench: { says: "measures throughput on this machine", program: "e2e/bench/main.ts" },
+  faults: { says: "kills, cuts and stalls while clients write", program: "e2e/faults/main.ts" },
+  simulate: { says: "many clients with random writes and bad lines, from a seed", program: "e2e/simulate/main.ts" },
+  "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
+};
+
+/** @param {string[]} words */
+async function endToEnd(words) {
+  process.env.CHROMIUM_PATH = ensureChromium(say);
+  return runTool("playwright", ["test", "-c", "e2e/playwright.config.ts", ...words], "e2e");
+}
+
+const [name = "", ...words] = process.argv.slice(2);
+process.exitCode = await main();
+
+async function main() {
+  const job = jobs[name];
+  if (!job) {
+    process.stderr.write(help());
+    return name === "" || name === "--help" ? 0 : 1;
+  }
+  // Programs have their own help; for the others this is it.
+  if (!job.program && words.includes("--help") && name !== "e2e") {
+    process.stderr.write(help());
+    return 0;
+  }
+  const tooOld = nodeIsTooOld();
+  if (tooOld) return complain(tooOld);
+  try {
+    if (job.installs !== false) await installWhenNeeded(say);
+    return job.program ? await runNode([join(root, job.program), ...words]) : ((await job.run?.(words)) ?? 0);
+  } catch (error) {
+    return complain(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function nodeIsTooOld() {
+  const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const [major, minor] = numbers(engines.node);
+  const [ourMajor, ourMinor] = numbers(process.versions.node);
+  if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) return undefined;
+  return `Holdfast needs Node ${major}.${minor} or later; this is ${process.versions.node} (${process.execPath}).`;
+}
+
+/** @param {string} version @returns {[number, number]} */
+function numbers(version) {
+  const [major, minor] = version.replace(/^\D+/, "").split(".").map(Number);
+  return [major ?? 0, minor ?? 0];
+}
+
+function help() {
+  const lines = Object.entries(jobs).map(([job, { says }]) => `  ${job.padEnd(12)} ${says}`);
+  return `Usage: npm start, npm test, or npm run <job> [-- words]\n\n${lines.join("\n")}\n`;
+}
+
+// Everything of ours goes to stderr: the stdout of a job belongs to its program.
+/** @param {string} line */
+function say(line) {
+  process.stderr.write(`holdfast: ${line}\n`);
+}
+
+/** @param {string} sentence */
+function complain(sentence) {
+  say(sentence);
+  return 1;
+}

@@ -1,0 +1,64 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { ensureChromium } from "./browser.mjs";
+import { runNode, runTool } from "./command.mjs";
+import { root } from "./root.mjs";
+
+/** Where the runners leave what they counted, for count-tests.mjs. */
+const results = join(root, "test-results");
+
+/**
+ * In the order in which they find most for the least time.
+ * @type {Record<string, () => Promise<number>>}
+ */
+export const verifySteps = {
+  browser: async () => {
+    process.env.CHROMIUM_PATH = ensureChromium(say);
+    return 0;
+  },
+  types: () => runTool("tsc", ["-b"]),
+  layers: () => runNode(["scripts/check-layers.ts"]),
+  rules: () => runNode(["scripts/check-rules.ts"]),
+  format: () => runTool("biome", ["check", "--error-on-warnings"]),
+  tests: () => runTool("vitest", ["run", ...vitestReport]),
+  size: () => runNode(["scripts/size.ts"]),
+  e2e: () => runTool("playwright", ["test", "-c", "e2e/playwright.config.ts", "--reporter=list,json"], "e2e"),
+};
+
+const vitestReport = ["--reporter=default", "--reporter=json", `--outputFile.json=${join(results, "vitest.json")}`];
+
+/**
+ * All steps one after the other, or those that are named; the first that fails ends it.
+ * @param {string[]} names
+ * @returns {Promise<number>} the exit code
+ */
+export async function verify(names) {
+  const unknown = names.find((name) => !(name in verifySteps));
+  if (unknown) throw new Error(`There is no step "${unknown}". The steps are: ${Object.keys(verifySteps).join(", ")}.`);
+  rmSync(results, { recursive: true, force: true });
+  mkdirSync(results);
+  process.env.PLAYWRIGHT_JSON_OUTPUT_FILE = join(results, "playwright.json");
+
+  const startedAt = Date.now();
+  for (const [name, step] of Object.entries(verifySteps)) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    const stepStartedAt = Date.now();
+    say(`${name} …`);
+    const code = await step();
+    if (code !== 0) {
+      say(`${name} failed after ${seconds(stepStartedAt)}; what follows it was not tried`);
+      return code;
+    }
+    say(`${name} ✓ ${seconds(stepStartedAt)}`);
+  }
+  say(`all green in ${seconds(startedAt)}`);
+  return 0;
+}
+
+/** @param {number} since */
+const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
+
+/** @param {string} line */
+function say(line) {
+  process.stderr.write(`holdfast: ${line}\n`);
+}
