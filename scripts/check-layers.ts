@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+import { judgeLayers } from "./layers/judge.ts";
+import { sourceFiles } from "./source-files.ts";
+
+// Refuses imports against the picture, circles, and clocks or dice where decisions are made.
+const texts = new Map(sourceFiles(["packages", "apps"]).map((file) => [file, readFileSync(file, "utf8")]));
+const breaches = judgeLayers(texts);
+for (const breach of breaches) console.error(`layers: ${breach}`);
+console.error(`layers: ${texts.size} files, ${breaches.length} against the picture`);
+process.exitCode = breaches.length > 0 ? 1 : 0;

@@ -1,0 +1,47 @@
+import { findCycles } from "./cycles.ts";
+import { guardedPackages, isTest, type Layer, picture, testFolders } from "./picture.ts";
+import { type Import, readSource, type Source } from "./read-source.ts";
+
+/** Every breach of the picture in these files (path → text), one line each. */
+export function judgeLayers(texts: Map<string, string>): string[] {
+  const sources = [...texts].map(([file, text]) => readSource(file, text));
+  return [
+    ...sources.filter(({ file }) => !isTest(file)).flatMap(judge),
+    ...findCycles(sources).map((cycle) => `these import each other in a circle: ${cycle.join(" → ")}`),
+  ];
+}
+
+function judge({ file, imports, clocksAndDice }: Source): string[] {
+  const layer = picture.find(({ files }) => file.startsWith(files));
+  if (!layer) return [`${file} belongs to no layer: draw it into scripts/layers/picture.ts`];
+  return [
+    ...imports.flatMap((one) => {
+      const why = breach(file, layer, one);
+      return why ? [`${file}:${one.line} must not import ${one.to}: ${why}`] : [];
+    }),
+    ...(layer.pure ? clocksAndDice : []).map(
+      ({ says, line }) => `${file}:${line} must not ask ${says}: it decides from what it is given`,
+    ),
+  ];
+}
+
+function breach(file: string, layer: Layer, { to, typeOnly }: Import): string | undefined {
+  const inProject = /^(packages|apps|e2e|scripts)\//.test(to);
+  if (testFolders.test(to) && !testFolders.test(file)) return "only tests import what is made for tests";
+  if (!inProject) return packageBreach(file, layer, to);
+  if (beginsWithOne(to, [...(layer.imports ?? []), layer.files])) return undefined;
+  if (!beginsWithOne(to, layer.types ?? [])) return `${layer.files} lies where it cannot see that`;
+  return typeOnly ? undefined : `${layer.files} may import only types from there`;
+}
+
+function packageBreach(file: string, layer: Layer, name: string): string | undefined {
+  if (layer.packages) {
+    return layer.packages.includes(name) ? undefined : `${layer.files} imports only ${list(layer.packages)}`;
+  }
+  return guardedPackages.find(({ packages, only }) => packages.test(name) && !beginsWithOne(file, only))?.because;
+}
+
+const beginsWithOne = (path: string, beginnings: string[]) =>
+  beginnings.some((beginning) => path.startsWith(beginning));
+
+const list = (names: string[]) => (names.length > 0 ? names.join(", ") : "its own project");

@@ -1,0 +1,89 @@
+/**
+ * Who may import whom, as ARCHITECTURE.md draws it. A file belongs to the first line whose `files` its path starts
+ * with. It may always import its own layer. Types alone cost nothing at run time, so some doors are open to them only.
+ */
+export type Layer = {
+  files: string;
+  /** Beginnings of paths that it may import. */
+  imports?: string[];
+  /** Beginnings of paths from which it may import types. */
+  types?: string[];
+  /** Packages that it may import; absent: any but the guarded ones. */
+  packages?: string[];
+  /** Decides from what it is given: no clock and no dice. */
+  pure?: true;
+};
+
+const sdk = "packages/sdk/src";
+const server = "packages/server/src";
+const words = "@holdfast/sdk/protocol";
+
+export const picture: Layer[] = [
+  // words and decisions
+  { files: `${sdk}/protocol/`, packages: ["typebox"], pure: true },
+  { files: `${sdk}/core/`, imports: [`${sdk}/protocol/`], packages: [], pure: true },
+  { files: `${server}/rules/`, packages: [words], pure: true },
+
+  // the SDK: actions, edges, what users hold
+  { files: `${sdk}/errors.ts`, imports: [`${sdk}/protocol/`], types: [`${sdk}/core/`], packages: [] },
+  { files: `${sdk}/webhooks/`, imports: [`${sdk}/protocol/`], packages: [] },
+  {
+    files: `${sdk}/engine/`,
+    imports: [`${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
+  },
+  ...["storage", "transport", "browser"].map((edge) => ({
+    files: `${sdk}/${edge}/`,
+    imports: [`${sdk}/engine/ports.ts`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
+    types: [`${sdk}/core/`],
+  })),
+  {
+    files: `${sdk}/api/`,
+    imports: [`${sdk}/engine/`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`, `${sdk}/options.ts`],
+  },
+  { files: `${sdk}/devtools/`, imports: [`${sdk}/`] },
+  { files: `${sdk}/testing/`, imports: [`${sdk}/`] },
+  // client.ts builds every part; index.ts, node.ts and options.ts name what users see of it
+  { files: `${sdk}/`, imports: [`${sdk}/`] },
+
+  // the server
+  { files: `${server}/db/`, types: [`${server}/rules/`] },
+  {
+    files: `${server}/flows/`,
+    imports: [`${server}/rules/`, `${server}/db/`, `${server}/deps.ts`, `${server}/ids.ts`],
+  },
+  ...["http", "realtime", "workers"].map((edge) => ({
+    files: `${server}/${edge}/`,
+    imports: [`${server}/flows/`, `${server}/rules/`, `${server}/deps.ts`, `${server}/ids.ts`],
+  })),
+  { files: `${server}/testing/`, imports: [`${server}/`] },
+  // main.ts and server.ts know every part; config.ts, deps.ts and ids.ts stand beside them
+  { files: `${server}/`, imports: [`${server}/`] },
+
+  // on top
+  { files: "packages/react/src/", packages: ["@holdfast/sdk", "react"] },
+  { files: "apps/demo/src/", imports: ["apps/demo/src/"] },
+  { files: "apps/demo/", imports: ["apps/demo/"] },
+];
+
+/** Packages that only these may import, wherever nothing narrower is said above. */
+export const guardedPackages: { packages: RegExp; only: string[]; because: string }[] = [
+  { packages: /^pg(-|$)/, only: [`${server}/db/`, `${server}/testing/`], because: "all SQL lives in db" },
+  {
+    packages: /^(node:|ws$|fs$|path$)/,
+    only: [`${sdk}/node`, `${sdk}/testing/`, `${server}/`, "apps/demo/"],
+    because: "the rest of the SDK and React run in browsers",
+  },
+  {
+    packages: /^@holdfast\/sdk(\/(node|testing))?$/,
+    only: ["packages/react/src/", "apps/demo/"],
+    because: "the server obeys the protocol and knows no client",
+  },
+  { packages: /^@holdfast\/react$/, only: ["apps/demo/"], because: "React is on top" },
+  { packages: /^@holdfast\/server/, only: ["apps/demo/"], because: "the server is reached over the network" },
+];
+
+/** Folders for tests: only they and tests import them. */
+export const testFolders = /\/testing(\/|$)/;
+
+/** Tests may look at anything; so may a config file. */
+export const isTest = (file: string) => /\.(test|spec)\.tsx?$/.test(file) || /\.config\.ts$/.test(file);
