@@ -1,10 +1,10 @@
 // Finds a Chromium for the tests, or installs one. As a program it prints what it does:
 //   CHROMIUM_PATH → an installed Chrome or Chromium → Playwright's own → apt-get as root → a sentence
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, realpathSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { isProgram } from "./root.mjs";
 
 /**
  * How every test starts its browser. The sandbox needs rights that containers and root do not have; QUIC and the
@@ -133,10 +133,10 @@ function isExecutable(path) {
 function starts(path) {
   // Chrome for Windows opens a window instead of printing its version.
   if (process.platform === "win32") return existsSync(path);
-  return spawnSync(path, ["--version", "--no-sandbox"], { timeout: 30_000 }).status === 0;
+  return spawnSync(path, ["--version"], { timeout: 30_000 }).status === 0;
 }
 
-if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+if (isProgram(import.meta.url)) {
   try {
     ensureChromium((line) => console.log(`browser: ${line}`));
   } catch (error) {

@@ -1,14 +1,12 @@
 import { posix } from "node:path";
-import { parseSync } from "oxc-parser";
+import { type Node, nodesIn, parse } from "../syntax.ts";
 
 export type Import = { to: string; typeOnly: boolean; line: number };
 export type Source = { file: string; imports: Import[]; clocksAndDice: { says: string; line: number }[] };
 
 /** What a file imports, own files by their path in the project; and where it asks for the time or for chance. */
 export function readSource(file: string, text: string): Source {
-  const { module, program, errors } = parseSync(file, text);
-  const [error] = errors;
-  if (error) throw new Error(`${file} could not be parsed: ${error.message}`);
+  const { module, program } = parse(file, text);
   const lineOf = (offset: number) => text.slice(0, offset).split("\n").length;
   const found = (request: string, typeOnly: boolean, offset: number): Import => ({
     to: request.startsWith(".") ? posix.join(posix.dirname(file), request) : request,
@@ -30,19 +28,11 @@ export function readSource(file: string, text: string): Source {
       return name ? [found(name, false, start)] : [];
     }),
   ];
-  const clocksAndDice = [...nodesOf(program)].flatMap((node) => {
+  const clocksAndDice = [...nodesIn(program)].flatMap((node) => {
     const says = askedFor(node);
     return says ? [{ says, line: lineOf(node.start) }] : [];
   });
   return { file, imports, clocksAndDice };
-}
-
-type Node = { type: string; start: number; [key: string]: unknown };
-
-function* nodesOf(value: unknown): Generator<Node> {
-  if (typeof value !== "object" || value === null) return;
-  if (typeof (value as Node).type === "string") yield value as Node;
-  for (const inner of Object.values(value)) yield* nodesOf(inner);
 }
 
 function askedFor(node: Node): string | undefined {

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { judgeRules } from "./judge.ts";
+
+const book = "## Queue [Q]\n\n- **[Q1]** First come, first sent.\n- **[Q2]** Nothing is sent twice; see [Q1].\n";
+const judge = (tests: string, ruleBook = book) => judgeRules(ruleBook, new Map([["a.test.ts", tests]])).complaints;
+
+test("a rule that no test quotes is named", () => {
+  expect(judge(`test("[Q1] a", () => {});`)).toEqual(["[Q2] is quoted by no test"]);
+});
+
+test("a quoted rule that is not written is named with its file", () => {
+  expect(judge(`test("[Q1] [Q2] a", () => {}); test("[Q9] b", () => {});`)).toEqual([
+    "a.test.ts quotes [Q9], which is not in the rule book",
+  ]);
+});
+
+test("a rule written twice is named", () => {
+  expect(judge(`test("[Q1] a", () => {});`, "**[Q1]** and **[Q1]**")).toEqual(["[Q1] stands twice in the rule book"]);
+});
+
+test.each([
+  ["a describe", `describe("[Q1] [Q2]", () => {});`],
+  ["a table", `test.each([["[Q1] a", 1], ["[Q2] b", 2]])("%s", () => {});`],
+  ["a template", "test.runIf(true)(`[Q1] [Q2] $" + "{a}`, () => {});"],
+  ["Playwright", `test.describe("[Q1]", () => { test("[Q2] a", async ({ page }) => {}); });`],
+])("quotes are read from %s", (_, tests) => {
+  expect(judge(tests)).toEqual([]);
+});
+
+test.each([
+  ["a skipped test", `test.skip("[Q1] [Q2] a", () => {});`],
+  ["a test in a skipped group", `describe.skip("a", () => { test("[Q1] [Q2] a", () => {}); });`],
+  ["a comment", "// [Q1] [Q2]"],
+  ["the body of a test", `test("a", () => { say("[Q1] [Q2]"); });`],
+])("%s quotes nothing", (_, tests) => {
+  expect(judge(tests)).toEqual(["[Q1] is quoted by no test", "[Q2] is quoted by no test"]);
+});

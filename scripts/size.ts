@@ -1,0 +1,29 @@
+import { type Budget, judgeSize, kilobytes } from "./size/judge.ts";
+import { type BundleRequest, measureBundle } from "./size/measure.ts";
+
+// What a browser has to load, weighed after minifying and gzip, against what we allow ourselves.
+const bundles: Record<string, BundleRequest & { budget: Budget }> = {
+  "@holdfast/sdk": {
+    entry: "packages/sdk/src/index.ts",
+    // TypeBox describes the wire for servers; a browser needs its types and constants only.
+    budget: { bytes: 26 * 1024, never: ["typebox"], later: ["dexie"] },
+  },
+  "@holdfast/react": {
+    entry: "packages/react/src/index.ts",
+    external: ["react", "@holdfast/sdk"],
+    budget: { bytes: 4 * 1024, never: ["typebox"] },
+  },
+};
+
+const complaints: string[] = [];
+const row = (...cells: string[]) =>
+  console.error(`size: ${cells.map((cell, at) => cell.padEnd(at === 0 ? 18 : 10)).join("")}`);
+row("", "at once", "allowed", "later", "packages");
+for (const [name, { budget, ...request }] of Object.entries(bundles)) {
+  const size = await measureBundle(request);
+  const packages = [...size.packages, ...size.laterPackages.map((each) => `${each} (later)`)].join(", ");
+  row(name, kilobytes(size.bytes), kilobytes(budget.bytes), kilobytes(size.laterBytes), packages);
+  complaints.push(...judgeSize(budget, size).map((complaint) => `${name} ${complaint}`));
+}
+for (const complaint of complaints) console.error(`size: ${complaint}`);
+process.exitCode = complaints.length > 0 ? 1 : 0;

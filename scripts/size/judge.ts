@@ -1,0 +1,29 @@
+import type { BundleSize } from "./measure.ts";
+
+export type Budget = {
+  /** What a page may load at once, gzipped. */
+  bytes: number;
+  /** Packages that may be in no part of it. */
+  never?: string[];
+  /** Packages that a page loads only when it asks for them. */
+  later?: string[];
+};
+
+/** What is wrong with a bundle, one line each. */
+export function judgeSize(budget: Budget, size: BundleSize): string[] {
+  const { never = [], later = [] } = budget;
+  return [
+    ...(size.bytes > budget.bytes
+      ? [`is ${kilobytes(size.bytes)}, ${kilobytes(size.bytes - budget.bytes)} too much`]
+      : []),
+    ...never
+      .filter((name) => [...size.packages, ...size.laterPackages].includes(name))
+      .map((name) => `contains ${name}`),
+    ...later.filter((name) => size.packages.includes(name)).map((name) => `loads ${name} at once, not when asked`),
+    ...later
+      .filter((name) => ![...size.packages, ...size.laterPackages].includes(name))
+      .map((name) => `does not contain ${name}: was it bundled as it is used?`),
+  ];
+}
+
+export const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(1)} KB`;
