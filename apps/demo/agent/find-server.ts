@@ -1,0 +1,29 @@
+import { readDemoFile } from "../dev/demo-file.ts";
+import { keyOf } from "../dev/person-keys.ts";
+
+export interface ServerAccess {
+  readonly url: string;
+  readonly token: string;
+  /** Where the board can be watched, when the server is the demo's. */
+  readonly pageUrl: string | undefined;
+}
+
+/** The server that was named, or the demo that runs here; with the key that was given, or the agent's own. */
+export async function findServer(url: string | undefined, token: string | undefined): Promise<ServerAccess> {
+  const demo = await readDemoFile();
+  const isDemo = url === undefined || url === demo.serverUrl;
+  const server = (url ?? demo.serverUrl)?.replace(/\/$/, "");
+  if (!server)
+    throw new Error("No demo has been started here. Start one with npm start, or name a server with --server.");
+  const isUp = await fetch(`${server}/livez`).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+  if (!isUp) throw new Error(`No server answers at ${server}. Is it running? npm start starts the demo.`);
+  if (token === undefined && !isDemo) throw new Error("A server of your own needs a key: --token, or HOLDFAST_TOKEN.");
+  return {
+    url: server,
+    token: token ?? (await keyOf(server, "agent")).token,
+    pageUrl: isDemo ? demo.pageUrl : undefined,
+  };
+}

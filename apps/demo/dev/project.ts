@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+export const serverProgram = join(root, "packages/server/src/main.ts");
+export const referenceSchema = join(root, "packages/server/reference-schema.json");
+export const importProgram = join(root, "apps/demo/import.ts");
+export const sampleFile = join(root, "apps/demo/sample/keeping-a-shared-deck-honest.md");
+export const demoFolder = join(root, "apps/demo");
+
+/** Where the server keeps its data: keys, its own Postgres, and what the demo adds. */
+export const dataDirectory = (): string => process.env.HOLDFAST_DATA_DIR ?? join(root, ".holdfast");
+
+/** How a TypeScript program of ours is run from its sources. */
+export const nodeWords = (program: string, ...words: string[]): string[] => [
+  "--conditions=holdfast-source",
+  "--import",
+  "tsx",
+  program,
+  ...words,
+];

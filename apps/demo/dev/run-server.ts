@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { dataDirectory, nodeWords, serverProgram } from "./project.ts";
+
+export interface RunningServer {
+  readonly url: string;
+  /** Called with a sentence when the server ends by itself. */
+  onEnd(listener: (why: string) => void): void;
+  stop(): Promise<void>;
+}
+
+/** Starts the server as a process of its own. What it logs goes to `server.log` beside its data. */
+export async function runServer(port: number): Promise<RunningServer> {
+  await mkdir(dataDirectory(), { recursive: true });
+  const logPath = join(dataDirectory(), "server.log");
+  const child = spawn(process.execPath, nodeWords(serverProgram), {
+    env: { ...process.env, HOST: "127.0.0.1", PORT: String(port), HOLDFAST_DATA_DIR: dataDirectory() },
+    stdio: ["ignore", "pipe", "pipe"],
+    // Ctrl-C goes to the whole group; the server is told to stop by us, after the page.
+    detached: process.platform !== "win32",
+  });
+  const log = createWriteStream(logPath, { mode: 0o600 });
+  let lastLine = "";
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    lastLine = line;
+    log.write(`${line}\n`);
+  });
+
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(`The server could not be started: ${error.message}`));
+    child.once("exit", (code, signal) => {
+      resolve(`The server ended (${signal ?? `exit code ${code}`}). ${readable(lastLine)} Its log: ${logPath}`);
+    });
+  });
+  const url = await Promise.race([listening(child.stdout), ended.then((why) => Promise.reject(new Error(why)))]);
+  return {
+    url,
+    onEnd: (listener) => void ended.then(listener),
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** The address in the one line that the server prints when it listens. */
+function listening(stdout: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve) => {
+    createInterface({ input: stdout }).on("line", (line) => {
+      try {
+        const said = JSON.parse(line) as { object?: string; url?: string };
+        if (said.object === "listening" && said.url) resolve(said.url);
+      } catch {
+        // Not our line.
+      }
+    });
+  });
+}
+
+/** The message of a JSON log line, or the line. */
+function readable(line: string): string {
+  try {
+    const said = JSON.parse(line) as { msg?: string; message?: string };
+    return said.msg ?? said.message ?? line;
+  } catch {
+    return line;
+  }
+}

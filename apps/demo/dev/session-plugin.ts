@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Plugin } from "vite";
+import { readDemoFile } from "./demo-file.ts";
+import { isFromOurPage } from "./our-page.ts";
+import { keyOf, namesByParticipant } from "./person-keys.ts";
+
+/**
+ * `GET /session?person=ada` tells this page where the server is and which key to use.
+ *
+ * It hands out secret keys, which no real app may do: there, a backend that knows who is signed in mints short-lived
+ * tokens with a scope, and a browser never sees a secret key. This version of the server has secret keys only, so the
+ * demo mints one per person, and gives it to pages of its own, on this machine.
+ */
+export function sessionPlugin(): Plugin {
+  return {
+    name: "holdfast-demo-session",
+    configureServer(server) {
+      server.middlewares.use("/session", (request, response) => {
+        answer(request).then(
+          ({ status, body }) => send(response, status, body),
+          (error: unknown) => send(response, 502, error instanceof Error ? error.message : String(error)),
+        );
+      });
+    },
+  };
+}
+
+async function answer(request: IncomingMessage): Promise<{ status: number; body: string | object }> {
+  if (request.method !== "GET") return { status: 405, body: "This address answers GET." };
+  if (!isFromOurPage(request.headers, request.socket.remoteAddress)) {
+    return { status: 403, body: "Keys are given to this demo's own page only." };
+  }
+  const person = new URL(request.url ?? "", "http://page").searchParams.get("person") ?? "";
+  if (!/^[a-z]{1,20}$/.test(person)) return { status: 400, body: "person is a name of 1 to 20 letters a-z." };
+  const { serverUrl } = await readDemoFile();
+  if (!serverUrl) return { status: 503, body: "The server is not running yet. Start the demo with npm start." };
+  const key = await keyOf(serverUrl, person);
+  return { status: 200, body: { url: serverUrl, ...key, people: await namesByParticipant() } };
+}
+
+function send(response: ServerResponse, status: number, body: string | object): void {
+  response.statusCode = status;
+  response.setHeader("cache-control", "no-store");
+  response.setHeader("content-type", typeof body === "string" ? "text/plain; charset=utf-8" : "application/json");
+  response.end(typeof body === "string" ? body : JSON.stringify(body));
+}

@@ -1,0 +1,102 @@
+// An agent: reads a Markdown file and writes it as a deck, while people watch.
+import { readFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { createClient } from "@holdfast/sdk/node";
+import { findServer } from "./agent/find-server.ts";
+import { importDeck } from "./agent/import-deck.ts";
+import { type ImportPlan, planImport } from "./agent/plan-import.ts";
+import { createProgress } from "./agent/progress.ts";
+import { untilReadable } from "./agent/until-readable.ts";
+import { schema } from "./src/schema.ts";
+
+const help = `Imports a Markdown file as a deck: one slide for each section.
+
+  npm run demo:import -- path/to/file.md
+
+  --server <url>    the server (default: the demo that runs here)
+  --token <key>     a key for it (default: HOLDFAST_TOKEN, or the demo's own)
+  --pace <ms>       how long to wait after each passage (default: 80, less for long files)
+  --help
+
+The same file imported again changes nothing. An import that was cut off goes on where it stopped.
+`;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      server: { type: "string" },
+      token: { type: "string" },
+      pace: { type: "string" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) return say(help);
+  const [path] = positionals;
+  if (!path || positionals.length > 1) throw new Error(`One file, please.\n\n${help}`);
+
+  const plan = await readPlan(path);
+  const { url, token, pageUrl } = await findServer(values.server, values.token ?? process.env.HOLDFAST_TOKEN);
+  const client = createClient({ schema, url, getToken: () => token });
+  const total = plan.passages.length;
+  const progress = createProgress(total, say);
+  try {
+    await untilReadable(client, url);
+    const outcome = await importDeck(client, plan, { paceMs: paceOf(values.pace, total), at: progress.at });
+    progress.end();
+    const slides = plan.passages.filter((passage) => passage.slide).length;
+    say(
+      outcome === "already-there"
+        ? `“${plan.document.title}” has been imported before; nothing to do.`
+        : `Imported “${plan.document.title}”: ${slides} slides from ${total} passages.`,
+    );
+    if (pageUrl) say(`${pageUrl}/?deck=${plan.document.id}`);
+  } finally {
+    progress.end();
+    await client.close();
+  }
+}
+
+const LARGEST_FILE = 500_000;
+
+async function readPlan(path: string): Promise<ImportPlan> {
+  // npm runs scripts in the project's folder; the path was written for the folder the person is in.
+  const file = resolve(process.env.INIT_CWD ?? "", path);
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(error.code === "ENOENT" ? `There is no file ${file}.` : `${file} cannot be read (${error.code}).`);
+  });
+  if (bytes.length > LARGEST_FILE)
+    throw new Error(`${file} is larger than ${LARGEST_FILE / 1000} kB. Cut it in parts.`);
+  const plan = planImport(basename(file), textOf(bytes, file));
+  if (plan.passages.length === 0) throw new Error(`${file} is empty: there is nothing to import.`);
+  return plan;
+}
+
+function textOf(bytes: Uint8Array, file: string): string {
+  const sentence = `${file} is not a text in UTF-8.`;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (text.includes("\0")) throw new Error(sentence);
+    return text;
+  } catch {
+    throw new Error(sentence);
+  }
+}
+
+const PACE_MS = 80;
+const LONGEST_MS = 20_000;
+
+/** Slow enough to watch, and for a long file quick enough to wait for. */
+function paceOf(asked: string | undefined, passages: number): number {
+  if (asked === undefined) return Math.min(PACE_MS, LONGEST_MS / passages);
+  if (!/^\d{1,5}$/.test(asked)) throw new Error("--pace takes a number of milliseconds.");
+  return Number(asked);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,41 @@
+import type { AttentionItem } from "@holdfast/sdk";
+import { useAttention, useRecord } from "./sync.ts";
+
+/** Writes that the server refused. Each waits here until somebody says what becomes of it. */
+export function AttentionList() {
+  const items = useAttention();
+  if (items.length === 0) return null;
+  return (
+    <section className="panel urgent" aria-labelledby="attention-heading">
+      <h2 id="attention-heading">Needs attention</h2>
+      <ul>
+        {items.map((item) => (
+          <Refused key={item.clientTxId} item={item} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const verbs = { create: "add", update: "change", delete: "delete", archive: "archive", unarchive: "restore" } as const;
+
+function Refused({ item }: { item: AttentionItem }) {
+  const first = item.operations[0];
+  const title = useRecord("slide", first?.id ?? "skip", (slide) => slide.title?.trim());
+  const what = first ? `Could not ${verbs[first.action]} ${title ? `“${title}”` : `this ${first.model}`}.` : "";
+  return (
+    <li>
+      <p>
+        {what} {item.error.message}
+      </p>
+      <p className="choices">
+        <button type="button" onClick={() => item.retry()}>
+          Try again
+        </button>
+        <button type="button" onClick={() => item.discard()}>
+          Discard
+        </button>
+      </p>
+    </li>
+  );
+}

@@ -1,0 +1,83 @@
+import { useCallback, useRef, useState } from "react";
+import { SlideCard } from "./slide-card.tsx";
+import { moveSlide, orderAtEnd } from "./slide-order.ts";
+import { useClient, useMutation, useQuery, useSyncStatus } from "./sync.ts";
+import { Undo, type Undoable } from "./undo.tsx";
+
+/** The slides of one deck, in order. */
+export function Deck({ deckId }: { deckId: string }) {
+  const client = useClient();
+  const { create, delete: remove, commit } = useMutation("slide");
+  const places = useQuery(
+    "slide",
+    { where: { deckId }, orderBy: "order" },
+    (slides) => slides.map(({ id, order }) => ({ id, order })),
+    samePlaces,
+  );
+  const isStarting = useSyncStatus((status) => status.name === "starting");
+  const [newId, setNewId] = useState<string>();
+  const [deleted, setDeleted] = useState<Undoable>();
+  const forgetDeleted = useCallback(() => setDeleted(undefined), []);
+  const list = useRef<HTMLOListElement>(null);
+
+  const move = useCallback(
+    (id: string, by: -1 | 1) => {
+      const slides = client.models.slide.list({ where: { deckId }, orderBy: "order" });
+      const from = slides.findIndex((slide) => slide.id === id);
+      const moves = moveSlide(slides, from, from + by);
+      if (moves.length === 0) return;
+      commit(moves.map((one) => ({ action: "update", model: "slide", id: one.id, data: { order: one.order } })));
+    },
+    [client, commit, deckId],
+  );
+
+  const removeSlide = useCallback(
+    (id: string) => {
+      const slide = client.models.slide.get(id);
+      if (!slide) return;
+      const next = document.querySelector<HTMLElement>(`#slide-${CSS.escape(id)} + li textarea`);
+      remove(id);
+      setDeleted({
+        says: `Deleted “${slide.title?.trim() || "Untitled"}”.`,
+        undo: () => {
+          const { id: _, ...fields } = slide;
+          create(fields, { id });
+        },
+      });
+      // The button that had the focus is gone with its card.
+      (next ?? list.current?.querySelector<HTMLElement>("li:last-child textarea"))?.focus();
+    },
+    [client, create, remove],
+  );
+
+  const add = () => setNewId(create({ deckId, title: "", notes: "", order: orderAtEnd(places) }).id);
+
+  return (
+    <section aria-label="Slides" className="deck">
+      {places.length === 0 && !isStarting && <p className="empty">No slides here yet.</p>}
+      <ol ref={list}>
+        {places.map(({ id }, at) => (
+          <SlideCard
+            key={id}
+            id={id}
+            number={at + 1}
+            isFirst={at === 0}
+            isLast={at === places.length - 1}
+            isNew={id === newId}
+            move={move}
+            remove={removeSlide}
+          />
+        ))}
+      </ol>
+      <button type="button" className="add" onClick={add}>
+        Add a slide
+      </button>
+      <Undo undoable={deleted} done={forgetDeleted} />
+    </section>
+  );
+}
+
+/** A slide whose text changes keeps its place: only the card itself has to render. */
+function samePlaces(a: readonly { id: string; order: number }[], b: readonly { id: string; order: number }[]): boolean {
+  return a.length === b.length && a.every((place, at) => place.id === b[at]?.id && place.order === b[at].order);
+}

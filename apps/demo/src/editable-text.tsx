@@ -1,0 +1,47 @@
+import type { KeyboardEvent, Ref } from "react";
+import { useDraft } from "./use-draft.ts";
+
+interface Props {
+  readonly label: string;
+  readonly value: string;
+  readonly placeholder: string;
+  readonly className: string;
+  /** Enter saves instead of beginning a new line. */
+  readonly oneLine?: boolean;
+  readonly fieldRef?: Ref<HTMLTextAreaElement>;
+  commit(text: string, readAt: number): void;
+}
+
+/** Text that is read like text and edited by clicking into it. It grows with what it holds. */
+export function EditableText({ label, value, placeholder, className, oneLine, fieldRef, commit }: Props) {
+  const draft = useDraft(value, commit);
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    // While a word is being composed (Japanese, accents), Enter and Escape belong to the composition.
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Escape") {
+      draft.drop();
+      event.stopPropagation();
+    }
+    if (event.key === "Enter" && (oneLine || event.metaKey || event.ctrlKey)) {
+      event.preventDefault();
+      draft.save();
+    }
+  };
+
+  return (
+    // The copy of the text in `data-text` gives the box its height, in every browser and without measuring.
+    <div className={`grows ${className}`} data-text={`${draft.text}\n`}>
+      <textarea
+        ref={fieldRef}
+        aria-label={label}
+        rows={1}
+        value={draft.text}
+        placeholder={placeholder}
+        spellCheck
+        onChange={(event) => draft.type(oneLine ? event.target.value.replace(/\s*\n\s*/g, " ") : event.target.value)}
+        onBlur={draft.save}
+        onKeyDown={onKeyDown}
+      />
+    </div>
+  );
+}

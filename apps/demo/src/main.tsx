@@ -1,0 +1,46 @@
+import "./styles/base.css";
+import "./styles/board.css";
+import "./styles/panels.css";
+import { SyncProvider } from "@holdfast/react";
+import { createClient } from "@holdfast/sdk";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./app.tsx";
+import { isOfflineWanted } from "./network-switch.tsx";
+import { UsContext } from "./people.ts";
+import { schema } from "./schema.ts";
+import { openSession, personOf } from "./session.ts";
+
+const person = personOf(location.search);
+const root = createRoot(document.querySelector("#root") as HTMLElement);
+
+openSession(person).then(
+  ({ url, participant, people }) => {
+    const client = createClient({
+      schema,
+      url,
+      // Asked again when a token is refused: the key may have been made anew.
+      getToken: async () => (await openSession(person)).token,
+      // One local copy per person, so that two windows of one browser can be two people.
+      name: `holdfast-demo-${person}`,
+      paused: isOfflineWanted(person),
+    });
+    root.render(
+      <StrictMode>
+        <UsContext.Provider value={{ person, participant, people }}>
+          <SyncProvider client={client}>
+            <App person={person} />
+          </SyncProvider>
+        </UsContext.Provider>
+      </StrictMode>,
+    );
+  },
+  (error: unknown) => {
+    root.render(
+      <div className="opening" role="alert">
+        <p>The board could not be opened.</p>
+        <p>{error instanceof Error ? error.message : String(error)}</p>
+      </div>,
+    );
+  },
+);

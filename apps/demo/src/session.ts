@@ -1,0 +1,25 @@
+/** What this window needs to know of the server, as its own dev server tells it (see dev/session-plugin.ts). */
+export interface Session {
+  readonly url: string;
+  readonly token: string;
+  readonly participant: string;
+  /** Participant → name, for everybody who has opened the board here. */
+  readonly people: Readonly<Record<string, string>>;
+}
+
+/** Whose window this is: `?person=ada`. Each person has a key and a local copy of their own. */
+export function personOf(search: string): string {
+  const asked = new URLSearchParams(search).get("person")?.toLowerCase() ?? "";
+  return /^[a-z]{1,20}$/.test(asked) ? asked : "ada";
+}
+
+export const nameOfPerson = (person: string): string => person.charAt(0).toUpperCase() + person.slice(1);
+
+/** Somebody else, for the second window. */
+export const somebodyElse = (person: string): string => (person === "ada" ? "ben" : "ada");
+
+export async function openSession(person: string): Promise<Session> {
+  const answer = await fetch(`/session?person=${encodeURIComponent(person)}`, { cache: "no-store" });
+  if (!answer.ok) throw new Error((await answer.text()) || `The demo's server answered ${answer.status}.`);
+  return (await answer.json()) as Session;
+}

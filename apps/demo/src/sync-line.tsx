@@ -1,0 +1,30 @@
+import { useEffect, useState } from "react";
+import { statusWords } from "./status-words.ts";
+import { useSyncStatus } from "./sync.ts";
+
+/** How the window stands with the server: a dot, plain words, and what waits. */
+export function SyncLine() {
+  const status = useSyncStatus();
+  const now = useNow(status.pending > 0);
+  const { mood, says, waiting } = statusWords(status, now);
+  return (
+    <p className="sync-line" data-mood={mood} title={status.reason}>
+      <span className="dot" aria-hidden="true" />
+      {/* The age is outside the live region: nobody wants to hear it every second. */}
+      <span role="status">{says}</span>
+      {waiting && <span className="sync-waiting">{waiting}</span>}
+    </p>
+  );
+}
+
+/** The time, every second while it matters. */
+function useNow(isTicking: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isTicking) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [isTicking]);
+  return now;
+}

@@ -1,0 +1,26 @@
+import { useCallback, useSyncExternalStore } from "react";
+import type { Deck } from "./schema.ts";
+
+/** The deck that is shown: the one in the address (`?deck=…`), or else the first there is. */
+export function useDeckId(decks: readonly Deck[]): readonly [deckId: string | undefined, choose: (id: string) => void] {
+  const asked = useSyncExternalStore(listen, deckInAddress);
+  const choose = useCallback((id: string) => {
+    history.pushState(null, "", addressOf({ deck: id }));
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, []);
+  return [asked ?? decks[0]?.id, choose];
+}
+
+/** This page's address with other values in it. */
+export function addressOf(values: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(values)) query.set(name, value);
+  return `?${query}`;
+}
+
+const deckInAddress = () => new URLSearchParams(location.search).get("deck") ?? undefined;
+
+function listen(changed: () => void) {
+  addEventListener("popstate", changed);
+  return () => removeEventListener("popstate", changed);
+}

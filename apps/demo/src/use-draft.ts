@@ -1,0 +1,71 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { useClient } from "./sync.ts";
+
+const PAUSE_MS = 800;
+
+export interface Draft {
+  /** What the field shows: the text being typed, or else the record's. */
+  readonly text: string;
+  type(text: string): void;
+  /** Saves now: on blur, on Enter. */
+  save(): void;
+  /** Back to the record's text: on Escape. */
+  drop(): void;
+}
+
+interface Typed {
+  readonly text: string;
+  /** How far this window had read when the typing began: what the text was written against. */
+  readonly readAt: number;
+}
+
+/**
+ * A field that is edited in place. What is typed becomes one change at a pause or on blur, not one for each key.
+ *
+ * While somebody types, another person's change to the same field is not put under their hands. It has been read by
+ * this window all the same, so the change is sent with the position at which the typing began: otherwise the server
+ * would take it for an informed answer to text that nobody had looked at.
+ */
+export function useDraft(shown: string, commit: (text: string, readAt: number) => void): Draft {
+  const client = useClient();
+  const [typed, setTyped] = useState<Typed>();
+  const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef({ typed, shown, commit });
+  useEffect(() => {
+    latest.current = { typed, shown, commit };
+  });
+
+  const save = useCallback(() => {
+    clearTimeout(pause.current);
+    const now = latest.current;
+    if (!now.typed) return;
+    latest.current = { ...now, typed: undefined };
+    setTyped(undefined);
+    if (now.typed.text !== now.shown) now.commit(now.typed.text, now.typed.readAt);
+  }, []);
+
+  const drop = useCallback(() => {
+    clearTimeout(pause.current);
+    latest.current = { ...latest.current, typed: undefined };
+    setTyped(undefined);
+  }, []);
+
+  const type = (text: string) => {
+    clearTimeout(pause.current);
+    pause.current = setTimeout(save, PAUSE_MS);
+    const readAt = latest.current.typed?.readAt ?? client.status().syncId;
+    latest.current = { ...latest.current, typed: { text, readAt } };
+    setTyped({ text, readAt });
+  };
+
+  // A window that is closed or hidden in the middle of a word, or a card that leaves the page, saves what it has.
+  useEffect(() => {
+    addEventListener("pagehide", save);
+    return () => {
+      removeEventListener("pagehide", save);
+      save();
+    };
+  }, [save]);
+
+  return { text: typed?.text ?? shown, type, save, drop };
+}

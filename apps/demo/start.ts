@@ -1,0 +1,97 @@
+// The whole demo: the server on its own Postgres, the page, and an agent that imports the sample deck.
+import { type ChildProcess, spawn } from "node:child_process";
+import { parseArgs } from "node:util";
+import { createServer, type ViteDevServer } from "vite";
+import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
+import { freePort } from "./dev/free-port.ts";
+import { dataDirectory, demoFolder, importProgram, nodeWords, sampleFile } from "./dev/project.ts";
+import { pushReferenceSchema } from "./dev/push-schema.ts";
+import { type RunningServer, runServer } from "./dev/run-server.ts";
+
+const help = `Starts the demo: a server, a slide board, and an agent that imports a sample deck.
+
+  npm start [-- --no-import]
+
+  --no-import   leave the sample deck out
+  PORT          where the server listens (default 8787, or the next free port)
+  DEMO_PORT     where the page listens (default 5173, or the next free port)
+  HOLDFAST_DATA_DIR
+                where everything is kept (default .holdfast); a second start finds it again
+`;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+let server: RunningServer | undefined;
+let page: ViteDevServer | undefined;
+let agent: ChildProcess | undefined;
+let isStopping = false;
+
+async function start(): Promise<void> {
+  const { values } = parseArgs({ options: { help: { type: "boolean" }, "no-import": { type: "boolean" } } });
+  if (values.help) return say(help);
+  const running = await runningDemo();
+  if (running) throw new Error(`The demo already runs at ${running} on this data (${dataDirectory()}).`);
+
+  say("Starting the server …");
+  server = await runServer(await freePort(Number(process.env.PORT ?? 8787)));
+  server.onEnd((why) => {
+    if (!isStopping) void stop(1, why);
+  });
+  await pushReferenceSchema(server.url);
+
+  page = await createServer({
+    root: demoFolder,
+    configFile: `${demoFolder}/vite.config.ts`,
+    logLevel: "warn",
+    server: { port: await freePort(Number(process.env.DEMO_PORT ?? 5173)) },
+  });
+  await page.listen();
+  const pageUrl = (page.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
+  const { url: serverUrl } = server;
+  await changeDemoFile((file) => ({ ...file, serverUrl, pageUrl, pid: process.pid }));
+  say(`\n  Open ${pageUrl}\n\n  Ctrl-C stops everything and keeps your data.\n`);
+  if (!values["no-import"]) agent = startAgent();
+}
+
+/** The address of a demo that runs on the same data, if one does: two servers cannot share it. */
+async function runningDemo(): Promise<string | undefined> {
+  const { pageUrl, pid } = await readDemoFile();
+  if (!pageUrl || !pid || !isAlive(pid)) return undefined;
+  const answers = await fetch(pageUrl).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+  return answers ? pageUrl : undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A process of its own, as an agent is: it has its own key and reaches the server as every client does. */
+function startAgent(): ChildProcess {
+  const child = spawn(process.execPath, nodeWords(importProgram, sampleFile), {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  child.once("error", (error) => say(`The agent could not be started: ${error.message}`));
+  return child;
+}
+
+async function stop(code: number, why?: string): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  if (why) process.stderr.write(`${why}\n`);
+  agent?.kill("SIGTERM");
+  await page?.close();
+  await server?.stop();
+  await changeDemoFile(({ pid: _, ...file }) => file).catch(() => {});
+  process.exit(code);
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(0));
+start().catch((error: unknown) => stop(1, error instanceof Error ? error.message : String(error)));
