@@ -20,7 +20,7 @@ export async function installWhenNeeded(say) {
   const code = await runCommand("npx", ["--yes", pnpm, "install", "--frozen-lockfile", "--prefer-offline"], {
     // Its report goes to stderr too: the stdout of a job belongs to its program.
     stdio: ["ignore", 2, 2],
-    env: environmentFor(process.env),
+    env: { ...environmentFor(process.env), npm_config_update_notifier: "false" },
     shell: process.platform === "win32",
   });
   if (code !== 0) {

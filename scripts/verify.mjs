@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureChromium } from "./browser.mjs";
 import { runNode, runTool } from "./command.mjs";
@@ -35,6 +35,8 @@ const vitestReport = ["--reporter=default", "--reporter=json", `--outputFile.jso
 export async function verify(names) {
   const unknown = names.find((name) => !(name in verifySteps));
   if (unknown) throw new Error(`There is no step "${unknown}". The steps are: ${Object.keys(verifySteps).join(", ")}.`);
+  if (!existsSync(join(root, "node_modules", ".bin")))
+    throw new Error("Nothing is installed yet: run `npm test` once.");
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results);
   process.env.PLAYWRIGHT_JSON_OUTPUT_FILE = join(results, "playwright.json");
