@@ -43,6 +43,6 @@ function newData(id: string, sent: JsonObject, model: Model | undefined): JsonOb
   const data: Record<string, JsonObject[string]> = { id, ...sent };
   for (const [name, field] of Object.entries(model?.fields ?? {}))
     if (field.default !== undefined && !Object.hasOwn(data, name)) data[name] = field.default as JsonObject[string];
-  data["id"] = id;
+  data.id = id;
   return data;
 }

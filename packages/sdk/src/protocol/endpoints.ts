@@ -18,8 +18,6 @@ export interface EndpointSchema {
   readonly bodyOptional?: true;
   /** Query parameters as text, each with a pattern; `repeatable` ones may come several times. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
-  /** Other query names are handed to the handler (list filters), not refused. */
-  readonly openQuery?: true;
   /** Larger bodies than `limits.bodyBytes`. */
   readonly batchBody?: true;
   readonly reply: Readonly<Record<number, TSchema>>;
@@ -63,7 +61,6 @@ export const endpoints = {
       state: { description: "`live` (default), `archived` or `all`." },
       ids: { description: "Comma-separated ids, up to 100." },
     },
-    openQuery: true,
     reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
   },
   archiveRecord: {

@@ -44,15 +44,8 @@ export interface ModelSchema {
   readonly models: Readonly<Record<string, Model>>;
 }
 
-export const SchemaPush = Type.Object(
-  {
-    models: Type.Record(Type.String(), Model),
-    force: Type.Optional(Type.Boolean()),
-    renames: Type.Optional(Type.Array(Type.Object({ model: Name, from: Name, to: Name }, strict))),
-  },
-  strict,
-);
-export type SchemaPush = ModelSchema & { force?: boolean; renames?: { model: string; from: string; to: string }[] };
+export const SchemaPush = Type.Object({ models: Type.Record(Type.String(), Model) }, strict);
+export type SchemaPush = ModelSchema;
 
 export const SchemaPushed = Type.Object({
   object: Type.Literal("schema"),

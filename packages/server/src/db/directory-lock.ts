@@ -37,11 +37,11 @@ async function hold(lockFile: string, file: number): Promise<() => void> {
   if (process.platform === "linux") {
     // flock(1) locks the open file that it inherits from us as descriptor 3 and exits; the lock belongs to that open
     // file, so it stays with us. It also holds between containers that share the directory.
-    const { status, error } = spawnSync("flock", ["--exclusive", "--nonblock", "3"], {
+    const { status } = spawnSync("flock", ["-x", "-n", "3"], {
       stdio: ["ignore", "ignore", "ignore", file],
     });
     if (status === 0) return () => {};
-    if (!error) throw new Error(inUse(lockFile));
+    if (status === 1) throw new Error(inUse(lockFile));
   }
   return holdByName(lockFile);
 }
@@ -58,7 +58,7 @@ function holdByOpening(lockFile: string): () => void {
   }
 }
 
-/** Windows, and a Linux without flock(1): a name that only one process can listen on and that leaves no file. */
+/** Windows, and a Linux without flock(1) or with files that it cannot lock: a name that only one process can listen on and that leaves no file. */
 async function holdByName(lockFile: string): Promise<() => void> {
   const { dev, ino } = statSync(lockFile, { bigint: true });
   const id = createHash("sha256").update(`${dev}:${ino}:${lockFile}`).digest("hex").slice(0, 32);

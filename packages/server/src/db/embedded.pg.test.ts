@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -143,6 +143,13 @@ describe("nobody else gets in", () => {
     const { url } = await start({ dataDir: openDirectory() });
     expect(await connectAs(0, url)).toBe("in");
     expect(await connectAs(65534, url)).toBe("EACCES");
+  });
+
+  test.runIf(asRoot)("a directory that a stranger laid out for us is refused", async () => {
+    const dataDir = directory();
+    mkdirSync(join(dataDir, "postgres"));
+    chownSync(join(dataDir, "postgres"), 65534, 65534);
+    await expect(start({ dataDir })).rejects.toThrow(/belongs to another user/);
   });
 
   test("a wrong password, none, and another name are refused on the socket too", async () => {

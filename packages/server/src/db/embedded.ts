@@ -51,7 +51,9 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const binaries = await findPostgresBinaries(user);
   const dataDir = throwaway ? mkdtempSync(join(tmpdir(), "holdfast-")) : resolve(options.dataDir);
   const closing: (() => void)[] = throwaway ? [() => rmSync(dataDir, { recursive: true, force: true })] : [];
-  const close = () => closing.reverse().forEach((step) => void step());
+  const close = () => {
+    for (const step of closing.reverse()) step();
+  };
   try {
     const home = prepareHome(dataDir, user);
     const lock = await lockDirectory(join(home, "lock"));
@@ -78,9 +80,9 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       return spawn(file, args, { ...as, ...io, cwd: home, env: postgresEnvironment() });
     };
     const postgres = await keepPostgresRunning(start, log);
-    let stopped: Promise<void> | undefined;
     log.info(`Postgres ${binaries.version} runs in ${home} (process ${postgres.pid})`);
 
+    let stopped: Promise<void> | undefined;
     return {
       url: address.url(databaseUser, password),
       get pid() {

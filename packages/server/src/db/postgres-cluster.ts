@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -24,6 +25,10 @@ export function prepareHome(dataDir: string, user: PostgresUser): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const home = join(realpathSync(dataDir), "postgres");
   mkdirSync(home, { recursive: true });
+  const { uid } = lstatSync(home);
+  if (uid !== (process.getuid?.() ?? uid)) {
+    throw new Error(`${home} belongs to another user, who could read and change what is kept there. Remove it first.`);
+  }
   if (user.kind !== "system-user") {
     chmodSync(home, 0o700);
     return home;

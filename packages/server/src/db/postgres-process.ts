@@ -18,8 +18,9 @@ export async function keepPostgresRunning(
   log: EmbeddedLog,
 ): Promise<PostgresProcess> {
   const stopping = new AbortController();
-  let child = await startAndWait(start, log);
+  let child = await start();
   let restarting: Promise<void> = Promise.resolve();
+  await untilReady(child, log);
   watch();
 
   // Where the kernel cannot end Postgres together with us, an orderly exit of Node at least does.
@@ -41,12 +42,14 @@ export async function keepPostgresRunning(
       await sleep(Math.min(50 * 2 ** failures, 10_000), undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
       try {
-        child = await startAndWait(start, log);
+        child = await start();
+        // Its recovery may take long, and nobody waits for it any more.
+        if (stopping.signal.aborted) return;
+        await untilReady(child, log);
         log.warn(`Postgres runs again (process ${child.pid})`);
-        watch();
-        return;
+        return watch();
       } catch (error) {
-        log.error(error instanceof Error ? error.message : String(error));
+        if (!stopping.signal.aborted) log.error(error instanceof Error ? error.message : String(error));
       }
     }
   }
@@ -57,8 +60,10 @@ export async function keepPostgresRunning(
     },
     stop: async () => {
       stopping.abort();
-      await restarting;
       process.off("exit", endWithUs);
+      await end(child);
+      await restarting;
+      // A restart may have been about to spawn another one.
       await end(child);
     },
   };
@@ -74,12 +79,11 @@ export function endsWithUs(file: string, args: string[]): { file: string; args: 
   return works ? { file: "setpriv", args: [...prefix, file, ...args] } : { file, args };
 }
 
-async function startAndWait(start: () => Promise<ChildProcess>, log: EmbeddedLog): Promise<ChildProcess> {
-  const child = await start();
+function untilReady(child: ChildProcess, log: EmbeddedLog): Promise<void> {
   const lastLines: string[] = [];
-  await new Promise<void>((resolve, reject) => {
+  return new Promise<void>((resolve, reject) => {
     const fail = (why: string) => reject(new Error(`Postgres did not start (${why}). ${lastLines.join(" ")}`.trim()));
-    child.once("error", (error) => fail(error.message));
+    child.on("error", (error) => fail(error.message));
     child.once("exit", (code, signal) => fail(signal ?? `code ${code}`));
     // No time limit: recovery after a crash takes as long as it takes, and reports itself in these lines.
     createInterface({ input: child.stderr as NodeJS.ReadableStream }).on("line", (line) => {
@@ -88,7 +92,6 @@ async function startAndWait(start: () => Promise<ChildProcess>, log: EmbeddedLog
       if (line.includes("database system is ready to accept connections")) resolve();
     });
   });
-  return child;
 }
 
 function report(line: string, log: EmbeddedLog): void {

@@ -1,0 +1,74 @@
+import type { Head } from "../rules/world-state.ts";
+import type { Statement } from "./statement.ts";
+import type { Transaction } from "./transaction.ts";
+
+export interface LockedHead extends Head {
+  readonly world: number;
+  readonly organization: string;
+  /** The database's clock, or the newest entry's time when that lies ahead: times in a log never run backwards. */
+  readonly now: string;
+}
+
+const COLUMNS = `h.world, h.log_id, h.sync_id, h.writer, h.other_sync_id, h.schema_version, h.trimmed_to`;
+
+interface HeadRow {
+  world: number;
+  log_id: string;
+  sync_id: number;
+  writer: string | null;
+  other_sync_id: number;
+  schema_version: number;
+  trimmed_to: number;
+}
+
+const toHead = (row: HeadRow): Head => ({
+  logId: row.log_id,
+  syncId: row.sync_id,
+  writer: row.writer,
+  otherSyncId: row.other_sync_id,
+  schemaVersion: row.schema_version,
+  trimmedTo: row.trimmed_to,
+});
+
+/**
+ * Locks the heads of the worlds that a round writes to, in the order of their numbers, so that two processes cannot
+ * wait for each other. A statement of its own: what is loaded after it sees the world as it is under the lock.
+ */
+export const lockHeads = (worlds: readonly number[]): Statement<LockedHead[]> => ({
+  name: "lock_heads",
+  text: `select ${COLUMNS}, w.organization, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
+    from holdfast.head h join holdfast.world w on w.id = h.world
+    where h.world = any($1::int[]) order by h.world for update of h`,
+  values: [worlds],
+  read: (rows) =>
+    (rows as (HeadRow & { organization: string; now: string })[]).map((row) => ({
+      ...toHead(row),
+      world: row.world,
+      organization: row.organization,
+      now: row.now,
+    })),
+});
+
+export async function readHead(db: Transaction, world: number): Promise<Head> {
+  const { rows } = await db.query<HeadRow>({
+    name: "read_head",
+    text: `select ${COLUMNS} from holdfast.head h where h.world = $1`,
+    values: [world],
+  });
+  const row = rows[0];
+  if (!row) throw new Error(`World ${world} has no head.`);
+  return toHead(row);
+}
+
+/** Where several logs end now. */
+export async function readPositions(
+  db: Transaction,
+  worlds: readonly number[],
+): Promise<Map<number, { syncId: number; schemaVersion: number }>> {
+  const { rows } = await db.query<{ world: number; sync_id: number; schema_version: number }>({
+    name: "read_positions",
+    text: "select world, sync_id, schema_version from holdfast.head where world = any($1::int[])",
+    values: [worlds],
+  });
+  return new Map(rows.map((row) => [row.world, { syncId: row.sync_id, schemaVersion: row.schema_version }]));
+}

@@ -1,0 +1,55 @@
+import type { ParticipantKind, Verb } from "@holdfast/sdk/protocol";
+import { participantName } from "../rules/participant.ts";
+import type { PastEntry } from "../rules/stale.ts";
+import type { RecordName } from "./records.ts";
+import type { Statement } from "./statement.ts";
+
+/** More entries than this after a `readAt` and the write counts as stale in every field: the answer stays bounded. */
+const MOST = 1_000;
+
+interface PastRow {
+  n: number;
+  sync_id: number;
+  verb: Verb;
+  changed_fields: string | null;
+  actor: string;
+  participant_kind: ParticipantKind;
+  client_id: string | null;
+}
+
+export interface HistoryQuestion extends RecordName {
+  readonly after: number;
+}
+
+/** What happened to each record after a position, oldest first; one list per question. */
+export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<PastEntry[][]> => ({
+  name: "load_history",
+  text: `select k.n, l.* from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) with ordinality as k(world, model, id, after, n)
+    cross join lateral (select sync_id, verb, changed_fields, actor, participant_kind, client_id from holdfast.log l
+      where l.world = k.world and l.model = k.model and l.id = k.id and l.sync_id > k.after
+      order by l.sync_id desc limit ${MOST}) l`,
+  values: [
+    questions.map(({ world }) => world),
+    questions.map(({ model }) => model),
+    questions.map(({ id }) => id),
+    questions.map(({ after }) => after),
+  ],
+  read: (rows) => {
+    const lists: PastEntry[][] = questions.map(() => []);
+    for (const row of rows as PastRow[]) lists[row.n - 1]?.push(toEntry(row));
+    return lists.map((list) => bounded(list.sort((a, b) => a.syncId - b.syncId)));
+  },
+});
+
+const toEntry = (row: PastRow): PastEntry => ({
+  syncId: row.sync_id,
+  verb: row.verb,
+  changedFields: row.changed_fields === null ? null : (JSON.parse(row.changed_fields) as string[]),
+  writtenBy: participantName(row.participant_kind, row.actor),
+  clientId: row.client_id,
+});
+
+const bounded = (list: PastEntry[]): PastEntry[] =>
+  list.length < MOST
+    ? list
+    : list.map((entry, i) => (i === 0 ? { ...entry, changedFields: null, clientId: null } : entry));

@@ -1,0 +1,36 @@
+import type { ModelSchema } from "@holdfast/sdk/protocol";
+import type { Statement } from "./statement.ts";
+import type { Transaction } from "./transaction.ts";
+
+export interface StoredSchema extends ModelSchema {
+  readonly version: number;
+  readonly hash: string;
+}
+
+/** The pushed models of a world at one version; undefined before the first push. */
+export const loadSchema = (world: number, version: number): Statement<StoredSchema | undefined> => ({
+  name: "load_schema",
+  text: "select hash, body from holdfast.model_schema where world = $1 and version = $2",
+  values: [world, version],
+  read: ([row]) => row && { version, hash: row.hash as string, ...(JSON.parse(row.body as string) as ModelSchema) },
+});
+
+export async function readSchema(db: Transaction, world: number, version: number): Promise<StoredSchema | undefined> {
+  const { text, values, name, read } = loadSchema(world, version);
+  const { rows, command } = await db.query({ name, text, values: [...values] });
+  return read(rows, command);
+}
+
+export async function insertSchema(
+  tx: Transaction,
+  world: number,
+  { version, hash, models }: StoredSchema,
+): Promise<void> {
+  await tx.query("insert into holdfast.model_schema (world, version, hash, body) values ($1, $2, $3, $4)", [
+    world,
+    version,
+    hash,
+    JSON.stringify({ models }),
+  ]);
+  await tx.query("update holdfast.head set schema_version = $2 where world = $1", [world, version]);
+}

@@ -1,0 +1,146 @@
+import type { Organization, SecretKey } from "@holdfast/sdk/protocol";
+import type { Principal } from "../rules/participant.ts";
+import type { Transaction } from "./transaction.ts";
+
+interface OrganizationRow {
+  id: string;
+  name: string;
+  created_at: string;
+}
+
+const toOrganization = (row: OrganizationRow): Organization => ({
+  object: "organization",
+  id: row.id,
+  name: row.name,
+  createdAt: row.created_at,
+});
+
+/** A new organisation with its two worlds, each with an empty log of its own. */
+export async function insertOrganization(
+  tx: Transaction,
+  id: string,
+  name: string,
+  logIds: { live: string; test: string },
+): Promise<Organization> {
+  const { rows } = await tx.query<OrganizationRow>(
+    "insert into holdfast.organization (id, name) values ($1, $2) returning *",
+    [id, name],
+  );
+  await tx.query(
+    `with w as (insert into holdfast.world (organization, livemode) values ($1, true), ($1, false) returning id, livemode)
+     insert into holdfast.head (world, log_id) select id, case when livemode then $2 else $3 end from w`,
+    [id, logIds.live, logIds.test],
+  );
+  return toOrganization(rows[0] as OrganizationRow);
+}
+
+export async function listOrganizations(db: Transaction): Promise<Organization[]> {
+  const { rows } = await db.query<OrganizationRow>("select * from holdfast.organization order by created_at, id");
+  return rows.map(toOrganization);
+}
+
+export async function worldOf(db: Transaction, organization: string, livemode: boolean): Promise<number | undefined> {
+  const { rows } = await db.query<{ id: number }>(
+    "select id from holdfast.world where organization = $1 and livemode = $2",
+    [organization, livemode],
+  );
+  return rows[0]?.id;
+}
+
+interface KeyRow {
+  id: string;
+  organization: string;
+  livemode: boolean;
+  label: string | null;
+  last4: string;
+  created_at: string;
+  revoked_at: string | null;
+}
+
+const toKey = (row: KeyRow): SecretKey => ({
+  object: "secret_key",
+  id: row.id,
+  organization: row.organization,
+  livemode: row.livemode,
+  label: row.label,
+  last4: row.last4,
+  createdAt: row.created_at,
+  revokedAt: row.revoked_at,
+});
+
+const KEY = `k.id, w.organization, w.livemode, k.label, k.last4, k.created_at, k.revoked_at
+  from holdfast.secret_key k join holdfast.world w on w.id = k.world`;
+
+export interface NewKey {
+  readonly id: string;
+  readonly world: number;
+  readonly hash: Buffer;
+  readonly last4: string;
+  readonly label: string | null;
+  readonly configured: boolean;
+}
+
+export async function insertSecretKey(tx: Transaction, key: NewKey): Promise<SecretKey> {
+  await tx.query(
+    "insert into holdfast.secret_key (id, world, hash, last4, label, configured) values ($1, $2, $3, $4, $5, $6)",
+    [key.id, key.world, key.hash, key.last4, key.label, key.configured],
+  );
+  const { rows } = await tx.query<KeyRow>(`select ${KEY} where k.id = $1`, [key.id]);
+  return toKey(rows[0] as KeyRow);
+}
+
+export async function listSecretKeys(db: Transaction, organization: string | undefined): Promise<SecretKey[]> {
+  const { rows } = await db.query<KeyRow>(
+    `select ${KEY} where $1::text is null or w.organization = $1 order by k.created_at, k.id`,
+    [organization ?? null],
+  );
+  return rows.map(toKey);
+}
+
+/** Ends a key after a while; one that ends sooner already stays as it is. Answers whether there is such a key. */
+export async function revokeSecretKey(db: Transaction, id: string, graceSeconds: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "update holdfast.secret_key set revoked_at = least(coalesce(revoked_at, 'infinity'), clock_timestamp() + make_interval(secs => $2)) where id = $1",
+    [id, graceSeconds],
+  );
+  return rowCount === 1;
+}
+
+/** Revokes the keys that an environment named before, all but one. */
+export async function revokeConfiguredKeys(tx: Transaction, world: number, exceptHash: Buffer): Promise<void> {
+  await tx.query(
+    "update holdfast.secret_key set revoked_at = clock_timestamp() where world = $1 and configured and revoked_at is null and hash <> $2",
+    [world, exceptHash],
+  );
+}
+
+export type KeyLookup = { readonly principal: Principal; readonly revoked: boolean };
+
+export async function findSecretKey(db: Transaction, hash: Buffer): Promise<KeyLookup | undefined> {
+  const { rows } = await db.query<{
+    id: string;
+    world: number;
+    organization: string;
+    livemode: boolean;
+    revoked: boolean;
+  }>({
+    name: "find_secret_key",
+    text: `select k.id, k.world, w.organization, w.livemode, coalesce(k.revoked_at <= clock_timestamp(), false) as revoked
+      from holdfast.secret_key k join holdfast.world w on w.id = k.world where k.hash = $1`,
+    values: [hash],
+  });
+  const row = rows[0];
+  return (
+    row && {
+      revoked: row.revoked,
+      principal: {
+        world: row.world,
+        organization: row.organization,
+        livemode: row.livemode,
+        participantKind: "system",
+        participantId: row.id,
+        tokenId: row.id,
+      },
+    }
+  );
+}

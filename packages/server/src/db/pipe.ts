@@ -1,0 +1,60 @@
+import pg from "pg";
+import { clientConfig } from "./pool.ts";
+import type { Answers, Statement } from "./statement.ts";
+
+/** One connection that takes several statements in one network write and answers them in order. */
+export interface Pipe {
+  send<const S extends readonly Statement<unknown>[]>(statements: S): Promise<Answers<S>>;
+  /** False once the connection broke or a reply took too long; then it is thrown away. */
+  readonly usable: boolean;
+  close(): Promise<void>;
+}
+
+/** Longer than the statement timeout: only a connection that is silent, not one that is slow, ends by this. */
+const SILENCE_MS = 12_000;
+
+export async function openPipe(url: string): Promise<Pipe> {
+  const client = new pg.Client({ ...clientConfig(url), pipeline: true } as pg.ClientConfig);
+  let usable = true;
+  const spoil = () => {
+    usable = false;
+  };
+  client.on("error", spoil);
+  client.on("end", spoil);
+  await client.connect();
+  const { stream } = (
+    client as unknown as { connection: { stream: { cork(): void; uncork(): void; destroy(error: Error): void } } }
+  ).connection;
+
+  async function send<const S extends readonly Statement<unknown>[]>(statements: S): Promise<Answers<S>> {
+    const silence = setTimeout(() => {
+      spoil();
+      stream.destroy(new Error("The database connection went silent."));
+    }, SILENCE_MS);
+    stream.cork();
+    const replies = statements.map(({ name, text, values }) =>
+      client.query({ ...(name !== "" && { name }), text, values: [...values] }),
+    );
+    stream.uncork();
+    const settled = await Promise.allSettled(replies);
+    clearTimeout(silence);
+    // The first failure is the cause; the statements after it only say that the transaction is aborted.
+    const failed = settled.find((reply) => reply.status === "rejected");
+    if (failed) throw failed.reason;
+    return settled.map((reply, i) => {
+      const { rows, command } = (reply as PromiseFulfilledResult<pg.QueryResult>).value;
+      return statements[i]?.read(rows, command);
+    }) as Answers<S>;
+  }
+
+  return {
+    send,
+    get usable() {
+      return usable;
+    },
+    close: async () => {
+      spoil();
+      await client.end().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { afterEach, expect, test, vi } from "vitest";
+import { keepPostgresRunning, type PostgresProcess } from "./postgres-process.ts";
+
+// What Postgres does, in a few words of Node: what it says on stderr, and how it ends.
+const ready = `console.error("LOG:  database system is ready to accept connections");`;
+const stays = "setInterval(() => {}, 1000);";
+const falls = "setTimeout(() => process.exit(3), 20);";
+
+const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+let running: PostgresProcess | undefined;
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+test("one that does not start the first time is an error with its last words", async () => {
+  const start = starts([`console.error("FATAL:  no room"); process.exit(1);`]);
+  await expect(keepPostgresRunning(start, log)).rejects.toThrow("Postgres did not start (code 1). FATAL:  no room");
+});
+
+test("one that ends by itself is started again, also when that takes several attempts", async () => {
+  const start = starts([ready + falls, "process.exit(1)", "process.exit(1)", ready + stays]);
+  running = await keepPostgresRunning(start, log);
+  const first = running.pid;
+  await vi.waitFor(() => expect(log.warn).toHaveBeenCalledWith(expect.stringMatching(/^Postgres runs again/)), 10_000);
+  expect(start).toHaveBeenCalledTimes(4);
+  expect(running.pid).not.toBe(first);
+  expect(log.error).toHaveBeenCalledWith(`Postgres (process ${first}) ended by itself (code 3); starting it again`);
+  expect(log.error.mock.calls.filter(([line]) => line.startsWith("Postgres did not start (code 1)"))).toHaveLength(2);
+});
+
+test("a stop does not wait for a start that takes long, and nothing starts after it", async () => {
+  const start = starts([ready + falls, stays]);
+  running = await keepPostgresRunning(start, log);
+  await vi.waitFor(() => expect(start).toHaveBeenCalledTimes(2), 10_000);
+  const begun = Date.now();
+  await running.stop();
+  expect(Date.now() - begun).toBeLessThan(5_000);
+  for (const { value } of start.mock.results) {
+    const child: ChildProcess = await value;
+    expect(child.exitCode ?? child.signalCode).not.toBeNull();
+  }
+  expect(start).toHaveBeenCalledTimes(2);
+});
+
+function starts(programs: string[]) {
+  return vi.fn(async () => {
+    const program = programs.shift() ?? "process.exit(9)";
+    return spawn(process.execPath, ["-e", program], { stdio: ["ignore", "ignore", "pipe"] });
+  });
+}

@@ -1,0 +1,17 @@
+import type { StoredReceipt } from "../rules/world-state.ts";
+import type { Statement } from "./statement.ts";
+
+export interface ReceiptName {
+  readonly world: number;
+  readonly participant: string;
+  readonly name: string;
+}
+
+export const loadReceipts = (names: readonly ReceiptName[]): Statement<(StoredReceipt & ReceiptName)[]> => ({
+  name: "load_receipts",
+  text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, name)
+    cross join lateral (select world, participant, name, fingerprint, coalesce(body, 'null'::json) as body, held from holdfast.receipt r
+      where r.world = k.world and r.participant = k.participant and r.name = k.name limit 1) r`,
+  values: [names.map(({ world }) => world), names.map(({ participant }) => participant), names.map(({ name }) => name)],
+  read: (rows) => rows as (StoredReceipt & ReceiptName)[],
+});

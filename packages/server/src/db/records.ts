@@ -1,0 +1,78 @@
+import type { JsonObject } from "@holdfast/sdk/protocol";
+import type { RecordState } from "../rules/world-state.ts";
+import type { Statement } from "./statement.ts";
+import type { Transaction } from "./transaction.ts";
+
+export interface RecordName {
+  readonly world: number;
+  readonly model: string;
+  readonly id: string;
+}
+
+interface RecordRow {
+  world: number;
+  model: string;
+  id: string;
+  sync_id: number;
+  data: string;
+  groups: string[];
+  archived_at: string | null;
+  created_sync_id: number;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  updated_by: string;
+}
+
+const COLUMNS =
+  "world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+
+/** Rows by name. `limit 1` inside the lateral query makes each name one probe of the key, whatever the statistics say. */
+export const loadRecords = (names: readonly RecordName[]): Statement<(RecordState & RecordName)[]> => ({
+  name: "load_records",
+  text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
+    cross join lateral (select ${COLUMNS} from holdfast.record r
+      where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r`,
+  values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+  read: (rows) => (rows as RecordRow[]).map(toRecord),
+});
+
+const toRecord = (row: RecordRow): RecordState & RecordName => ({
+  world: row.world,
+  model: row.model,
+  id: row.id,
+  syncId: row.sync_id,
+  data: JSON.parse(row.data) as JsonObject,
+  groups: row.groups,
+  archivedAt: row.archived_at,
+  createdSyncId: row.created_sync_id,
+  createdBy: row.created_by,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  updatedBy: row.updated_by,
+});
+
+/** Takes rows away by the address that the same kind of probe found. */
+export const deleteRecords = (names: readonly RecordName[]): Statement<void> => ({
+  name: "delete_records",
+  text: `delete from holdfast.record where ctid = any(array(
+    select r.ctid from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
+    cross join lateral (select ctid from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r))`,
+  values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+  read: () => {},
+});
+
+export async function readRecord(db: Transaction, name: RecordName): Promise<RecordState | undefined> {
+  const { text, values } = loadRecords([name]);
+  const { rows } = await db.query<RecordRow>({ name: "load_records", text, values: [...values] });
+  return rows[0] && toRecord(rows[0]);
+}
+
+/** How many rows of each model a world holds, and which are named: asked when a schema change may hide or refuse data. */
+export async function hasRecords(db: Transaction, world: number, model: string): Promise<boolean> {
+  const { rows } = await db.query("select 1 from holdfast.record where world = $1 and model = $2 limit 1", [
+    world,
+    model,
+  ]);
+  return rows.length > 0;
+}

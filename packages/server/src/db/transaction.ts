@@ -1,0 +1,28 @@
+import type pg from "pg";
+import { errorState } from "./database-error.ts";
+
+export type Transaction = Pick<pg.ClientBase, "query">;
+
+const RETRIED = new Set(["40001", "40P01"]);
+
+/** Runs `work` in one transaction, again (up to three times) when Postgres asks for a retry. */
+export async function transaction<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query("begin");
+      const result = await work(client);
+      await client.query("commit");
+      return result;
+    } catch (error) {
+      // After this the transaction is gone: rolled back here, or with its connection.
+      await client.query("rollback").catch((failure: Error) => {
+        broken = failure;
+      });
+      if (attempt === 3 || !RETRIED.has(errorState(error) ?? "")) throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import pg from "pg";
+import { clientConfig } from "./pool.ts";
+
+const CHANNEL = "holdfast_wake";
+const COALESCE_MS = 10;
+const RECONNECT_MS = 500;
+
+/**
+ * Hints between processes that a world's log has grown. NOTIFY takes one lock for the whole database when its
+ * transaction commits, so it never runs inside a write: hints go out on this connection, together, at most every 10 ms.
+ * A hint may be lost; polling the heads is the truth.
+ */
+export interface Wake {
+  announce(world: number): void;
+  close(): Promise<void>;
+}
+
+export function openWake(url: string, heard: (world: number) => void): Wake {
+  const self = Math.random().toString(36).slice(2, 10);
+  const waiting = new Set<number>();
+  let client: pg.Client | undefined;
+  let closed = false;
+  let sending: NodeJS.Timeout | undefined;
+  let again: NodeJS.Timeout | undefined;
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({ ...clientConfig(url), options: "-c timezone=UTC" });
+    next.on("error", lost);
+    next.on("end", lost);
+    next.on("notification", ({ payload }) => {
+      const [from, ...worlds] = (payload ?? "").split(" ");
+      if (from !== self) for (const world of worlds) heard(Number(world));
+    });
+    try {
+      await next.connect();
+      await next.query(`listen ${CHANNEL}`);
+      if (closed) await next.end();
+      else client = next;
+    } catch {
+      // Not listening now: polling carries the news until the next attempt.
+      lost();
+    }
+  }
+
+  function lost(): void {
+    client = undefined;
+    if (!closed && again === undefined)
+      again = setTimeout(() => {
+        again = undefined;
+        void connect();
+      }, RECONNECT_MS).unref();
+  }
+
+  function flush(): void {
+    sending = undefined;
+    const worlds = [...waiting];
+    waiting.clear();
+    // 8 000 bytes is what a notification carries.
+    for (let i = 0; i < worlds.length; i += 500)
+      client
+        ?.query({
+          name: "wake",
+          text: "select pg_notify($1, $2)",
+          values: [CHANNEL, `${self} ${worlds.slice(i, i + 500).join(" ")}`],
+        })
+        .catch(() => {});
+  }
+
+  void connect();
+  return {
+    announce(world) {
+      waiting.add(world);
+      sending ??= setTimeout(flush, COALESCE_MS).unref();
+    },
+    async close() {
+      closed = true;
+      clearTimeout(sending);
+      clearTimeout(again);
+      await client?.end().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,213 @@
+import { loadGroupHeads } from "../db/groups.ts";
+import { type LockedHead, lockHeads } from "../db/heads.ts";
+import { loadHistory } from "../db/history.ts";
+import { loadAuthors } from "../db/log.ts";
+import { loadSchema } from "../db/model-schemas.ts";
+import type { Pipe } from "../db/pipe.ts";
+import { loadReceipts } from "../db/receipts.ts";
+import { deleteRecords, loadRecords } from "../db/records.ts";
+import {
+  entryText,
+  type Round,
+  type SavedGroup,
+  type SavedLine,
+  type SavedReceipt,
+  saveRound,
+} from "../db/save-round.ts";
+import { begin, beginImpatiently, commit as commitTransaction } from "../db/statement.ts";
+import { writerOf } from "../rules/commit.ts";
+import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
+import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
+import { type GroupHead, nextGroupHead, receiptKey, type WorldState, writerName } from "../rules/world-state.ts";
+import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
+
+/** The commits of one request: one, or a bulk's in their order. All of one world. */
+export type Job = readonly CommitRequest[];
+
+/** What a round added to one world's log, in order: (from, to]. */
+export interface Batch {
+  readonly world: number;
+  readonly from: number;
+  readonly to: number;
+  readonly lines: readonly SavedLine[];
+}
+
+export interface RoundResult {
+  /** For each job, its commits as judged. */
+  readonly judged: readonly (readonly Judged[])[];
+  readonly batches: readonly Batch[];
+}
+
+/** What the first trip to the database brought: everything is read under the heads' locks. */
+export type Loaded = Awaited<ReturnType<typeof load>>;
+
+/** First trip: lock the heads of all worlds concerned, then read whatever the commits name. */
+export async function load(pipe: Pipe, jobs: readonly Job[]) {
+  const commits = jobs.flat();
+  const worlds = [...new Set(commits.map(({ principal }) => principal.world))].sort((a, b) => a - b);
+  const [, heads, receipts, records, groups] = await pipe.send([
+    worlds.length > 1 ? beginImpatiently : begin,
+    lockHeads(worlds),
+    loadReceipts(commits.flatMap(receiptNames)),
+    loadRecords(commits.flatMap(recordNames)),
+    loadGroupHeads(commits.flatMap(groupNames)),
+  ]);
+  return { heads, receipts, records, groups };
+}
+
+/** Judges the commits in the order they came, and writes what they decided: the second trip. */
+export async function judgeAndSave(
+  pipe: Pipe,
+  schemas: SchemaCache,
+  jobs: readonly Job[],
+  loaded: Loaded,
+): Promise<RoundResult> {
+  const states = new Map<number, { state: WorldState; schema: LiveSchema; from: number }>();
+  for (const head of loaded.heads) {
+    const schema =
+      schemas.get(head.world, head.schemaVersion) ??
+      schemas.put(head.world, (await pipe.send([loadSchema(head.world, head.schemaVersion)]))[0]);
+    const state = worldState(head, schema, loaded);
+    await lookUp(pipe, head.world, state, jobs.filter((job) => job[0]?.principal.world === head.world).flat());
+    states.set(head.world, { state, schema, from: head.syncId });
+  }
+  const stateOf = (job: Job) => {
+    const found = states.get(job[0]?.principal.world ?? Number.NaN);
+    if (!found) throw new Error("A commit's world has no head.");
+    return found;
+  };
+  const judged = jobs.map((job) => judgeInOrder(stateOf(job).state, job));
+  const batches = [...states].map(([world, { state, schema, from }]) => ({
+    world,
+    from,
+    to: state.head.syncId,
+    lines: savedLines(
+      world,
+      schema,
+      state.now,
+      judged.filter((_, i) => jobs[i]?.[0]?.principal.world === world).flat(),
+    ),
+  }));
+  await save(pipe, roundOf(batches, judged.flat(), states));
+  return { judged, batches: batches.filter(({ lines }) => lines.length > 0) };
+}
+
+const receiptNames = (commit: CommitRequest) => {
+  const { world } = commit.principal;
+  const participant = writerOf(commit).writtenBy;
+  const own = commit.operations.flatMap(({ idempotencyKey }) =>
+    idempotencyKey === undefined ? [] : [operationKeyName(idempotencyKey)],
+  );
+  return [...namesOf(commit), ...own].map((name) => ({ world, participant, name }));
+};
+
+const recordNames = ({ principal: { world }, operations, reads }: CommitRequest) => [
+  ...operations.map(({ model, id }) => ({ world, model, id })),
+  ...reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ world, model, id }])),
+];
+
+const groupNames = ({ principal: { world }, reads }: CommitRequest) =>
+  reads.flatMap(({ group }) => (group === undefined ? [] : [{ world, name: group }]));
+
+const inWorld = <T extends { readonly world: number }>(world: number, items: readonly T[]): readonly T[] =>
+  items.filter((item) => item.world === world);
+
+const worldState = (head: LockedHead, schema: LiveSchema, { receipts, records, groups }: Loaded): WorldState => ({
+  organization: head.organization,
+  models: schema.models,
+  now: head.now,
+  head,
+  records: new Map(inWorld(head.world, records).map((record) => [recordKey(record.model, record.id), record])),
+  history: new Map(),
+  groupHeads: new Map(inWorld(head.world, groups).map((group) => [group.name, group])),
+  authors: new Map(),
+  receipts: new Map(
+    inWorld(head.world, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
+  ),
+});
+
+/** Asks the log about records and groups that moved after a `readAt`: a trip of its own, and a rare one. */
+async function lookUp(pipe: Pipe, world: number, state: WorldState, commits: readonly CommitRequest[]): Promise<void> {
+  const { history, authors } = lookupFor(state, commits);
+  if (history.size === 0 && authors.size === 0) return;
+  const [lists, known] = await pipe.send([
+    loadHistory([...history.values()].map((question) => ({ world, ...question }))),
+    loadAuthors(world, [...authors]),
+  ]);
+  for (const [i, key] of [...history.keys()].entries()) state.history.set(key, lists[i] ?? []);
+  for (const [position, author] of known) state.authors.set(position, author);
+}
+
+function savedLines(world: number, schema: LiveSchema, now: string, judged: readonly Judged[]): SavedLine[] {
+  const written = judged.flatMap(({ commit, decision }) =>
+    decision.kind === "confirmed" ? decision.lines.map((line) => ({ commit, line })) : [],
+  );
+  const lastOf = new Map(written.map(({ line }) => [recordKey(line.model, line.id), line]));
+  return written.map(({ commit, line }) => ({
+    world,
+    line,
+    entry: entryText(commit, line, schema.models.get(line.model)?.name ?? line.model, now),
+    last: lastOf.get(recordKey(line.model, line.id)) === line,
+  }));
+}
+
+function roundOf(
+  batches: readonly Batch[],
+  judged: readonly Judged[],
+  states: ReadonlyMap<number, { state: WorldState }>,
+): Round {
+  const moved = batches.filter(({ lines }) => lines.length > 0);
+  const stateOf = (world: number) => (states.get(world) as { state: WorldState }).state;
+  return {
+    lines: moved.flatMap(({ lines }) => lines),
+    receipts: judged.flatMap(savedReceipts),
+    heads: moved.map(({ world }) => {
+      const { head, now } = stateOf(world);
+      return { world, syncId: head.syncId, writer: head.writer, otherSyncId: head.otherSyncId, now };
+    }),
+    groups: groupsOf(judged),
+    now: [...states.values()][0]?.state.now ?? "",
+  };
+}
+
+function savedReceipts({ commit, decision, body }: Judged): SavedReceipt[] {
+  if (decision.kind !== "confirmed" && decision.kind !== "held") return [];
+  const held = decision.kind === "held";
+  const whose = { world: commit.principal.world, participant: writerOf(commit).writtenBy, held };
+  const whole = namesOf(commit).map((name) => ({ ...whose, name, fingerprint: commit.fingerprint, body }));
+  if (held) return whole;
+  const own = new Map(
+    commit.operations.flatMap(({ idempotencyKey, fingerprint }) =>
+      idempotencyKey === undefined || fingerprint === undefined ? [] : [[idempotencyKey, fingerprint] as const],
+    ),
+  );
+  // A key that was there before made its operation a repetition: it stays as it is (see saveRound).
+  return [
+    ...whole,
+    ...[...own].map(([key, fingerprint]) => ({ ...whose, name: operationKeyName(key), fingerprint, body: null })),
+  ];
+}
+
+function groupsOf(judged: readonly Judged[]): SavedGroup[] {
+  const heads = new Map<string, SavedGroup>();
+  for (const { commit, decision } of judged) {
+    if (decision.kind !== "confirmed") continue;
+    const { world } = commit.principal;
+    const writer = writerName(writerOf(commit));
+    for (const line of decision.lines)
+      for (const name of new Set([...line.groups, ...(line.groupsBefore ?? [])])) {
+        const key = `${world} ${name}`;
+        heads.set(key, { world, name, ...nextGroupHead(heads.get(key) as GroupHead | undefined, line.syncId, writer) });
+      }
+  }
+  return [...heads.values()];
+}
+
+async function save(pipe: Pipe, round: Round): Promise<void> {
+  const gone = round.lines
+    .filter(({ last, line }) => last && line.after === null)
+    .map(({ world, line }) => ({ world, model: line.model, id: line.id }));
+  if (round.receipts.length === 0) await pipe.send([commitTransaction]);
+  else if (gone.length === 0) await pipe.send([saveRound(round), commitTransaction]);
+  else await pipe.send([saveRound(round), deleteRecords(gone), commitTransaction]);
+}

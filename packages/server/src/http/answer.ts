@@ -1,0 +1,36 @@
+import type { Body, EndpointName, QueryParameter, Reply } from "@holdfast/sdk/protocol";
+import type { Principal } from "../rules/participant.ts";
+import type { Refusal } from "../rules/refusal.ts";
+
+/** A request that is known, allowed, and of the right shape. */
+export interface Asked<N extends EndpointName> {
+  readonly principal: Principal;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body<N>;
+  readonly keyHeader: string | undefined;
+  /** Fires when the caller is gone, or the server stops: a long poll answers then. */
+  signal(): AbortSignal;
+}
+
+/** Query parameters as text: single ones, and those that may be repeated as lists. */
+export interface Query {
+  readonly one: Readonly<Record<string, string | undefined>>;
+  readonly many: Readonly<Record<string, readonly string[] | undefined>>;
+}
+
+export type QueryTable = Readonly<Record<string, QueryParameter>>;
+
+/** What a handler gives back: a value, JSON that is text already, or a refusal. */
+export type Answer<N extends EndpointName> =
+  | { readonly status?: number; readonly value: Reply<N> }
+  | {
+      readonly status?: number;
+      readonly text: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly contentType?: string;
+    }
+  | { readonly refusal: Refusal /** For commits: the rejected receipt, as JSON. */; readonly receipt?: string };
+
+export type Handler<N extends EndpointName> = (asked: Asked<N>) => Promise<Answer<N>>;
+export type Handlers = { readonly [N in EndpointName]: Handler<N> };

@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import {
+  type Action,
+  type BareWriteBody,
+  CommitBody,
+  type CreateBody,
+  type EndpointName,
+  type Operation,
+  type Read,
+  type UpdateBody,
+} from "@holdfast/sdk/protocol";
+import { newId } from "../ids.ts";
+import { canonical } from "../rules/canonical.ts";
+import type { CommitOperation, CommitRequest } from "../rules/commit-request.ts";
+import { isVisibleName, requestKey } from "../rules/idempotency-key.ts";
+import type { Principal } from "../rules/participant.ts";
+import { isRecordId } from "../rules/record-id.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { isSyncGroup } from "../rules/sync-group.ts";
+import { isRefusal } from "../wire/json-body.ts";
+import { shapeCheck } from "../wire/shape.ts";
+import { isObject, translateCommit } from "./dialect.ts";
+
+export interface Sender {
+  readonly principal: Principal;
+  /** The Idempotency-Key header. */
+  readonly keyHeader: string | undefined;
+}
+
+type SingleEndpoint = "createRecord" | "updateRecord" | "deleteRecord" | "archiveRecord" | "unarchiveRecord";
+type SingleBody = Partial<CreateBody & UpdateBody & BareWriteBody>;
+
+const ACTION_OF = {
+  createRecord: "create",
+  updateRecord: "update",
+  deleteRecord: "delete",
+  archiveRecord: "archive",
+  unarchiveRecord: "unarchive",
+} as const satisfies Record<SingleEndpoint, Action>;
+
+/** A single-record route is a batch of one. `path` holds the model and, but for create, the id. */
+export function singleCommit(
+  sender: Sender,
+  endpoint: SingleEndpoint,
+  path: { model: string; id?: string },
+  body: SingleBody,
+): CommitRequest | Refusal {
+  const model = path.model.toLowerCase();
+  if (path.id !== undefined && body.id !== undefined && body.id !== path.id)
+    return refuse("id_mismatch", { param: "id" });
+  const madeId =
+    endpoint === "createRecord" && body.id === undefined && model === "favorite" ? newId("fav_") : undefined;
+  const id = path.id ?? body.id ?? madeId;
+  if (id === undefined) return refuse("missing_field", { param: "id" });
+  const names = commitNames(sender, body);
+  if (isRefusal(names)) return names;
+  const operation: Operation = {
+    action: ACTION_OF[endpoint],
+    model,
+    id,
+    ...dataOf(endpoint, model, body),
+    ...(body.claim !== undefined && { claim: body.claim }),
+    ...(body.onStale !== undefined && { onStale: body.onStale }),
+    ...(body.readAt !== undefined && { readAt: body.readAt }),
+  };
+  const refusal = checkOperation(operation);
+  if (refusal) return refusal;
+  return {
+    principal: sender.principal,
+    endpoint,
+    single: true,
+    operations: [operation],
+    reads: [],
+    clientId: body.clientId ?? null,
+    ...names,
+    serverTxId: newId("stx_"),
+    fingerprint: fingerprint(endpoint, [model, ...(path.id === undefined ? [] : [path.id])], body),
+    ...(madeId !== undefined && { madeId }),
+  };
+}
+
+/** The favorite dialect: an update may come without data, and then changes nothing. */
+function dataOf(endpoint: SingleEndpoint, model: string, body: SingleBody): { data?: Record<string, unknown> } {
+  if (body.data !== undefined) return { data: body.data };
+  return endpoint === "updateRecord" && model === "favorite" ? { data: {} } : {};
+}
+
+/** A body of `POST /v1/commits` that passed its shape check. */
+export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | Refusal {
+  const names = commitNames(sender, body);
+  if (isRefusal(names)) return names;
+  const operations: CommitOperation[] = [];
+  for (const [index, operation] of body.operations.entries()) {
+    const refusal = checkOperation(operation);
+    if (refusal) return { ...refusal, param: `operations[${index}].${refusal.param}` };
+    operations.push(keyed({ ...operation, model: operation.model.toLowerCase() }));
+  }
+  const reads: Read[] = [];
+  for (const [index, read] of (body.reads ?? []).entries()) {
+    const refusal = checkRead(read);
+    if (refusal) return { ...refusal, param: `reads[${index}].${refusal.param}` };
+    reads.push(read.model === undefined ? read : { ...read, model: read.model.toLowerCase() });
+  }
+  return {
+    principal: sender.principal,
+    endpoint: "commit",
+    single: false,
+    operations,
+    reads,
+    clientId: body.clientId ?? null,
+    ...names,
+    serverTxId: newId("stx_"),
+    fingerprint: fingerprint("commit", [], body),
+  };
+}
+
+const checkShape = shapeCheck(CommitBody);
+
+/** One element of a bulk, as it came: it has to name itself, since the request has no key. */
+export function bulkCommit(sender: Sender, element: unknown): CommitRequest | Refusal {
+  const body = translateCommit(element);
+  const refusal = checkShape(body);
+  if (refusal) return refusal;
+  const commit = body as CommitBody;
+  if (commit.idempotencyKey === undefined && commit.clientTxId === undefined)
+    return refuse("missing_field", { param: "clientTxId" });
+  return batchCommit(sender, commit);
+}
+
+/** The records that a malformed commit would have touched, as far as it says so: what builds on them is blocked too. */
+export function recordsNamed(element: unknown): { model: string; id: string }[] {
+  const operations = isObject(element) && Array.isArray(element.operations) ? element.operations : [];
+  return operations.flatMap((operation: unknown) =>
+    isObject(operation) && typeof operation.model === "string" && typeof operation.id === "string"
+      ? [{ model: operation.model.toLowerCase(), id: operation.id }]
+      : [],
+  );
+}
+
+function commitNames(
+  { keyHeader }: Sender,
+  body: { idempotencyKey?: string; clientTxId?: string },
+): Pick<CommitRequest, "idempotencyKey" | "clientTxId"> | Refusal {
+  const found = requestKey(keyHeader, body.idempotencyKey);
+  if (isRefusal(found)) return found;
+  if (body.clientTxId !== undefined && !isVisibleName(body.clientTxId))
+    return refuse("invalid_value", {
+      param: "clientTxId",
+      message: "clientTxId is 1 to 255 visible ASCII characters.",
+    });
+  return { idempotencyKey: found.key, clientTxId: body.clientTxId ?? found.key ?? newId("ctx_") };
+}
+
+function checkOperation({ id, idempotencyKey }: Operation): Refusal | undefined {
+  if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
+  if (idempotencyKey !== undefined && !isVisibleName(idempotencyKey))
+    return refuse("invalid_idempotency_key", { param: "idempotencyKey" });
+  return undefined;
+}
+
+function checkRead({ model, id, group, fields }: Read): Refusal | undefined {
+  if (group !== undefined && (model !== undefined || id !== undefined))
+    return refuse("invalid_value", { param: "group", message: "A premise is on a record or on a group, not on both." });
+  if (group !== undefined) {
+    if (fields !== undefined)
+      return refuse("invalid_value", { param: "fields", message: "A premise on a group has no fields." });
+    return isSyncGroup(group) ? undefined : refuse("invalid_sync_group", { param: "group" });
+  }
+  if (model === undefined) return refuse("missing_field", { param: "model" });
+  if (id === undefined) return refuse("missing_field", { param: "id" });
+  return isRecordId(id) ? undefined : refuse("invalid_id", { param: "id" });
+}
+
+function keyed(operation: Operation): CommitOperation {
+  if (operation.idempotencyKey === undefined) return operation;
+  const { idempotencyKey: _, ...rest } = operation;
+  return { ...operation, fingerprint: sha256(canonical(rest)) };
+}
+
+/** Over what was asked, not over how it was spelled: aliases are translated, nulls dropped, keys sorted, the key left out. */
+function fingerprint(endpoint: EndpointName, path: readonly string[], body: object): string {
+  const { idempotencyKey: _, ...rest } = body as { idempotencyKey?: string };
+  return sha256(`${endpoint}\n${path.join("/")}\n${canonical(rest)}`);
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64");

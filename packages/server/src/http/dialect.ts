@@ -1,0 +1,72 @@
+/**
+ * The interface has several words for some things, and takes null for "absent". Bodies are translated here, where
+ * they come in: inside there is one word for each. What is not understood stays, for the shape check to refuse.
+ */
+type Body = Record<string, unknown>;
+
+const STALE_ALIASES: Readonly<Record<string, string>> = { force: "overwrite", flag: "notify", merge: "notify" };
+const OPTIONAL = new Set([
+  "claim",
+  "onStale",
+  "readAt",
+  "idempotencyKey",
+  "clientTxId",
+  "clientId",
+  "transactionId",
+  "reads",
+  "fields",
+  "group",
+]);
+
+/** The keys of any write envelope: `intent` is `claim`, `force` is `overwrite`, null is absent. */
+export function translateWrite(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const out: Body = {};
+  for (const [key, value] of Object.entries(body)) {
+    const name = key === "intent" && !Object.hasOwn(body, "claim") ? "claim" : key;
+    if (value === null && OPTIONAL.has(name)) continue;
+    out[name] =
+      name === "onStale" && typeof value === "string" && Object.hasOwn(STALE_ALIASES, value)
+        ? STALE_ALIASES[value]
+        : value;
+  }
+  return out;
+}
+
+/** A batch: its operations and reads are translated too, and a claim of the batch goes to each operation without one. */
+export function translateCommit(body: unknown): unknown {
+  const out = translateWrite(body);
+  if (!isObject(out)) return out;
+  const { claim, ...rest } = out;
+  if (Array.isArray(rest.operations))
+    rest.operations = rest.operations.map((operation) => translateOperation(operation, claim));
+  else if (claim !== undefined) rest.claim = claim;
+  if (Array.isArray(rest.reads)) rest.reads = rest.reads.map(translateRead);
+  return rest;
+}
+
+function translateOperation(operation: unknown, claim: unknown): unknown {
+  const out = translateWrite(operation);
+  if (!isObject(out)) return out;
+  if (typeof out.type === "string" && !Object.hasOwn(out, "action")) {
+    out.action = out.type.toLowerCase();
+    delete out.type;
+  }
+  if (Object.hasOwn(out, "input") && !Object.hasOwn(out, "data")) {
+    out.data = out.input;
+    delete out.input;
+  }
+  if (claim !== undefined && out.claim === undefined) out.claim = claim;
+  // A delete may say "no data" with null.
+  if (out.data === null && out.action !== "create" && out.action !== "update") delete out.data;
+  return out;
+}
+
+function translateRead(read: unknown): unknown {
+  const out = translateWrite(read);
+  if (isObject(out)) for (const key of ["model", "id"]) if (out[key] === null) delete out[key];
+  return out;
+}
+
+export const isObject = (value: unknown): value is Body =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,180 @@
+import type { Socket } from "node:net";
+import cors from "@fastify/cors";
+import { type ErrorCode, headers, limits } from "@holdfast/sdk/protocol";
+import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
+import { failureCode } from "../db/database-error.ts";
+import { newId } from "../ids.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { hasToken, searchOf } from "../wire/address.ts";
+import { envelopeText, statusOf } from "../wire/envelope.ts";
+import { isJsonType, isRefusal, parseJson } from "../wire/json-body.ts";
+import { sendRefusal } from "./mount.ts";
+
+export interface EdgeOptions {
+  readonly logger: FastifyBaseLogger;
+  isOriginAllowed(origin: string): boolean;
+  readonly stopping: AbortSignal;
+}
+
+const MOST_HEADERS = 100;
+const ONCE = new Set(["authorization", "idempotency-key", "content-type", "content-length", "host"]);
+
+/** The HTTP server before it has routes: limits, JSON bodies, CORS, and one envelope for whatever goes wrong. */
+export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOptions): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => newId("req_"),
+    requestIdHeader: false,
+    routerOptions: { maxParamLength: 512 },
+    bodyLimit: limits.batchBodyBytes,
+    requestTimeout: 120_000,
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    http: { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (_error, request, reply) => {
+      void reply.header(headers.requestId, request.id);
+      return sendRefusal(reply as never, refuse("invalid_body", { message: "The address is malformed." }));
+    },
+  });
+  // Node would drop headers beyond its count in silence; all are taken, and counted below.
+  app.server.maxHeadersCount = 0;
+  app.decorate("stopping", stopping);
+  app.decorate("routeTable", []);
+  app.addHook("onRoute", ({ method, path }) => {
+    if (path.includes("*")) return;
+    const pattern = new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}$`);
+    for (const one of [method].flat()) app.routeTable.push({ method: one, pattern });
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    void reply.header(headers.requestId, request.id);
+    if (stopping.aborted) void reply.header("connection", "close");
+    const refusal = stopping.aborted
+      ? refuse("unavailable", { message: "The server is stopping." })
+      : checkHeaders(request.raw.rawHeaders, request.url);
+    if (refusal) return sendRefusal(reply, refusal);
+  });
+  await app.register(cors, {
+    origin: (origin, decide) => decide(null, origin !== undefined && isOriginAllowed(origin)),
+    methods: ["GET", "HEAD", "POST", "PATCH", "DELETE"],
+    exposedHeaders: [
+      headers.requestId,
+      headers.replayed,
+      headers.held,
+      headers.retryAfter,
+      "ratelimit-limit",
+      "ratelimit-remaining",
+      "ratelimit-reset",
+    ],
+    maxAge: 7_200,
+    strictPreflight: false,
+  });
+  takeOnlyJson(app);
+  app.setErrorHandler<FastifyError>((error, _request, reply) => sendRefusal(reply, refusalOf(error, app.log)));
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsOf(app, request.url);
+    if (allowed.length === 0) return sendRefusal(reply, refuse("route_not_found"));
+    return sendRefusal(reply.header("allow", allowed.join(", ")), refuse("method_not_allowed"));
+  });
+  return app;
+}
+
+function checkHeaders(raw: readonly string[], url: string): Refusal | undefined {
+  if (raw.length > 2 * MOST_HEADERS)
+    return refuse("headers_too_large", { message: `A request has up to ${MOST_HEADERS} headers.` });
+  let seen: Set<string> | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = (raw[i] as string).toLowerCase();
+    if (!ONCE.has(name)) continue;
+    seen ??= new Set();
+    if (seen.has(name))
+      return name === headers.idempotencyKey
+        ? refuse("invalid_idempotency_key")
+        : refuse("duplicate_header", { param: name });
+    seen.add(name);
+  }
+  const search = searchOf(url);
+  return search !== "" && hasToken(search) ? refuse("token_in_query") : undefined;
+}
+
+function takeOnlyJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, body, done) => {
+    const bytes = body as Buffer;
+    // A body that may be left out, was left out.
+    if (bytes.length === 0) return done(null, undefined);
+    if (!isJsonType(request.headers["content-type"]) || request.headers["content-encoding"] !== undefined)
+      return done(new Refused(refuse("unsupported_media_type")), undefined);
+    const parsed = parseJson(bytes);
+    if (isRefusal(parsed)) done(new Refused(parsed), undefined);
+    else done(null, parsed.value);
+  });
+}
+
+/** Carries a refusal through Fastify's body parser to the error handler. */
+class Refused extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.code);
+    this.refusal = refusal;
+  }
+}
+
+const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: "request_too_large",
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "invalid_body",
+  FST_ERR_CTP_EMPTY_JSON_BODY: "invalid_json",
+  FST_ERR_CTP_INVALID_JSON_BODY: "invalid_json",
+};
+
+function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refusal {
+  if (error instanceof Refused) return error.refusal;
+  const known = FRAMEWORK[error.code];
+  if (known) return refuse(known);
+  const code = failureCode(error);
+  if (code) {
+    log.warn({ event: "database_failed", err: error }, "A request failed because the database did.");
+    return refuse(code);
+  }
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
+    return refuse("invalid_body", { status: 400 });
+  log.error({ event: "bug", err: error }, "A request ran into a bug.");
+  return refuse("internal_error");
+}
+
+/** What Node's parser refused before there was a request: an envelope all the same, and the connection ends. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const refusal =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? refuse("headers_too_large")
+      : refuse("invalid_body", {
+          message:
+            error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+              ? "The request took too long to arrive."
+              : "The request is not valid HTTP.",
+        });
+  const id = newId("req_");
+  const body = envelopeText(refusal, id);
+  socket.end(
+    `HTTP/1.1 ${statusOf(refusal)} Bad Request\r\ncontent-type: application/json; charset=utf-8\r\n${headers.requestId}: ${id}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** The methods that a path answers to, when it is one of ours at all. */
+function methodsOf(app: FastifyInstance, url: string): string[] {
+  const path = url.split("?")[0] ?? "";
+  return [...new Set(app.routeTable.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort();
+}
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Every route that was added, to tell a wrong method from a wrong path. */
+    routeTable: { method: string; pattern: RegExp }[];
+  }
+}

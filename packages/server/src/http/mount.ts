@@ -1,0 +1,141 @@
+import { type EndpointName, type EndpointSchema, endpoints, headers, limits, paths } from "@holdfast/sdk/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Authenticator, bearerToken } from "../flows/authenticate.ts";
+import type { Principal } from "../rules/participant.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { PREFIXES, searchOf } from "../wire/address.ts";
+import { envelopeText, refusalHeaders, statusOf } from "../wire/envelope.ts";
+import { isRefusal } from "../wire/json-body.ts";
+import { shapeCheck } from "../wire/shape.ts";
+import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
+import { translateCommit, translateWrite } from "./dialect.ts";
+import { readQuery } from "./query.ts";
+
+/** Turns the three tables (paths, endpoints, handlers) into routes: who may ask, query, body's shape, answer. */
+export function mount(app: FastifyInstance, handlers: Handlers, authenticator: Authenticator): void {
+  for (const name of Object.keys(paths) as EndpointName[])
+    mountOne(app, name, handlers[name] as Handler<never>, authenticator);
+}
+
+function mountOne(
+  app: FastifyInstance,
+  name: EndpointName,
+  handler: Handler<never>,
+  authenticator: Authenticator,
+): void {
+  const [method, path] = paths[name];
+  const endpoint: EndpointSchema = endpoints[name];
+  const readBody = bodyReader(name, endpoint);
+  const principals = new WeakMap<FastifyRequest, Principal>();
+  for (const prefix of PREFIXES)
+    app.route({
+      method,
+      url: prefix + path,
+      bodyLimit: endpoint.batchBody ? limits.batchBodyBytes : limits.bodyBytes,
+      // Before the body is read: a stranger does not get to send one.
+      onRequest: async (request, reply) => {
+        const principal = await admit(authenticator, endpoint, request);
+        if (principal && isRefusal(principal)) return sendRefusal(reply, principal);
+        if (principal) principals.set(request, principal);
+      },
+      handler: async (request, reply) => {
+        const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined);
+        if (isRefusal(query)) return sendRefusal(reply, query);
+        const body = readBody(request.body);
+        if ("refusal" in body) return sendRefusal(reply, body.refusal);
+        const asked = {
+          principal: principals.get(request),
+          params: request.params,
+          query,
+          body: body.value,
+          keyHeader: request.headers[headers.idempotencyKey] as string | undefined,
+          signal: () => goneSignal(request, reply),
+        };
+        return send(reply, await handler(asked as unknown as Asked<never>));
+      },
+    });
+}
+
+/** The caller's principal, nothing for the operator, or why not. */
+async function admit(
+  authenticator: Authenticator,
+  { audience }: EndpointSchema,
+  request: FastifyRequest,
+): Promise<Principal | Refusal | undefined> {
+  const header = request.headers.authorization;
+  if (header === undefined) return refuse("auth_no_credentials");
+  const token = bearerToken(header);
+  if (token === undefined) return refuse("apikey_invalid");
+  if (audience === "operator") {
+    if (authenticator.isOperator(token)) return undefined;
+    const principal = await authenticator.principalOf(token);
+    return isRefusal(principal) ? principal : refuse("admin_required");
+  }
+  return authenticator.principalOf(token);
+}
+
+const TRANSLATED: ReadonlySet<EndpointName> = new Set<EndpointName>([
+  "createRecord",
+  "updateRecord",
+  "deleteRecord",
+  "archiveRecord",
+  "unarchiveRecord",
+]);
+
+function bodyReader(
+  name: EndpointName,
+  endpoint: EndpointSchema,
+): (body: unknown) => { value: unknown } | { refusal: Refusal } {
+  const { body: schema } = endpoint;
+  if (!schema) return () => ({ value: undefined });
+  const check = shapeCheck(schema);
+  const translate =
+    name === "commit" ? translateCommit : TRANSLATED.has(name) ? translateWrite : (body: unknown) => body;
+  return (raw) => {
+    if (raw === undefined)
+      return endpoint.bodyOptional
+        ? { value: undefined }
+        : { refusal: refuse("invalid_body", { message: "The route needs a JSON body." }) };
+    const value = translate(raw);
+    const refusal = check(value);
+    return refusal ? { refusal } : { value };
+  };
+}
+
+function send(reply: FastifyReply, answer: Answer<EndpointName>): FastifyReply {
+  if ("refusal" in answer) return sendRefusal(reply, answer.refusal, answer.receipt);
+  if ("value" in answer)
+    return reply
+      .code(answer.status ?? 200)
+      .type(JSON_TYPE)
+      .send(JSON.stringify(answer.value));
+  return reply
+    .code(answer.status ?? 200)
+    .headers(answer.headers ?? {})
+    .type(answer.contentType ?? JSON_TYPE)
+    .send(answer.text);
+}
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+export function sendRefusal(reply: FastifyReply, refusal: Refusal, receipt?: string): FastifyReply {
+  return reply
+    .code(statusOf(refusal))
+    .headers(refusalHeaders(refusal))
+    .type(JSON_TYPE)
+    .send(envelopeText(refusal, reply.request.id, receipt));
+}
+
+/** Fires when the caller hangs up, or the server stops. */
+function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  return AbortSignal.any([gone.signal, request.server.stopping]);
+}
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Fires when the server begins to stop. */
+    stopping: AbortSignal;
+  }
+}

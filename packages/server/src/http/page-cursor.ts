@@ -1,0 +1,26 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** Opaque cursors, signed and bound to the list they came from: another model, order or organisation refuses them. */
+export interface PageCursors {
+  seal(context: string, end: object): string;
+  open(context: string, cursor: string): unknown;
+}
+
+export function pageCursors(key: Buffer): PageCursors {
+  const sign = (context: string, body: string) =>
+    createHmac("sha256", key).update(`${context}\n${body}`).digest().subarray(0, 16);
+  return {
+    seal: (context, end) => {
+      const body = Buffer.from(JSON.stringify(end)).toString("base64url");
+      return `${body}.${sign(context, body).toString("base64url")}`;
+    },
+    /** What was sealed, or undefined for any other text. */
+    open: (context, cursor) => {
+      const [body = "", signature = "", ...rest] = cursor.split(".");
+      const given = Buffer.from(signature, "base64url");
+      const wanted = sign(context, body);
+      if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
+      return JSON.parse(Buffer.from(body, "base64url").toString("utf8")) as unknown;
+    },
+  };
+}

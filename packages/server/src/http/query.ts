@@ -1,0 +1,46 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { isSyncGroup } from "../rules/sync-group.ts";
+import type { Query, QueryTable } from "./answer.ts";
+
+/** The address's parameters as text: each of them known, and once unless it may be repeated. */
+export function readQuery(search: string, table: QueryTable | undefined): Query | Refusal {
+  const one: Record<string, string> = {};
+  const many: Record<string, string[]> = {};
+  for (const [name, value] of new URLSearchParams(search)) {
+    const known = table && Object.hasOwn(table, name) ? table[name] : undefined;
+    if (!known)
+      return refuse(table && Object.hasOwn(table, "order_by") ? "unknown_column" : "unknown_parameter", {
+        param: name.slice(0, 100),
+      });
+    if (known.repeatable) many[name] = [...(many[name] ?? []), value];
+    else if (Object.hasOwn(one, name))
+      return refuse(name === "limit" ? "invalid_limit" : "invalid_value", {
+        param: name,
+        message: `"${name}" may come once.`,
+      });
+    else one[name] = value;
+  }
+  return { one, many };
+}
+
+/** A whole number spelled with digits only, within bounds; never clamped. */
+export function readInteger(
+  text: string | undefined,
+  { name, min, max, absent }: { name: string; min: number; max: number; absent: number },
+): number | Refusal {
+  if (text === undefined) return absent;
+  const value = /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  return refuse(name === "limit" ? "invalid_limit" : "invalid_value", {
+    param: name,
+    message: `"${name}" is a whole number from ${min} to ${max}.`,
+  });
+}
+
+export function readGroups(groups: readonly string[] | undefined): Refusal | undefined {
+  return groups?.every(isSyncGroup) === false ? refuse("invalid_sync_group", { param: "group" }) : undefined;
+}
+
+export const snapshotLimit = (text: string | undefined) =>
+  readInteger(text, { name: "limit", min: 1, max: limits.snapshotPage, absent: limits.snapshotPage });

@@ -1,0 +1,142 @@
+import { headers, limits } from "@holdfast/sdk/protocol";
+import type { CommitLane } from "../../flows/commit-lane.ts";
+import { type CommitRequest, recordKey, touched } from "../../rules/commit-request.ts";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Judged } from "../../rules/round.ts";
+import { envelopeText, statusOf } from "../../wire/envelope.ts";
+import { isRefusal } from "../../wire/json-body.ts";
+import type { Answer, Handlers } from "../answer.ts";
+import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-requests.ts";
+
+type CommitHandlers = Pick<
+  Handlers,
+  "createRecord" | "updateRecord" | "deleteRecord" | "archiveRecord" | "unarchiveRecord" | "commit" | "commitBulk"
+>;
+
+/** Every route that writes: each becomes one commit, or many, and goes through the lane. */
+export function commitRoutes(lane: CommitLane): CommitHandlers {
+  const single =
+    (endpoint: Parameters<typeof singleCommit>[1]) =>
+    async ({
+      principal,
+      keyHeader,
+      params,
+      body,
+    }: {
+      principal: CommitRequest["principal"];
+      keyHeader: string | undefined;
+      params: Readonly<Record<string, string>>;
+      body: Parameters<typeof singleCommit>[3] | undefined;
+    }) =>
+      submitOne(
+        lane,
+        singleCommit({ principal, keyHeader }, endpoint, params as { model: string; id?: string }, body ?? {}),
+      );
+  return {
+    createRecord: single("createRecord"),
+    updateRecord: single("updateRecord"),
+    deleteRecord: single("deleteRecord"),
+    archiveRecord: single("archiveRecord"),
+    unarchiveRecord: single("unarchiveRecord"),
+    commit: async ({ principal, keyHeader, body }) =>
+      submitOne(lane, batchCommit({ principal, keyHeader }, body as Parameters<typeof batchCommit>[1])),
+    commitBulk: async ({ principal, keyHeader, body }) => {
+      if (keyHeader !== undefined)
+        return {
+          refusal: refuse("invalid_idempotency_key", {
+            message: "Each commit of a bulk names itself: the bulk takes no Idempotency-Key.",
+          }),
+        };
+      return submitBulk(
+        lane,
+        body.commits.map((element) => ({ element, commit: bulkCommit({ principal, keyHeader: undefined }, element) })),
+      );
+    },
+  };
+}
+
+type WriteAnswer = Exclude<Answer<"commit">, { value: unknown }>;
+
+async function submitOne(lane: CommitLane, commit: CommitRequest | Refusal): Promise<WriteAnswer> {
+  if (isRefusal(commit)) return { refusal: commit };
+  const result = await lane.submit([commit]);
+  if (result.kind === "failed") return { refusal: refuse(result.code) };
+  return answerOf(result.judged[0] as Judged);
+}
+
+function answerOf({ decision, body }: Judged): WriteAnswer {
+  switch (decision.kind) {
+    case "confirmed":
+      return { text: body };
+    case "held":
+      return { text: body, headers: { [headers.held]: "true" } };
+    case "replayed":
+      return {
+        text: body,
+        headers: { [headers.replayed]: "true", ...(decision.receipt.held && { [headers.held]: "true" }) },
+      };
+    case "refused":
+      return { refusal: decision.refusal, receipt: body };
+  }
+}
+
+interface Element {
+  readonly element: unknown;
+  readonly commit: CommitRequest | Refusal;
+}
+
+/** Well-formed commits go to the lane together; what builds on a malformed one is blocked like on any other failure. */
+async function submitBulk(lane: CommitLane, elements: readonly Element[]): Promise<Answer<"commitBulk">> {
+  const operations = elements.reduce((sum, { element }) => sum + recordsNamed(element).length, 0);
+  if (operations > limits.operationsPerBulk)
+    return {
+      refusal: refuse("too_many_operations", {
+        param: "commits",
+        message: `A bulk takes up to ${limits.operationsPerBulk} operations.`,
+      }),
+    };
+  const blocked = blockedByMalformed(elements);
+  const tried = elements.flatMap(({ commit }, index) =>
+    isRefusal(commit) || blocked.has(index) ? [] : [{ index, commit }],
+  );
+  const result =
+    tried.length === 0 ? { kind: "judged" as const, judged: [] } : await lane.submit(tried.map(({ commit }) => commit));
+  if (result.kind === "failed") return { refusal: refuse(result.code) };
+  const judgedAt = new Map(tried.map(({ index }, i) => [index, result.judged[i] as Judged]));
+  const items = elements.map(({ commit }, index) => {
+    const judged = judgedAt.get(index);
+    if (judged) return itemOf(judged, (position) => tried[position]?.index ?? position);
+    return refusedItem(
+      isRefusal(commit) ? commit : refuse("dependency_blocked", { blockedBy: blocked.get(index) as number }),
+    );
+  });
+  return { text: `{"object":"list","data":[${items.join(",")}]}` };
+}
+
+function blockedByMalformed(elements: readonly Element[]): ReadonlyMap<number, number> {
+  const blockers = new Map<string, number>();
+  const blocked = new Map<number, number>();
+  for (const [index, { element, commit }] of elements.entries()) {
+    const keys = isRefusal(commit)
+      ? recordsNamed(element).map(({ model, id }) => recordKey(model, id))
+      : touched(commit);
+    const blocker = keys.map((key) => blockers.get(key)).find((found) => found !== undefined);
+    if (!isRefusal(commit) && blocker !== undefined) blocked.set(index, blocker);
+    if (isRefusal(commit) || blocker !== undefined)
+      for (const key of keys) if (!blockers.has(key)) blockers.set(key, index);
+  }
+  return blocked;
+}
+
+/** A receipt or an envelope, with the status that it would have had alone. */
+function itemOf({ decision, body }: Judged, indexOf: (position: number) => number): string {
+  if (decision.kind !== "refused") return `${body.slice(0, -1)},"httpStatus":200}`;
+  const { blockedBy } = decision.refusal;
+  return refusedItem(
+    blockedBy === undefined ? decision.refusal : { ...decision.refusal, blockedBy: indexOf(blockedBy) },
+    body,
+  );
+}
+
+const refusedItem = (refusal: Refusal, receipt?: string): string =>
+  `${envelopeText(refusal, undefined, receipt).slice(0, -1)},"httpStatus":${statusOf(refusal)}}`;

@@ -1,0 +1,140 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ModelSchema } from "@holdfast/sdk/protocol";
+import { pino } from "pino";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
+import { migrate } from "./db/migrate.ts";
+import { createPool } from "./db/pool.ts";
+import { base62 } from "./ids.ts";
+import { keepSecret } from "./keep-secret.ts";
+import { ensureConfiguredKey, newSecretToken, pushSchema, startServer } from "./server.ts";
+
+const STOP_MS = 10_000;
+
+const HELP = `Usage: npm run server [-- --new-key [test] | --help]
+
+Runs the Holdfast server. When it listens it prints one line of JSON on stdout; its log goes to stderr.
+
+  --new-key [test]       print a fresh secret key for HOLDFAST_SECRET_KEY, and exit
+
+Environment (all optional):
+  HOST, PORT             where to listen: 127.0.0.1, 8787 (0: any free port)
+  DATABASE_URL           a Postgres 15 or later; absent: one of our own runs in HOLDFAST_DATA_DIR
+  HOLDFAST_DATA_DIR      .holdfast
+  HOLDFAST_SECRET_KEY    sk_ key of the first organisation; needed with DATABASE_URL, else made and kept in keys.json
+  HOLDFAST_ADMIN_TOKEN   opens the operator routes; needed with DATABASE_URL to use them, else made and kept in admin-token
+  HOLDFAST_SCHEMA        a JSON file with models to push at start
+  HOLDFAST_ORIGINS       browser origins that may call, with commas between; absent: loopback only
+  HOLDFAST_LANE_COMMITS  commits in one transaction at most: 128
+  HOLDFAST_LOG_LEVEL     info
+`;
+
+async function run(words: readonly string[]): Promise<void> {
+  if (words.includes("--help")) return void process.stdout.write(HELP);
+  if (words[0] === "--new-key") return void process.stdout.write(`${newSecretToken(words[1] !== "test")}\n`);
+  if (words.length > 0) throw new ConfigError(`"${words[0]}" is not an option. See --help.`);
+  const config = readConfig(process.env);
+  const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
+  const closing: (() => Promise<void>)[] = [];
+  const stop = stopOnce(closing, () => logger.flush());
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(0));
+  try {
+    const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
+    if (embedded) closing.push(() => embedded.stop());
+    const databaseUrl = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
+    const adminToken = config.adminToken ?? (await keepAdminToken(config));
+    await prepare(config, databaseUrl, logger);
+    const server = await startServer({
+      databaseUrl,
+      adminToken,
+      host: config.host,
+      port: config.port,
+      origins: config.origins,
+      laneCommits: config.laneCommits,
+      logger,
+    });
+    closing.push(server.close);
+    process.stdout.write(`${JSON.stringify({ object: "listening", url: server.url })}\n`);
+  } catch (error) {
+    await stop(undefined);
+    throw error;
+  }
+}
+
+const startEmbedded = (config: Config, logger: pino.Logger) =>
+  startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    log: {
+      info: (message: string) => logger.info({ event: "postgres" }, message),
+      warn: (message: string) => logger.warn({ event: "postgres" }, message),
+      error: (message: string) => logger.error({ event: "postgres" }, message),
+    },
+  });
+
+/** Beside the embedded Postgres it is made and kept; with a database of one's own, unset means: nobody is the operator. */
+const keepAdminToken = async (config: Config): Promise<string> =>
+  config.databaseUrl === undefined
+    ? await keepSecret(join(config.dataDir, "admin-token"), () => `admin_${base62(40)}`)
+    : base62(40);
+
+/** The first organisation, the keys that open it, and the schema that was asked for, before anybody may call. */
+async function prepare(config: Config, databaseUrl: string, logger: pino.Logger): Promise<void> {
+  await migrate(databaseUrl);
+  const pool = createPool({ url: databaseUrl, maxConnections: 2 });
+  try {
+    const tokens = config.secretKey === undefined ? await keepKeys(config, logger) : [config.secretKey];
+    for (const token of tokens) {
+      const { world } = await ensureConfiguredKey(pool, token);
+      if (config.schemaFile !== undefined) await pushFile(pool, world, config.schemaFile);
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+async function keepKeys(config: Config, logger: pino.Logger): Promise<string[]> {
+  const file = join(config.dataDir, "keys.json");
+  const kept = JSON.parse(
+    await keepSecret(file, () => JSON.stringify({ live: newSecretToken(true), test: newSecretToken(false) })),
+  ) as { live: string; test: string };
+  logger.info({ event: "keys", file }, "The secret keys of the first organisation are in this file.");
+  return [kept.live, kept.test];
+}
+
+async function pushFile(pool: Parameters<typeof pushSchema>[0], world: number, file: string): Promise<void> {
+  const text = await readFile(file, "utf8").catch((error: Error) => {
+    throw new ConfigError(`HOLDFAST_SCHEMA cannot be read: ${error.message}`);
+  });
+  let schema: ModelSchema;
+  try {
+    schema = JSON.parse(text) as ModelSchema;
+  } catch (error) {
+    throw new ConfigError(`HOLDFAST_SCHEMA (${file}) is not JSON: ${(error as Error).message}`);
+  }
+  const result = await pushSchema(pool, world, schema);
+  if (!("code" in result)) return;
+  const list =
+    result.problems
+      ?.map(({ model, field, problem }) => `\n  ${model}${field === undefined ? "" : `.${field}`}: ${problem}`)
+      .join("") ?? ` ${result.param}: ${result.message}`;
+  throw new ConfigError(`HOLDFAST_SCHEMA (${file}) cannot be pushed (${result.code}):${list}`);
+}
+
+/** Closes everything, last opened first; a second signal, or ten seconds, ends it at once. */
+function stopOnce(closing: (() => Promise<void>)[], flush: () => void) {
+  let begun = false;
+  return async (code: number | undefined): Promise<void> => {
+    if (begun) process.exit(1);
+    begun = true;
+    setTimeout(() => process.exit(1), STOP_MS).unref();
+    for (const close of closing.reverse()) await close();
+    flush();
+    if (code !== undefined) process.exit(code);
+  };
+}
+
+run(process.argv.slice(2)).catch((error: Error) => {
+  process.stderr.write(`holdfast: ${error instanceof ConfigError ? error.message : (error.stack ?? error.message)}\n`);
+  process.exitCode = 1;
+});

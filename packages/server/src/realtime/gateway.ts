@@ -1,0 +1,99 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { closeCodes, limits, STREAM_PATH, STREAM_PROTOCOL } from "@holdfast/sdk/protocol";
+import { type WebSocket, WebSocketServer } from "ws";
+import { newId } from "../ids.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { hasToken, PREFIXES, searchOf } from "../wire/address.ts";
+import { envelopeText, statusOf } from "../wire/envelope.ts";
+import { createSession, type Session, type SessionDeps } from "./session.ts";
+
+export interface GatewayOptions extends SessionDeps {
+  isOriginAllowed(origin: string): boolean;
+}
+
+/** The stream's door: upgrades, and looks after the open sockets. */
+export interface Gateway {
+  readonly size: number;
+  /** A key was revoked here: its sockets are looked at now. */
+  recheck(): void;
+  close(): Promise<void>;
+}
+
+const CHECK_MS = 2_000;
+
+export function openGateway(server: Server, options: GatewayOptions): Gateway {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.frameBytes,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
+  });
+  const sessions = new Map<WebSocket, { session: Session; missedPings: number }>();
+  let stopping = false;
+
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const refusal = stopping ? refuse("unavailable") : checkUpgrade(request, options.isOriginAllowed);
+    if (refusal) return refuseUpgrade(socket, refusal);
+    sockets.handleUpgrade(request, socket, head, (opened) => {
+      const session = createSession(opened, options);
+      sessions.set(opened, { session, missedPings: 0 });
+      opened.on("pong", () => {
+        const known = sessions.get(opened);
+        if (known) known.missedPings = 0;
+      });
+      opened.on("close", () => sessions.delete(opened));
+    });
+  });
+
+  const recheck = () => {
+    for (const { session } of sessions.values()) void session.check().catch(() => {});
+  };
+  const checking = setInterval(recheck, CHECK_MS).unref();
+  // A peer whose cable was pulled answers no pings: two misses end it.
+  const pinging = setInterval(() => {
+    for (const [socket, known] of sessions) {
+      if (known.missedPings >= 2) socket.terminate();
+      else {
+        known.missedPings += 1;
+        socket.ping();
+      }
+    }
+  }, limits.pingMs).unref();
+
+  return {
+    get size() {
+      return sessions.size;
+    },
+    recheck,
+    async close() {
+      stopping = true;
+      clearInterval(checking);
+      clearInterval(pinging);
+      const closed = [...sessions.keys()].map(
+        (socket) => new Promise<void>((resolve) => socket.once("close", () => resolve())),
+      );
+      for (const { session } of sessions.values()) session.close(closeCodes.restarting, "restarting");
+      await Promise.all(closed);
+    },
+  };
+}
+
+const PATHS = new Set(PREFIXES.map((prefix) => prefix + STREAM_PATH));
+
+function checkUpgrade(request: IncomingMessage, isOriginAllowed: (origin: string) => boolean): Refusal | undefined {
+  const url = request.url ?? "";
+  if (!PATHS.has(url.split("?")[0] ?? "")) return refuse("route_not_found");
+  if (hasToken(searchOf(url))) return refuse("token_in_query");
+  const { origin } = request.headers;
+  return origin === undefined || isOriginAllowed(origin) ? undefined : refuse("origin_not_allowed");
+}
+
+function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
+  const id = newId("req_");
+  const body = envelopeText(refusal, id);
+  socket.on("error", () => {});
+  socket.end(
+    `HTTP/1.1 ${statusOf(refusal)} Refused\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${id}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

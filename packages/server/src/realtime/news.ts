@@ -1,0 +1,62 @@
+import { type StoredEntry, storedEntryText } from "../db/log.ts";
+import type { Batch } from "../flows/commit-round.ts";
+import { leftText } from "../flows/read-log.ts";
+import type { LiveSchema } from "../flows/schema-cache.ts";
+import { type Filed, sightOf, type View } from "../rules/view.ts";
+
+/** One entry on its way to those who listen: its text, and what decides who may hear it. */
+export interface NewsLine extends Filed {
+  readonly syncId: number;
+  readonly text: string;
+  /** How it is told to a reader whose groups it left. */
+  leftText(): string;
+}
+
+/** What happened in one world in (from, to]. */
+export interface News {
+  readonly from: number;
+  readonly to: number;
+  readonly lines: readonly NewsLine[];
+}
+
+/** News straight from a round of this process, without asking the database. */
+export const newsOfBatch = ({ from, to, lines }: Batch): News => ({
+  from,
+  to,
+  lines: lines.map(({ line, entry }) => ({
+    syncId: line.syncId,
+    model: line.model,
+    groups: line.groups,
+    groupsBefore: line.groupsBefore,
+    text: entry,
+    leftText: () =>
+      leftText(JSON.stringify({ ...(JSON.parse(entry) as object), verb: "deleted", data: null, changedFields: null })),
+  })),
+});
+
+export const newsOfEntries = (from: number, to: number, entries: readonly StoredEntry[], schema: LiveSchema): News => ({
+  from,
+  to,
+  lines: entries.map((entry) => {
+    const name = schema.models.get(entry.model)?.name ?? entry.model;
+    return {
+      syncId: entry.syncId,
+      model: entry.model,
+      groups: entry.groups,
+      groupsBefore: entry.groupsBefore,
+      text: storedEntryText(entry, name),
+      leftText: () => leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null }, name)),
+    };
+  }),
+});
+
+/** The `entries` frame for one reader's view, from a position that may lie within the news. */
+export function entriesFrame(view: View, { from, to, lines }: News, after = from): string {
+  const texts: string[] = [];
+  for (const line of lines) {
+    if (line.syncId <= after) continue;
+    const sight = sightOf(view, line);
+    if (sight !== "hidden") texts.push(sight === "whole" ? line.text : line.leftText());
+  }
+  return `{"frame":"entries","from":${after},"to":${to},"entries":[${texts.join(",")}]}`;
+}

@@ -1,0 +1,246 @@
+import { closeCodes, FrameUp, limits, type ResyncReason, STREAM_PROTOCOL, type Welcome } from "@holdfast/sdk/protocol";
+import type pg from "pg";
+import type { WebSocket } from "ws";
+import { readHead } from "../db/heads.ts";
+import { readLog } from "../db/log.ts";
+import type { Authenticator } from "../flows/authenticate.ts";
+import { liveSchema } from "../flows/live-schema.ts";
+import type { LiveSchema, SchemaCache } from "../flows/schema-cache.ts";
+import { newId } from "../ids.ts";
+import { type Principal, participantName } from "../rules/participant.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { isSyncGroup } from "../rules/sync-group.ts";
+import { type View, viewOf } from "../rules/view.ts";
+import { envelopeOf } from "../wire/envelope.ts";
+import { isRefusal, parseJson } from "../wire/json-body.ts";
+import { shapeCheck } from "../wire/shape.ts";
+import { createFrameBudget } from "./frame-budget.ts";
+import type { Hub, Subscription } from "./hub.ts";
+import { entriesFrame, type News, newsOfEntries } from "./news.ts";
+
+export interface SessionDeps {
+  readonly pool: pg.Pool;
+  readonly hub: Hub;
+  readonly schemas: SchemaCache;
+  readonly authenticator: Authenticator;
+  now(): number;
+}
+
+/**
+ *             hello                   caught up with the tail
+ *  greeting ─────────► catching-up ─────────────────────────► live
+ *     ▲                    │ the log cannot be continued       │
+ *     └──── resync ────────┴───────────────────────────────────┘
+ */
+type Phase =
+  | { readonly name: "greeting" }
+  | {
+      readonly name: "catching-up" | "live";
+      readonly principal: Principal;
+      readonly token: string;
+      readonly subscription: Subscription;
+    };
+
+export interface Session {
+  /** Called every few seconds: is the token still good, is the reader still reading? */
+  check(): Promise<void>;
+  close(code: number, reason: string): void;
+}
+
+const PAGE = 500;
+const checkFrame = shapeCheck(FrameUp);
+
+/** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
+export function createSession(socket: WebSocket, { pool, hub, schemas, authenticator, now }: SessionDeps): Session {
+  const id = newId("ses_");
+  const withinBudget = createFrameBudget(now);
+  let phase: Phase = { name: "greeting" };
+  let view: View = { models: undefined, groups: undefined };
+  let position = 0;
+  let slowSince: number | undefined;
+  // Frames are answered one after the other, in the order they came.
+  let turn: Promise<void> = Promise.resolve();
+  const helloTimer = setTimeout(() => close(closeCodes.noHello, "no hello within 5 s"), limits.helloMs);
+
+  const send = (frame: object | string) => {
+    if (socket.readyState === socket.OPEN) socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
+  };
+  const close = (code: number, reason: string) => {
+    clearTimeout(helloTimer);
+    leave();
+    socket.close(code, reason);
+    // A peer that does not answer the close is not waited for.
+    setTimeout(() => socket.terminate(), 2_000).unref();
+  };
+  const fail = (refusal: Refusal, code: number) => {
+    send({ frame: "error", ...envelopeOf(refusal, newId("req_")) });
+    close(code, refusal.code);
+  };
+  const leave = () => {
+    if (phase.name !== "greeting") phase.subscription.end();
+    phase = { name: "greeting" };
+  };
+  const resync = (reason: ResyncReason) => {
+    send({ frame: "resync", reason });
+    leave();
+  };
+
+  async function receive(data: Buffer, isBinary: boolean): Promise<void> {
+    if (isBinary) return fail(refuse("invalid_frame", { message: "Frames are JSON text." }), closeCodes.badFrame);
+    const parsed = parseJson(data);
+    if (isRefusal(parsed)) return fail(parsed, closeCodes.badFrame);
+    const refusal = checkFrame(parsed.value);
+    if (refusal)
+      return fail(
+        refuse("invalid_frame", refusal.param === undefined ? {} : { param: refusal.param }),
+        closeCodes.badFrame,
+      );
+    await answer(parsed.value as FrameUp);
+  }
+
+  async function answer(frame: FrameUp): Promise<void> {
+    if (frame.frame === "hello") return await greet(frame);
+    if (phase.name === "greeting")
+      return fail(refuse("invalid_frame", { message: "The first frame is hello." }), closeCodes.badFrame);
+    switch (frame.frame) {
+      case "auth":
+        return await renew(frame.token);
+      case "follow":
+        return follow(frame.models, frame.groups);
+      case "ping":
+        return send({ frame: "pong", n: frame.n, stamp: phase.subscription.position() });
+    }
+  }
+
+  async function greet({ token, log, since, models, groups }: Extract<FrameUp, { frame: "hello" }>): Promise<void> {
+    clearTimeout(helloTimer);
+    const principal = await authenticator.principalOf(token);
+    if (isRefusal(principal)) return fail(principal, closeCodes.token);
+    if (groups?.every(isSyncGroup) === false)
+      return fail(refuse("invalid_sync_group", { param: "groups" }), closeCodes.badFrame);
+    leave();
+    const subscription = await hub.listen(principal.world, { hear, schemaPushed });
+    const head = await readHead(pool, principal.world);
+    const schema = await liveSchema(pool, schemas, principal.world);
+    if (socket.readyState !== socket.OPEN) return subscription.end();
+    phase = { name: "catching-up", principal, token, subscription };
+    view = viewOf(principal.organization, models, groups);
+    position = since ?? head.syncId;
+    const welcome: Welcome = {
+      frame: "welcome",
+      stamp: head.syncId,
+      logId: head.logId,
+      session: id,
+      participant: participantName(principal.participantKind, principal.participantId),
+      protocol: STREAM_PROTOCOL,
+      resumeFrom: position,
+      expiresAt: null,
+      schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
+    };
+    send(welcome);
+    if (log !== undefined && log !== head.logId) return resync("other_log");
+    if (position > head.syncId) return resync("ahead");
+    if (position < head.trimmedTo) return resync("trimmed");
+    await catchUp(principal.world, schema);
+  }
+
+  /** Reads the log from the reader's position until it meets the tail; from there on the tail tells. */
+  async function catchUp(world: number, schema: LiveSchema): Promise<void> {
+    while (phase.name === "catching-up") {
+      const target = phase.subscription.position();
+      if (position >= target) {
+        phase = { ...phase, name: "live" };
+        return;
+      }
+      const to = Math.min(target, position + PAGE);
+      const entries = await readLog(pool, world, position, to);
+      if (phase.name !== "catching-up") return;
+      await new Promise<void>((resolve) =>
+        socket.send(entriesFrame(view, newsOfEntries(position, to, entries, schema)), () => resolve()),
+      );
+      position = to;
+    }
+  }
+
+  function hear(news: News): void {
+    if (phase.name !== "live" || news.to <= position) return;
+    send(position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position));
+    position = news.to;
+    if (socket.bufferedAmount > limits.slowReaderBytes) close(closeCodes.slowReader, "reads too slowly");
+  }
+
+  function schemaPushed({ version, hash }: LiveSchema, refiled: boolean): void {
+    if (phase.name === "greeting") return;
+    if (refiled) resync("schema");
+    else send({ frame: "schema", version, hash });
+  }
+
+  function follow(models: readonly string[] | undefined, groups: readonly string[] | undefined): void {
+    if (phase.name === "greeting") return;
+    if (groups?.every(isSyncGroup) === false)
+      fail(refuse("invalid_sync_group", { param: "groups" }), closeCodes.badFrame);
+    else view = viewOf(phase.principal.organization, models, groups);
+  }
+
+  async function renew(token: string): Promise<void> {
+    if (phase.name === "greeting") return;
+    const { principal } = phase;
+    const next = await authenticator.principalOf(token);
+    if (isRefusal(next)) return fail(next, closeCodes.token);
+    if (
+      next.world !== principal.world ||
+      next.participantKind !== principal.participantKind ||
+      next.participantId !== principal.participantId
+    )
+      return fail(refuse("apikey_invalid", { message: "The new token is another participant's." }), closeCodes.token);
+    // The phase may have moved on while the token was looked up; only the token changes.
+    const current = phase as Phase;
+    if (current.name !== "greeting") phase = { ...current, principal: next, token };
+  }
+
+  socket.on("message", (data, isBinary) => {
+    if (!withinBudget()) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
+    turn = turn
+      .then(() => receive(data as Buffer, isBinary))
+      .catch(() => fail(refuse("unavailable"), closeCodes.restarting));
+  });
+  socket.on("close", () => {
+    clearTimeout(helloTimer);
+    leave();
+  });
+  // Broken frames: the library closes with the standard's code; this keeps Node from throwing.
+  socket.on("error", () => {});
+
+  return {
+    async check() {
+      slowSince = socket.bufferedAmount < limits.frameBytes ? undefined : (slowSince ?? now());
+      if (slowSince !== undefined && now() - slowSince > limits.slowReaderMs)
+        return close(closeCodes.slowReader, "reads too slowly");
+      if (phase.name === "greeting") return;
+      const principal = await authenticator.principalOf(phase.token);
+      if (isRefusal(principal)) fail(principal, closeCodes.token);
+    },
+    close,
+  };
+}
+
+/** Readers with the same view get the same bytes: the frame is built once for each piece of news. */
+const frames = new WeakMap<News, Map<string, string>>();
+
+function sharedFrame(view: View, news: News): string {
+  let known = frames.get(news);
+  if (!known) {
+    known = new Map();
+    frames.set(news, known);
+  }
+  const key =
+    view.models || view.groups
+      ? JSON.stringify([view.models && [...view.models], view.groups && [...view.groups]])
+      : "";
+  let frame = known.get(key);
+  if (frame === undefined) {
+    frame = entriesFrame(view, news);
+    known.set(key, frame);
+  }
+  return frame;
+}

@@ -1,0 +1,76 @@
+import type pg from "pg";
+import { readHead } from "../db/heads.ts";
+import { readLog } from "../db/log.ts";
+import type { LiveSchema } from "../flows/schema-cache.ts";
+import { type News, newsOfEntries } from "./news.ts";
+
+/**
+ * The end of one world's log, followed for those who listen in this process.
+ *
+ *   our own round ─► from === position? ─► told at once, from memory
+ *                     no: a gap ──────┐
+ *   a hint, or a poll ────────────────┴─► the log is read from `position` on, and told
+ */
+export interface Tail {
+  readonly position: number;
+  news(news: News): void;
+  /** The log may have grown beyond `position`: look. */
+  look(): void;
+}
+
+export interface TailOptions {
+  readonly pool: pg.Pool;
+  readonly world: number;
+  readonly position: number;
+  schema(): Promise<LiveSchema>;
+  tell(news: News): void;
+  failed(error: unknown): void;
+}
+
+const PAGE = 1_000;
+
+export function createTail({ pool, world, position: start, schema, tell, failed }: TailOptions): Tail {
+  let position = start;
+  let reading = false;
+  let again = false;
+
+  async function read(): Promise<void> {
+    const { syncId: head } = await readHead(pool, world);
+    while (position < head) {
+      const from = position;
+      const to = Math.min(head, from + PAGE);
+      const entries = await readLog(pool, world, from, to);
+      const live = await schema();
+      // While we read, a round of our own may have been told: then this page is old news.
+      if (position === from) advance(newsOfEntries(from, to, entries, live));
+    }
+  }
+
+  function advance(news: News): void {
+    position = news.to;
+    tell(news);
+  }
+
+  async function look(): Promise<void> {
+    again = true;
+    if (reading) return;
+    reading = true;
+    while (again) {
+      again = false;
+      await read().catch(failed);
+    }
+    reading = false;
+  }
+
+  return {
+    get position() {
+      return position;
+    },
+    news: (news) => {
+      if (news.to <= position) return;
+      if (news.from === position) advance(news);
+      else void look();
+    },
+    look: () => void look(),
+  };
+}

@@ -1,0 +1,249 @@
+import {
+  applyOperation,
+  type CommitReceipt,
+  type JsonObject,
+  type Model,
+  type StaleNotification,
+  type Verb,
+} from "@holdfast/sdk/protocol";
+import { type CommitOperation, type CommitRequest, operationKeyName, recordKey } from "./commit-request.ts";
+import { participantName } from "./participant.ts";
+import { checkPayload, writesNothing } from "./payload.ts";
+import { judgeReads } from "./premises.ts";
+import { confirmedReceipt, heldReceipt } from "./receipt.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+import { replayOf } from "./replay.ts";
+import { sameJson } from "./same-json.ts";
+import { type Collision, judgeStale, type Writer } from "./stale.ts";
+import { checkGroups, groupsOf } from "./sync-group.ts";
+import {
+  type LogLine,
+  newerEntries,
+  type RecordState,
+  receiptKey,
+  type StoredReceipt,
+  type WorldState,
+} from "./world-state.ts";
+
+/** What becomes of one commit. Only `confirmed` and `held` are remembered under the commit's key. */
+export type Decision =
+  | { readonly kind: "confirmed"; readonly receipt: CommitReceipt; readonly lines: readonly LogLine[] }
+  | { readonly kind: "held"; readonly receipt: CommitReceipt }
+  | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/**
+ * Judges one commit against the world as it is: replay → scope → payload → claims → exists → stale → no-op.
+ * Each question is asked of every operation before the next one, and any refusal wins over holding.
+ */
+export function decideCommit(state: WorldState, commit: CommitRequest): Decision {
+  const replay = replayOf(state, commit);
+  if (replay) return replay;
+  // Scope stands here in the order. A secret key, the only kind of token so far, may write everything.
+  const refusal = checkPayloads(state, commit) ?? checkClaims(commit) ?? checkReadAt(state, commit);
+  if (refusal) return { kind: "refused", refusal };
+  const draft = draftCommit(state, commit);
+  const premises = judgeReads(state, commit);
+  const refused = draft.exists ?? draft.stale ?? premises.refusal;
+  if (refused) return { kind: "refused", refusal: refused };
+  const held = [...draft.held, ...premises.held];
+  if (held.length > 0) return { kind: "held", receipt: heldReceipt(commit, state.head.logId, state.head.syncId, held) };
+  const lastSyncId = draft.lines.at(-1)?.syncId ?? draft.createdAt ?? state.head.syncId;
+  return {
+    kind: "confirmed",
+    lines: draft.lines,
+    receipt: confirmedReceipt(commit, { lastSyncId, logId: state.head.logId, missingIds: draft.missingIds }),
+  };
+}
+
+export const writerOf = (commit: CommitRequest): Writer => ({
+  writtenBy: participantName(commit.principal.participantKind, commit.principal.participantId),
+  clientId: commit.clientId,
+});
+
+/** `data.title` on a single-record route, `operations[6].data.title` in a batch. */
+const at = (commit: CommitRequest, index: number, refusal: Refusal): Refusal =>
+  commit.single
+    ? refusal
+    : {
+        ...refusal,
+        param: refusal.param === undefined ? `operations[${index}]` : `operations[${index}].${refusal.param}`,
+      };
+
+function checkPayloads(state: WorldState, commit: CommitRequest): Refusal | undefined {
+  for (const [index, operation] of commit.operations.entries()) {
+    const refusal = checkOperation(state, commit, operation);
+    if (refusal) return at(commit, index, refusal);
+  }
+  return undefined;
+}
+
+function checkOperation(state: WorldState, commit: CommitRequest, operation: CommitOperation): Refusal | undefined {
+  const declared = state.models.get(operation.model);
+  if (!declared) return refuse("unknown_model", commit.single ? { param: "model" } : { param: "model", status: 400 });
+  const data = operation.data as JsonObject | undefined;
+  const refusal =
+    checkPayload(declared.model, operation.action, operation.id, data) ?? (data && checkGroups(declared.model, data));
+  if (refusal) return refusal;
+  if (operation.action === "update" && writesNothing(data) && operation.model !== "favorite")
+    return refuse("empty_update", { param: "data" });
+  return undefined;
+}
+
+/** A write that names a claim needs it active, its own and on that record. No claim can be held yet, so none is. */
+function checkClaims(commit: CommitRequest): Refusal | undefined {
+  const index = commit.operations.findIndex((operation) => operation.claim !== undefined);
+  return index < 0 ? undefined : at(commit, index, refuse("claim_lost", { param: "claim" }));
+}
+
+function checkReadAt(state: WorldState, commit: CommitRequest): Refusal | undefined {
+  const index = commit.operations.findIndex(({ readAt }) => readAt !== undefined && readAt > state.head.syncId);
+  if (index >= 0) return at(commit, index, refuse("read_at_in_future", { param: "readAt" }));
+  const read = commit.reads.findIndex(({ readAt }) => readAt > state.head.syncId);
+  return read < 0 ? undefined : refuse("read_at_in_future", { param: `reads[${read}].readAt` });
+}
+
+/** The commit tried on paper: what it would write, and what stands against it. */
+interface Draft {
+  readonly records: Map<string, RecordState | null>;
+  readonly lines: LogLine[];
+  readonly missingIds: string[];
+  readonly held: StaleNotification[];
+  /** Position of an earlier create that this commit only repeats. */
+  createdAt?: number;
+  exists?: Refusal;
+  stale?: Refusal;
+}
+
+function draftCommit(state: WorldState, commit: CommitRequest): Draft {
+  const draft: Draft = { records: new Map(), lines: [], missingIds: [], held: [] };
+  for (const [index, operation] of commit.operations.entries()) {
+    if (isRepeated(state, commit, operation)) continue;
+    const { name, model } = state.models.get(operation.model) as { name: string; model: Model };
+    const key = recordKey(operation.model, operation.id);
+    const before = draft.records.has(key) ? (draft.records.get(key) ?? null) : (state.records.get(key) ?? null);
+    if (operation.action === "create" && before !== null) {
+      if (!isSameCreate(before, operation, model, commit))
+        draft.exists ??= at(commit, index, refuse("already_exists", { param: "id" }));
+      else draft.createdAt = before.createdSyncId;
+      continue;
+    }
+    // Staleness is asked of the world before the commit: an operation does not conflict with its own siblings.
+    const collision = draft.records.has(key) ? undefined : collisionOf(state, commit, operation, model, before);
+    if (collision && operation.onStale === "notify")
+      draft.held.push({
+        object: "stale_notification",
+        model: name,
+        id: operation.id,
+        readAt: operation.readAt ?? 0,
+        ...collision,
+      });
+    else if (collision && operation.onStale !== "overwrite") draft.stale ??= at(commit, index, refuse("stale_context"));
+    if (before === null && operation.action !== "create") {
+      if (!draft.missingIds.includes(operation.id)) draft.missingIds.push(operation.id);
+      continue;
+    }
+    write(state, commit, draft, operation, key, before, model);
+  }
+  return draft;
+}
+
+/** The same operation under its own key was done before: it counts, and does nothing. */
+const isRepeated = (state: WorldState, commit: CommitRequest, operation: CommitOperation): boolean =>
+  operation.idempotencyKey !== undefined &&
+  state.receipts.has(receiptKey(writerOf(commit).writtenBy, operationKeyName(operation.idempotencyKey)));
+
+function isSameCreate(record: RecordState, operation: CommitOperation, model: Model, commit: CommitRequest): boolean {
+  const wanted = applyOperation(
+    undefined,
+    { action: "create", id: operation.id, data: operation.data as JsonObject },
+    model,
+    "",
+  );
+  return (
+    record.createdBy === writerOf(commit).writtenBy &&
+    record.syncId === record.createdSyncId &&
+    sameJson(record.data, wanted?.data)
+  );
+}
+
+function collisionOf(
+  state: WorldState,
+  commit: CommitRequest,
+  operation: CommitOperation,
+  model: Model,
+  before: RecordState | null,
+): Collision | undefined {
+  if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;
+  return judgeStale({
+    action: operation.action,
+    data: operation.data as JsonObject | undefined,
+    conflict: model.conflict ?? "field",
+    row: before?.data,
+    newer: newerEntries(state, recordKey(operation.model, operation.id), operation.readAt, writerOf(commit)),
+  });
+}
+
+const VERB_OF = {
+  create: "created",
+  update: "updated",
+  delete: "deleted",
+  archive: "archived",
+  unarchive: "unarchived",
+} as const satisfies Record<CommitOperation["action"], Verb>;
+
+function write(
+  state: WorldState,
+  commit: CommitRequest,
+  draft: Draft,
+  operation: CommitOperation,
+  key: string,
+  before: RecordState | null,
+  model: Model,
+): void {
+  const row = applyOperation(
+    before ?? undefined,
+    { action: operation.action, id: operation.id, data: operation.data as JsonObject | undefined },
+    model,
+    state.now,
+  );
+  const changedFields = operation.action === "update" ? changed(before?.data ?? {}, row?.data ?? {}) : null;
+  if (
+    changedFields?.length === 0 ||
+    (before && row && operation.action !== "update" && before.archivedAt === row.archivedAt)
+  )
+    return;
+  const syncId = state.head.syncId + draft.lines.length + 1;
+  const by = writerOf(commit).writtenBy;
+  const groups = row ? groupsOf(model, row.data) : [];
+  const after: RecordState | null = row
+    ? {
+        syncId,
+        data: row.data,
+        archivedAt: row.archivedAt,
+        groups,
+        createdSyncId: before?.createdSyncId ?? syncId,
+        createdBy: before?.createdBy ?? by,
+        createdAt: before?.createdAt ?? state.now,
+        updatedAt: state.now,
+        updatedBy: by,
+      }
+    : null;
+  draft.records.set(key, after);
+  draft.lines.push({
+    syncId,
+    model: operation.model,
+    id: operation.id,
+    verb: VERB_OF[operation.action],
+    changedFields,
+    transactionId: operation.transactionId ?? null,
+    claim: operation.claim ?? null,
+    groups,
+    groupsBefore: before && !sameJson(before.groups, groups) ? before.groups : null,
+    after,
+  });
+}
+
+/** The fields whose value is another one now. */
+const changed = (before: JsonObject, after: JsonObject): readonly string[] =>
+  Object.keys(after).filter((name) => !sameJson(before[name], after[name]));

@@ -1,0 +1,71 @@
+import type { Read, StaleNotification } from "@holdfast/sdk/protocol";
+import { type CommitRequest, recordKey } from "./commit-request.ts";
+import { participantName } from "./participant.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+import { judgePremise, type Writer } from "./stale.ts";
+import { organizationGroup } from "./sync-group.ts";
+import { type GroupHead, newerEntries, newestOfOthers, type WorldState, writerName } from "./world-state.ts";
+
+export interface Premises {
+  readonly held: readonly StaleNotification[];
+  readonly refusal?: Refusal;
+}
+
+/** The batch's `reads`: a moved premise fires its own policy over the whole batch. */
+export function judgeReads(state: WorldState, commit: CommitRequest): Premises {
+  if (commit.reads.length === 0) return { held: [] };
+  const held: StaleNotification[] = [];
+  const writer = {
+    writtenBy: participantName(commit.principal.participantKind, commit.principal.participantId),
+    clientId: commit.clientId,
+  };
+  for (const [index, read] of commit.reads.entries()) {
+    if (read.onStale === "overwrite") continue;
+    const notice =
+      read.group === undefined ? rowPremise(state, read, writer) : groupPremise(state, read, read.group, writer);
+    if (notice && read.onStale === "notify") held.push(notice);
+    else if (notice) return { held, refusal: refuse("stale_context", { param: `reads[${index}]` }) };
+  }
+  return { held };
+}
+
+/** The head that a group premise asks: the organisation's group is the whole log. */
+export const groupHeadOf = (state: WorldState, group: string): GroupHead | undefined =>
+  group === organizationGroup(state.organization) ? state.head : state.groupHeads.get(group);
+
+function rowPremise(state: WorldState, read: Read, writer: Writer): StaleNotification | undefined {
+  const model = read.model as string;
+  const id = read.id as string;
+  const key = recordKey(model, id);
+  const collision = judgePremise(
+    read.fields,
+    state.records.get(key)?.data,
+    newerEntries(state, key, read.readAt, writer),
+  );
+  return (
+    collision && {
+      object: "stale_notification",
+      model: state.models.get(model)?.name ?? model,
+      id,
+      readAt: read.readAt,
+      ...collision,
+    }
+  );
+}
+
+function groupPremise(state: WorldState, read: Read, group: string, writer: Writer): StaleNotification | undefined {
+  const newest = newestOfOthers(groupHeadOf(state, group), writerName(writer));
+  if (newest <= read.readAt) return undefined;
+  const { model, id, writtenBy } = state.authors.get(newest) ?? { model: "", id: "", writtenBy: "" };
+  return {
+    object: "stale_notification",
+    model: state.models.get(model)?.name ?? model,
+    id,
+    writtenBy,
+    group,
+    readAt: read.readAt,
+    observedSyncId: newest,
+    conflictingFields: [],
+    currentValues: {},
+  };
+}

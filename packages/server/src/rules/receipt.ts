@@ -1,0 +1,57 @@
+import type { CommitReceipt, StaleNotification } from "@holdfast/sdk/protocol";
+import { errorCodes } from "@holdfast/sdk/protocol";
+import type { CommitRequest } from "./commit-request.ts";
+import type { Refusal } from "./refusal.ts";
+
+export interface Outcome {
+  readonly lastSyncId: number;
+  readonly logId: string;
+  readonly missingIds: readonly string[];
+}
+
+export function confirmedReceipt(commit: CommitRequest, { lastSyncId, logId, missingIds }: Outcome): CommitReceipt {
+  return {
+    object: "commit_receipt",
+    clientTxId: commit.clientTxId,
+    serverTxId: commit.serverTxId,
+    success: true,
+    status: "confirmed",
+    lastSyncId,
+    logId,
+    ops: commit.operations.length,
+    ...(missingIds.length > 0 && { missingIds: [...missingIds] }),
+    ...(commit.madeId !== undefined && { id: commit.madeId }),
+  };
+}
+
+/** A held commit wrote nothing; its receipt lists what moved, so that the writer can decide again. */
+export function heldReceipt(
+  commit: CommitRequest,
+  logId: string,
+  lastSyncId: number,
+  notifications: readonly StaleNotification[],
+): CommitReceipt {
+  return {
+    ...rejected(commit, { code: "stale_context" }),
+    lastSyncId,
+    logId,
+    ops: commit.operations.length,
+    notifications: [...notifications],
+  };
+}
+
+/** The receipt inside a refused commit's error envelope. */
+export const rejectedReceipt = (commit: CommitRequest, refusal: Refusal): CommitReceipt => rejected(commit, refusal);
+
+const rejected = (commit: CommitRequest, refusal: Refusal): CommitReceipt => ({
+  object: "commit_receipt",
+  clientTxId: commit.clientTxId,
+  serverTxId: commit.serverTxId,
+  success: false,
+  status: "rejected",
+  error: {
+    code: refusal.code,
+    message: refusal.message ?? errorCodes[refusal.code].says,
+    ...(refusal.param !== undefined && { field: refusal.param }),
+  },
+});

@@ -1,0 +1,14 @@
+import type { ErrorCode, ErrorEnvelope } from "@holdfast/sdk/protocol";
+
+/** A clear no: what the edge turns into an error envelope. `status` overrides the code's own where one code has two. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly param?: string;
+  /** Says more than the table's sentence, never who else is there. */
+  readonly message?: string;
+  readonly status?: number;
+  readonly blockedBy?: number;
+  readonly problems?: ErrorEnvelope["problems"];
+}
+
+export const refuse = (code: ErrorCode, rest: Omit<Refusal, "code"> = {}): Refusal => ({ code, ...rest });

@@ -1,0 +1,118 @@
+import { type Decision, decideCommit, writerOf } from "./commit.ts";
+import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } from "./commit-request.ts";
+import { groupHeadOf } from "./premises.ts";
+import { rejectedReceipt } from "./receipt.ts";
+import { refuse } from "./refusal.ts";
+import { type LogLine, nextGroupHead, receiptKey, type WorldState, writerName } from "./world-state.ts";
+
+/** What came of one commit, with the text that it is answered and remembered by. */
+export interface Judged {
+  readonly commit: CommitRequest;
+  readonly decision: Decision;
+  /** The receipt as JSON: sent now, and sent again to the same key. For a refusal, the rejected receipt. */
+  readonly body: string;
+}
+
+/**
+ * Judges the commits of one request, in order, and moves the world on after each that is confirmed. When one is not
+ * confirmed, every later one that touches one of its records is not tried: it was built on what did not happen.
+ */
+export function judgeInOrder(state: WorldState, commits: readonly CommitRequest[]): Judged[] {
+  const blockers = new Map<string, number>();
+  return commits.map((commit, index) => {
+    const blocker = touched(commit)
+      .map((key) => blockers.get(key))
+      .find((found) => found !== undefined);
+    const decision: Decision =
+      blocker === undefined
+        ? decideCommit(state, commit)
+        : { kind: "refused", refusal: refuse("dependency_blocked", { blockedBy: blocker }) };
+    const judged = { commit, decision, body: bodyOf(commit, decision) };
+    if (isConfirmed(decision)) settle(state, judged);
+    else for (const key of touched(commit)) if (!blockers.has(key)) blockers.set(key, index);
+    if (decision.kind === "held") remember(state, judged);
+    return judged;
+  });
+}
+
+/** A replay of a held receipt is as unconfirmed as the first time. */
+const isConfirmed = (decision: Decision): boolean =>
+  decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.held);
+
+function bodyOf(commit: CommitRequest, decision: Decision): string {
+  switch (decision.kind) {
+    case "confirmed":
+    case "held":
+      return JSON.stringify(decision.receipt);
+    case "replayed":
+      return decision.receipt.body;
+    case "refused":
+      return JSON.stringify(rejectedReceipt(commit, decision.refusal));
+  }
+}
+
+function settle(state: WorldState, judged: Judged): void {
+  if (judged.decision.kind !== "confirmed") return;
+  for (const line of judged.decision.lines) append(state, judged.commit, line);
+  remember(state, judged);
+}
+
+function append(state: WorldState, commit: CommitRequest, line: LogLine): void {
+  const key = recordKey(line.model, line.id);
+  const writer = writerOf(commit);
+  const name = writerName(writer);
+  state.records.set(key, line.after);
+  state.authors.set(line.syncId, { model: line.model, id: line.id, writtenBy: writer.writtenBy });
+  const entry = { syncId: line.syncId, verb: line.verb, changedFields: line.changedFields, ...writer };
+  const past = state.history.get(key);
+  if (past) past.push(entry);
+  else state.history.set(key, [entry]);
+  state.head = { ...state.head, ...nextGroupHead(state.head, line.syncId, name) };
+  for (const group of new Set([...line.groups, ...(line.groupsBefore ?? [])]))
+    state.groupHeads.set(group, nextGroupHead(state.groupHeads.get(group), line.syncId, name));
+}
+
+function remember(state: WorldState, { commit, decision, body }: Judged): void {
+  const { writtenBy } = writerOf(commit);
+  const held = decision.kind === "held";
+  for (const name of namesOf(commit))
+    state.receipts.set(receiptKey(writtenBy, name), { fingerprint: commit.fingerprint, body, held });
+  if (held) return;
+  for (const { idempotencyKey, fingerprint } of commit.operations)
+    if (idempotencyKey !== undefined && fingerprint !== undefined)
+      state.receipts.set(receiptKey(writtenBy, operationKeyName(idempotencyKey)), { fingerprint, body: "", held });
+}
+
+/** What a round has to look up in the log before it can judge: nothing, in the usual case. */
+export interface Lookup {
+  /** The oldest `readAt` that is asked about, for each record that moved since. */
+  readonly history: ReadonlyMap<string, RecordQuestion>;
+  /** The newest positions of the groups that `reads` name. */
+  readonly authors: ReadonlySet<number>;
+}
+
+interface RecordQuestion {
+  readonly model: string;
+  readonly id: string;
+  readonly after: number;
+}
+
+export function lookupFor(state: WorldState, commits: readonly CommitRequest[]): Lookup {
+  const history = new Map<string, RecordQuestion>();
+  const authors = new Set<number>();
+  const ask = (model: string, id: string, readAt: number | undefined) => {
+    const key = recordKey(model, id);
+    const record = state.records.get(key);
+    if (readAt === undefined || readAt >= state.head.syncId || (record && record.syncId <= readAt)) return;
+    history.set(key, { model, id, after: Math.min(readAt, history.get(key)?.after ?? readAt) });
+  };
+  for (const { operations, reads } of commits) {
+    for (const { model, id, readAt } of operations) ask(model, id, readAt);
+    for (const { model, id, group, readAt } of reads) {
+      if (model !== undefined && id !== undefined) ask(model, id, readAt);
+      const head = group === undefined ? undefined : groupHeadOf(state, group);
+      for (const position of head ? [head.syncId, head.otherSyncId] : []) if (position > readAt) authors.add(position);
+    }
+  }
+  return { history, authors };
+}

@@ -1,0 +1,16 @@
+import type { Json } from "@holdfast/sdk/protocol";
+
+/** Equal as JSON values: the order of keys does not count. `undefined` equals only itself. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b))
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => sameJson(item, b[i]));
+  const left = a as { readonly [key: string]: Json };
+  const right = b as { readonly [key: string]: Json };
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+  );
+}

@@ -1,0 +1,126 @@
+import {
+  type ErrorEnvelope,
+  type Field,
+  type GroupRule,
+  limits,
+  type Model,
+  type ModelSchema,
+} from "@holdfast/sdk/protocol";
+import { fits } from "./payload.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+import { sameJson } from "./same-json.ts";
+
+type Problem = NonNullable<ErrorEnvelope["problems"]>[number];
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
+
+/** Whether a pushed schema makes sense by itself: names, bounds, defaults of the right type, groups that exist. */
+export function checkSchema({ models }: ModelSchema): Refusal | undefined {
+  const names = Object.keys(models);
+  if (names.length === 0) return bad("models", "A schema needs at least one model.");
+  if (names.length > limits.schemaModels) return bad("models", `A schema has up to ${limits.schemaModels} models.`);
+  const taken = new Map<string, string>();
+  for (const [name, model] of Object.entries(models)) {
+    const twin = taken.get(name.toLowerCase());
+    if (twin !== undefined) return bad(`models.${name}`, `"${name}" and "${twin}" differ only in case.`);
+    taken.set(name.toLowerCase(), name);
+    const refusal = NAME.test(name)
+      ? checkModel(name, model)
+      : bad(`models.${name.slice(0, 80)}`, "A model's name is a letter, then up to 62 letters, digits or _.");
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+function checkModel(name: string, { fields, groups = [] }: Model): Refusal | undefined {
+  const at = `models.${name}`;
+  if (Object.keys(fields).length > limits.schemaFields)
+    return bad(at, `A model has up to ${limits.schemaFields} fields.`);
+  for (const [fieldName, field] of Object.entries(fields)) {
+    const path = `${at}.fields.${fieldName.slice(0, 80)}`;
+    if (!NAME.test(fieldName)) return bad(path, "A field's name is a letter, then up to 62 letters, digits or _.");
+    const fault = fieldName === "id" ? faultOfId(field) : faultOf(field);
+    if (fault) return bad(path, fault);
+  }
+  for (const { kind, from } of groups) {
+    if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is the organisation's own.`);
+    const field = from === "id" ? { type: "string" } : fields[from];
+    if (!field || !["string", "enum", "number", "integer"].includes(field.type))
+      return bad(`${at}.groups`, `"${from}" is no text or number field of "${name}".`);
+  }
+  return undefined;
+}
+
+const faultOfId = (field: Field): string | undefined =>
+  field.type === "string" && field.default === undefined
+    ? undefined
+    : `"id" is every record's own name: a string without a default, or left out.`;
+
+function faultOf(field: Field): string | undefined {
+  if (field.type === "enum" && !field.values) return `An enum lists its "values".`;
+  if (field.type !== "enum" && field.values) return `Only an enum has "values".`;
+  if (field.default !== undefined && !fits(field, field.default as never))
+    return "The default is not of the field's type.";
+  return undefined;
+}
+
+const bad = (param: string, message: string): Refusal => refuse("invalid_schema", { param, message });
+
+export interface SchemaDiff {
+  /** What would hide or refuse data that exists. Empty: the change may land. */
+  readonly problems: readonly Problem[];
+  /** Models whose records have to be filed under other groups. */
+  readonly refiled: readonly string[];
+}
+
+/** What a push changes. `hasRecords` tells for a model (as declared before) whether any record exists. */
+export function diffSchemas(
+  before: ModelSchema,
+  after: ModelSchema,
+  hasRecords: (model: string) => boolean,
+): SchemaDiff {
+  const problems: Problem[] = [];
+  const refiled: string[] = [];
+  const nowByKey = new Map(Object.entries(after.models).map(([name, model]) => [name.toLowerCase(), { name, model }]));
+  for (const [name, model] of Object.entries(before.models)) {
+    const now = nowByKey.get(name.toLowerCase());
+    if (!now) problems.push({ model: name, problem: "The model is dropped." });
+    else {
+      problems.push(...fieldProblems(name, model, now.model, hasRecords(name)));
+      if (!sameGroups(model.groups, now.model.groups)) refiled.push(now.name);
+    }
+  }
+  return { problems, refiled };
+}
+
+export const sameGroups = (a: readonly GroupRule[] = [], b: readonly GroupRule[] = []): boolean =>
+  sameJson(a as never, b as never);
+
+function fieldProblems(model: string, before: Model, after: Model, hasRecords: boolean): Problem[] {
+  const problems: Problem[] = [];
+  const say = (field: string, problem: string) => problems.push({ model, field, problem });
+  for (const [name, field] of Object.entries(before.fields)) {
+    const now = after.fields[name];
+    if (!now) say(name, "The field is dropped.");
+    else if (!widens(field, now)) say(name, `The type ${field.type} is narrowed to ${now.type}.`);
+    else if (field.type === "enum" && now.type === "enum" && missing(field, now).length > 0)
+      say(name, `Values are removed: ${missing(field, now).join(", ")}.`);
+    else if (field.nullable && !now.nullable && hasRecords) say(name, "The field may no longer be null.");
+    else if (now.required && !field.required && hasRecords)
+      say(name, "The field becomes required while records exist.");
+  }
+  for (const [name, field] of Object.entries(after.fields))
+    if (!before.fields[name] && field.required && field.default === undefined && hasRecords)
+      say(name, "A new required field needs a default while records exist.");
+  return problems;
+}
+
+const missing = (before: Field, after: Field): string[] =>
+  (before.values ?? []).filter((value) => !after.values?.includes(value));
+
+/** Whether every value of the old type is one of the new type. */
+function widens(before: Field, after: Field): boolean {
+  if (before.type === after.type || after.type === "json") return true;
+  if (before.type === "integer") return after.type === "number";
+  return after.type === "string" && (before.type === "enum" || before.type === "datetime");
+}

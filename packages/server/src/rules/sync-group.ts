@@ -1,0 +1,33 @@
+import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "./refusal.ts";
+
+const GROUP = /^[a-z][a-z0-9_]*:[^\s]{1,200}$/;
+
+export const isSyncGroup = (group: string): boolean => GROUP.test(group);
+
+/** The group of a whole organisation: every record of its world is in it, and it is never stored. */
+export const organizationGroup = (organization: string): string => `org:${organization}`;
+
+/** The groups that a row is filed under, besides its organisation's: sorted, each once. */
+export function groupsOf(model: Model, data: JsonObject): readonly string[] {
+  if (!model.groups?.length) return [];
+  return [
+    ...new Set(model.groups.flatMap(({ kind, from }) => (isPresent(data[from]) ? [`${kind}:${data[from]}`] : []))),
+  ].sort();
+}
+
+/** Refuses a row whose group field holds what no group can be named after. */
+export function checkGroups(model: Model, data: JsonObject): Refusal | undefined {
+  for (const { kind, from } of model.groups ?? []) {
+    const value = data[from];
+    if (isPresent(value) && !isSyncGroup(`${kind}:${value}`))
+      return refuse("invalid_sync_group", {
+        param: `data.${from}`,
+        message: `"${from}" names a sync group: 1 to 200 characters without spaces.`,
+      });
+  }
+  return undefined;
+}
+
+const isPresent = (value: Json | undefined): value is string | number | boolean =>
+  value !== undefined && value !== null;

@@ -1,0 +1,120 @@
+import type { JsonObject, Model, Verb } from "@holdfast/sdk/protocol";
+import { isOwn, type PastEntry, type Writer } from "./stale.ts";
+
+/** The end of a world's log, and the newest entry that its newest writer did not make. */
+export interface Head extends GroupHead {
+  readonly logId: string;
+  readonly schemaVersion: number;
+  /** Positions up to here are no longer kept. */
+  readonly trimmedTo: number;
+}
+
+/**
+ * The newest entry of a group by anybody, and the newest by anybody else than that one's writer. Two positions
+ * answer "is there news that is not my own?" for every writer, whatever the group's size.
+ */
+export interface GroupHead {
+  readonly syncId: number;
+  /** Null when the entry came without a clientId: then it is nobody's own. */
+  readonly writer: string | null;
+  readonly otherSyncId: number;
+}
+
+/** Who wrote an entry, and to which record. */
+export interface Author {
+  readonly model: string;
+  readonly id: string;
+  readonly writtenBy: string;
+}
+
+export interface RecordState {
+  readonly syncId: number;
+  readonly data: JsonObject;
+  readonly archivedAt: string | null;
+  readonly groups: readonly string[];
+  readonly createdSyncId: number;
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly updatedBy: string;
+}
+
+export interface StoredReceipt {
+  readonly fingerprint: string;
+  /** The receipt as it was sent, byte for byte. */
+  readonly body: string;
+  readonly held: boolean;
+}
+
+export interface DeclaredModel {
+  /** The name as pushed; everything that keys on a model uses it in lower case. */
+  readonly name: string;
+  readonly model: Model;
+}
+
+/**
+ * What is true of one world while a round of commits is judged: loaded for all of them at once, then moved on by
+ * each commit that is confirmed, so that the next one sees it. It belongs to that round alone.
+ */
+export interface WorldState {
+  readonly organization: string;
+  readonly models: ReadonlyMap<string, DeclaredModel>;
+  /** ISO; never before the newest entry's. */
+  readonly now: string;
+  head: Head;
+  /** By `recordKey`; null is known to be absent. */
+  readonly records: Map<string, RecordState | null>;
+  /** By `recordKey`, oldest first: what came after the oldest `readAt` that the round asks about, and what the round adds. */
+  readonly history: Map<string, PastEntry[]>;
+  readonly groupHeads: Map<string, GroupHead>;
+  /** By position: who wrote the newest entries of the groups that the round asks about. */
+  readonly authors: Map<number, Author>;
+  /** By `receiptKey`. */
+  readonly receipts: Map<string, StoredReceipt>;
+}
+
+export const receiptKey = (participant: string, name: string): string => `${participant} ${name}`;
+
+export const writerName = (writer: Writer): string | null =>
+  writer.clientId === null ? null : `${writer.writtenBy}/${writer.clientId}`;
+
+/** A group's heads after one more entry. */
+export const nextGroupHead = (before: GroupHead | undefined, syncId: number, writer: string | null): GroupHead => ({
+  syncId,
+  writer,
+  otherSyncId:
+    before === undefined ? 0 : writer !== null && before.writer === writer ? before.otherSyncId : before.syncId,
+});
+
+/** Position of the newest entry in a group that is not the writer's own; 0 when there is none. */
+export const newestOfOthers = (head: GroupHead | undefined, writer: string | null): number =>
+  head === undefined ? 0 : writer !== null && head.writer === writer ? head.otherSyncId : head.syncId;
+
+/** What others did to a record after a position. A log that was trimmed beyond it answers "the whole record". */
+export function newerEntries(state: WorldState, key: string, readAt: number, writer: Writer): readonly PastEntry[] {
+  const record = state.records.get(key);
+  if (record && record.syncId <= readAt) return [];
+  const known = (state.history.get(key) ?? []).filter((entry) => entry.syncId > readAt && !isOwn(writer, entry));
+  if (record && readAt < state.head.trimmedTo && record.syncId <= state.head.trimmedTo)
+    return [
+      { syncId: record.syncId, verb: "created", changedFields: null, writtenBy: record.updatedBy, clientId: null },
+      ...known,
+    ];
+  return known;
+}
+
+/** One line to append, with the row as it then stands. */
+export interface LogLine {
+  readonly syncId: number;
+  readonly model: string;
+  readonly id: string;
+  readonly verb: Verb;
+  readonly changedFields: readonly string[] | null;
+  readonly transactionId: string | null;
+  readonly claim: string | null;
+  readonly groups: readonly string[];
+  /** Null when the record was in the same groups before. */
+  readonly groupsBefore: readonly string[] | null;
+  /** The record after; null when it is gone. */
+  readonly after: RecordState | null;
+}

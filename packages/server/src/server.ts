@@ -1,0 +1,116 @@
+import type { AddressInfo } from "node:net";
+import type { FastifyBaseLogger } from "fastify";
+import { pino } from "pino";
+import { migrate } from "./db/migrate.ts";
+import { createPool } from "./db/pool.ts";
+import { readCursorKey } from "./db/service-secrets.ts";
+import { openWake } from "./db/wake.ts";
+import { createAuthenticator } from "./flows/authenticate.ts";
+import { createCommitLane } from "./flows/commit-lane.ts";
+import { createSchemaCache } from "./flows/schema-cache.ts";
+import type { Handlers } from "./http/answer.ts";
+import { createEdge } from "./http/edge.ts";
+import { mount } from "./http/mount.ts";
+import { pageCursors } from "./http/page-cursor.ts";
+import { commitRoutes } from "./http/routes/commits.ts";
+import { mountHealth } from "./http/routes/health.ts";
+import { logRoutes } from "./http/routes/log.ts";
+import { mountOpenApi } from "./http/routes/openapi.ts";
+import { operatorRoutes } from "./http/routes/operator.ts";
+import { recordRoutes } from "./http/routes/records.ts";
+import { schemaRoutes } from "./http/routes/schemas.ts";
+import { openGateway } from "./realtime/gateway.ts";
+import { awaitNews, createHub } from "./realtime/hub.ts";
+import { originCheck } from "./wire/origins.ts";
+
+export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
+export { pushSchema } from "./flows/push-schema.ts";
+export { newSecretToken } from "./flows/secret-keys.ts";
+
+export interface ServerOptions {
+  readonly databaseUrl: string;
+  /** Opens the operator routes. */
+  readonly adminToken: string;
+  readonly host?: string;
+  /** 0: any free one. */
+  readonly port?: number;
+  /** Browser origins that may call; undefined: loopback only. */
+  readonly origins?: readonly string[] | undefined;
+  /** Commits in one transaction at most; 1 shows what the lane is worth. */
+  readonly laneCommits?: number | undefined;
+  /** Undefined: silent. */
+  readonly logger?: FastifyBaseLogger;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  /** In-flight requests finish, long polls answer, sockets close with 1012. */
+  close(): Promise<void>;
+}
+
+/** The contents page of the service: its parts, in the order in which they need each other. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { databaseUrl, adminToken, host = "127.0.0.1", port = 8787 } = options;
+  const logger: FastifyBaseLogger = options.logger ?? pino({ level: "silent" });
+  const report = (event: string) => (error: unknown) =>
+    logger.warn({ event, err: error }, "Something failed in the background.");
+  const applied = await migrate(databaseUrl);
+  if (applied.length > 0) logger.info({ event: "migrated", applied }, "The database is up to date.");
+
+  const pool = createPool({ url: databaseUrl, onError: report("database_connection_lost") });
+  const stopping = new AbortController();
+  const schemas = createSchemaCache();
+  const authenticator = createAuthenticator(pool, adminToken);
+  const hub = createHub(pool, schemas, report("tail_failed"));
+  const wake = openWake(databaseUrl, hub.hint);
+  const lane = createCommitLane({
+    url: databaseUrl,
+    schemas,
+    ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
+    announce: (batch) => {
+      hub.committed(batch);
+      wake.announce(batch.world);
+    },
+    report: report("round_failed"),
+  });
+
+  const isOriginAllowed = originCheck(options.origins);
+  const app = await createEdge({ logger, isOriginAllowed, stopping: stopping.signal });
+  const gateway = openGateway(app.server, { pool, hub, schemas, authenticator, isOriginAllowed, now: Date.now });
+  const cursors = pageCursors(await readCursorKey(pool));
+  const news = (world: number) => {
+    hub.hint(world);
+    wake.announce(world);
+  };
+  const revoked = (keyId: string) => {
+    authenticator.forget(keyId);
+    gateway.recheck();
+  };
+  const handlers: Handlers = {
+    ...commitRoutes(lane),
+    ...recordRoutes(pool, schemas, cursors),
+    ...logRoutes(pool, schemas, cursors, (world, after, waitMs, signal) =>
+      awaitNews(hub, world, after, waitMs, signal),
+    ),
+    ...schemaRoutes(pool, news),
+    ...operatorRoutes(pool, revoked),
+  };
+  mount(app, handlers, authenticator);
+  mountHealth(app, pool);
+  mountOpenApi(app);
+  await app.listen({ host, port });
+
+  const close = async () => {
+    stopping.abort();
+    await Promise.all([gateway.close(), app.close()]);
+    await lane.close();
+    hub.close();
+    await wake.close();
+    await pool.end();
+  };
+  let closed: Promise<void> | undefined;
+  return { url: urlOf(host, app.server.address() as AddressInfo), close: () => (closed ??= close()) };
+}
+
+const urlOf = (host: string, { port }: AddressInfo): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

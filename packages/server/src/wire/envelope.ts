@@ -1,0 +1,32 @@
+import { type ErrorEnvelope, type ErrorType, errorCodes } from "@holdfast/sdk/protocol";
+import type { Refusal } from "../rules/refusal.ts";
+
+export const statusOf = (refusal: Refusal): number => refusal.status ?? errorCodes[refusal.code].status;
+
+/** A refusal as every error body and error frame spells it. */
+export function envelopeOf(refusal: Refusal, requestId: string | undefined): ErrorEnvelope {
+  const row = errorCodes[refusal.code];
+  return {
+    type: refusal.status === 400 ? ("validation_error" satisfies ErrorType) : row.type,
+    message: refusal.message ?? row.says,
+    code: refusal.code,
+    ...(refusal.param !== undefined && { param: refusal.param }),
+    ...(refusal.blockedBy !== undefined && { blockedBy: refusal.blockedBy }),
+    ...(refusal.problems !== undefined && { problems: refusal.problems }),
+    ...(requestId !== undefined && { request_id: requestId }),
+  };
+}
+
+/** The envelope as JSON; a commit's carries its rejected receipt too. */
+export function envelopeText(refusal: Refusal, requestId: string | undefined, receipt?: string): string {
+  const text = JSON.stringify(envelopeOf(refusal, requestId));
+  return receipt === undefined ? text : `${text.slice(0, -1)},"receipt":${receipt}}`;
+}
+
+/** Headers that go with a refusal. */
+export function refusalHeaders(refusal: Refusal): Record<string, string> {
+  const status = statusOf(refusal);
+  if (status === 401) return { "www-authenticate": "Bearer" };
+  if (status === 503 || status === 429) return { "retry-after": "1" };
+  return {};
+}

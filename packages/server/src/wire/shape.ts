@@ -1,0 +1,55 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import type { TSchema } from "typebox";
+
+import { type Refusal, refuse } from "../rules/refusal.ts";
+
+// Strict: nothing is coerced, filled in or dropped, and the first fault ends the check.
+const ajv = new Ajv({
+  allErrors: false,
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  strict: false,
+  validateFormats: false,
+});
+
+/** A check of a body's shape, compiled once from our own schema (never from a caller's). */
+export function shapeCheck(schema: TSchema): (body: unknown) => Refusal | undefined {
+  const validate: ValidateFunction = ajv.compile(schema);
+  return (body) => (validate(body) ? undefined : toRefusal(validate.errors?.at(-1)));
+}
+
+function toRefusal(error: ErrorObject | undefined): Refusal {
+  if (!error) return refuse("invalid_body");
+  const path = paramOf(error.instancePath);
+  switch (error.keyword) {
+    case "additionalProperties":
+      return refuse("unknown_field", { param: join(path, String(error.params.additionalProperty)) });
+    case "required":
+      return refuse("missing_field", { param: join(path, String(error.params.missingProperty)) });
+    case "minItems":
+    case "maxItems":
+      return refuse(COUNTED.has(path) ? "too_many_operations" : "invalid_value", { param: path });
+    case "type":
+      return path === ""
+        ? refuse("invalid_body", { message: "The body has to be a JSON object." })
+        : refuse("invalid_type", { param: path, message: `"${path}" has to be of type ${error.params.type}.` });
+    default:
+      return refuse("invalid_value", {
+        ...(path !== "" && { param: path }),
+        message: `"${path}" ${error.keyword === "anyOf" ? "has none of the values it may have" : error.message}.`,
+      });
+  }
+}
+
+const COUNTED = new Set(["operations", "reads", "commits"]);
+
+const join = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
+
+/** `/operations/6/data` → `operations[6].data` */
+const paramOf = (pointer: string): string =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replace(/~1/g, "/").replace(/~0/g, "~"))
+    .reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), "");
