@@ -1,1 +1,40 @@
-export class SyncError extends Error {}
+import { type Failure, type LocalErrorCode, localFailure } from "./core/failure.ts";
+import type { CommitReceipt } from "./protocol/commit.ts";
+import type { RequiredCapability } from "./protocol/error.ts";
+import type { ErrorCode, ErrorType, Remedy } from "./protocol/error-codes.ts";
+
+/** The one error of this package. `code` says what it was, `then` what to do about it; the message is for people. */
+export class SyncError extends Error {
+  override readonly name = "SyncError";
+  readonly code: ErrorCode | LocalErrorCode | (string & {});
+  readonly type: ErrorType | "client_error";
+  readonly then: Remedy;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly docUrl: string | undefined;
+  /** The field, model or operation that it is about. */
+  readonly param: string | undefined;
+  /** For a write that was refused or held after the server judged it. */
+  readonly receipt: CommitReceipt | undefined;
+  /** For a denied write: what would have been needed. */
+  readonly requiredCapability: RequiredCapability | undefined;
+
+  constructor(failure: Failure, options?: { cause?: unknown }) {
+    super(failure.message, options);
+    this.code = failure.code;
+    this.type = failure.type;
+    this.then = failure.then;
+    this.status = failure.status;
+    this.requestId = failure.requestId;
+    this.docUrl = failure.docUrl;
+    this.param = failure.param;
+    this.receipt = failure.receipt;
+    this.requiredCapability = failure.requiredCapability;
+  }
+}
+
+export const isSyncError = (error: unknown): error is SyncError => error instanceof SyncError;
+
+/** An error that was found on this side. */
+export const localError = (code: LocalErrorCode, message?: string): SyncError =>
+  new SyncError(localFailure(code, message));

@@ -1,10 +1,10 @@
+import type { SyncError } from "../errors.ts";
 import type { CommitReceipt } from "../protocol/commit.ts";
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { OnStale } from "../protocol/stale.ts";
-import type { SyncError } from "../errors.ts";
 import type { ModelName, NewRow, Patch, RowOf } from "./row-types.ts";
 
 /** The client as an app holds it. Reads answer from memory at once; writes are queued durably and shown at once. */
@@ -65,7 +65,15 @@ export interface Write {
 }
 
 export type Where<Row> = {
-  readonly [F in keyof Row]?: Row[F] | { readonly in?: readonly Row[F][]; readonly gt?: Row[F]; readonly gte?: Row[F]; readonly lt?: Row[F]; readonly lte?: Row[F] };
+  readonly [F in keyof Row]?:
+    | Row[F]
+    | {
+        readonly in?: readonly Row[F][];
+        readonly gt?: Row[F];
+        readonly gte?: Row[F];
+        readonly lt?: Row[F];
+        readonly lte?: Row[F];
+      };
 };
 
 export interface Query<S extends ModelSchema, M extends ModelName<S>> {
@@ -114,7 +122,12 @@ export type SyncStatus = {
 export interface PendingMutation {
   readonly clientTxId: string;
   readonly phase: "saving" | "queued" | "sending" | "confirmed" | "blocked";
-  readonly operations: readonly { action: Action; model: string; id: string; data?: JsonObject }[];
+  readonly operations: readonly {
+    readonly action: Action;
+    readonly model: string;
+    readonly id: string;
+    readonly data?: JsonObject | undefined;
+  }[];
   readonly createdAt: number;
   readonly attempts: number;
 }
@@ -123,6 +136,8 @@ export interface Conflict {
   readonly clientTxId: string;
   readonly model: string;
   readonly id: string;
+  /** What the held write wanted to do to the record. */
+  readonly action: Action;
   /** Fields that both sides wrote. */
   readonly fields: readonly string[];
   /** What this client wanted to write, its later writes to the same record included. */

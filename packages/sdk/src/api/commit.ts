@@ -1,0 +1,14 @@
+import type { Premise } from "../core/mutation.ts";
+import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { CommitOperation, CommitOptions, Write } from "./sync-client.ts";
+import { type Desk, makeWrite } from "./write.ts";
+
+/** Several operations that happen together or not at all, if what they stand on has not moved. */
+export function makeCommit<S extends ModelSchema>(
+  desk: Desk,
+  operations: readonly CommitOperation<S>[],
+  { reads = [], ...options }: CommitOptions<S> = {},
+): Write {
+  const premises = reads.map((read): Premise => ({ ...read, onStale: read.onStale ?? options.onStale ?? "notify" }));
+  return makeWrite(desk, operations, options, premises);
+}

@@ -1,0 +1,25 @@
+import { shownRow } from "../core/overlay.ts";
+import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { AnyQuery, Lists } from "./lists.ts";
+import type { ModelName, RowOf } from "./row-types.ts";
+import type { ModelApi } from "./sync-client.ts";
+import { type Desk, makeWrite } from "./write.ts";
+
+/** `client.models.slide`: each method makes one write, or asks one question. */
+export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
+  desk: Desk,
+  lists: Lists,
+  model: M,
+): ModelApi<S, M> {
+  type Row = RowOf<S, M>;
+  return {
+    create: (data, { id, ...options } = {}) => makeWrite(desk, [{ action: "create", model, id, data }], options),
+    update: (id, patch, options) => makeWrite(desk, [{ action: "update", model, id, data: patch }], options),
+    delete: (id, options) => makeWrite(desk, [{ action: "delete", model, id }], options),
+    archive: (id, options) => makeWrite(desk, [{ action: "archive", model, id }], options),
+    unarchive: (id, options) => makeWrite(desk, [{ action: "unarchive", model, id }], options),
+    // The server checks every row against the pushed schema; here the schema is taken at its word.
+    get: (id) => shownRow(desk.engine.store.getState(), { model, id })?.data as Row | undefined,
+    list: (query = {}) => lists.list(model, query as AnyQuery) as readonly unknown[] as readonly Row[],
+  };
+}

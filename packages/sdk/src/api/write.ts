@@ -1,0 +1,110 @@
+import type { Decision, NewOperation } from "../core/events.ts";
+import { knownFailure } from "../core/failure.ts";
+import type { Premise } from "../core/mutation.ts";
+import { find } from "../core/queue.ts";
+import { tableOf } from "../core/tables.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Dice } from "../engine/ports.ts";
+import type { Waiters } from "../engine/waiters.ts";
+import { localError, SyncError } from "../errors.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import { limits } from "../protocol/limits.ts";
+import type { Action } from "../protocol/operation.ts";
+import type { OnStale } from "../protocol/stale.ts";
+import { checkId, checkTxId, jsonCopy } from "./payload.ts";
+import type { Write, WriteOptions } from "./sync-client.ts";
+
+/** What the parts of the public surface share. */
+export interface Desk {
+  readonly engine: Engine;
+  readonly waiters: Waiters;
+  readonly dice: Dice;
+  readonly isClosed: () => boolean;
+}
+
+export interface AskedOperation {
+  readonly action: Action;
+  readonly model: string;
+  readonly id?: string | undefined;
+  readonly data?: object | undefined;
+}
+
+const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
+
+/** Every write of the app comes through here: one operation or a hundred, it is one commit. */
+export function makeWrite(
+  desk: Desk,
+  asked: readonly AskedOperation[],
+  options: WriteOptions = {},
+  reads: readonly Premise[] = [],
+): Write {
+  if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be written with it.");
+  const { onStale = "notify", readAt } = options;
+  if (!ON_STALE.includes(onStale)) throw invalid("onStale", "onStale is reject, overwrite or notify.");
+  if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
+    throw invalid("readAt", "readAt is a position in the log: a whole number from 0.");
+  if (asked.length === 0 || asked.length > limits.operationsPerCommit || reads.length > limits.readsPerCommit)
+    throw new SyncError(knownFailure("too_many_operations", { param: "operations" }));
+  const operations = asked.map((o): NewOperation => ({ ...checked(desk, o), readAt, onStale }));
+  const clientTxId = options.clientTxId === undefined ? desk.dice.id() : checkTxId(options.clientTxId);
+  if (find(desk.engine.store.getState().queue, clientTxId)) {
+    const message = `A write named ${clientTxId} is in the queue already.`;
+    throw new SyncError(knownFailure("idempotency_conflict", { message, param: "clientTxId" }));
+  }
+  const { queued, receipt } = desk.waiters.add(clientTxId);
+  desk.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
+  return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };
+}
+
+/** A person's answer to a held or parked write, and what is sent because of it. */
+export function makeDecision(desk: Desk, clientTxId: string, id: string, decision: Decision): Write {
+  if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be decided with it.");
+  const newTxId = desk.dice.id();
+  const { queued, receipt } = desk.waiters.add(newTxId);
+  desk.engine.dispatch({ type: "decided", clientTxId, decision, newTxId });
+  return { id, clientTxId: newTxId, queued, receipt };
+}
+
+function checked(desk: Desk, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
+  const models = desk.engine.store.getState().models;
+  if (typeof model !== "string" || !Object.hasOwn(models, tableOf(model))) {
+    const message = `The schema that this client was made with has no model ${JSON.stringify(model)}.`;
+    throw new SyncError(knownFailure("unknown_model", { message, param: "model" }));
+  }
+  switch (action) {
+    case "create": {
+      const fields = jsonCopy(data, "data");
+      const own = checkId(id ?? fields.id ?? desk.dice.id());
+      if (fields.id !== undefined && fields.id !== own)
+        throw new SyncError(knownFailure("id_mismatch", { param: "data.id" }));
+      return { action, model, id: own, data: known(models, model, fields) };
+    }
+    case "update": {
+      const fields = jsonCopy(data, "data");
+      if (Object.keys(fields).length === 0) throw new SyncError(knownFailure("empty_update", { param: "data" }));
+      return { action, model, id: checkId(id), data: known(models, model, fields) };
+    }
+    case "delete":
+    case "archive":
+    case "unarchive":
+      return { action, model, id: checkId(id) };
+    default:
+      throw invalid("action", `There is no action ${JSON.stringify(action satisfies never)}.`);
+  }
+}
+
+function known(
+  models: Readonly<Record<string, { readonly fields: object }>>,
+  model: string,
+  data: JsonObject,
+): JsonObject {
+  const fields = models[tableOf(model)]?.fields ?? {};
+  for (const field of Object.keys(data))
+    if (field !== "id" && !Object.hasOwn(fields, field)) {
+      const message = `The model ${model} has no field ${JSON.stringify(field)}.`;
+      throw new SyncError(knownFailure("unknown_field", { message, param: `data.${field}` }));
+    }
+  return data;
+}
+
+const invalid = (param: string, message: string) => new SyncError(knownFailure("invalid_value", { message, param }));

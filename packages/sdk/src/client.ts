@@ -1,0 +1,164 @@
+import { makeCommit } from "./api/commit.ts";
+import { drained } from "./api/drain.ts";
+import { Lists } from "./api/lists.ts";
+import { modelApi } from "./api/model.ts";
+import type { ModelName } from "./api/row-types.ts";
+import { sameFields } from "./api/same.ts";
+import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
+import { waitingFor } from "./api/waiting.ts";
+import type { Desk } from "./api/write.ts";
+import type { Queue } from "./core/queue.ts";
+import { pendingOf, statusOf } from "./core/select.ts";
+import { initialState } from "./core/state.ts";
+import { createEngine, type Engine } from "./engine/engine.ts";
+import { createPerformer, type Performer } from "./engine/perform.ts";
+import type { Clock, Dice, Server, Signals, Storage, Stream, Tabs, TokenSource } from "./engine/ports.ts";
+import { restore } from "./engine/restore.ts";
+import { Waiters } from "./engine/waiters.ts";
+import { localError } from "./errors.ts";
+import { type ClientOptions, checkOptions, type Settings } from "./options.ts";
+import { limits } from "./protocol/limits.ts";
+import type { ModelSchema } from "./protocol/model-schema.ts";
+import { withMemoryFallback } from "./storage/fallback.ts";
+import { httpServer } from "./transport/http.ts";
+import { logStream } from "./transport/stream.ts";
+import { tokenSource } from "./transport/token.ts";
+
+/** Everything that differs between a browser, a Node process and a test. */
+export interface Platform {
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly storage: (store: string) => Promise<Storage>;
+  readonly tabs: (store: string) => Tabs;
+  readonly signals: () => Signals;
+  /** Where the platform has none of its own. */
+  readonly WebSocket?: unknown;
+  readonly fetch?: typeof globalThis.fetch;
+  /** For tests: other ways to the server than HTTP and a socket. */
+  readonly server?: (token: TokenSource) => Server;
+  readonly stream?: () => Stream;
+}
+
+/** Puts a client together, and takes it apart again. It decides nothing: that is the core's. */
+export function createClientOn<const S extends ModelSchema>(
+  platform: Platform,
+  options: ClientOptions<S>,
+): SyncClient<S> {
+  const settings = checkOptions(options);
+  const { clock, dice } = platform;
+  const token = tokenSource(settings.getToken, clock);
+  const waiters = new Waiters();
+  const storage = withMemoryFallback(
+    () => platform.storage(settings.store),
+    (reason) => engine.dispatch({ type: "storageFailed", reason }),
+  );
+  const tabs = platform.tabs(settings.store);
+  const signals = platform.signals();
+  const world = { storage, tabs, token, waiters, ...wires(platform, settings, token) };
+
+  const engine: Engine = createEngine({
+    initial: initialState({ schema: settings.schema, paused: settings.paused, sendAtMost: limits.commitsPerBulk }),
+    clock,
+    dice,
+    perform: (effect, state) => performer.perform(effect, state),
+  });
+  const performer: Performer = createPerformer(world, engine.dispatch, () => engine.store.getState());
+
+  let closing: Promise<void> | undefined;
+  const desk: Desk = { engine, waiters, dice, isClosed: () => closing !== undefined };
+  const lists = new Lists(() => engine.store.getState());
+  const offLists = engine.store.subscribe((state) => lists.note(state));
+  const waiting = waitingFor(desk);
+
+  const restored = restore({ storage, tabs, signals, dice, engine, clientId: settings.clientId });
+  const closed = promiseOf<never>();
+  closed.promise.catch(() => {});
+
+  let status: SyncStatus | undefined;
+  let pending: { of: Queue; list: readonly PendingMutation[] } | undefined;
+
+  async function takeApart(): Promise<void> {
+    closed.reject(localError("client_closed"));
+    // From here on nothing new begins; what the app has written still reaches the disk.
+    engine.dispatch({ type: "paused" });
+    await restored;
+    tabs.close();
+    signals.close();
+    await performer.close();
+    engine.close();
+    offLists();
+    waiters.close();
+    await storage.close();
+  }
+
+  return {
+    models: modelApis<S>(desk, lists, settings.schema),
+    commit: (operations, commitOptions) => makeCommit(desk, operations, commitOptions),
+    status: () => {
+      status = sameFields(status, statusOf(engine.store.getState()));
+      return status;
+    },
+    conflicts: () => waiting.conflicts(engine.store.getState()),
+    attention: () => waiting.attention(engine.store.getState()),
+    pending: () => {
+      const { queue } = engine.store.getState();
+      const kept = pending?.of === queue ? pending : { of: queue, list: pendingOf(engine.store.getState()) };
+      pending = kept;
+      return kept.list;
+    },
+    subscribe: (listener) => engine.store.subscribe(() => listener()),
+    ready: () => Promise.race([firstRows(engine), closed.promise]),
+    drain: ({ timeoutMs } = {}) => Promise.race([drained(engine.store, clock, timeoutMs), closed.promise]),
+    pause: () => engine.dispatch({ type: "paused" }),
+    resume: () => engine.dispatch({ type: "resumed" }),
+    close: () => {
+      closing ??= takeApart();
+      return closing;
+    },
+  };
+}
+
+function wires<S extends ModelSchema>(
+  platform: Platform,
+  { url, requestTimeoutMs: timeoutMs, schema }: Settings<S>,
+  token: TokenSource,
+): { server: Server; stream: Stream } {
+  const { clock, fetch, WebSocket } = platform;
+  const models = Object.keys(schema.models);
+  return {
+    server: platform.server?.(token) ?? httpServer({ url, token, timeoutMs, models, fetch }),
+    stream: platform.stream?.() ?? logStream({ url, clock, models, WebSocket }),
+  };
+}
+
+function modelApis<S extends ModelSchema>(desk: Desk, lists: Lists, schema: S): SyncClient<S>["models"] {
+  const names = Object.keys(schema.models) as ModelName<S>[];
+  const apis = names.map((name): [string, ModelApi<S, ModelName<S>>] => [
+    name,
+    modelApi<S, ModelName<S>>(desk, lists, name),
+  ]);
+  return Object.fromEntries(apis) as SyncClient<S>["models"];
+}
+
+/** Rows of the local store, or of the first snapshot. */
+function firstRows({ store }: Engine): Promise<void> {
+  const { promise, resolve } = promiseOf<void>();
+  const look = () => {
+    if (store.getState().rows.position === undefined) return;
+    off();
+    resolve();
+  };
+  const off = store.subscribe(look);
+  look();
+  return promise;
+}
+
+function promiseOf<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

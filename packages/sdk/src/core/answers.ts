@@ -1,0 +1,150 @@
+import { limits } from "../protocol/limits.ts";
+import { tokenRefused, tokenWorks } from "./auth.ts";
+import type { ClientEvent } from "./events.ts";
+import type { Failure } from "./failure.ts";
+import type { Mutation } from "./mutation.ts";
+import { type Outcome, outcomesOf, verdictOf } from "./outcome.ts";
+import { changed, find } from "./queue.ts";
+import { sendPace, waitAfter } from "./retry.ts";
+import { missed, settle } from "./settle.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+
+type Answered = Extract<ClientEvent, { type: "answered" }>;
+
+/** Hears the answer to a bulk: to our own request, or to one of the tab that sends. */
+export function hearAnswer(turn: Turn, event: Answered): void {
+  const own = event.request === turn.state.sending.request && turn.state.sending.names !== undefined;
+  const writes = event.names.map((name) => find(turn.state.queue, name));
+  const verdict = verdictOf(event.reply);
+  if (own) set(turn, { sending: { ...turn.state.sending, names: undefined } });
+  switch (verdict.then) {
+    case "read": {
+      const outcomes = outcomesOf(verdict.body, event.names.length);
+      if (!outcomes) return own ? tryAgain(turn, writes, "The answer to a bulk could not be read.") : undefined;
+      if (own) tokenWorks(turn);
+      return hearOutcomes(turn, writes, outcomes, own);
+    }
+    case "again":
+      return own ? tryAgain(turn, writes, verdict.reason, verdict) : undefined;
+    case "sign-in":
+      if (!own) return;
+      requeue(turn, writes);
+      return tokenRefused(turn, verdict.reason);
+    case "refused":
+      return own ? hearRefusal(turn, writes, verdict.failure) : undefined;
+  }
+}
+
+type Writes = readonly (Mutation | undefined)[];
+
+function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], own: boolean): void {
+  const news: Mutation[] = [];
+  const kept: Mutation[] = [];
+  let signIn: string | undefined;
+  let again: string | undefined;
+  let progress = false;
+  outcomes.forEach((outcome, i) => {
+    const write = writes[i];
+    if (!write || !mayBeAnswered(write)) return;
+    switch (outcome.kind) {
+      case "confirmed": {
+        progress = true;
+        news.push({ ...write, stage: { phase: "confirmed", receipt: outcome.receipt } });
+        const failure = missed(write, outcome.receipt);
+        tell(turn, write, failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: outcome.receipt });
+        return;
+      }
+      case "held": {
+        progress = true;
+        const { notifications = [] } = outcome.receipt;
+        kept.push({ ...write, stage: { phase: "held", notifications, heldAt: turn.now } });
+        tell(turn, write, { kind: "failed", failure: outcome.failure });
+        return;
+      }
+      case "refused":
+        progress = true;
+        kept.push(parkedBy(turn, write, outcome.failure));
+        return;
+      case "sign-in":
+        signIn = outcome.reason;
+        break;
+      case "again":
+        again = outcome.reason;
+        break;
+      case "blocked":
+        break;
+    }
+    if (own) news.push({ ...write, stage: { phase: "queued" } });
+  });
+  set(turn, { queue: changed(turn.state.queue, [...news, ...kept]) });
+  touch(
+    turn,
+    [...news, ...kept].flatMap((m) => m.keys),
+  );
+  if (kept.length > 0) ask(turn, { do: "keep", mutations: kept });
+  forget(turn, settle(turn));
+  if (!own) return;
+  if (signIn !== undefined) tokenRefused(turn, signIn);
+  const { sending } = turn.state;
+  // An answer that moved nothing must not be asked for again at once.
+  if (progress)
+    set(turn, {
+      sending: { ...sending, wait: undefined, size: Math.min(limits.commitsPerBulk, sending.size * 2) },
+      trouble: again,
+    });
+  else delay(turn, again ?? "The server answered without taking a write.", 0);
+}
+
+/** The outcome is unknown, or nothing happened: the same bytes again, later. */
+function tryAgain(turn: Turn, writes: Writes, reason: string, more = { atLeastMs: 0, smaller: false }): void {
+  requeue(turn, writes);
+  const { sending } = turn.state;
+  if (more.smaller) set(turn, { sending: { ...sending, size: Math.max(1, Math.floor(writes.length / 2)) } });
+  delay(turn, reason, more.atLeastMs);
+}
+
+/** The request as a whole was refused: which of its writes is to blame shows when they go one by one. */
+function hearRefusal(turn: Turn, writes: Writes, failure: Failure): void {
+  const only = writes.length === 1 ? writes[0] : undefined;
+  if (only && (failure.type === "validation_error" || failure.type === "too_large_error")) {
+    const parked = parkedBy(turn, only, failure);
+    set(turn, { queue: changed(turn.state.queue, [parked]) });
+    touch(turn, parked.keys);
+    return ask(turn, { do: "keep", mutations: [parked] });
+  }
+  requeue(turn, writes);
+  set(turn, { sending: { ...turn.state.sending, size: Math.max(1, Math.floor(writes.length / 2)) } });
+  delay(turn, failure.message, 0);
+}
+
+function parkedBy(turn: Turn, write: Mutation, failure: Failure): Mutation {
+  tell(turn, write, { kind: "failed", failure });
+  return { ...write, stage: { phase: "parked", failure } };
+}
+
+function requeue(turn: Turn, writes: Writes): void {
+  const back = writes.filter((m) => m?.stage.phase === "sending") as Mutation[];
+  set(turn, {
+    queue: changed(
+      turn.state.queue,
+      back.map((m) => ({ ...m, stage: { phase: "queued" } })),
+    ),
+  });
+}
+
+function delay(turn: Turn, reason: string, atLeastMs: number): void {
+  const { sending } = turn.state;
+  const wait = waitAfter(sending.wait, sendPace, turn.now, turn.roll, atLeastMs);
+  set(turn, { sending: { ...sending, wait }, trouble: reason });
+}
+
+/** Another tab may hear of an answer before it hears that the write was on its way, or after it was decided. */
+const mayBeAnswered = ({ stage: { phase } }: Mutation) =>
+  phase === "sending" || phase === "queued" || phase === "saving";
+
+type News = Extract<Turn["effects"][number], { do: "tell" }>["news"];
+const tell = (turn: Turn, { clientTxId }: Mutation, news: News) => ask(turn, { do: "tell", clientTxId, news });
+
+function forget(turn: Turn, seqs: readonly number[]): void {
+  if (seqs.length > 0) ask(turn, { do: "forget", seqs, clientTxIds: [] });
+}

@@ -1,0 +1,57 @@
+import { isDue, tokenPace, waitAfter } from "./retry.ts";
+import type { Auth } from "./state.ts";
+import { ask, set, type Turn } from "./turn.ts";
+
+/*
+ *  trusted ─refused─► asking ─another token─► trying ─it works─► trusted
+ *                       ▲ │                     │
+ *                       │ └─none, or the same─┐ └─refused─┐
+ *                       └──────later──────  refused ◄─────┘        (status "needs-auth"; nothing is sent)
+ */
+
+export const mayTalk = ({ phase }: Auth): boolean => phase === "trusted" || phase === "trying";
+
+/** The server refused the token, or the app had none to give. */
+export function tokenRefused(turn: Turn, reason: string): void {
+  const { auth } = turn.state;
+  set(turn, { trouble: reason });
+  switch (auth.phase) {
+    case "trusted":
+      set(turn, { auth: { phase: "asking", attempt: 0 } });
+      return ask(turn, { do: "askToken" });
+    case "trying":
+      return waitForToken(turn, auth.attempt, reason);
+    case "asking":
+    case "refused":
+      return;
+  }
+}
+
+export function tokenCame(turn: Turn, changed: boolean): void {
+  const { auth } = turn.state;
+  if (auth.phase !== "asking") return;
+  if (changed) set(turn, { auth: { phase: "trying", attempt: auth.attempt } });
+  else waitForToken(turn, auth.attempt, turn.state.trouble ?? "The app gave the same token again.");
+}
+
+export function tokenFailed(turn: Turn, reason: string): void {
+  const { auth } = turn.state;
+  if (auth.phase === "asking") waitForToken(turn, auth.attempt, reason);
+}
+
+export function tokenWorks(turn: Turn): void {
+  if (turn.state.auth.phase !== "trusted") set(turn, { auth: { phase: "trusted" }, trouble: undefined });
+}
+
+/** Asks the app once more when the time has come. */
+export function askTokenWhenDue(turn: Turn): void {
+  const { auth } = turn.state;
+  if (auth.phase !== "refused" || !isDue(auth.wait, turn.now)) return;
+  set(turn, { auth: { phase: "asking", attempt: auth.wait.attempt } });
+  ask(turn, { do: "askToken" });
+}
+
+function waitForToken(turn: Turn, attempt: number, reason: string): void {
+  const wait = waitAfter({ attempt, at: turn.now }, tokenPace, turn.now, turn.roll);
+  set(turn, { auth: { phase: "refused", wait, reason } });
+}

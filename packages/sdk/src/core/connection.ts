@@ -1,0 +1,144 @@
+import { closeCodes } from "../protocol/frames-down.ts";
+import { askTokenWhenDue, mayTalk, tokenRefused, tokenWorks } from "./auth.ts";
+import { bulkBody, nextBulk } from "./bulk.ts";
+import { changed } from "./queue.ts";
+import { isOtherLog } from "./reading.ts";
+import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
+import type { ClientState } from "./state.ts";
+import { ask, set, type Turn } from "./turn.ts";
+
+/*
+ *             ┌───────── closed, failed ◄──────────┐
+ *             ▼                                    │
+ *          closed ── may talk, rows read ──► opening ─welcome─► live
+ *             ▲                                                  │
+ *             └── paused · no network · rows to be read anew ────┘
+ *
+ * While the socket cannot be had, the log is asked for now and then instead.
+ */
+
+const POLL_AFTER_FAILURES = 3;
+const POLL_MS = 5_000;
+
+export function streamOpened(turn: Turn): void {
+  const { rows, stream } = turn.state;
+  if (stream.phase !== "opening" || rows.logId === undefined || rows.position === undefined) return;
+  ask(turn, { do: "sayHello", logId: rows.logId, since: rows.position });
+}
+
+export function welcomed(turn: Turn, logId: string, stamp: number): void {
+  if (isOtherLog(turn, logId, stamp)) return;
+  const { reading } = turn.state;
+  set(turn, { stream: { phase: "live", failures: 0, wait: undefined }, reading: { ...reading, pollAt: undefined } });
+  set(turn, { trouble: undefined });
+  tokenWorks(turn);
+  // The line works again: what waited for it need not wait longer.
+  hurry(turn);
+}
+
+export function streamClosed(turn: Turn, code: number, reason: string): void {
+  const { stream } = turn.state;
+  if (stream.phase === "closed") return;
+  const wait = waitAfter(stream.wait, readPace, turn.now, turn.roll);
+  set(turn, { stream: { phase: "closed", failures: stream.failures + 1, wait } });
+  if (code === closeCodes.token) tokenRefused(turn, reason || "The stream refused the token.");
+}
+
+/** Something suggests that it would work now: nothing waits for its next turn any longer. */
+export function hurry(turn: Turn): void {
+  const { sending, reading, stream, auth } = turn.state;
+  set(turn, {
+    sending: { ...sending, wait: hurried(sending.wait, turn.now) },
+    reading: { ...reading, wait: hurried(reading.wait, turn.now) },
+    stream: { ...stream, wait: hurried(stream.wait, turn.now) },
+    ...(auth.phase === "refused" && { auth: { ...auth, wait: { ...auth.wait, at: turn.now } } }),
+  });
+}
+
+/** Runs last in every step: asks for everything that may be done now and is not being done. */
+export function goOn(turn: Turn): void {
+  if (turn.state.life === "starting") return;
+  if (turn.state.network && !turn.state.paused) askTokenWhenDue(turn);
+  keepStream(turn);
+  if (!mayGo(turn.state)) return;
+  readOn(turn);
+  sendNext(turn);
+}
+
+/** When `goOn` should run again although nothing happened. Undefined: only an event can change anything. */
+export function dueAt({
+  life,
+  paused,
+  network,
+  auth,
+  stream,
+  reading,
+  sending,
+  queue,
+  lead,
+  rows,
+}: ClientState): number | undefined {
+  if (life === "starting" || paused || !network) return undefined;
+  const times = [
+    auth.phase === "refused" ? auth.wait.at : undefined,
+    mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
+    mayTalk(auth) && reading.under === "nothing" ? reading.wait?.at : undefined,
+    mayTalk(auth) && reading.under === "nothing" ? reading.pollAt : undefined,
+    mayTalk(auth) && lead === "yes" && !sending.names && queue.order.length > queue.waiting.length
+      ? sending.wait?.at
+      : undefined,
+  ].filter((at) => at !== undefined);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+const mayGo = ({ paused, network, auth }: ClientState) => !paused && network && mayTalk(auth);
+
+function keepStream(turn: Turn): void {
+  const { state } = turn;
+  const { stream, rows, reading } = state;
+  const wanted = mayGo(state) && rows.position !== undefined && reading.resync === "no";
+  if (!wanted && stream.phase !== "closed") {
+    set(turn, { stream: { ...stream, phase: "closed" } });
+    ask(turn, { do: "closeStream" });
+  }
+  if (wanted && stream.phase === "closed" && isDue(stream.wait, turn.now)) {
+    set(turn, { stream: { ...stream, phase: "opening" } });
+    ask(turn, { do: "openStream" });
+  }
+}
+
+function readOn(turn: Turn): void {
+  const { reading, rows, stream, sending } = turn.state;
+  if (reading.under !== "nothing" || !isDue(reading.wait, turn.now)) return;
+  if (rows.position === undefined || reading.resync !== "no") {
+    // The queue may be offered again after this: nothing of it may still be on its way.
+    if (sending.names && reading.resync === "suspect") return;
+    set(turn, { reading: { ...reading, under: "snapshot" } });
+    return ask(turn, { do: "readSnapshot" });
+  }
+  const poll = stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES;
+  if (poll && reading.pollAt === undefined) return set(turn, { reading: { ...reading, pollAt: turn.now + POLL_MS } });
+  const due = reading.pollAt !== undefined && reading.pollAt <= turn.now;
+  if (reading.missing === undefined && !(poll && due)) return;
+  set(turn, { reading: { ...reading, under: "log", pollAt: poll ? turn.now + POLL_MS : undefined } });
+  ask(turn, { do: "readLog", after: rows.position });
+}
+
+/** One request in flight per client: two could overtake each other. */
+function sendNext(turn: Turn): void {
+  const { lead, sending, queue, reading } = turn.state;
+  if (lead !== "yes" || sending.names || reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;
+  if (queue.order.length === queue.waiting.length) return;
+  const bulk = nextBulk(queue, sending.size);
+  if (bulk.length === 0) return;
+  const names = bulk.map((m) => m.clientTxId);
+  const request = sending.request + 1;
+  set(turn, {
+    queue: changed(
+      queue,
+      bulk.map((m) => ({ ...m, attempts: m.attempts + 1, stage: { phase: "sending" } })),
+    ),
+    sending: { ...sending, request, names },
+  });
+  ask(turn, { do: "send", request, names, body: bulkBody(bulk) });
+}

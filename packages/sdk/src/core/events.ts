@@ -1,0 +1,85 @@
+import type { ResyncReason } from "../protocol/frames-down.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import type { Action } from "../protocol/operation.ts";
+import type { SnapshotLine } from "../protocol/snapshot.ts";
+import type { OnStale } from "../protocol/stale.ts";
+import type { Mutation, Premise } from "./mutation.ts";
+import type { Reply } from "./outcome.ts";
+import type { Rows, Stretch } from "./rows.ts";
+
+/** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
+export type ClientEvent = Happening & { readonly now: number; readonly roll: number };
+
+export type Happening =
+  // The store and the other tabs
+  | {
+      readonly type: "restored";
+      readonly clientId: string;
+      readonly rows: Rows;
+      readonly mutations: readonly Mutation[];
+    }
+  | { readonly type: "persisted"; readonly places: readonly Place[] }
+  | { readonly type: "storageFailed"; readonly reason: string }
+  /** Another tab put these on disk, or they were found there: they take the place that `seq` names. */
+  | { readonly type: "arrived"; readonly mutations: readonly Mutation[] }
+  /** Another tab gave these up. */
+  | { readonly type: "gone"; readonly clientTxIds: readonly string[] }
+  | { readonly type: "leads" }
+  | { readonly type: "queueRead"; readonly mutations: readonly Mutation[] }
+  // The app
+  | Mutated
+  | { readonly type: "decided"; readonly clientTxId: string; readonly decision: Decision; readonly newTxId: string }
+  | { readonly type: "paused" }
+  | { readonly type: "resumed" }
+  // The platform
+  | { readonly type: "network"; readonly up: boolean }
+  /** The page came back to the front, or the machine from sleep. */
+  | { readonly type: "woke" }
+  | { readonly type: "due" }
+  // The server
+  | { readonly type: "answered"; readonly request: number; readonly names: readonly string[]; readonly reply: Reply }
+  | { readonly type: "tokenCame"; readonly changed: boolean }
+  | { readonly type: "tokenFailed"; readonly reason: string }
+  | { readonly type: "streamOpened" }
+  | { readonly type: "streamClosed"; readonly code: number; readonly reason: string }
+  | { readonly type: "welcomed"; readonly logId: string; readonly stamp: number }
+  | ({ readonly type: "entriesCame" } & Stretch)
+  | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
+  | ({ readonly type: "logRead"; readonly logId: string; readonly stamp: number } & Stretch)
+  | {
+      readonly type: "snapshotRead";
+      readonly logId: string;
+      readonly stamp: number;
+      readonly lines: readonly SnapshotLine[];
+    }
+  | { readonly type: "readFailed"; readonly reply: Reply };
+
+export interface Place {
+  readonly clientTxId: string;
+  readonly seq: number;
+}
+
+export interface Mutated {
+  readonly type: "mutated";
+  readonly clientTxId: string;
+  readonly operations: readonly NewOperation[];
+  readonly reads: readonly Premise[];
+}
+
+export interface NewOperation {
+  readonly action: Action;
+  readonly model: string;
+  readonly id: string;
+  readonly data?: JsonObject | undefined;
+  readonly readAt?: number | undefined;
+  readonly onStale: OnStale;
+}
+
+/** What a person, or the app, says about a write that waits for it. */
+export type Decision =
+  | { readonly kind: "keep-mine" }
+  | { readonly kind: "take-theirs" }
+  /** `patch` stands in for the conflicting fields of this record. */
+  | { readonly kind: "merge"; readonly model: string; readonly id: string; readonly patch: JsonObject }
+  | { readonly kind: "retry" }
+  | { readonly kind: "discard" };

@@ -1,0 +1,67 @@
+import type { CommitReceipt } from "../protocol/commit.ts";
+import type { RequiredCapability } from "../protocol/error.ts";
+import { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "../protocol/error-codes.ts";
+
+/** Codes that no server answers with: what went wrong on this side. */
+const localCodes = {
+  client_closed: ["fix", "The client was closed before this was settled. What was queued stays queued."],
+  timed_out: ["wait", "The time given for this is over. The writes stay queued."],
+  discarded: ["fix", "The write was given up: its conflict was answered with theirs, or it was discarded."],
+  storage_failed: ["fix", "The write could not be put on disk. It is kept in memory and sent from there."],
+  invalid_options: ["fix", "The client was made with options that cannot work."],
+} as const satisfies Record<string, readonly [Remedy, string]>;
+export type LocalErrorCode = keyof typeof localCodes;
+
+/** An error as data: what a `SyncError` is made of, kept with a refused write across reloads. */
+export interface Failure {
+  readonly code: ErrorCode | LocalErrorCode | (string & {});
+  readonly type: ErrorType | "client_error";
+  readonly then: Remedy;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly param?: string | undefined;
+  readonly docUrl?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly requiredCapability?: RequiredCapability | undefined;
+  readonly receipt?: CommitReceipt | undefined;
+}
+
+export function localFailure(code: LocalErrorCode, message?: string): Failure {
+  const [then, says] = localCodes[code];
+  return { code, type: "client_error", then, message: message ?? says };
+}
+
+/** A failure under one of the server's codes, also when it is this side that found it. */
+export function knownFailure(code: ErrorCode, more: Partial<Failure> = {}): Failure {
+  const row = errorCodes[code];
+  return { code, type: row.type, then: row.then, message: row.says, status: row.status, ...more };
+}
+
+/** What an error body says, read without trusting its shape. Undefined: it is not one of our error bodies. */
+export function readFailure(body: unknown, status: number): Failure | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const said = body as Record<string, unknown>;
+  if (typeof said.code !== "string" || typeof said.type !== "string") return undefined;
+  const text = (key: string) => (typeof said[key] === "string" ? (said[key] as string) : undefined);
+  const code = said.code;
+  return {
+    code,
+    type: said.type as ErrorType,
+    then: isErrorCode(code) ? errorCodes[code].then : remedyOf(status),
+    message: text("message") ?? code,
+    status,
+    param: text("param"),
+    docUrl: text("doc_url"),
+    requestId: text("request_id"),
+    requiredCapability: said.requiredCapability as RequiredCapability | undefined,
+    receipt: said.receipt as CommitReceipt | undefined,
+  };
+}
+
+/** For codes of a newer server: the status tells. */
+function remedyOf(status: number): Remedy {
+  if (status === 401) return "sign-in";
+  if (status === 408 || status === 425 || status >= 500) return "retry";
+  if (status === 429) return "wait";
+  return "fix";
+}

@@ -1,0 +1,95 @@
+import type { CommitReceipt } from "../protocol/commit.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import type { Action } from "../protocol/operation.ts";
+import type { OnStale, StaleNotification } from "../protocol/stale.ts";
+import type { Failure } from "./failure.ts";
+import { recordKey } from "./tables.ts";
+
+export interface MutationOperation {
+  readonly action: Action;
+  readonly model: string;
+  readonly id: string;
+  readonly data?: JsonObject | undefined;
+  /** How far the rows had read when it was written. Undefined until the local store has been read. */
+  readonly readAt?: number | undefined;
+  readonly onStale: OnStale;
+  /** What the user saw in its place: the written fields, or the whole record for delete, archive, unarchive. */
+  readonly base: JsonObject | null;
+}
+
+export interface Premise {
+  readonly model?: string | undefined;
+  readonly id?: string | undefined;
+  readonly group?: string | undefined;
+  readonly fields?: readonly string[] | undefined;
+  readonly readAt?: number | undefined;
+  readonly onStale: OnStale;
+}
+
+/**
+ *   mutated ─► saving ─persisted─► queued ─► sending ─receipt─► confirmed ─the log reaches it─► gone
+ *                                    ▲          │ ├─ held (notify) ─► a person answers ─► saving │ gone
+ *                                    └──again───┘ └─ refused ───────► parked ─ retry ─► saving │ discard ─► gone
+ */
+export type Stage =
+  /** Shown, not yet on disk, so not yet to be sent. */
+  | { readonly phase: "saving" }
+  | { readonly phase: "queued" }
+  /** In the one request that is under way; its outcome is unknown until an answer names it. */
+  | { readonly phase: "sending" }
+  /** Done on the server; shown until the rows reach its position. */
+  | { readonly phase: "confirmed"; readonly receipt: CommitReceipt }
+  /** Nothing was written: others changed the same fields. Waits for a person. */
+  | { readonly phase: "held"; readonly notifications: readonly StaleNotification[]; readonly heldAt: number }
+  /** Refused. Waits for a person or the app. */
+  | { readonly phase: "parked"; readonly failure: Failure };
+
+/** One write of this client that the log has not settled: one commit on the wire. */
+export interface Mutation {
+  readonly clientTxId: string;
+  /** Its place in the queue of all tabs, given by the storage. */
+  readonly seq: number | undefined;
+  readonly operations: readonly MutationOperation[];
+  readonly reads: readonly Premise[];
+  /** The exact text that is sent, again and again, under one name. Empty until sealed. */
+  readonly body: string;
+  /** Length of `body` in UTF-8. */
+  readonly bytes: number;
+  readonly createdAt: number;
+  readonly attempts: number;
+  /** The records that it touches. */
+  readonly keys: readonly string[];
+  /** Those of them whose log entry has arrived: their rows contain it already. */
+  readonly landed: readonly string[];
+  readonly stage: Stage;
+}
+
+export const waitsForPerson = (m: Mutation): boolean => m.stage.phase === "held" || m.stage.phase === "parked";
+
+export const keysOf = (operations: readonly { model: string; id: string }[]): readonly string[] => [
+  ...new Set(operations.map(recordKey)),
+];
+
+/** The write's text is made once and kept: sent again, it is the same bytes under the same key. */
+export function sealed(m: Mutation, clientId: string, position: number): Mutation {
+  const operations = m.operations.map((o) => (o.readAt === undefined ? { ...o, readAt: position } : o));
+  const reads = m.reads.map((r) => (r.readAt === undefined ? { ...r, readAt: position } : r));
+  const body = JSON.stringify({
+    operations: operations.map(({ base: _, ...sent }) => sent),
+    ...(reads.length > 0 && { reads }),
+    clientTxId: m.clientTxId,
+    clientId,
+  });
+  return { ...m, operations, reads, body, bytes: utf8Length(body) };
+}
+
+/** Counted by hand: this layer knows no platform, and one multi-byte title must not overflow a request. */
+function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    // A surrogate pair is two units and four bytes: one more for each unit.
+    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}

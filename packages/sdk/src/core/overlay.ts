@@ -1,0 +1,76 @@
+import { applyOperation, type Row } from "../protocol/apply.ts";
+import { disputeOn, without } from "./dispute.ts";
+import { jsonEqual } from "./json-equal.ts";
+import type { Mutation } from "./mutation.ts";
+import { onRecord } from "./queue.ts";
+import type { RowChange } from "./rows.ts";
+import type { ClientState } from "./state.ts";
+import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, refOf, tableOf } from "./tables.ts";
+
+/** A record as the user should see it: the log's row with this client's unsettled writes on top. */
+export function shownRow(state: Pick<ClientState, "rows" | "overlay">, record: RecordRef): Row | undefined {
+  const shown = lookUp(state.overlay, record);
+  return shown === undefined ? lookUp(state.rows.tables, record) : (shown ?? undefined);
+}
+
+/** Recomputes the views of the touched records, and only those. */
+export function refreshed(state: ClientState, before: ClientState): ClientState {
+  if (state.touched === "everything") {
+    const keys = [...state.queue.byRecord.entries()].map(([key]) => key);
+    return refreshKeys({ ...state, overlay: {} }, before, keys);
+  }
+  return state.touched.length === 0 ? state : refreshKeys(state, before, state.touched);
+}
+
+function refreshKeys(state: ClientState, before: ClientState, keys: readonly string[]): ClientState {
+  const overlay: RecordChange<Row | null>[] = [];
+  const same: RowChange[] = [];
+  for (const key of new Set(keys)) {
+    const record = refOf(key);
+    const row = lookUp(state.rows.tables, record);
+    const writes = onRecord(state.queue, key);
+    const shownBefore = shownRow(before, record);
+    if (writes.length > 0) {
+      const shown = overlaid(state, key, row, writes);
+      overlay.push({
+        record,
+        value: shown && shownBefore && saysTheSame(shown, shownBefore) ? shownBefore : (shown ?? null),
+      });
+      continue;
+    }
+    overlay.push({ record, value: undefined });
+    // The log brought what was shown already: the same object goes on, so that nothing is drawn again.
+    if (row && shownBefore && row.data !== shownBefore.data && jsonEqual(row.data, shownBefore.data))
+      same.push({ record, value: { ...row, data: shownBefore.data } });
+  }
+  const tables = changeTables(state.rows.tables, same);
+  return { ...state, overlay: changeTables(state.overlay, overlay), rows: { ...state.rows, tables } };
+}
+
+/**
+ * The log's row, then each unsettled write in queue order. Of a held write, and of those that were made before it
+ * was held, the contested fields are left out: there the user sees theirs, and the conflict carries mine. What the
+ * user writes after that was written in view of theirs and is shown. Parked writes are not shown.
+ */
+function overlaid(state: ClientState, key: string, row: Row | undefined, writes: readonly Mutation[]): Row | undefined {
+  const model = state.models[tableOf(refOf(key).model)];
+  let shown = row;
+  let contested: { fields: readonly string[]; since: number } | undefined;
+  for (const write of writes) {
+    if (write.stage.phase === "parked" || write.landed.includes(key)) continue;
+    if (write.stage.phase === "held") {
+      const dispute = disputeOn(state, write, key);
+      if (dispute) contested = { fields: dispute.fields, since: write.stage.heldAt };
+    }
+    for (const { action, id, model: name, data } of write.operations) {
+      if (recordKey({ model: name, id }) !== key) continue;
+      const hidden = contested && (write.stage.phase === "held" || write.createdAt < contested.since);
+      if (hidden && write.stage.phase === "held" && action !== "update" && action !== "create") continue;
+      const step = { action, id, data: hidden && data ? without(data, contested?.fields ?? []) : data };
+      shown = applyOperation(shown, step, model, new Date(write.createdAt).toISOString());
+    }
+  }
+  return shown;
+}
+
+const saysTheSame = (a: Row, b: Row) => a.archivedAt === b.archivedAt && jsonEqual(a.data, b.data);

@@ -1,0 +1,99 @@
+import { tokenRefused, tokenWorks } from "./auth.ts";
+import type { ClientEvent } from "./events.ts";
+import { type Reply, verdictOf } from "./outcome.ts";
+import { changed, find } from "./queue.ts";
+import { offerAgain } from "./rebase.ts";
+import { readPace, waitAfter } from "./retry.ts";
+import { readStretch, rowsOfSnapshot, type Stretch } from "./rows.ts";
+import { settle } from "./settle.ts";
+import type { Reading } from "./state.ts";
+import { recordKey } from "./tables.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+
+type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
+
+/** Entries of the log, from the stream or from a read. */
+export function hearStretch(turn: Turn, stretch: Stretch): void {
+  const { rows, reading } = turn.state;
+  const read = readStretch(rows, stretch);
+  if (read === "known") return;
+  if (read === "gap") {
+    const missing = Math.max(reading.missing ?? 0, stretch.to);
+    return set(turn, { reading: { ...reading, missing } });
+  }
+  set(turn, { rows: read.rows });
+  touch(
+    turn,
+    read.changes.map((change) => recordKey(change.record)),
+  );
+  markLanded(turn, stretch);
+  const settled = settle(turn);
+  const missing = reading.missing !== undefined && reading.missing > stretch.to ? reading.missing : undefined;
+  set(turn, { reading: { ...turn.state.reading, missing } });
+  const from = Math.max(stretch.from, rows.position ?? 0);
+  const logId = rows.logId ?? "";
+  ask(turn, { do: "keepRows", logId, from, to: stretch.to, changes: read.changes, settled });
+}
+
+/** Our own entry has come, receipt or not: the row contains the write, and others may have written on top of it. */
+function markLanded(turn: Turn, stretch: Stretch): void {
+  for (const entry of stretch.entries) {
+    const mutation = find(turn.state.queue, entry.clientTxId);
+    const key = recordKey(entry);
+    if (!mutation?.keys.includes(key) || mutation.landed.includes(key)) continue;
+    set(turn, { queue: changed(turn.state.queue, [{ ...mutation, landed: [...mutation.landed, key] }]) });
+  }
+}
+
+export function hearLog(turn: Turn, event: Of<"logRead">): void {
+  finishRead(turn);
+  if (isOtherLog(turn, event.logId, event.stamp)) return;
+  hearStretch(turn, event);
+  const { reading, rows } = turn.state;
+  // The answer ends short of the head when there is more than one page of it.
+  const missing = (rows.position ?? 0) < event.stamp ? event.stamp : reading.missing;
+  set(turn, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
+}
+
+export function hearSnapshot(turn: Turn, event: Of<"snapshotRead">): void {
+  finishRead(turn);
+  const before = turn.state.rows;
+  const rows = rowsOfSnapshot(event.logId, event.stamp, event.lines);
+  const other = before.position !== undefined && (before.logId !== event.logId || event.stamp < before.position);
+  set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined } });
+  touch(turn, "everything");
+  if (other) offerAgain(turn, rows);
+  ask(turn, { do: "keepSnapshot", rows, settled: settle(turn) });
+}
+
+export function hearReadFailure(turn: Turn, reply: Reply): void {
+  const { reading } = turn.state;
+  set(turn, { reading: { ...reading, under: "nothing" } });
+  const verdict = verdictOf(reply);
+  if (verdict.then === "sign-in") return tokenRefused(turn, verdict.reason);
+  const failure = verdict.then === "refused" ? verdict.failure : undefined;
+  if (failure?.code === "resync_required") return resync(turn, "anew");
+  const reason = verdict.then === "again" ? verdict.reason : (failure?.message ?? "The answer could not be read.");
+  const wait = waitAfter(reading.wait, readPace, turn.now, turn.roll, verdict.then === "again" ? verdict.atLeastMs : 0);
+  set(turn, { reading: { ...turn.state.reading, wait }, trouble: reason });
+}
+
+/** The rows have to be read anew; "suspect": they may be of another log, so nothing may be sent until they were. */
+export function resync(turn: Turn, kind: "anew" | "suspect"): void {
+  const { reading } = turn.state;
+  if (reading.resync !== "suspect") set(turn, { reading: { ...reading, resync: kind } });
+}
+
+/** A log with another name, or one whose head lies below what we have read, is not the log that our rows are of. */
+export function isOtherLog(turn: Turn, logId: string, stamp: number): boolean {
+  const { rows } = turn.state;
+  if (rows.position === undefined || (rows.logId === logId && stamp >= rows.position)) return false;
+  resync(turn, "suspect");
+  return true;
+}
+
+function finishRead(turn: Turn): void {
+  const reading: Reading = { ...turn.state.reading, under: "nothing", wait: undefined };
+  set(turn, { reading });
+  tokenWorks(turn);
+}

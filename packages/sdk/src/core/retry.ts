@@ -1,0 +1,30 @@
+export interface Wait {
+  readonly attempt: number;
+  readonly at: number;
+}
+
+interface Pace {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** Writes are tried again soon: a person is looking at them. */
+export const sendPace: Pace = { firstMs: 500, longestMs: 30_000 };
+export const readPace: Pace = { firstMs: 500, longestMs: 30_000 };
+/** A token that was refused is asked for anew less often: most answers are the same. */
+export const tokenPace: Pace = { firstMs: 1_000, longestMs: 60_000 };
+
+/**
+ * When to try again after one more failure. Half of the delay is chance, so that clients that lost the same server
+ * at the same moment do not return at the same moment. `atLeastMs` is what the server asked for.
+ */
+export function waitAfter(before: Wait | undefined, pace: Pace, now: number, roll: number, atLeastMs = 0): Wait {
+  const attempt = (before?.attempt ?? 0) + 1;
+  const delay = Math.min(pace.longestMs, pace.firstMs * 2 ** Math.min(attempt - 1, 16));
+  return { attempt, at: now + Math.max(atLeastMs, Math.round(delay * (0.5 + roll / 2))) };
+}
+
+export const isDue = (wait: Wait | undefined, now: number): boolean => wait === undefined || wait.at <= now;
+
+/** What was waited for may be tried at once; the next failure still counts on from here. */
+export const hurried = (wait: Wait | undefined, now: number): Wait | undefined => wait && { ...wait, at: now };

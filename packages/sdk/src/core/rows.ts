@@ -1,0 +1,73 @@
+import type { Row } from "../protocol/apply.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import type { LogEntry } from "../protocol/log.ts";
+import type { SnapshotLine } from "../protocol/snapshot.ts";
+import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, type Tables } from "./tables.ts";
+
+/** A record as the log has it. */
+export interface LogRow extends Row {
+  /** Position of its last entry. */
+  readonly syncId: number;
+}
+
+/** The log's side of what is shown: nothing of this client's own that the log has not said. */
+export interface Rows {
+  readonly tables: Tables<LogRow>;
+  /** The log that `position` counts in. Undefined until a snapshot was read. */
+  readonly logId: string | undefined;
+  readonly position: number | undefined;
+}
+
+export const noRows: Rows = { tables: {}, logId: undefined, position: undefined };
+
+export type RowChange = RecordChange<LogRow>;
+
+/** Entries of the log that cover every position in (from, to]. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  readonly entries: readonly LogEntry[];
+}
+
+/** Reads a stretch of the log. Positions that were read before are skipped; "gap": positions before it are missing. */
+export function readStretch(rows: Rows, stretch: Stretch): { rows: Rows; changes: RowChange[] } | "gap" | "known" {
+  const { position } = rows;
+  if (position === undefined || stretch.to <= position) return "known";
+  if (stretch.from > position) return "gap";
+  const latest = new Map<string, RowChange>();
+  for (const entry of stretch.entries) {
+    if (entry.syncId <= position) continue;
+    const record: RecordRef = { model: entry.model, id: entry.id };
+    const key = recordKey(record);
+    const known = latest.get(key);
+    const before = known ? known.value : lookUp(rows.tables, record);
+    // A row of a snapshot may be newer than the position that the log is read from.
+    if (before && before.syncId >= entry.syncId) continue;
+    latest.set(key, { record, value: rowAfter(before, entry) });
+  }
+  const changes = [...latest.values()];
+  return { rows: { ...rows, tables: changeTables(rows.tables, changes), position: stretch.to }, changes };
+}
+
+function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefined {
+  const data = entry.data as JsonObject | null;
+  switch (entry.verb) {
+    case "deleted":
+      return undefined;
+    case "created":
+    case "unarchived":
+      return data ? { data, archivedAt: null, syncId: entry.syncId } : undefined;
+    case "updated":
+      return data ? { data, archivedAt: before?.archivedAt ?? null, syncId: entry.syncId } : undefined;
+    case "archived":
+      return data ? { data, archivedAt: entry.createdAt, syncId: entry.syncId } : undefined;
+  }
+}
+
+export function rowsOfSnapshot(logId: string, stamp: number, lines: readonly SnapshotLine[]): Rows {
+  const changes = lines.map((line): RowChange => {
+    const { model, id, data, syncId, archivedAt = null } = line;
+    return { record: { model, id }, value: { data, archivedAt, syncId } };
+  });
+  return { tables: changeTables({}, changes), logId, position: stamp };
+}

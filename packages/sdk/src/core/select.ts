@@ -1,0 +1,108 @@
+import { blockedNames } from "./bulk.ts";
+import { type Dispute, disputesOf } from "./dispute.ts";
+import type { Failure } from "./failure.ts";
+import type { Mutation, MutationOperation } from "./mutation.ts";
+import { find, inOrder } from "./queue.ts";
+import type { ClientState } from "./state.ts";
+
+/** The questions that a view may ask. Each is answered from the state alone. */
+
+export type StatusName = "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
+
+export interface Status {
+  readonly name: StatusName;
+  readonly pending: number;
+  readonly conflicts: number;
+  readonly attention: number;
+  readonly oldestPendingAt: number | undefined;
+  readonly syncId: number;
+  readonly retryAt: number | undefined;
+  readonly reason: string | undefined;
+}
+
+export function statusOf(state: ClientState): Status {
+  const { queue, rows, auth, sending, stream, trouble, storageTrouble } = state;
+  const { conflicts, attention } = waitingCounts(state);
+  const name = nameOf(state);
+  return {
+    name,
+    pending: queue.order.length - queue.waiting.length,
+    conflicts,
+    attention,
+    oldestPendingAt: oldestPendingAt(state),
+    syncId: rows.position ?? 0,
+    retryAt:
+      auth.phase === "refused"
+        ? auth.wait.at
+        : (sending.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined)),
+    reason:
+      storageTrouble ??
+      (auth.phase === "refused" ? auth.reason : name === "online" || name === "paused" ? undefined : trouble),
+  };
+}
+
+function nameOf({ life, storageTrouble, paused, auth, network, stream, rows }: ClientState): StatusName {
+  if (life === "starting") return "starting";
+  if (storageTrouble !== undefined) return "storage-failed";
+  if (paused) return "paused";
+  if (auth.phase === "refused") return "needs-auth";
+  if (!network) return "offline";
+  return stream.phase === "live" && rows.position !== undefined ? "online" : "connecting";
+}
+
+function oldestPendingAt({ queue }: ClientState): number | undefined {
+  if (queue.order.length === queue.waiting.length) return undefined;
+  for (const { stage, createdAt } of inOrder(queue))
+    if (stage.phase !== "held" && stage.phase !== "parked") return createdAt;
+  return undefined;
+}
+
+function waitingCounts(state: ClientState): { conflicts: number; attention: number } {
+  let conflicts = 0;
+  let attention = 0;
+  for (const { stage } of waiting(state)) {
+    if (stage.phase === "held") conflicts += stage.notifications.length;
+    if (stage.phase === "parked") attention += 1;
+  }
+  return { conflicts, attention };
+}
+
+export interface Pending {
+  readonly clientTxId: string;
+  readonly phase: "saving" | "queued" | "sending" | "confirmed" | "blocked";
+  readonly operations: readonly MutationOperation[];
+  readonly createdAt: number;
+  readonly attempts: number;
+}
+
+export function pendingOf({ queue }: ClientState): readonly Pending[] {
+  const blocked = blockedNames(queue);
+  const pending: Pending[] = [];
+  for (const { clientTxId, stage, operations, createdAt, attempts } of inOrder(queue)) {
+    if (stage.phase === "held" || stage.phase === "parked") continue;
+    const phase = blocked.has(clientTxId) ? "blocked" : stage.phase;
+    pending.push({ clientTxId, phase, operations, createdAt, attempts });
+  }
+  return pending;
+}
+
+export const conflictsOf = (state: ClientState): readonly Dispute[] =>
+  waiting(state).flatMap((held) => disputesOf(state, held));
+
+/** Writes that were refused, each with its failure in its stage. */
+export const parkedOf = (
+  state: ClientState,
+): readonly (Mutation & { stage: { phase: "parked"; failure: Failure } })[] =>
+  waiting(state).filter(
+    (m): m is Mutation & { stage: { phase: "parked"; failure: Failure } } => m.stage.phase === "parked",
+  );
+
+const waiting = ({ queue }: ClientState): readonly Mutation[] =>
+  queue.waiting.map((name) => find(queue, name)).filter((m) => m !== undefined);
+
+/** Whether a write still has a way to go by itself: neither settled, nor waiting for a person. */
+export function isOnItsWay(state: ClientState, clientTxId: string, blocked: ReadonlySet<string>): boolean {
+  const mutation = state.queue.byTxId.get(clientTxId);
+  if (!mutation) return false;
+  return mutation.stage.phase !== "held" && mutation.stage.phase !== "parked" && !blocked.has(clientTxId);
+}

@@ -1,0 +1,93 @@
+import type { Row } from "../protocol/apply.ts";
+import type { Model, ModelSchema } from "../protocol/model-schema.ts";
+import { emptyQueue, type Queue } from "./queue.ts";
+import type { Wait } from "./retry.ts";
+import { noRows, type Rows } from "./rows.ts";
+import { type Tables, tableOf } from "./tables.ts";
+
+/** The whole client in one value. Only `step` makes a new one. */
+export interface ClientState {
+  readonly life: "starting" | "running";
+  /** The app's models by lower-case name. */
+  readonly models: Readonly<Record<string, Model>>;
+  readonly clientId: string;
+  readonly rows: Rows;
+  readonly queue: Queue;
+  /** Records with unsettled writes, as the user should see them; null: not there. All others are shown as the log has them. */
+  readonly overlay: Tables<Row | null>;
+  /** Keys of the records whose view the last event may have changed. */
+  readonly touched: readonly string[] | "everything";
+
+  /** Why nothing can be put on disk, if so. */
+  readonly storageTrouble: string | undefined;
+  /** Whether this tab sends for all tabs; "reading": it just became the one and reads their queue first. */
+  readonly lead: "no" | "reading" | "yes";
+  readonly paused: boolean;
+  readonly network: boolean;
+  readonly auth: Auth;
+  readonly stream: StreamLink;
+  readonly reading: Reading;
+  readonly sending: Sending;
+  /** The last failure of any traffic, for people. */
+  readonly trouble: string | undefined;
+}
+
+export type Auth =
+  /** The token works, or none has been refused yet. */
+  | { readonly phase: "trusted" }
+  /** It was refused, or could not be had; the app is asked for another. */
+  | { readonly phase: "asking"; readonly attempt: number }
+  /** Another one came; the next answer tells. */
+  | { readonly phase: "trying"; readonly attempt: number }
+  /** That did not help. Everything waits; the app is asked again now and then. */
+  | { readonly phase: "refused"; readonly wait: Wait; readonly reason: string };
+
+export interface StreamLink {
+  readonly phase: "closed" | "opening" | "live";
+  /** Failed attempts since it was last live. */
+  readonly failures: number;
+  readonly wait: Wait | undefined;
+}
+
+export interface Reading {
+  /** The one read that is under way. */
+  readonly under: "nothing" | "snapshot" | "log";
+  readonly wait: Wait | undefined;
+  /** The rows must be read anew. "suspect": they may be of another log, so nothing is sent until they were. */
+  readonly resync: "no" | "anew" | "suspect";
+  /** A position that is known to exist and was not delivered. */
+  readonly missing: number | undefined;
+  /** While the stream cannot be had: when to ask for the log next. */
+  readonly pollAt: number | undefined;
+}
+
+export interface Sending {
+  /** Counts requests, so that an answer to an abandoned one is not taken for an answer to the present one. */
+  readonly request: number;
+  /** Names in the request that is under way. */
+  readonly names: readonly string[] | undefined;
+  /** How many commits a request may hold now. */
+  readonly size: number;
+  readonly wait: Wait | undefined;
+}
+
+export function initialState(given: { schema: ModelSchema; paused: boolean; sendAtMost: number }): ClientState {
+  return {
+    life: "starting",
+    models: Object.fromEntries(Object.entries(given.schema.models).map(([name, model]) => [tableOf(name), model])),
+    clientId: "",
+    rows: noRows,
+    queue: emptyQueue,
+    overlay: {},
+    touched: [],
+    storageTrouble: undefined,
+    lead: "no",
+    paused: given.paused,
+    network: true,
+    auth: { phase: "trusted" },
+    stream: { phase: "closed", failures: 0, wait: undefined },
+    reading: { under: "nothing", wait: undefined, resync: "no", missing: undefined, pollAt: undefined },
+    sending: { request: 0, names: undefined, size: given.sendAtMost, wait: undefined },
+    trouble: undefined,
+  };
+}

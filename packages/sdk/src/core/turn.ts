@@ -1,0 +1,23 @@
+import type { Effect } from "./effects.ts";
+import type { ClientState } from "./state.ts";
+
+/** One event being heard: the state as it grows, and what is asked of the world meanwhile. Lives inside one `step`. */
+export interface Turn {
+  state: ClientState;
+  readonly effects: Effect[];
+  readonly now: number;
+  readonly roll: number;
+}
+
+export function set(turn: Turn, change: Partial<ClientState>): void {
+  turn.state = { ...turn.state, ...change };
+}
+
+export const ask = (turn: Turn, effect: Effect): void => void turn.effects.push(effect);
+
+/** The views of these records may have changed. */
+export function touch(turn: Turn, keys: readonly string[] | "everything"): void {
+  const { touched } = turn.state;
+  if (touched === "everything" || keys.length === 0) return;
+  set(turn, { touched: keys === "everything" ? keys : [...touched, ...keys] });
+}

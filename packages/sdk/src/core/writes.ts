@@ -1,0 +1,127 @@
+import type { JsonObject } from "../protocol/json.ts";
+import { pick } from "./dispute.ts";
+import type { News } from "./effects.ts";
+import type { ClientEvent, Mutated, NewOperation, Place } from "./events.ts";
+import { localFailure } from "./failure.ts";
+import { keysOf, type Mutation, sealed } from "./mutation.ts";
+import { refreshed, shownRow } from "./overlay.ts";
+import { added, changed, emptyQueue, find, inOrder, removed, replaced } from "./queue.ts";
+import type { ClientState } from "./state.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+
+/** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
+export function mutated(turn: Turn, event: Mutated): void {
+  const draft: Mutation = {
+    clientTxId: event.clientTxId,
+    seq: undefined,
+    operations: event.operations.map((o) => ({ ...o, base: null })),
+    reads: event.reads,
+    body: "",
+    bytes: 0,
+    createdAt: turn.now,
+    attempts: 0,
+    keys: keysOf(event.operations),
+    landed: [],
+    stage: { phase: "saving" },
+  };
+  take(turn, [draft]);
+}
+
+/** Takes writes into the queue. Before the local store was read they are only shown: nobody knows yet what they build on. */
+function take(turn: Turn, drafts: readonly Mutation[]): void {
+  const { life, clientId, rows } = turn.state;
+  const writes =
+    life === "starting"
+      ? drafts
+      : drafts.map((draft) => {
+          const operations = draft.operations.map((o) => ({ ...o, base: baseOf(turn.state, o) }));
+          return sealed({ ...draft, operations }, clientId, rows.position ?? 0);
+        });
+  set(turn, { queue: added(turn.state.queue, writes) });
+  touch(
+    turn,
+    writes.flatMap((m) => m.keys),
+  );
+  if (life !== "starting" && writes.length > 0) ask(turn, { do: "persist", mutations: writes });
+}
+
+/** What the user saw when writing: kept with the write, so that a conflict can show all three sides. */
+function baseOf(state: ClientState, { action, model, id, data = {} }: NewOperation): JsonObject | null {
+  if (action === "create") return null;
+  const shown = shownRow(state, { model, id })?.data;
+  if (!shown) return null;
+  return action === "update" ? pick(shown, Object.keys(data)) : shown;
+}
+
+/** The local store has been read. What the app wrote meanwhile comes after what was found there. */
+export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restored" }>): void {
+  const early = [...inOrder(turn.state.queue)];
+  const { rows, clientId, mutations } = event;
+  set(turn, { life: "running", clientId, rows, queue: added(emptyQueue, mutations) });
+  touch(turn, "everything");
+  set(turn, refreshed(turn.state, turn.state));
+  take(turn, early);
+}
+
+export function persisted(turn: Turn, places: readonly Place[]): void {
+  const saved: Mutation[] = [];
+  const strays: Place[] = [];
+  for (const place of places) {
+    const write = find(turn.state.queue, place.clientTxId);
+    if (!write) strays.push(place);
+    else if (write.stage.phase === "saving") saved.push({ ...write, seq: place.seq, stage: { phase: "queued" } });
+    else if (write.seq === undefined) saved.push({ ...write, seq: place.seq });
+    ask(turn, { do: "tell", clientTxId: place.clientTxId, news: kept(turn.state) });
+  }
+  set(turn, { queue: changed(turn.state.queue, saved) });
+  // Given another name while it was on its way: the copy under the old one must not be sent after a reload.
+  if (strays.length > 0)
+    ask(turn, { do: "forget", seqs: strays.map((p) => p.seq), clientTxIds: strays.map((p) => p.clientTxId) });
+}
+
+const kept = ({ storageTrouble }: ClientState): News =>
+  storageTrouble === undefined
+    ? { kind: "queued" }
+    : { kind: "not-durable", failure: localFailure("storage_failed", storageTrouble) };
+
+/** The disk failed. Writes go on from memory, which is said: they do not survive a reload. */
+export function storageFailed(turn: Turn, reason: string): void {
+  set(turn, { storageTrouble: reason });
+  const failure = localFailure("storage_failed", reason);
+  for (const write of inOrder(turn.state.queue))
+    if (write.stage.phase === "saving")
+      ask(turn, { do: "tell", clientTxId: write.clientTxId, news: { kind: "not-durable", failure } });
+}
+
+/** Writes of other tabs, or found on disk by the tab that begins to send. The place decides who is who. */
+export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
+  const bySeq = new Map<number, Mutation>();
+  if (mutations.some((m) => m.seq !== undefined && m.seq <= turn.state.queue.lastSeq))
+    for (const m of inOrder(turn.state.queue)) if (m.seq !== undefined) bySeq.set(m.seq, m);
+  const news: Mutation[] = [];
+  for (const m of mutations) {
+    const known = find(turn.state.queue, m.clientTxId);
+    const there = m.seq === undefined ? undefined : bySeq.get(m.seq);
+    if (known) {
+      // Its body may have been made anew; what has been learnt of it meanwhile stays.
+      const undecided = known.stage.phase === "saving" || known.stage.phase === "queued";
+      set(turn, {
+        queue: changed(turn.state.queue, [{ ...m, landed: known.landed, stage: undecided ? m.stage : known.stage }]),
+      });
+    } else if (there) set(turn, { queue: replaced(turn.state.queue, there.clientTxId, m) });
+    else news.push(m);
+    touch(turn, [...m.keys, ...(known?.keys ?? []), ...(there?.keys ?? [])]);
+  }
+  set(turn, { queue: added(turn.state.queue, news) });
+}
+
+export function gone(turn: Turn, clientTxIds: readonly string[]): void {
+  const writes = clientTxIds.map((name) => find(turn.state.queue, name)).filter((m) => m !== undefined);
+  set(turn, { queue: removed(turn.state.queue, clientTxIds) });
+  touch(
+    turn,
+    writes.flatMap((m) => m.keys),
+  );
+  for (const { clientTxId } of writes)
+    ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure: localFailure("discarded") } });
+}

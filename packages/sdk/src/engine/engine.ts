@@ -1,0 +1,78 @@
+import { createStore, type StoreApi } from "zustand/vanilla";
+import { dueAt } from "../core/connection.ts";
+import type { Effect } from "../core/effects.ts";
+import type { Happening } from "../core/events.ts";
+import type { ClientState } from "../core/state.ts";
+import { step } from "../core/step.ts";
+import type { Clock, Dice } from "./ports.ts";
+
+export interface Engine {
+  readonly store: StoreApi<ClientState>;
+  /** Tells the core that something happened. `heard`: in another tab, which has put it on disk itself. */
+  dispatch(happening: Happening, heard?: "here" | "elsewhere"): void;
+  close(): void;
+}
+
+/**
+ * The loop, and the only writer of state: what happened → `step` → publish → perform. What happens while an event is
+ * being heard waits for its turn, so that no event sees half of another.
+ */
+export function createEngine(given: {
+  initial: ClientState;
+  clock: Clock;
+  dice: Dice;
+  perform: (effect: Effect, state: ClientState) => void;
+}): Engine {
+  const { clock, dice, perform } = given;
+  const store = createStore<ClientState>(() => given.initial);
+  const waiting: { happening: Happening; heard: "here" | "elsewhere" }[] = [];
+  let busy = false;
+  let closed = false;
+  let alarm: { at: number; off: () => void } | undefined;
+
+  function dispatch(happening: Happening, heard: "here" | "elsewhere" = "here"): void {
+    if (closed) return;
+    waiting.push({ happening, heard });
+    if (busy) return;
+    busy = true;
+    try {
+      for (let next = waiting.shift(); next; next = waiting.shift()) hear(next.happening, next.heard);
+    } finally {
+      busy = false;
+    }
+    setAlarm();
+  }
+
+  function hear(happening: Happening, heard: "here" | "elsewhere"): void {
+    const [state, effects] = step(store.getState(), { ...happening, now: clock.now(), roll: dice.roll() });
+    store.setState(state, true);
+    for (const effect of effects) if (heard === "here" || !writesToDisk(effect)) perform(effect, state);
+  }
+
+  /** One timer for everything that is due later. */
+  function setAlarm(): void {
+    const at = closed ? undefined : dueAt(store.getState());
+    if (alarm?.at === at) return;
+    alarm?.off();
+    alarm = undefined;
+    if (at === undefined) return;
+    const off = clock.wait(Math.max(0, at - clock.now()), () => {
+      alarm = undefined;
+      dispatch({ type: "due" });
+    });
+    alarm = { at, off };
+  }
+
+  return {
+    store,
+    dispatch,
+    close: () => {
+      closed = true;
+      alarm?.off();
+      alarm = undefined;
+    },
+  };
+}
+
+/** The tab in which something happened has put it on disk; doing it again could bring back what is gone by now. */
+const writesToDisk = (effect: Effect) => effect.do === "persist" || effect.do === "keep" || effect.do === "forget";

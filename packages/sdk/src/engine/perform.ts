@@ -1,0 +1,168 @@
+import type { Effect } from "../core/effects.ts";
+import type { Happening } from "../core/events.ts";
+import type { Mutation } from "../core/mutation.ts";
+import type { ClientState } from "../core/state.ts";
+import type { FrameDown } from "../protocol/frames-down.ts";
+import type { Server, Storage, Stream, Tabs, TokenSource } from "./ports.ts";
+import { RowKeeper } from "./row-keeper.ts";
+import type { Waiters } from "./waiters.ts";
+
+export interface World {
+  readonly storage: Storage;
+  readonly server: Server;
+  readonly stream: Stream;
+  readonly tabs: Tabs;
+  readonly token: TokenSource;
+  readonly waiters: Waiters;
+}
+
+export interface Performer {
+  perform(effect: Effect, state: ClientState): void;
+  /** Gives up all requests, and resolves when what was on its way to the disk is there. */
+  close(): Promise<void>;
+}
+
+/** Does what the core asks, and tells it what came of that. */
+export function createPerformer(
+  world: World,
+  dispatch: (happening: Happening) => void,
+  currentState: () => ClientState,
+): Performer {
+  const { storage, server, stream, tabs, token, waiters } = world;
+  let requests = new AbortController();
+  const onDisk = new Set<Promise<void>>();
+  let saving: Mutation[] = [];
+
+  function toDisk(work: () => Promise<void>): void {
+    const done = work().catch((error: unknown) => dispatch({ type: "storageFailed", reason: reasonOf(error) }));
+    onDisk.add(done);
+    void done.finally(() => onDisk.delete(done));
+  }
+
+  const rows = new RowKeeper(storage, () => currentState().rows, toDisk);
+
+  /** All writes of one moment go to the disk in one transaction, in the order in which they were made. */
+  function persist(mutations: readonly Mutation[]): void {
+    saving.push(...mutations);
+    if (saving.length > mutations.length) return;
+    toDisk(async () => {
+      await Promise.resolve();
+      const batch = saving;
+      saving = [];
+      const places = await storage.enqueue(batch);
+      const seqs = new Map(places.map(({ clientTxId, seq }) => [clientTxId, seq]));
+      const stored = batch.map((m): Mutation => ({ ...m, seq: seqs.get(m.clientTxId), stage: { phase: "queued" } }));
+      tabs.post({ type: "arrived", mutations: stored });
+      dispatch({ type: "persisted", places });
+    });
+  }
+
+  async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
+    const { request, names, body } = effect;
+    const reply = await server.send(body, requests.signal);
+    if (reply.kind === "answer" && reply.status === 200) tabs.post({ type: "answered", names, reply });
+    dispatch({ type: "answered", request, names, reply });
+  }
+
+  async function readSnapshot(): Promise<void> {
+    const read = await server.readSnapshot(requests.signal);
+    if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
+    const { logId, stamp, lines } = read;
+    dispatch({ type: "snapshotRead", logId, stamp, lines });
+  }
+
+  async function readLog(after: number): Promise<void> {
+    const read = await server.readLog(after, requests.signal);
+    if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
+    const { logId, stamp, from, to, entries } = read;
+    dispatch({ type: "logRead", logId, stamp, from, to, entries });
+  }
+
+  async function hello(effect: Extract<Effect, { do: "sayHello" }>, clientId: string): Promise<void> {
+    try {
+      stream.hello({ token: await token.current(), clientId, logId: effect.logId, since: effect.since });
+    } catch (error) {
+      stream.close();
+      dispatch({ type: "streamClosed", code: 4401, reason: reasonOf(error) });
+    }
+  }
+
+  async function askToken(): Promise<void> {
+    try {
+      const { changed } = await token.renew();
+      dispatch({ type: "tokenCame", changed });
+    } catch (error) {
+      dispatch({ type: "tokenFailed", reason: reasonOf(error) });
+    }
+  }
+
+  function perform(effect: Effect, state: ClientState): void {
+    switch (effect.do) {
+      case "persist":
+        return persist(effect.mutations);
+      case "keep":
+        return toDisk(() => storage.keep(effect.mutations));
+      case "forget":
+        if (effect.clientTxIds.length > 0) tabs.post({ type: "gone", clientTxIds: effect.clientTxIds });
+        return effect.seqs.length > 0 ? toDisk(() => storage.forget(effect.seqs)) : undefined;
+      case "keepRows":
+        return rows.keep(effect);
+      case "keepSnapshot":
+        return rows.keepAll(effect.settled);
+      case "readQueue":
+        return toDisk(async () => dispatch({ type: "queueRead", mutations: await storage.readQueue() }));
+      case "send":
+        return void send(effect);
+      case "readSnapshot":
+        return void readSnapshot();
+      case "readLog":
+        return void readLog(effect.after);
+      case "openStream":
+        return stream.open({
+          opened: () => dispatch({ type: "streamOpened" }),
+          frame: (frame) => hearFrame(frame, dispatch),
+          closed: (code, reason) => dispatch({ type: "streamClosed", code, reason }),
+        });
+      case "closeStream":
+        return stream.close();
+      case "sayHello":
+        return void hello(effect, state.clientId);
+      case "abort":
+        requests.abort();
+        requests = new AbortController();
+        return;
+      case "askToken":
+        return void askToken();
+      case "tell":
+        return waiters.tell(effect.clientTxId, effect.news);
+    }
+  }
+
+  return {
+    perform,
+    close: async () => {
+      requests.abort();
+      stream.close();
+      while (onDisk.size > 0) await Promise.all(onDisk);
+    },
+  };
+}
+
+function hearFrame(frame: FrameDown, dispatch: (happening: Happening) => void): void {
+  switch (frame.frame) {
+    case "welcome":
+      return dispatch({ type: "welcomed", logId: frame.logId, stamp: frame.stamp });
+    case "entries":
+      return dispatch({ type: "entriesCame", from: frame.from, to: frame.to, entries: frame.entries });
+    case "resync":
+      return dispatch({ type: "resyncAsked", reason: frame.reason });
+    case "pong":
+    case "schema":
+      return;
+    case "error":
+      // The close that follows it carries the code that decides; the words are for people who read the console.
+      return console.warn(`Holdfast: the stream answered ${frame.code}: ${frame.message}`);
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,127 @@
+import type { Place } from "../core/events.ts";
+import type { Mutation } from "../core/mutation.ts";
+import type { Reply } from "../core/outcome.ts";
+import type { RowChange, Rows } from "../core/rows.ts";
+import type { FrameDown } from "../protocol/frames-down.ts";
+import type { LogEntry } from "../protocol/log.ts";
+import type { SnapshotLine } from "../protocol/snapshot.ts";
+
+/* The world as the engine sees it. Storage, transport and browser implement these; tests hand in their own. */
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls back once; the function that is given back calls it off. */
+  wait(ms: number, then: () => void): () => void;
+}
+
+/** Chance and names. */
+export interface Dice {
+  /** From 0 up to, not including, 1. */
+  roll(): number;
+  id(): string;
+}
+
+/** Where a client survives a reload: its writes, its rows, its name. Fails with `StorageFailure` and nothing else. */
+export interface Storage {
+  /** Reads everything, and makes the client's name if there is none yet. */
+  open(freshClientId: string): Promise<Stored>;
+  /** Resolves when the writes are durably on disk. With a `seq` a write takes that place, else the next one. */
+  enqueue(mutations: readonly Mutation[]): Promise<readonly Place[]>;
+  /** Keeps what became of writes; one whose place is empty stays away. */
+  keep(mutations: readonly Mutation[]): Promise<void>;
+  forget(seqs: readonly number[]): Promise<void>;
+  readQueue(): Promise<readonly Mutation[]>;
+  /**
+   * Keeps a stretch of the log and takes off what it settled, together. "gap": the store has not read up to `from`,
+   * or has read another log, so the rows were not kept.
+   */
+  keepRows(stretch: StoredStretch): Promise<"kept" | "gap">;
+  /** Replaces all rows. */
+  keepSnapshot(rows: Rows): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Stored {
+  readonly clientId: string;
+  readonly rows: Rows;
+  readonly mutations: readonly Mutation[];
+}
+
+export interface StoredStretch {
+  readonly logId: string;
+  readonly from: number;
+  readonly to: number;
+  readonly changes: readonly RowChange[];
+  readonly settled: readonly number[];
+}
+
+/** The store cannot be used (any more). The reason is for people. */
+export class StorageFailure extends Error {
+  override readonly name = "StorageFailure";
+}
+
+/** Requests to the server. Each gives its outcome as a value; none throws. `signal` gives all of them up. */
+export interface Server {
+  /** Sends a bulk, byte for byte as given. */
+  send(body: string, signal: AbortSignal): Promise<Reply>;
+  readLog(after: number, signal: AbortSignal): Promise<LogPage | Reply>;
+  /** All pages of one snapshot. */
+  readSnapshot(signal: AbortSignal): Promise<Snapshot | Reply>;
+}
+
+export interface LogPage {
+  readonly kind: "log";
+  readonly logId: string;
+  readonly stamp: number;
+  readonly from: number;
+  readonly to: number;
+  readonly entries: readonly LogEntry[];
+}
+
+export interface Snapshot {
+  readonly kind: "snapshot";
+  readonly logId: string;
+  readonly stamp: number;
+  readonly lines: readonly SnapshotLine[];
+}
+
+/** The socket that the log comes down on. One at a time; after `close` nothing of the old one is heard. */
+export interface Stream {
+  open(hear: StreamListener): void;
+  hello(greeting: { token: string; clientId: string; logId: string; since: number }): void;
+  close(): void;
+}
+
+export interface StreamListener {
+  opened(): void;
+  frame(frame: FrameDown): void;
+  closed(code: number, reason: string): void;
+}
+
+/** The other tabs of this browser profile that share the store. */
+export interface Tabs {
+  /** `lead` is called when this tab becomes the one that sends. */
+  start(listener: { lead(): void; heard(message: TabMessage): void }): void;
+  post(message: TabMessage): void;
+  close(): void;
+}
+
+/** What one tab tells the others: the same happenings that it heard itself. */
+export type TabMessage =
+  | { readonly type: "arrived"; readonly mutations: readonly Mutation[] }
+  | { readonly type: "gone"; readonly clientTxIds: readonly string[] }
+  | { readonly type: "answered"; readonly names: readonly string[]; readonly reply: Reply };
+
+/** What the platform notices by itself. */
+export interface Signals {
+  start(listener: { network(up: boolean): void; woke(): void }): void;
+  close(): void;
+}
+
+/** The app's token, asked for when there is none or the one there was refused. */
+export interface TokenSource {
+  current(): Promise<string>;
+  /** Asks the app again; tells whether another one came. */
+  renew(): Promise<{ changed: boolean }>;
+}

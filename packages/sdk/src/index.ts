@@ -1,0 +1,46 @@
+import type { SyncClient } from "./api/sync-client.ts";
+import { browserSignals } from "./browser/signals.ts";
+import { browserTabs } from "./browser/tabs.ts";
+import { createClientOn } from "./client.ts";
+import { systemClock, systemDice } from "./engine/system.ts";
+import type { ClientOptions } from "./options.ts";
+import type { ModelSchema } from "./protocol/model-schema.ts";
+
+export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./api/row-types.ts";
+export type {
+  AttentionItem,
+  CommitOperation,
+  CommitOptions,
+  Conflict,
+  ModelApi,
+  PendingMutation,
+  Query,
+  SyncClient,
+  SyncStatus,
+  Where,
+  Write,
+  WriteOptions,
+} from "./api/sync-client.ts";
+export { isSyncError, SyncError } from "./errors.ts";
+export type { ClientOptions } from "./options.ts";
+export type { CommitReceipt } from "./protocol/commit.ts";
+export type { ErrorCode, ErrorType, Remedy } from "./protocol/error-codes.ts";
+export type { Json, JsonObject } from "./protocol/json.ts";
+export type { Field, Model, ModelSchema } from "./protocol/model-schema.ts";
+export type { Action } from "./protocol/operation.ts";
+export type { OnStale } from "./protocol/stale.ts";
+
+/** A client for browsers: it keeps its queue and rows in IndexedDB and shares them with the other tabs. */
+export function createClient<const S extends ModelSchema>(options: ClientOptions<S>): SyncClient<S> {
+  return createClientOn(
+    {
+      clock: systemClock,
+      dice: systemDice,
+      // A chunk of its own: pages that never open a client need not load a database.
+      storage: async (name) => (await import("./storage/indexeddb.ts")).indexedDbStorage({ name }),
+      tabs: browserTabs,
+      signals: browserSignals,
+    },
+    options,
+  );
+}

@@ -1,0 +1,48 @@
+import { WebSocket } from "ws";
+import type { SyncClient } from "./api/sync-client.ts";
+import { noSignals } from "./browser/signals.ts";
+import { alone } from "./browser/tabs.ts";
+import { createClientOn } from "./client.ts";
+import { systemClock, systemDice } from "./engine/system.ts";
+import type { ClientOptions } from "./options.ts";
+import type { ModelSchema } from "./protocol/model-schema.ts";
+import { memoryStorage } from "./storage/memory.ts";
+
+export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./api/row-types.ts";
+export type {
+  AttentionItem,
+  CommitOperation,
+  CommitOptions,
+  Conflict,
+  ModelApi,
+  PendingMutation,
+  Query,
+  SyncClient,
+  SyncStatus,
+  Where,
+  Write,
+  WriteOptions,
+} from "./api/sync-client.ts";
+export { isSyncError, SyncError } from "./errors.ts";
+export type { ClientOptions } from "./options.ts";
+export type { CommitReceipt } from "./protocol/commit.ts";
+export type { ErrorCode, ErrorType, Remedy } from "./protocol/error-codes.ts";
+export type { Json, JsonObject } from "./protocol/json.ts";
+export type { Field, Model, ModelSchema } from "./protocol/model-schema.ts";
+export type { Action } from "./protocol/operation.ts";
+export type { OnStale } from "./protocol/stale.ts";
+
+/** The same client for agents and scripts: its queue lives as long as the process. Call `drain` before you exit. */
+export function createClient<const S extends ModelSchema>(options: ClientOptions<S>): SyncClient<S> {
+  return createClientOn(
+    {
+      clock: systemClock,
+      dice: systemDice,
+      storage: async () => memoryStorage(),
+      tabs: alone,
+      signals: noSignals,
+      WebSocket,
+    },
+    options,
+  );
+}

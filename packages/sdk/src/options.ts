@@ -1,0 +1,54 @@
+import { localError } from "./errors.ts";
+import { limits } from "./protocol/limits.ts";
+import type { ModelSchema } from "./protocol/model-schema.ts";
+
+export interface ClientOptions<S extends ModelSchema> {
+  /** The models that this app knows, as `defineSchema` gave them. Other models of the server are not read. */
+  readonly schema: S;
+  /** Where the service is, for instance `https://sync.example.com`; with or without `/api` at its end. */
+  readonly url: string;
+  /** Gives the token of whoever is signed in. Asked once, and again when the server refuses the one it gave. */
+  readonly getToken: () => string | Promise<string>;
+  /**
+   * Name of the local store. Give each signed-in person one of their own: what lies in it is shown, and sent, for
+   * whoever opens it. Default: made of the address.
+   */
+  readonly store?: string;
+  /** Names this device and person to the server; default: made once per store and kept there. */
+  readonly clientId?: string;
+  /** Begin as if `pause()` had been called: local rows and writes are shown, nothing is sent. */
+  readonly paused?: boolean;
+  /** How long a request may take before its outcome counts as unknown and it is sent again. Default 30 000. */
+  readonly requestTimeoutMs?: number;
+}
+
+export interface Settings<S extends ModelSchema> extends Required<Omit<ClientOptions<S>, "clientId">> {
+  readonly clientId: string | undefined;
+}
+
+const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
+
+/** Fills in the defaults, and refuses at once what could only fail later. */
+export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): Settings<S> {
+  const { schema, url, getToken, store, clientId, paused = false, requestTimeoutMs = 30_000 } = options;
+  const refuse = (sentence: string) => {
+    throw localError("invalid_options", sentence);
+  };
+  if (typeof schema?.models !== "object" || Object.keys(schema.models).length === 0)
+    refuse("createClient needs a schema with at least one model: defineSchema({ models: { … } }).");
+  if (!isHttpUrl(url)) refuse(`url has to be an absolute http or https address, not ${JSON.stringify(url)}.`);
+  if (typeof getToken !== "function") refuse("getToken has to be a function that gives a token or a promise of one.");
+  if (store !== undefined && (typeof store !== "string" || store === "")) refuse("store has to be a name, not empty.");
+  if (clientId !== undefined && !CLIENT_ID.test(clientId))
+    refuse("clientId has to be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
+  if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs has to be a number of milliseconds above 0.");
+  return { schema, url, getToken, store: store ?? `holdfast:${new URL(url).host}`, clientId, paused, requestTimeoutMs };
+}
+
+function isHttpUrl(url: unknown): url is string {
+  try {
+    return typeof url === "string" && /^https?:$/.test(new URL(url).protocol);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,50 @@
+import { type Storage, StorageFailure } from "../engine/ports.ts";
+import { memoryDisk, memoryStorage } from "./memory.ts";
+
+/**
+ * A store that goes on in memory when the disk fails: once, for good, and saying so. What the disk held until then is
+ * in the client's own memory; what it still holds is sent again after a reload, under the same names.
+ */
+export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason: string) => void): Storage {
+  const memory = memoryDisk();
+  const fallback = memoryStorage(memory);
+  let primary: Promise<Storage> | undefined;
+  let broken = false;
+
+  async function run<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
+    if (!broken) {
+      try {
+        primary ??= disk();
+        return await work(await primary);
+      } catch (error) {
+        if (!broken)
+          failed(error instanceof StorageFailure ? error.message : `The local store cannot be used: ${error}`);
+        broken = true;
+      }
+    }
+    return work(fallback);
+  }
+
+  return {
+    open: async (freshClientId) => {
+      const stored = await run((storage) => storage.open(freshClientId));
+      memory.lastSeq = Math.max(memory.lastSeq, ...stored.mutations.map((m) => m.seq ?? 0));
+      return stored;
+    },
+    enqueue: async (mutations) => {
+      const places = await run((storage) => storage.enqueue(mutations));
+      // Places that memory gives later have to lie behind those that the disk gave.
+      for (const { seq } of places) memory.lastSeq = Math.max(memory.lastSeq, seq);
+      return places;
+    },
+    keep: (mutations) => run((storage) => storage.keep(mutations)),
+    forget: (seqs) => run((storage) => storage.forget(seqs)),
+    readQueue: () => run((storage) => storage.readQueue()),
+    keepRows: (stretch) => run((storage) => storage.keepRows(stretch)),
+    keepSnapshot: (rows) => run((storage) => storage.keepSnapshot(rows)),
+    close: async () => {
+      const open = await primary?.catch(() => undefined);
+      await open?.close();
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import ky, { type KyInstance } from "ky";
+import type { Reply } from "../core/outcome.ts";
+import type { LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
+import { headers } from "../protocol/headers.ts";
+import { limits } from "../protocol/limits.ts";
+import type { LogEntry } from "../protocol/log.ts";
+import { type EndpointName, paths } from "../protocol/paths.ts";
+import type { SnapshotLine } from "../protocol/snapshot.ts";
+import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
+
+export interface HttpOptions {
+  readonly url: string;
+  readonly token: TokenSource;
+  readonly timeoutMs: number;
+  /** Only these models are read. */
+  readonly models: readonly string[];
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** Tries of one page of a snapshot: a long one should not begin anew because one of its pages was cut. */
+const PAGE_TRIES = 3;
+
+export function httpServer({ url, token, timeoutMs, models, fetch }: HttpOptions): Server {
+  // Retries are decided by the core, which knows what is safe to send again; ky makes one request at a time.
+  const client = ky.create({
+    prefixUrl: url,
+    retry: 0,
+    timeout: false,
+    throwHttpErrors: false,
+    ...(fetch && { fetch }),
+  });
+
+  async function call<T>(
+    name: EndpointName,
+    given: { body?: string; query?: URLSearchParams },
+    outer: AbortSignal,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T | Reply> {
+    let bearer: string;
+    try {
+      bearer = await token.current();
+    } catch (error) {
+      return { kind: "no-token", reason: `getToken failed: ${reasonOf(error)}` };
+    }
+    return within(timeoutMs, outer, async (signal) => {
+      const response = await request(client, name, bearer, given, signal);
+      if (response.ok) return read(response);
+      const body = await json(response);
+      return { kind: "answer", status: response.status, body, retryAfterMs: retryAfter(response) } satisfies Reply;
+    });
+  }
+
+  return {
+    send: (body, signal) =>
+      call("commitBulk", { body }, signal, async (response): Promise<Reply> => {
+        return { kind: "answer", status: response.status, body: await json(response) };
+      }),
+
+    readLog: (after, signal) => {
+      const query = new URLSearchParams({ after: String(after), limit: String(limits.logPageMax) });
+      for (const model of models) query.append("model", model);
+      return call("readLog", { query }, signal, async (response) => logPage(await json(response), after));
+    },
+
+    async readSnapshot(signal): Promise<Snapshot | Reply> {
+      const lines: SnapshotLine[] = [];
+      let cursor: string | null = null;
+      for (;;) {
+        const page: SnapshotPage | Reply = await readPage(cursor, signal);
+        if (page.kind !== "page") return page;
+        for (const line of page.lines) lines.push(line);
+        cursor = page.nextCursor;
+        if (cursor === null) return { kind: "snapshot", logId: page.logId, stamp: page.stamp, lines };
+      }
+    },
+  };
+
+  /** A long snapshot should not begin anew because one of its pages was cut. */
+  async function readPage(cursor: string | null, signal: AbortSignal): Promise<SnapshotPage | Reply> {
+    const query = new URLSearchParams({ limit: String(limits.snapshotPage) });
+    for (const model of models) query.append("model", model);
+    if (cursor !== null) query.set("starting_after", cursor);
+    let page: SnapshotPage | Reply = INCOMPLETE;
+    for (let tries = 0; tries < PAGE_TRIES && page.kind === "silence" && !signal.aborted; tries++)
+      page = await call("readSnapshot", { query }, signal, async (response) => {
+        return (await readSnapshotPage(response.body)) ?? INCOMPLETE;
+      });
+    return page;
+  }
+}
+
+const INCOMPLETE: Reply = { kind: "silence", timedOut: false, reason: "A page of the snapshot ended early." };
+
+function request(
+  client: KyInstance,
+  name: EndpointName,
+  bearer: string,
+  { body, query }: { body?: string; query?: URLSearchParams },
+  signal: AbortSignal,
+): Promise<Response> {
+  const [method, path] = paths[name];
+  return client(path.slice(1), {
+    method,
+    signal,
+    headers: { authorization: `Bearer ${bearer}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body }),
+    ...(query && { searchParams: query }),
+  });
+}
+
+/**
+ * Does a request, body and all, within a time, or gives it up. The clock runs beside the request: a fetch that hangs
+ * after sleep may ignore that it was aborted, and the queue must not hang with it.
+ */
+async function within<T>(
+  ms: number,
+  outer: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | Reply> {
+  if (outer.aborted) return { kind: "silence", timedOut: false, reason: "The request was given up." };
+  const inner = new AbortController();
+  let stop: (reply: Reply) => void = () => {};
+  const stopped = new Promise<Reply>((resolve) => {
+    stop = (reply) => {
+      resolve(reply);
+      inner.abort();
+    };
+  });
+  const timer = setTimeout(() => stop({ kind: "silence", timedOut: true, reason: `No answer in ${ms} ms.` }), ms);
+  const giveUp = () => stop({ kind: "silence", timedOut: false, reason: "The request was given up." });
+  outer.addEventListener("abort", giveUp, { once: true });
+  try {
+    const done = work(inner.signal).catch(
+      (error: unknown): Reply => ({ kind: "silence", timedOut: false, reason: reasonOf(error) }),
+    );
+    return await Promise.race([done, stopped]);
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener("abort", giveUp);
+  }
+}
+
+/** A body that is no JSON is no answer of ours: the core sees `undefined` and decides by the status. */
+async function json(response: Response): Promise<unknown> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function logPage(body: unknown, after: number): LogPage | Reply {
+  const said = (body ?? {}) as { data?: unknown; next_cursor?: unknown; stamp?: unknown; logId?: unknown };
+  const { data, stamp, logId } = said;
+  const to = said.next_cursor === null || said.next_cursor === undefined ? Number(stamp) : Number(said.next_cursor);
+  if (!Array.isArray(data) || typeof stamp !== "number" || typeof logId !== "string" || !Number.isSafeInteger(to))
+    return { kind: "silence", timedOut: false, reason: "The answer of the log could not be read." };
+  return { kind: "log", logId, stamp, from: after, to: Math.max(to, after), entries: data as LogEntry[] };
+}
+
+/** `Retry-After` in seconds, or as a date. */
+function retryAfter(response: Response): number | undefined {
+  const said = response.headers.get(headers.retryAfter);
+  if (said === null) return undefined;
+  const ms = /^\d+$/.test(said) ? Number(said) * 1_000 : Date.parse(said) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,41 @@
+import type { FrameDown } from "../protocol/frames-down.ts";
+
+/** Reads a frame as far as this version knows it. Undefined: unknown, to be ignored; a newer server may say more. */
+export function readFrame(text: unknown): FrameDown | undefined {
+  if (typeof text !== "string") return undefined;
+  let said: unknown;
+  try {
+    said = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof said !== "object" || said === null) return undefined;
+  const frame = said as Record<string, unknown>;
+  return isKnown(frame) ? (said as FrameDown) : undefined;
+}
+
+function isKnown(frame: Record<string, unknown>): boolean {
+  switch (frame.frame) {
+    case "welcome":
+      return isPosition(frame.stamp) && typeof frame.logId === "string";
+    case "entries":
+      return isPosition(frame.from) && isPosition(frame.to) && isEntries(frame.entries);
+    case "resync":
+      return typeof frame.reason === "string";
+    case "schema":
+      return true;
+    case "pong":
+      return typeof frame.n === "number";
+    case "error":
+      return typeof frame.code === "string";
+    default:
+      return false;
+  }
+}
+
+/** A stretch with one entry that cannot be read is not applied at all: a hole in the rows would never be noticed. */
+const isEntries = (entries: unknown): boolean =>
+  Array.isArray(entries) &&
+  entries.every((e) => isPosition(e?.syncId) && typeof e.model === "string" && typeof e.id === "string");
+
+const isPosition = (value: unknown): boolean => Number.isSafeInteger(value);

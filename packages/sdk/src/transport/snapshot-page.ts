@@ -1,0 +1,43 @@
+import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/snapshot.ts";
+
+export interface SnapshotPage {
+  readonly kind: "page";
+  readonly logId: string;
+  readonly stamp: number;
+  readonly lines: readonly SnapshotLine[];
+  readonly nextCursor: string | null;
+}
+
+/** Reads a page as it comes in, line by line. Undefined: it ended before its last line, so it is not to be believed. */
+export async function readSnapshotPage(body: ReadableStream<Uint8Array> | null): Promise<SnapshotPage | undefined> {
+  let start: SnapshotStart | undefined;
+  const lines: SnapshotLine[] = [];
+  for await (const text of linesOf(body)) {
+    const line = JSON.parse(text) as SnapshotStart | SnapshotLine | SnapshotEnd;
+    if (!("object" in line)) lines.push(line);
+    else if (line.object === "snapshot") start = line;
+    else if (start && line.count === lines.length)
+      return { kind: "page", logId: start.logId, stamp: start.stamp, lines, nextCursor: line.next_cursor };
+  }
+  return undefined;
+}
+
+async function* linesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
+  if (!body) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const lines = (rest + decoder.decode(value, { stream: !done })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) if (line !== "") yield line;
+      if (done) break;
+    }
+    if (rest !== "") yield rest;
+  } finally {
+    // Also when the reader stops early: the connection must not stay open for a page that nobody reads.
+    await reader.cancel().catch(() => {});
+  }
+}

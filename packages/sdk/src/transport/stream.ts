@@ -1,0 +1,110 @@
+import { WebSocket as Socket } from "partysocket";
+import type { Clock, Stream, StreamListener } from "../engine/ports.ts";
+import { limits } from "../protocol/limits.ts";
+import { STREAM_PATH } from "../protocol/paths.ts";
+import { STREAM_PROTOCOL } from "../protocol/version.ts";
+import { readFrame } from "./read-frame.ts";
+
+export interface StreamOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly models: readonly string[];
+  /** Where the platform has no WebSocket of its own. */
+  readonly WebSocket?: unknown;
+}
+
+/** A line that says nothing for this long is asked whether it still lives. */
+const PING_AFTER_MS = limits.pingMs - 5_000;
+const CONNECT_MS = 10_000;
+/** Not a code of the protocol: this side gave the line up. */
+const SILENT = 4000;
+
+/** The log's way down. It keeps nothing and decides nothing: when to open it again is the core's business. */
+export function logStream({ url, clock, models, WebSocket }: StreamOptions): Stream {
+  let line: Line | undefined;
+  return {
+    open(listener) {
+      line?.drop();
+      line = openLine(listener);
+    },
+    hello({ token, clientId, logId, since }) {
+      line?.say({ frame: "hello", token, clientId, log: logId, since, ...(models.length > 0 && { models }) });
+    },
+    close() {
+      line?.drop();
+      line = undefined;
+    },
+  };
+
+  function openLine(listener: StreamListener): Line {
+    // One attempt each: waiting between attempts is the core's, so that it is jittered, seen and called off in one place.
+    const socket = new Socket(streamAddress(url), STREAM_PROTOCOL, {
+      maxRetries: 0,
+      maxEnqueuedMessages: 0,
+      connectionTimeout: CONNECT_MS,
+      ...(WebSocket !== undefined && { WebSocket }),
+    });
+    let over = false;
+    let pings = 0;
+    let quiet = () => {};
+
+    function end(code: number, reason: string): void {
+      if (over) return;
+      over = true;
+      quiet();
+      // Let go rather than waited for: after sleep a close handshake may take minutes.
+      socket.close();
+      listener.closed(code, reason);
+    }
+
+    /** Sleep, or a cable pulled, leaves a socket that looks open and is silent for ever. */
+    function listenForSilence(): void {
+      quiet();
+      quiet = clock.wait(PING_AFTER_MS, () => {
+        pings += 1;
+        say({ frame: "ping", n: pings });
+        quiet = clock.wait(limits.pongMs, () => end(SILENT, "The stream fell silent."));
+      });
+    }
+
+    const say = (frame: object): void => {
+      if (!over && socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame));
+    };
+
+    socket.addEventListener("open", () => {
+      if (over) return;
+      listenForSilence();
+      listener.opened();
+    });
+    socket.addEventListener("message", (event) => {
+      if (over) return;
+      listenForSilence();
+      const frame = readFrame(event.data);
+      if (frame) listener.frame(frame);
+    });
+    socket.addEventListener("close", (event) => end(event.code, event.reason));
+    socket.addEventListener("error", (event) => end(SILENT, event.message || "The stream could not be opened."));
+
+    return {
+      say,
+      drop: () => {
+        over = true;
+        quiet();
+        socket.close();
+      },
+    };
+  }
+}
+
+interface Line {
+  say(frame: object): void;
+  /** Gives it up without a word to the listener. */
+  drop(): void;
+}
+
+function streamAddress(url: string): string {
+  const address = new URL(url.endsWith("/") ? url : `${url}/`);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  address.pathname += STREAM_PATH.slice(1);
+  return address.href;
+}
