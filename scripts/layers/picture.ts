@@ -25,7 +25,7 @@ export const picture: Layer[] = [
   { files: `${server}/rules/`, packages: [words], pure: true },
 
   // the SDK: actions, edges, what users hold
-  { files: `${sdk}/errors.ts`, imports: [`${sdk}/protocol/`], types: [`${sdk}/core/`], packages: [] },
+  { files: `${sdk}/errors.ts`, imports: [`${sdk}/core/`, `${sdk}/protocol/`], packages: [] },
   { files: `${sdk}/webhooks/`, imports: [`${sdk}/protocol/`], packages: [] },
   {
     files: `${sdk}/engine/`,
@@ -33,8 +33,8 @@ export const picture: Layer[] = [
   },
   ...["storage", "transport", "browser"].map((edge) => ({
     files: `${sdk}/${edge}/`,
-    imports: [`${sdk}/engine/ports.ts`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
-    types: [`${sdk}/core/`],
+    // Of the engine they see only what it asks of them.
+    imports: [`${sdk}/engine/ports.ts`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
   })),
   {
     files: `${sdk}/api/`,
@@ -51,9 +51,11 @@ export const picture: Layer[] = [
     files: `${server}/flows/`,
     imports: [`${server}/rules/`, `${server}/db/`, `${server}/deps.ts`, `${server}/ids.ts`],
   },
+  // What http and realtime both need to read and write bytes
+  { files: `${server}/wire/`, imports: [`${server}/rules/`] },
   ...["http", "realtime", "workers"].map((edge) => ({
     files: `${server}/${edge}/`,
-    imports: [`${server}/flows/`, `${server}/rules/`, `${server}/deps.ts`, `${server}/ids.ts`],
+    imports: [`${server}/flows/`, `${server}/rules/`, `${server}/wire/`, `${server}/deps.ts`, `${server}/ids.ts`],
   })),
   { files: `${server}/testing/`, imports: [`${server}/`] },
   // main.ts and server.ts know every part; config.ts, deps.ts and ids.ts stand beside them
