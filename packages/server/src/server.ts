@@ -1,17 +1,26 @@
 import type { AddressInfo } from "node:net";
+import type { ModelSchema } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
-import { migrate } from "./db/migrate.ts";
+import { isMigrated, migrate } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
 import { readCursorKey } from "./db/service-secrets.ts";
 import { openWake } from "./db/wake.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
 import { createCommitLane } from "./flows/commit-lane.ts";
+import { followLog } from "./flows/follow-log.ts";
+import { listRecords } from "./flows/list-records.ts";
+import { operatorFlows } from "./flows/operator.ts";
+import { pageCursors } from "./flows/page-cursor.ts";
+import { pushSchema } from "./flows/push-schema.ts";
+import { readLog } from "./flows/read-log.ts";
+import { readRecord } from "./flows/read-record.ts";
+import { readSchema } from "./flows/read-schema.ts";
+import { readSnapshot } from "./flows/read-snapshot.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
 import type { Handlers } from "./http/answer.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
-import { pageCursors } from "./http/page-cursor.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
 import { mountHealth } from "./http/routes/health.ts";
 import { logRoutes } from "./http/routes/log.ts";
@@ -24,8 +33,8 @@ import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
 
 export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
-export { pushSchema } from "./flows/push-schema.ts";
 export { newSecretToken } from "./flows/secret-keys.ts";
+export { pushSchema };
 
 export interface ServerOptions {
   readonly databaseUrl: string;
@@ -61,7 +70,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const stopping = new AbortController();
   const schemas = createSchemaCache();
   const authenticator = createAuthenticator(pool, adminToken);
-  const hub = createHub(pool, schemas, report("tail_failed"));
+  const log = followLog(pool, schemas);
+  const hub = createHub(log, report("tail_failed"));
   const wake = openWake(databaseUrl, hub.hint);
   const lane = createCommitLane({
     url: databaseUrl,
@@ -76,27 +86,27 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const isOriginAllowed = originCheck(options.origins);
   const app = await createEdge({ logger, isOriginAllowed, stopping: stopping.signal });
-  const gateway = openGateway(app.server, { pool, hub, schemas, authenticator, isOriginAllowed, now: Date.now });
+  const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, now: Date.now });
   const cursors = pageCursors(await readCursorKey(pool));
-  const news = (world: number) => {
-    hub.hint(world);
-    wake.announce(world);
-  };
   const revoked = (keyId: string) => {
     authenticator.forget(keyId);
     gateway.recheck();
   };
+  const push = async (world: number, schema: ModelSchema) => {
+    const result = await pushSchema(pool, world, schema);
+    hub.hint(world);
+    wake.announce(world);
+    return result;
+  };
   const handlers: Handlers = {
     ...commitRoutes(lane),
-    ...recordRoutes(pool, schemas, cursors),
-    ...logRoutes(pool, schemas, cursors, (world, after, waitMs, signal) =>
-      awaitNews(hub, world, after, waitMs, signal),
-    ),
-    ...schemaRoutes(pool, news),
-    ...operatorRoutes(pool, revoked),
+    ...recordRoutes(readRecord(pool, schemas), listRecords(pool, schemas, cursors)),
+    ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
+    ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
+    ...operatorRoutes(operatorFlows(pool, revoked)),
   };
   mount(app, handlers, authenticator);
-  mountHealth(app, pool);
+  mountHealth(app, () => isMigrated(pool).catch(() => false));
   mountOpenApi(app);
   await app.listen({ host, port });
 

@@ -1,5 +1,4 @@
-import type { ParticipantKind, Verb } from "@holdfast/sdk/protocol";
-import { participantName } from "../rules/participant.ts";
+import type { Verb } from "@holdfast/sdk/protocol";
 import type { PastEntry } from "../rules/stale.ts";
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
@@ -12,8 +11,7 @@ interface PastRow {
   sync_id: number;
   verb: Verb;
   changed_fields: string | null;
-  actor: string;
-  participant_kind: ParticipantKind;
+  written_by: string;
   client_id: string | null;
 }
 
@@ -25,7 +23,7 @@ export interface HistoryQuestion extends RecordName {
 export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<PastEntry[][]> => ({
   name: "load_history",
   text: `select k.n, l.* from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) with ordinality as k(world, model, id, after, n)
-    cross join lateral (select sync_id, verb, changed_fields, actor, participant_kind, client_id from holdfast.log l
+    cross join lateral (select sync_id, verb, changed_fields, participant_kind || ':' || actor as written_by, client_id from holdfast.log l
       where l.world = k.world and l.model = k.model and l.id = k.id and l.sync_id > k.after
       order by l.sync_id desc limit ${MOST}) l`,
   values: [
@@ -45,7 +43,7 @@ const toEntry = (row: PastRow): PastEntry => ({
   syncId: row.sync_id,
   verb: row.verb,
   changedFields: row.changed_fields === null ? null : (JSON.parse(row.changed_fields) as string[]),
-  writtenBy: participantName(row.participant_kind, row.actor),
+  writtenBy: row.written_by,
   clientId: row.client_id,
 });
 

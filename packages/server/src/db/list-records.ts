@@ -1,12 +1,5 @@
-import type { Field } from "@holdfast/sdk/protocol";
+import type { SortColumn } from "../rules/sort-column.ts";
 import type { Transaction } from "./transaction.ts";
-
-/** What a list is sorted by: the id, a time of the record, or a scalar field of its data. */
-export type SortColumn =
-  | { readonly kind: "id" }
-  | { readonly kind: "createdAt" }
-  | { readonly kind: "updatedAt" }
-  | { readonly kind: "field"; readonly name: string; readonly type: Field["type"] };
 
 export interface ListQuestion {
   readonly world: number;

@@ -1,5 +1,8 @@
 import pg from "pg";
 
+/** The pool that everything but the commit lane asks. */
+export type Database = pg.Pool;
+
 /** Where the database is; a stalled statement, lock or open transaction ends after 5 s. */
 export interface DatabaseOptions {
   readonly url: string;

@@ -1,4 +1,3 @@
-import type { CommitRequest } from "../rules/commit-request.ts";
 import type { LogLine } from "../rules/world-state.ts";
 import type { Statement } from "./statement.ts";
 
@@ -127,26 +126,3 @@ insert into holdfast.receipt (world, participant, name, fingerprint, body, held,
 select world, participant, name, fingerprint, body, held, $5::timestamptz(3)
 from json_to_recordset($2::json) as r(world int, participant text, name text, fingerprint text, body json, held boolean)
 on conflict (world, participant, name) do nothing`;
-
-/** One log entry as JSON text, its keys in the order of the protocol's. */
-export function entryText(commit: CommitRequest, line: LogLine, declaredName: string, now: string): string {
-  const { participantId, participantKind } = commit.principal;
-  const head = JSON.stringify({
-    object: "log_entry",
-    syncId: line.syncId,
-    model: declaredName,
-    id: line.id,
-    verb: line.verb,
-  });
-  const tail = JSON.stringify({
-    changedFields: line.changedFields,
-    clientTxId: commit.clientTxId,
-    clientId: commit.clientId,
-    transactionId: line.transactionId,
-    actor: participantId,
-    participantKind,
-    claim: line.claim,
-    createdAt: now,
-  });
-  return `${head.slice(0, -1)},"data":${line.after === null ? "null" : JSON.stringify(line.after.data)},${tail.slice(1)}`;
-}

@@ -1,12 +1,13 @@
 import type pg from "pg";
 import { errorState } from "./database-error.ts";
+import type { Database } from "./pool.ts";
 
 export type Transaction = Pick<pg.ClientBase, "query">;
 
 const RETRIED = new Set(["40001", "40P01"]);
 
 /** Runs `work` in one transaction, again (up to three times) when Postgres asks for a retry. */
-export async function transaction<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function transaction<T>(pool: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const client = await pool.connect();
     let broken: Error | undefined;

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import type pg from "pg";
 import { findSecretKey, type KeyLookup } from "../db/organizations.ts";
+import type { Database } from "../db/pool.ts";
 import type { Principal } from "../rules/participant.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { hasValidChecksum } from "../rules/token.ts";
@@ -17,7 +17,7 @@ export interface Authenticator {
 const FRESH_MS = 2_000;
 const MOST_REMEMBERED = 10_000;
 
-export function createAuthenticator(pool: pg.Pool, adminToken: string): Authenticator {
+export function createAuthenticator(pool: Database, adminToken: string): Authenticator {
   const remembered = new Map<string, { readonly found: KeyLookup; readonly at: number }>();
   const adminHash = tokenHash(adminToken);
 

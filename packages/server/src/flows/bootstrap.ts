@@ -1,5 +1,5 @@
-import type pg from "pg";
 import { findSecretKey, listOrganizations, revokeConfiguredKeys, worldOf } from "../db/organizations.ts";
+import type { Database } from "../db/pool.ts";
 import { transaction } from "../db/transaction.ts";
 import { tokenPrefixes } from "../rules/token.ts";
 import { createOrganization } from "./create-organization.ts";
@@ -17,7 +17,7 @@ const FIRST_LOCK = 4_270_002;
  * Makes sure that there is a first organisation and that this key opens it, in the environment its prefix names.
  * Another key that was configured there before is revoked. Safe with several processes starting at once.
  */
-export async function ensureConfiguredKey(pool: pg.Pool, token: string): Promise<FirstWorld> {
+export async function ensureConfiguredKey(pool: Database, token: string): Promise<FirstWorld> {
   const livemode = token.startsWith(tokenPrefixes.live);
   return await transaction(pool, async (tx) => {
     await tx.query("select pg_advisory_xact_lock($1)", [FIRST_LOCK]);

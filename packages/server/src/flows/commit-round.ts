@@ -6,17 +6,11 @@ import { loadSchema } from "../db/model-schemas.ts";
 import type { Pipe } from "../db/pipe.ts";
 import { loadReceipts } from "../db/receipts.ts";
 import { deleteRecords, loadRecords } from "../db/records.ts";
-import {
-  entryText,
-  type Round,
-  type SavedGroup,
-  type SavedLine,
-  type SavedReceipt,
-  saveRound,
-} from "../db/save-round.ts";
+import { type Round, type SavedGroup, type SavedLine, type SavedReceipt, saveRound } from "../db/save-round.ts";
 import { begin, beginImpatiently, commit as commitTransaction } from "../db/statement.ts";
 import { writerOf } from "../rules/commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
+import { entryText } from "../rules/entry-text.ts";
 import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
 import { type GroupHead, nextGroupHead, receiptKey, type WorldState, writerName } from "../rules/world-state.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ModelSchema, SchemaPushed } from "@holdfast/sdk/protocol";
-import type pg from "pg";
 import { lockHeads } from "../db/heads.ts";
 import { insertSchema, readSchema } from "../db/model-schemas.ts";
+import type { Database } from "../db/pool.ts";
 import { hasRecords } from "../db/records.ts";
 import { refileRecords } from "../db/refile.ts";
 import { transaction } from "../db/transaction.ts";
@@ -12,7 +12,7 @@ import { checkSchema, diffSchemas } from "../rules/schema-push.ts";
 
 /** Makes a schema the world's newest one, under the head's lock: no commit is judged by half of a change. */
 export async function pushSchema(
-  pool: pg.Pool,
+  pool: Database,
   world: number,
   { models }: ModelSchema,
 ): Promise<SchemaPushed | Refusal> {

@@ -15,9 +15,8 @@ import type { CommitOperation, CommitRequest } from "../rules/commit-request.ts"
 import { isVisibleName, requestKey } from "../rules/idempotency-key.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
-import { type Refusal, refuse } from "../rules/refusal.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
-import { isRefusal } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import { isObject, translateCommit } from "./dialect.ts";
 

@@ -4,10 +4,10 @@ import { type ErrorCode, headers, limits } from "@holdfast/sdk/protocol";
 import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
 import { failureCode } from "../db/database-error.ts";
 import { newId } from "../ids.ts";
-import { type Refusal, refuse } from "../rules/refusal.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, searchOf } from "../wire/address.ts";
 import { envelopeText, statusOf } from "../wire/envelope.ts";
-import { isJsonType, isRefusal, parseJson } from "../wire/json-body.ts";
+import { isJsonType, parseJson } from "../wire/json-body.ts";
 import { sendRefusal } from "./mount.ts";
 
 export interface EdgeOptions {

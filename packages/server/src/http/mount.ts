@@ -2,10 +2,9 @@ import { type EndpointName, type EndpointSchema, endpoints, headers, limits, pat
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Authenticator, bearerToken } from "../flows/authenticate.ts";
 import type { Principal } from "../rules/participant.ts";
-import { type Refusal, refuse } from "../rules/refusal.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { PREFIXES, searchOf } from "../wire/address.ts";
 import { envelopeText, refusalHeaders, statusOf } from "../wire/envelope.ts";
-import { isRefusal } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
 import { translateCommit, translateWrite } from "./dialect.ts";

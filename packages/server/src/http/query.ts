@@ -1,4 +1,3 @@
-import { limits } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import type { Query, QueryTable } from "./answer.ts";
@@ -38,9 +37,6 @@ export function readInteger(
   });
 }
 
-export function readGroups(groups: readonly string[] | undefined): Refusal | undefined {
+export function checkGroups(groups: readonly string[] | undefined): Refusal | undefined {
   return groups?.every(isSyncGroup) === false ? refuse("invalid_sync_group", { param: "group" }) : undefined;
 }
-
-export const snapshotLimit = (text: string | undefined) =>
-  readInteger(text, { name: "limit", min: 1, max: limits.snapshotPage, absent: limits.snapshotPage });

@@ -1,8 +1,6 @@
-import type pg from "pg";
-import { readHead, readPositions } from "../db/heads.ts";
 import type { Batch } from "../flows/commit-round.ts";
-import { liveSchema } from "../flows/live-schema.ts";
-import type { LiveSchema, SchemaCache } from "../flows/schema-cache.ts";
+import type { FollowLog } from "../flows/follow-log.ts";
+import type { LiveSchema } from "../flows/schema-cache.ts";
 import { sameGroups } from "../rules/schema-push.ts";
 import { type News, newsOfBatch } from "./news.ts";
 import { createTail, type Tail } from "./tail.ts";
@@ -38,19 +36,18 @@ interface Audience {
 
 const POLL_MS = 1_000;
 
-export function createHub(pool: pg.Pool, schemas: SchemaCache, failed: (error: unknown) => void): Hub {
+export function createHub(log: FollowLog, failed: (error: unknown) => void): Hub {
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
   const polling = setInterval(() => void poll().catch(failed), POLL_MS).unref();
 
   async function open(world: number): Promise<Audience> {
-    const [head, schema] = [await readHead(pool, world), await liveSchema(pool, schemas, world)];
+    const [head, schema] = [await log.head(world), await log.schema(world)];
     const listeners = new Set<Listener>();
     const tail = createTail({
-      pool,
+      log,
       world,
       position: head.syncId,
-      schema: () => liveSchema(pool, schemas, world),
       tell: (news) => {
         for (const listener of listeners) listener.hear(news);
       },
@@ -76,7 +73,7 @@ export function createHub(pool: pg.Pool, schemas: SchemaCache, failed: (error: u
   /** The truth behind the hints: where the logs end, and which schema is the newest. */
   async function poll(): Promise<void> {
     if (ready.size === 0) return;
-    for (const [world, { syncId, schemaVersion }] of await readPositions(pool, [...ready.keys()])) {
+    for (const [world, { syncId, schemaVersion }] of await log.positions([...ready.keys()])) {
       const audience = ready.get(world);
       if (!audience) continue;
       if (syncId > audience.tail.position) audience.tail.look();
@@ -86,7 +83,7 @@ export function createHub(pool: pg.Pool, schemas: SchemaCache, failed: (error: u
 
   async function tellSchema(world: number, audience: Audience): Promise<void> {
     const before = audience.schema;
-    audience.schema = await liveSchema(pool, schemas, world);
+    audience.schema = await log.schema(world);
     if (audience.schema.version === before.version) return;
     const refiled = [...before.models].some(
       ([key, { model }]) => !sameGroups(model.groups, audience.schema.models.get(key)?.model.groups),

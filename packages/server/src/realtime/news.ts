@@ -1,7 +1,6 @@
-import { type StoredEntry, storedEntryText } from "../db/log.ts";
 import type { Batch } from "../flows/commit-round.ts";
-import { leftText } from "../flows/read-log.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
+import { leftText, type StoredEntry, storedEntryText } from "../rules/entry-text.ts";
 import { type Filed, sightOf, type View } from "../rules/view.ts";
 
 /** One entry on its way to those who listen: its text, and what decides who may hear it. */

@@ -1,27 +1,23 @@
 import { closeCodes, FrameUp, limits, type ResyncReason, STREAM_PROTOCOL, type Welcome } from "@holdfast/sdk/protocol";
-import type pg from "pg";
 import type { WebSocket } from "ws";
-import { readHead } from "../db/heads.ts";
-import { readLog } from "../db/log.ts";
 import type { Authenticator } from "../flows/authenticate.ts";
-import { liveSchema } from "../flows/live-schema.ts";
-import type { LiveSchema, SchemaCache } from "../flows/schema-cache.ts";
+import type { FollowLog } from "../flows/follow-log.ts";
+import type { LiveSchema } from "../flows/schema-cache.ts";
 import { newId } from "../ids.ts";
 import { type Principal, participantName } from "../rules/participant.ts";
-import { type Refusal, refuse } from "../rules/refusal.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import { type View, viewOf } from "../rules/view.ts";
 import { envelopeOf } from "../wire/envelope.ts";
-import { isRefusal, parseJson } from "../wire/json-body.ts";
+import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import { createFrameBudget } from "./frame-budget.ts";
 import type { Hub, Subscription } from "./hub.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
 
 export interface SessionDeps {
-  readonly pool: pg.Pool;
+  readonly log: FollowLog;
   readonly hub: Hub;
-  readonly schemas: SchemaCache;
   readonly authenticator: Authenticator;
   now(): number;
 }
@@ -51,7 +47,7 @@ const PAGE = 500;
 const checkFrame = shapeCheck(FrameUp);
 
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
-export function createSession(socket: WebSocket, { pool, hub, schemas, authenticator, now }: SessionDeps): Session {
+export function createSession(socket: WebSocket, { log, hub, authenticator, now }: SessionDeps): Session {
   const id = newId("ses_");
   const withinBudget = createFrameBudget(now);
   let phase: Phase = { name: "greeting" };
@@ -112,7 +108,13 @@ export function createSession(socket: WebSocket, { pool, hub, schemas, authentic
     }
   }
 
-  async function greet({ token, log, since, models, groups }: Extract<FrameUp, { frame: "hello" }>): Promise<void> {
+  async function greet({
+    token,
+    log: logId,
+    since,
+    models,
+    groups,
+  }: Extract<FrameUp, { frame: "hello" }>): Promise<void> {
     clearTimeout(helloTimer);
     const principal = await authenticator.principalOf(token);
     if (isRefusal(principal)) return fail(principal, closeCodes.token);
@@ -120,8 +122,8 @@ export function createSession(socket: WebSocket, { pool, hub, schemas, authentic
       return fail(refuse("invalid_sync_group", { param: "groups" }), closeCodes.badFrame);
     leave();
     const subscription = await hub.listen(principal.world, { hear, schemaPushed });
-    const head = await readHead(pool, principal.world);
-    const schema = await liveSchema(pool, schemas, principal.world);
+    const head = await log.head(principal.world);
+    const schema = await log.schema(principal.world);
     if (socket.readyState !== socket.OPEN) return subscription.end();
     phase = { name: "catching-up", principal, token, subscription };
     view = viewOf(principal.organization, models, groups);
@@ -138,7 +140,7 @@ export function createSession(socket: WebSocket, { pool, hub, schemas, authentic
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
     };
     send(welcome);
-    if (log !== undefined && log !== head.logId) return resync("other_log");
+    if (logId !== undefined && logId !== head.logId) return resync("other_log");
     if (position > head.syncId) return resync("ahead");
     if (position < head.trimmedTo) return resync("trimmed");
     await catchUp(principal.world, schema);
@@ -153,7 +155,7 @@ export function createSession(socket: WebSocket, { pool, hub, schemas, authentic
         return;
       }
       const to = Math.min(target, position + PAGE);
-      const entries = await readLog(pool, world, position, to);
+      const entries = await log.entries(world, position, to);
       if (phase.name !== "catching-up") return;
       await new Promise<void>((resolve) =>
         socket.send(entriesFrame(view, newsOfEntries(position, to, entries, schema)), () => resolve()),

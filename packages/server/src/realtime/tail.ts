@@ -1,7 +1,4 @@
-import type pg from "pg";
-import { readHead } from "../db/heads.ts";
-import { readLog } from "../db/log.ts";
-import type { LiveSchema } from "../flows/schema-cache.ts";
+import type { FollowLog } from "../flows/follow-log.ts";
 import { type News, newsOfEntries } from "./news.ts";
 
 /**
@@ -19,28 +16,27 @@ export interface Tail {
 }
 
 export interface TailOptions {
-  readonly pool: pg.Pool;
+  readonly log: FollowLog;
   readonly world: number;
   readonly position: number;
-  schema(): Promise<LiveSchema>;
   tell(news: News): void;
   failed(error: unknown): void;
 }
 
 const PAGE = 1_000;
 
-export function createTail({ pool, world, position: start, schema, tell, failed }: TailOptions): Tail {
+export function createTail({ log, world, position: start, tell, failed }: TailOptions): Tail {
   let position = start;
   let reading = false;
   let again = false;
 
   async function read(): Promise<void> {
-    const { syncId: head } = await readHead(pool, world);
+    const { syncId: head } = await log.head(world);
     while (position < head) {
       const from = position;
       const to = Math.min(head, from + PAGE);
-      const entries = await readLog(pool, world, from, to);
-      const live = await schema();
+      const entries = await log.entries(world, from, to);
+      const live = await log.schema(world);
       // While we read, a round of our own may have been told: then this page is old news.
       if (position === from) advance(newsOfEntries(from, to, entries, live));
     }

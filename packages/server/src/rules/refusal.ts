@@ -12,3 +12,6 @@ export interface Refusal {
 }
 
 export const refuse = (code: ErrorCode, rest: Omit<Refusal, "code"> = {}): Refusal => ({ code, ...rest });
+
+export const isRefusal = (result: unknown): result is Refusal =>
+  typeof result === "object" && result !== null && "code" in result;

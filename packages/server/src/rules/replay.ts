@@ -1,11 +1,14 @@
-import type { Decision } from "./commit.ts";
 import { type CommitRequest, namesOf, operationKeyName } from "./commit-request.ts";
 import { participantName } from "./participant.ts";
-import { refuse } from "./refusal.ts";
-import { receiptKey, type WorldState } from "./world-state.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+import { receiptKey, type StoredReceipt, type WorldState } from "./world-state.ts";
+
+export type Replay =
+  | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** Same key, same body → the same receipt. Same key, anything else → a conflict. */
-export function replayOf(state: WorldState, commit: CommitRequest): Decision | undefined {
+export function replayOf(state: WorldState, commit: CommitRequest): Replay | undefined {
   const participant = participantName(commit.principal.participantKind, commit.principal.participantId);
   for (const [position, name] of namesOf(commit).entries()) {
     const stored = state.receipts.get(receiptKey(participant, name));

@@ -19,5 +19,3 @@ export function parseJson(bytes: Buffer): { readonly value: unknown } | Refusal 
   }
   return checkJsonValues(value) ?? { value };
 }
-
-export const isRefusal = (result: object): result is Refusal => "code" in result;

@@ -1,10 +1,9 @@
 import { headers, limits } from "@holdfast/sdk/protocol";
 import type { CommitLane } from "../../flows/commit-lane.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commit-request.ts";
-import { type Refusal, refuse } from "../../rules/refusal.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Judged } from "../../rules/round.ts";
 import { envelopeText, statusOf } from "../../wire/envelope.ts";
-import { isRefusal } from "../../wire/json-body.ts";
 import type { Answer, Handlers } from "../answer.ts";
 import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-requests.ts";
 

@@ -1,16 +1,14 @@
 import type { FastifyInstance } from "fastify";
-import type pg from "pg";
-import { isMigrated } from "../../db/migrate.ts";
 import { refuse } from "../../rules/refusal.ts";
 import { PREFIXES } from "../../wire/address.ts";
 import { sendRefusal } from "../mount.ts";
 
 /** `/livez` asks nothing of anybody; `/readyz` asks whether the database answers and has every migration. */
-export function mountHealth(app: FastifyInstance, pool: pg.Pool): void {
+export function mountHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {
   for (const prefix of PREFIXES) {
     app.get(`${prefix}/livez`, async () => ({ object: "health", status: "live" }));
     app.get(`${prefix}/readyz`, async (_request, reply) => {
-      const ready = await isMigrated(pool).catch(() => false);
+      const ready = await isReady();
       return ready
         ? { object: "health", status: "ready" }
         : sendRefusal(reply, refuse("unavailable", { message: "The database does not answer, or lacks a migration." }));

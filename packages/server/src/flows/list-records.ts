@@ -1,0 +1,70 @@
+import { readHead } from "../db/heads.ts";
+import { listRecords as listStored, type PageEnd } from "../db/list-records.ts";
+import type { Database } from "../db/pool.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { sortColumn } from "../rules/sort-column.ts";
+import { liveSchema } from "./live-schema.ts";
+import type { PageCursors } from "./page-cursor.ts";
+import type { SchemaCache } from "./schema-cache.ts";
+
+export interface ListRequest {
+  readonly world: number;
+  readonly model: string;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  readonly orderBy: string;
+  readonly state: "live" | "archived" | "all";
+  readonly ids: readonly string[] | undefined;
+  readonly cursor: string | undefined;
+}
+
+export interface ListPage {
+  readonly model: string;
+  /** Each record as the JSON text that is stored. */
+  readonly records: readonly string[];
+  readonly nextCursor: string | null;
+  readonly stamp: number;
+  /** When the archived ones among them were archived, by id. */
+  readonly archived: Readonly<Record<string, string>>;
+}
+
+export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
+
+/** One page of a model's records, in a total order that does not depend on how deep the page lies. */
+export const listRecords =
+  (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords =>
+  async ({ world, model, limit, order, orderBy, state, ids, cursor }) => {
+    const key = model.toLowerCase();
+    const declared = (await liveSchema(db, schemas, world)).models.get(key);
+    if (!declared) return refuse("unknown_model", { param: "model" });
+    const sort = sortColumn(orderBy, declared.model);
+    if (!sort) return refuse("unknown_column", { param: "order_by" });
+    const context = JSON.stringify([world, key, order, sort, state, ids ?? null]);
+    const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as PageEnd | undefined);
+    if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+    const { syncId: stamp } = await readHead(db, world);
+    const rows = await listStored(db, {
+      world,
+      model: key,
+      state,
+      ids,
+      sort,
+      descending: order === "desc",
+      after,
+      limit: limit + 1,
+    });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      model: declared.name,
+      records: page.map(({ data }) => data),
+      nextCursor:
+        rows.length > limit && last
+          ? cursors.seal(context, { value: last.value, id: last.id } satisfies PageEnd)
+          : null,
+      stamp,
+      archived: Object.fromEntries(
+        page.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
+      ),
+    };
+  };

@@ -1,0 +1,35 @@
+import type { Organization, SecretKey } from "@holdfast/sdk/protocol";
+import { listOrganizations, listSecretKeys, revokeSecretKey, worldOf } from "../db/organizations.ts";
+import type { Database } from "../db/pool.ts";
+import { transaction } from "../db/transaction.ts";
+import { createOrganization } from "./create-organization.ts";
+import { mintSecretKey } from "./secret-keys.ts";
+
+/** What whoever runs the server may do. */
+export interface OperatorFlows {
+  createOrganization(name: string): Promise<Organization>;
+  listOrganizations(): Promise<Organization[]>;
+  /** Undefined: there is no such organisation. */
+  createKey(organization: string, livemode: boolean, label: string | undefined): Promise<SecretKey | undefined>;
+  listKeys(organization: string | undefined): Promise<SecretKey[]>;
+  /** False: there is no such key. */
+  revokeKey(id: string, graceSeconds: number): Promise<boolean>;
+}
+
+/** `revoked` is told of a key that ended now, so that its logins and sockets end here at once. */
+export const operatorFlows = (db: Database, revoked: (keyId: string) => void): OperatorFlows => ({
+  createOrganization: (name) => transaction(db, (tx) => createOrganization(tx, name)),
+  listOrganizations: () => listOrganizations(db),
+  async createKey(organization, livemode, label) {
+    const world = await worldOf(db, organization, livemode);
+    return world === undefined
+      ? undefined
+      : await transaction(db, (tx) => mintSecretKey(tx, world, livemode, label ?? null));
+  },
+  listKeys: (organization) => listSecretKeys(db, organization),
+  async revokeKey(id, graceSeconds) {
+    const known = await revokeSecretKey(db, id, graceSeconds);
+    if (known && graceSeconds === 0) revoked(id);
+    return known;
+  },
+});

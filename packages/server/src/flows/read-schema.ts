@@ -1,0 +1,14 @@
+import type { SchemaRead } from "@holdfast/sdk/protocol";
+import { readHead } from "../db/heads.ts";
+import { readSchema as readStored } from "../db/model-schemas.ts";
+import type { Database } from "../db/pool.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+
+/** The models of a world as they were pushed last. */
+export async function readSchema(db: Database, world: number): Promise<SchemaRead | Refusal> {
+  const { schemaVersion } = await readHead(db, world);
+  const schema = await readStored(db, world, schemaVersion);
+  return schema
+    ? { object: "schema", version: schema.version, hash: schema.hash, models: schema.models }
+    : refuse("schema_not_found");
+}

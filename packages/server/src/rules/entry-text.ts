@@ -1,0 +1,69 @@
+import type { ParticipantKind, Verb } from "@holdfast/sdk/protocol";
+import type { CommitRequest } from "./commit-request.ts";
+import type { LogLine } from "./world-state.ts";
+
+/** A stored line of the log; `data` and `changedFields` are the text that was stored. */
+export interface StoredEntry {
+  readonly syncId: number;
+  readonly model: string;
+  readonly id: string;
+  readonly verb: Verb;
+  readonly data: string | null;
+  readonly changedFields: string | null;
+  readonly groups: readonly string[];
+  readonly groupsBefore: readonly string[] | null;
+  readonly clientTxId: string;
+  readonly clientId: string | null;
+  readonly transactionId: string | null;
+  readonly actor: string;
+  readonly participantKind: ParticipantKind;
+  readonly claim: string | null;
+  readonly createdAt: string;
+}
+
+/** One log entry as JSON text, its keys in the order of the protocol's. */
+export function entryText(commit: CommitRequest, line: LogLine, declaredName: string, now: string): string {
+  const { participantId, participantKind } = commit.principal;
+  const head = JSON.stringify({
+    object: "log_entry",
+    syncId: line.syncId,
+    model: declaredName,
+    id: line.id,
+    verb: line.verb,
+  });
+  const tail = JSON.stringify({
+    changedFields: line.changedFields,
+    clientTxId: commit.clientTxId,
+    clientId: commit.clientId,
+    transactionId: line.transactionId,
+    actor: participantId,
+    participantKind,
+    claim: line.claim,
+    createdAt: now,
+  });
+  return `${head.slice(0, -1)},"data":${line.after === null ? "null" : JSON.stringify(line.after.data)},${tail.slice(1)}`;
+}
+
+/** A stored line as the protocol's entry, in JSON text. */
+export function storedEntryText(entry: StoredEntry, declaredName: string): string {
+  const head = JSON.stringify({
+    object: "log_entry",
+    syncId: entry.syncId,
+    model: declaredName,
+    id: entry.id,
+    verb: entry.verb,
+  });
+  const tail = JSON.stringify({
+    clientTxId: entry.clientTxId,
+    clientId: entry.clientId,
+    transactionId: entry.transactionId,
+    actor: entry.actor,
+    participantKind: entry.participantKind,
+    claim: entry.claim,
+    createdAt: entry.createdAt,
+  });
+  return `${head.slice(0, -1)},"data":${entry.data ?? "null"},"changedFields":${entry.changedFields ?? "null"},${tail.slice(1)}`;
+}
+
+/** A record that went out of the reader's groups: told as a deletion that says so. */
+export const leftText = (deletedEntry: string): string => `${deletedEntry.slice(0, -1)},"left":true}`;
