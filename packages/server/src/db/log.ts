@@ -20,8 +20,13 @@ export async function readLog(db: Transaction, world: number, after: number, to:
 /** Who wrote the lines at these positions, and to which record. */
 export const loadAuthors = (world: number, positions: readonly number[]): Statement<ReadonlyMap<number, Author>> => ({
   name: "load_authors",
-  text: "select sync_id, model, id, participant_kind || ':' || actor as "writtenBy" from holdfast.log where world = $1 and sync_id = any($2::bigint[])",
+  text: `select sync_id, model, id, participant_kind || ':' || actor as "writtenBy" from holdfast.log where world = $1 and sync_id = any($2::bigint[])`,
   values: [world, positions],
   read: (rows) =>
-    new Map((rows as (Author & { sync_id: number })[]).map(({ sync_id, model, id, writtenBy }) => [sync_id, { model, id, writtenBy }])),
+    new Map(
+      (rows as (Author & { sync_id: number })[]).map(({ sync_id, model, id, writtenBy }) => [
+        sync_id,
+        { model, id, writtenBy },
+      ]),
+    ),
 });
