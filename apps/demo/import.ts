@@ -22,7 +22,7 @@ const help = `Imports a Markdown file as a deck: one slide for each section.
 The same file imported again changes nothing. An import that was cut off goes on where it stopped.
 `;
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

@@ -5,7 +5,6 @@ import { createServer, type ViteDevServer } from "vite";
 import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
 import { freePort } from "./dev/free-port.ts";
 import { dataDirectory, demoFolder, importProgram, nodeWords, sampleFile } from "./dev/project.ts";
-import { pushReferenceSchema } from "./dev/push-schema.ts";
 import { type RunningServer, runServer } from "./dev/run-server.ts";
 
 const help = `Starts the demo: a server, a slide board, and an agent that imports a sample deck.
@@ -19,7 +18,7 @@ const help = `Starts the demo: a server, a slide board, and an agent that import
                 where everything is kept (default .holdfast); a second start finds it again
 `;
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 let server: RunningServer | undefined;
 let page: ViteDevServer | undefined;
@@ -37,7 +36,6 @@ async function start(): Promise<void> {
   server.onEnd((why) => {
     if (!isStopping) void stop(1, why);
   });
-  await pushReferenceSchema(server.url);
 
   page = await createServer({
     root: demoFolder,

@@ -24,6 +24,7 @@ describe("reading Markdown", () => {
   });
 
   test.each([
+    ["lines of a paragraph are joined, and breaks that are meant stay", "one\ntwo  \nthree", ["one two\nthree"]],
     ["inline marks go", "A **b** _c_ [d](https://e.example) `f < g`", ["A b c d f < g"]],
     ["lists keep their signs", "- a\n- b\n  - c", ["• a\n• b\n   • c"]],
     ["numbers go on", "3. a\n4. b", ["3. a\n4. b"]],
@@ -69,7 +70,7 @@ describe("planning an import", () => {
     const inA = passages.filter((passage) => passage.sectionName === "A");
     expect(inA.length).toBeGreaterThan(1);
     for (const { content } of inA) {
-      expect(content.length).toBeLessThanOrEqual(600);
+      expect(content.length).toBeLessThanOrEqual(300);
       expect(content).toMatch(/\.$/);
     }
     expect(

@@ -21,7 +21,7 @@ export interface Passage {
   readonly content: string;
   readonly tokenCount: number;
   readonly contextPrefix: string;
-  readonly tableData: Block["table"] | null;
+  readonly tableData: NonNullable<Block["table"]> | null;
   readonly slide:
     | { readonly id: string; readonly title: string; readonly order: number; readonly notes: string }
     | undefined;
@@ -63,7 +63,7 @@ const notesOf = (section: Section) => section.blocks.map((block) => block.text).
 /** A rough count, good enough to see that a passage fits a model: about four characters are a token. */
 const estimateTokens = (text: string) => Math.ceil(text.length / 4);
 
-const PASSAGE_LENGTH = 600;
+const PASSAGE_LENGTH = 300;
 
 /** Whole blocks, as many as fit; a long one is cut at its sentences; a table stays by itself. */
 function cutIntoPassages(blocks: readonly Block[]): readonly Block[] {

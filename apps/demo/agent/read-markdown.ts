@@ -33,7 +33,7 @@ export function readMarkdown(markdown: string, fallbackTitle: string): MarkdownT
   const sections: { name: string; blocks: Block[] }[] = [{ name: title, blocks: [] }];
   for (const token of tokens) {
     if (token === titled) continue;
-    if (token.type === "heading" && token.depth === depth) sections.push({ name: inline(token.tokens), blocks: [] });
+    if (token.type === "heading" && token.depth === depth) sections.push({ name: inline(token.tokens ?? []), blocks: [] });
     else sections.at(-1)?.blocks.push(...blocksOf(token));
   }
   // What stands before the first heading is a section of its own, if anything does.
@@ -58,7 +58,7 @@ function plain(token: Token): string {
     case "paragraph":
     case "heading":
     case "text":
-      return token.tokens ? inline(token.tokens) : unescaped(token.text);
+      return inline(token.tokens ?? [token]);
     case "list":
       return listText(token as Tokens.List);
     case "blockquote":
@@ -89,7 +89,9 @@ function inline(tokens: readonly Token[]): string {
       if (token.type === "br") return "\n";
       if (token.type === "html") return "";
       if ("tokens" in token && token.tokens) return inline(token.tokens);
-      return unescaped("text" in token ? String(token.text) : "");
+      const text = "text" in token ? String(token.text) : "";
+      // A line break inside a paragraph of Markdown is a space; one that is meant is a token of its own.
+      return unescaped(text.replace(/\s*\n\s*/g, " "));
     })
     .join("");
 }

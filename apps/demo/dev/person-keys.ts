@@ -1,6 +1,6 @@
 import { ask } from "./ask.ts";
 import { changeDemoFile, type DemoKey, readDemoFile } from "./demo-file.ts";
-import { adminToken } from "./server-secrets.ts";
+import { adminToken, isLive } from "./server-secrets.ts";
 
 const minting = new Map<string, Promise<DemoKey>>();
 
@@ -38,7 +38,7 @@ async function mintKey(serverUrl: string, person: string): Promise<DemoKey> {
   const organization = organizations.data[0]?.id;
   const minted = await ask<{ id: string; token: string }>(serverUrl, admin, "POST", "/v1/secret_keys", {
     organization,
-    livemode: true,
+    livemode: isLive(),
     label: `demo: ${person}`,
   });
   const key = { token: minted.token, participant: minted.id };

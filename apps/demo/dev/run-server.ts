@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { dataDirectory, nodeWords, serverProgram } from "./project.ts";
+import { dataDirectory, nodeWords, referenceSchema, serverProgram } from "./project.ts";
 
 export interface RunningServer {
   readonly url: string;
@@ -17,7 +17,13 @@ export async function runServer(port: number): Promise<RunningServer> {
   await mkdir(dataDirectory(), { recursive: true });
   const logPath = join(dataDirectory(), "server.log");
   const child = spawn(process.execPath, nodeWords(serverProgram), {
-    env: { ...process.env, HOST: "127.0.0.1", PORT: String(port), HOLDFAST_DATA_DIR: dataDirectory() },
+    env: {
+      HOLDFAST_SCHEMA: referenceSchema,
+      ...process.env,
+      HOST: "127.0.0.1",
+      PORT: String(port),
+      HOLDFAST_DATA_DIR: dataDirectory(),
+    },
     stdio: ["ignore", "pipe", "pipe"],
     // Ctrl-C goes to the whole group; the server is told to stop by us, after the page.
     detached: process.platform !== "win32",

@@ -2,20 +2,22 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { dataDirectory } from "./project.ts";
 
-/** The operator's token: from the environment, or where the server on its own Postgres keeps the one it made. */
-export const adminToken = async (): Promise<string> =>
-  process.env.HOLDFAST_ADMIN_TOKEN ?? (await fromFile("admin-token", (text) => text.trim()));
-
-/** The first organisation's secret key, likewise. */
-export const secretKey = async (): Promise<string> =>
-  process.env.HOLDFAST_SECRET_KEY ??
-  (await fromFile("keys.json", (text) => (JSON.parse(text) as { live: string }).live));
-
-async function fromFile(name: string, read: (text: string) => string): Promise<string> {
-  const path = join(dataDirectory(), name);
+/** The operator's token: from the environment, or where a server on its own Postgres keeps the one it made. */
+export async function adminToken(): Promise<string> {
+  const given = process.env.HOLDFAST_ADMIN_TOKEN;
+  if (given) return given;
+  const path = join(dataDirectory(), "admin-token");
   try {
-    return read(await readFile(path, "utf8"));
+    return (await readFile(path, "utf8")).trim();
   } catch (cause) {
-    throw new Error(`The server's key could not be read from ${path}. Is the server running on this data?`, { cause });
+    throw new Error(
+      `Making a key needs the operator's token: set HOLDFAST_ADMIN_TOKEN, or see why ${path} cannot be read.`,
+      {
+        cause,
+      },
+    );
   }
 }
+
+/** Whether the demo lives in the live world: it does, unless the server was given a test key. */
+export const isLive = (): boolean => !process.env.HOLDFAST_SECRET_KEY?.startsWith("sk_test_");

@@ -22,7 +22,7 @@ export function changedWords(base: string, text: string): readonly Piece[] {
   return pieces;
 }
 
-/** Words with the space behind them: marked pieces then read as whole phrases. */
+/** Words with the space behind them, so that neighbours that changed are marked as one phrase. */
 const words = (text: string): string[] => text.match(/\S+\s*|\s+/g) ?? [];
 
 /** Positions of `after` that belong to the longest common subsequence of words (spaces do not count). */

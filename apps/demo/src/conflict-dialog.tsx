@@ -8,7 +8,8 @@ import { useRecord } from "./sync.ts";
 /** Mine, what it was before, and theirs, side by side; and the choice between them. */
 export function ConflictDialog({ conflict, close }: { conflict: Conflict; close(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const heading = useId();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const headingId = useId();
   const writer = useWriterName(conflict.writtenBy);
   const title = useRecord("slide", conflict.id, (slide) => slide.title?.trim()) || "a slide";
   const isTextOnly = conflict.theirs !== null && conflict.fields.every((field) => isText(conflict.mine[field]));
@@ -17,19 +18,24 @@ export function ConflictDialog({ conflict, close }: { conflict: Conflict; close(
   );
 
   useEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close();
+    // Open already when StrictMode runs this twice.
+    if (!dialog.current?.open) dialog.current?.showModal();
+    // Not the first field, as the browser would: on a phone its keyboard would hide what is to be read.
+    heading.current?.focus();
   }, []);
 
   const decide = (decision: () => void) => () => {
+    dialog.current?.close();
     decision();
-    close();
+    // The button that led here is gone with the conflict; the slide is what it was about.
+    document.querySelector<HTMLElement>(`#slide-${CSS.escape(conflict.id)} article`)?.focus();
   };
 
   return (
-    <dialog ref={dialog} className="conflict" aria-labelledby={heading} onClose={close}>
-      <h2 id={heading}>{conflictSentence(conflict, writer, title)}</h2>
+    <dialog ref={dialog} className="conflict" aria-labelledby={headingId} onClose={close}>
+      <h2 id={headingId} ref={heading} tabIndex={-1}>
+        {conflictSentence(conflict, writer, title)}
+      </h2>
       {!isDeletion(conflict) &&
         conflict.fields.map((field) => (
           <section key={field} className="versions" aria-label={fieldName(field)}>
@@ -67,7 +73,7 @@ export function ConflictDialog({ conflict, close }: { conflict: Conflict; close(
             Save the merged text
           </button>
         )}
-        <button type="button" className="quiet" onClick={close}>
+        <button type="button" className="quiet" onClick={() => dialog.current?.close()}>
           Decide later
         </button>
       </p>

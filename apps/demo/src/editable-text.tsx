@@ -30,7 +30,7 @@ export function EditableText({ label, value, placeholder, className, oneLine, fi
 
   return (
     // The copy of the text in `data-text` gives the box its height, in every browser and without measuring.
-    <div className={`grows ${className}`} data-text={`${draft.text}\n`}>
+    <div className={`grows ${className}`} data-text={draft.text}>
       <textarea
         ref={fieldRef}
         aria-label={label}

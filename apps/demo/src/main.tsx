@@ -8,7 +8,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { isOfflineWanted } from "./network-switch.tsx";
 import { UsContext } from "./people.ts";
-import { schema } from "./schema.ts";
+import { boardSchema } from "./schema.ts";
 import { openSession, personOf } from "./session.ts";
 
 const person = personOf(location.search);
@@ -17,12 +17,12 @@ const root = createRoot(document.querySelector("#root") as HTMLElement);
 openSession(person).then(
   ({ url, participant, people }) => {
     const client = createClient({
-      schema,
+      schema: boardSchema,
       url,
       // Asked again when a token is refused: the key may have been made anew.
       getToken: async () => (await openSession(person)).token,
       // One local copy per person, so that two windows of one browser can be two people.
-      name: `holdfast-demo-${person}`,
+      store: `holdfast-demo:${person}`,
       paused: isOfflineWanted(person),
     });
     root.render(

@@ -1,6 +1,6 @@
 import { defineSchema, type RowOf } from "@holdfast/sdk";
 
-/** The models of the reference schema that the board and its import agent use; a test holds them to the shipped file. */
+/** The models of the reference schema that the import agent writes; a test holds them to the shipped file. */
 export const schema = defineSchema({
   models: {
     document: {
@@ -11,7 +11,7 @@ export const schema = defineSchema({
       fields: {
         deckId: { type: "string" },
         title: { type: "string" },
-        order: { type: "number", default: 0 },
+        order: { type: "number", default: 0, index: true },
         templateId: { type: "string" },
         settings: { type: "string" },
         notes: { type: "string" },
@@ -52,6 +52,13 @@ export const schema = defineSchema({
 });
 
 export type Schema = typeof schema;
-export type Slide = RowOf<Schema, "slide">;
-export type Deck = RowOf<Schema, "document">;
-export type ImportJob = RowOf<Schema, "ingestionjob">;
+
+const { document, slide, ingestionjob } = schema.models;
+
+/** What the board shows. A client reads the models that it is given: the agent's passages never come to the page. */
+export const boardSchema = defineSchema({ models: { document, slide, ingestionjob } });
+
+export type BoardSchema = typeof boardSchema;
+export type Slide = RowOf<BoardSchema, "slide">;
+export type Deck = RowOf<BoardSchema, "document">;
+export type ImportJob = RowOf<BoardSchema, "ingestionjob">;

@@ -37,7 +37,7 @@ export const SlideCard = memo(function SlideCard({ id, number, isFirst, isLast, 
       <span className="slide-number" aria-hidden="true">
         {number}
       </span>
-      <article aria-label={`Slide ${number}: ${name}`}>
+      <article aria-label={`Slide ${number}: ${name}`} tabIndex={-1}>
         <EditableText
           label={`Title of slide ${number}`}
           className="slide-title"

@@ -1,0 +1,101 @@
+import { createRequire } from "node:module";
+import type { Page } from "@playwright/test";
+import { createDeck } from "./support/log.ts";
+import { expect, test } from "./support/test.ts";
+
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+test("the main path works with the keyboard alone", async ({ demo, open }) => {
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  const { keyboard } = ada.page;
+
+  await tabTo(ada.page, "Title of slide 1");
+  await keyboard.press("ControlOrMeta+a");
+  await keyboard.type("By keyboard");
+  await keyboard.press("Enter");
+  await expect(ben.title(1)).toHaveValue("By keyboard");
+
+  await keyboard.press("Alt+ArrowDown");
+  await ben.shows(["Two", "By keyboard"]);
+  await expect(ada.title(2)).toBeFocused();
+
+  await tabTo(ada.page, "Add a slide");
+  await keyboard.press("Enter");
+  await expect(ada.title(3)).toBeFocused();
+  await keyboard.type("Third");
+  await keyboard.press("Enter");
+  await ben.shows(["Two", "By keyboard", "Third"]);
+
+  await tabTo(ada.page, "Delete “Third”");
+  await keyboard.press("Enter");
+  await ben.shows(["Two", "By keyboard"]);
+
+  await tabTo(ada.page, "Work offline", "Shift+Tab");
+  await keyboard.press("Space");
+  await expect(ada.status("Working offline")).toBeVisible();
+  await tabTo(ada.page, "Title of slide 1");
+  await keyboard.press("ControlOrMeta+a");
+  await keyboard.type("Ada’s");
+  await keyboard.press("Enter");
+  await ben.rename(1, "Ben’s");
+  await ben.isSaved();
+  await tabTo(ada.page, "Work offline", "Shift+Tab");
+  await keyboard.press("Space");
+
+  await expect(ada.page.getByRole("button", { name: "Decide…" })).toBeVisible();
+  await tabTo(ada.page, "Decide…");
+  await keyboard.press("Enter");
+  await tabTo(ada.page, "Take theirs");
+  await keyboard.press("Enter");
+  await expect(ada.title(1)).toHaveValue("Ben’s");
+  await ada.isSaved();
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing serious, ${colorScheme}`, async ({ demo, open }) => {
+    const deck = await createDeck(demo, ["Before", "Two"]);
+    const ada = await open("ada", deck.id);
+    const ben = await open("ben", deck.id);
+    await ada.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await ada.workOffline();
+    await ada.rename(1, "Ada’s");
+    await expect(ada.card(1)).toContainText("Waiting to send");
+    expect(await seriousViolations(ada.page)).toEqual([]);
+
+    await ben.rename(1, "Ben’s");
+    await ben.isSaved();
+    await ada.comeBack();
+    await ada.openConflict();
+    expect(await seriousViolations(ada.page)).toEqual([]);
+  });
+}
+
+/** Tabs until the named control has the focus. */
+async function tabTo(page: Page, name: string, key = "Tab"): Promise<void> {
+  const nameOfFocused = () =>
+    page.evaluate(() => {
+      const focused = document.activeElement as HTMLElement | null;
+      return (focused?.getAttribute("aria-label") ?? focused?.textContent ?? "").trim();
+    });
+  for (let steps = 0; steps < 60; steps += 1) {
+    if ((await nameOfFocused()) === name) return;
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${key} does not lead to “${name}”.`);
+}
+
+/** What axe-core calls serious or critical, as "rule: element". */
+async function seriousViolations(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: axe });
+  return page.evaluate(async () => {
+    const { axe: checker } = window as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await checker.run();
+    return violations
+      .filter((violation) => violation.impact === "serious" || violation.impact === "critical")
+      .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html}`));
+  });
+}

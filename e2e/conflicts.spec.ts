@@ -1,0 +1,105 @@
+import type { Board } from "./support/board.ts";
+import type { Demo } from "./support/demo.ts";
+import { createDeck, readRecord } from "./support/log.ts";
+import { expect, test } from "./support/test.ts";
+
+type Open = (person: string, deckId: string) => Promise<Board>;
+
+/** Ada, offline, and Ben rename the same slide; then Ada comes back. */
+async function quarrel(demo: Demo, open: Open) {
+  const deck = await createDeck(demo, ["Before", "Other"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  await ada.workOffline();
+  await ada.rename(1, "Ada’s title");
+  await ben.rename(1, "Ben’s title");
+  await ben.isSaved();
+  await ada.comeBack();
+  await expect(ada.card(1)).toContainText("Needs your decision");
+  return { ada, ben, slideId: deck.slideIds[0] ?? "" };
+}
+
+test("the same field changed twice shows mine, what was before, and theirs, with their name", async ({
+  demo,
+  open,
+}) => {
+  const { ada, ben } = await quarrel(demo, open);
+  await expect(ada.page.getByText("You and Ben both changed the title of")).toBeVisible();
+  const dialog = await ada.openConflict();
+  await expect(dialog.locator(".version")).toHaveText([/YoursAda’s title/, /BeforeBefore/, /Ben’sBen’s title/]);
+  await expect(ben.title(1)).toHaveValue("Ben’s title");
+
+  await ada.press("Decide later");
+  await expect(dialog).toBeHidden();
+  await expect(ada.page.getByRole("heading", { name: "Needs your decision" })).toBeVisible();
+});
+
+for (const [choice, outcome] of [
+  ["Keep mine", "Ada’s title"],
+  ["Take theirs", "Ben’s title"],
+  ["Save the merged text", "Ada’s and Ben’s title"],
+] as const) {
+  test(`“${choice}” ends with “${outcome}” on both sides`, async ({ demo, open }) => {
+    const { ada, ben, slideId } = await quarrel(demo, open);
+    const dialog = await ada.openConflict();
+    await dialog.getByLabel("Or put the two together").fill("Ada’s and Ben’s title");
+    await ada.press(choice);
+    await expect(dialog).toBeHidden();
+    await expect(ada.page.getByRole("heading", { name: "Needs your decision" })).toBeHidden();
+    await ada.isSaved();
+    await ada.shows([outcome, "Other"]);
+    await ben.shows([outcome, "Other"]);
+    expect(await readRecord(demo, "slide", slideId)).toMatchObject({ title: outcome });
+  });
+}
+
+test("different fields of one slide do not conflict", async ({ demo, open }) => {
+  const deck = await createDeck(demo, ["Before"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  await ada.workOffline();
+  await ada.rename(1, "Ada’s title");
+  await ben.rewrite(1, "Ben’s text");
+  await ben.isSaved();
+  await ada.comeBack();
+  await ada.isSaved();
+  for (const board of [ada, ben]) {
+    await expect(board.title(1)).toHaveValue("Ada’s title");
+    await expect(board.text(1)).toHaveValue("Ben’s text");
+    await expect(board.page.getByRole("heading", { name: "Needs your decision" })).toBeHidden();
+  }
+});
+
+test("text under somebody's hands is not replaced, and saving it asks instead of overwriting", async ({
+  demo,
+  open,
+}) => {
+  const deck = await createDeck(demo, ["Before"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  await ada.page.clock.install();
+  await ada.title(1).fill("Ada is typing");
+  await ben.rename(1, "Ben was quicker");
+  await ben.isSaved();
+  // Ada's window has read Ben's change by now: her other field would show it.
+  await expect(ada.title(1)).toHaveValue("Ada is typing");
+  await ada.title(1).press("Enter");
+  await expect(ada.card(1)).toContainText("Needs your decision");
+});
+
+test("a slide that one deletes while the other edits it is asked about", async ({ demo, open }) => {
+  const deck = await createDeck(demo, ["Before", "Other"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  await ada.workOffline();
+  await ada.press("Delete “Before”");
+  await ben.rename(1, "Still needed");
+  await ben.isSaved();
+  await ada.comeBack();
+  await expect(ada.page.getByText("You deleted “Still needed”, and Ben changed it meanwhile.")).toBeVisible();
+  await ada.openConflict();
+  await ada.press("Take theirs");
+  await ada.isSaved();
+  await ada.shows(["Still needed", "Other"]);
+  await ben.shows(["Still needed", "Other"]);
+});

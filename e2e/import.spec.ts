@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { entriesOf } from "./support/log.ts";
+import { expect, test } from "./support/test.ts";
+
+const sample = fileURLToPath(new URL("../apps/demo/sample/keeping-a-shared-deck-honest.md", import.meta.url));
+
+test("an imported deck grows under the eyes of who has the page open, and its progress is shown", async ({
+  demo,
+  browser,
+}) => {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(demo.pageUrl);
+  await expect(page.getByText("There is no deck yet.")).toBeVisible();
+
+  const importing = demo.import(sample, "--pace", "150");
+  const progress = page.getByRole("progressbar", { name: "Passages read" });
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Keeping a shared deck honest");
+  await expect(progress).toBeVisible();
+  const first = Number(await progress.getAttribute("value"));
+  await expect.poll(async () => Number(await progress.getAttribute("value"))).toBeGreaterThan(first);
+  await expect(page.getByText(/The agent has read all \d+ passages\./)).toBeVisible();
+  await expect(page.getByRole("article")).toHaveCount(12);
+  await expect(page.getByRole("textbox", { name: "Title of slide 12", exact: true })).toHaveValue("In one breath");
+
+  const { code, printed } = await importing;
+  expect(code).toBe(0);
+  expect(printed).toContain("Imported “Keeping a shared deck honest”: 12 slides");
+  await page.context().close();
+});
+
+test("importing a file twice changes nothing, and several decks can be chosen from", async ({ demo, open }) => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-import-"));
+  const file = join(folder, "notes.md");
+  const title = `Notes ${randomUUID().slice(0, 4)}`;
+  await writeFile(file, `# ${title}\n\n## First\n\nText.\n\n## Second\n\n- a list\n`);
+  const { printed } = await demo.import(file, "--pace", "0");
+  const deckId = /deck=(\S+)/.exec(printed)?.[1] ?? "";
+  const before = await entriesOf(demo, `${deckId}_s1`);
+
+  expect((await demo.import(file)).printed).toContain("nothing to do");
+  expect(await entriesOf(demo, `${deckId}_s1`)).toEqual(before);
+
+  await writeFile(file, `# Other ${title}\n\n## Only\n`);
+  await demo.import(file, "--pace", "0");
+  const ada = await open("ada", deckId);
+  await ada.shows(["First", "Second"]);
+  await ada.page.getByLabel("Deck", { exact: true }).selectOption({ label: `Other ${title}` });
+  await ada.shows(["Only"]);
+  await ada.page.goBack();
+  await ada.shows(["First", "Second"]);
+  await rm(folder, { recursive: true });
+});
+
+test.describe("a file that cannot be imported is refused in a sentence", () => {
+  for (const [what, words, sentence] of [
+    ["no file", [], "One file, please."],
+    ["a missing file", ["no-such-file.md"], "There is no file"],
+    ["no server", [sample, "--server", "http://127.0.0.1:9"], "No server answers at http://127.0.0.1:9"],
+    ["a wrong key", [sample, "--token", "sk_live_wrong"], "refused the key"],
+  ] as const) {
+    test(what, async ({ demo }) => {
+      const [file = "", ...rest] = words;
+      const { code, printed } = await demo.import(file, ...rest);
+      expect(code).toBe(1);
+      expect(printed).toContain(sentence);
+      expect(printed).not.toContain("    at ");
+    });
+  }
+});

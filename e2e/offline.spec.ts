@@ -1,0 +1,50 @@
+import { createDeck, entriesOf } from "./support/log.ts";
+import { expect, test } from "./support/test.ts";
+
+test("edits made offline are shown, survive a reload, and are sent once", async ({ demo, open }) => {
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+
+  await ada.workOffline();
+  await ada.rename(1, "Written on a train");
+  await expect(ada.card(1)).toContainText("Waiting to send");
+  await expect(ada.page.getByText(/^1 change/)).toBeVisible();
+
+  await ada.page.reload();
+  await expect(ada.status("Working offline")).toBeVisible();
+  await expect(ada.title(1)).toHaveValue("Written on a train");
+  await expect(ada.card(1)).toContainText("Waiting to send");
+  await ben.rename(2, "Meanwhile");
+  await expect(ada.title(2)).toHaveValue("Two");
+
+  await ada.comeBack();
+  await ada.isSaved();
+  await ben.shows(["Written on a train", "Meanwhile"]);
+  await ada.shows(["Written on a train", "Meanwhile"]);
+  const updates = (await entriesOf(demo, deck.slideIds[0] ?? "")).filter((entry) => entry.verb === "updated");
+  expect(updates).toHaveLength(1);
+});
+
+test("a network that goes away under an open socket loses nothing", async ({ demo, open, expectedOnConsole }) => {
+  expectedOnConsole.push(/ERR_INTERNET_DISCONNECTED/);
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+
+  // The browser keeps the socket open, half of it: nothing comes, nothing is reported closed.
+  await ada.context.setOffline(true);
+  await expect(ada.status("No connection")).toBeVisible();
+  await ada.rename(1, "In a tunnel");
+  await ben.rename(2, "Above ground");
+  await ben.isSaved();
+  await expect(ada.card(1)).toContainText("Waiting to send");
+  await expect(ada.title(2)).toHaveValue("Two");
+
+  await ada.context.setOffline(false);
+  await ada.isSaved();
+  await ada.shows(["In a tunnel", "Above ground"]);
+  await ben.shows(["In a tunnel", "Above ground"]);
+  const updates = (await entriesOf(demo, deck.slideIds[0] ?? "")).filter((entry) => entry.verb === "updated");
+  expect(updates).toHaveLength(1);
+});

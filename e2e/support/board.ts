@@ -1,0 +1,50 @@
+import { type BrowserContext, expect, type Page } from "@playwright/test";
+
+export type Board = ReturnType<typeof createBoard>;
+
+/** The page as what a person does with it and sees on it. */
+export function createBoard(page: Page, context: BrowserContext) {
+  const slides = () => page.getByRole("article");
+  const title = (slide: number) => page.getByRole("textbox", { name: `Title of slide ${slide}`, exact: true });
+  const text = (slide: number) => page.getByRole("textbox", { name: `Text of slide ${slide}`, exact: true });
+  const offlineSwitch = page.getByRole("switch", { name: "Work offline" });
+  const status = (words: string) => page.getByRole("status").filter({ hasText: words });
+  const card = (slide: number) => page.getByRole("listitem").filter({ has: title(slide) });
+
+  return {
+    page,
+    context,
+    title,
+    text,
+    status,
+    card,
+    /** Types a title and presses Enter, as a person does who is done with it. */
+    async rename(slide: number, to: string) {
+      await title(slide).fill(to);
+      await title(slide).press("Enter");
+    },
+    async rewrite(slide: number, to: string) {
+      await text(slide).fill(to);
+      await text(slide).blur();
+    },
+    press: (name: string) => page.getByRole("button", { name }).click(),
+    async workOffline() {
+      await offlineSwitch.click();
+      await expect(status("Working offline")).toBeVisible();
+    },
+    async comeBack() {
+      await offlineSwitch.click();
+      await expect(status("Working offline")).toBeHidden();
+    },
+    /** Everything written here has reached the log. */
+    isSaved: () => expect(status("All changes saved")).toBeVisible(),
+    async shows(titles: readonly string[]) {
+      await expect(slides()).toHaveCount(titles.length);
+      for (const [at, expected] of titles.entries()) await expect(title(at + 1)).toHaveValue(expected);
+    },
+    async openConflict() {
+      await page.getByRole("button", { name: "Decide…" }).click();
+      return page.getByRole("dialog");
+    },
+  };
+}

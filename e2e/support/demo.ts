@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const nodeWords = ["--conditions=holdfast-source", "--import", "tsx"];
+
+/** The whole demo as `npm start` runs it: real server, real Postgres, real page; on data of its own. */
+export interface Demo {
+  readonly pageUrl: string;
+  readonly serverUrl: string;
+  readonly secretKey: string;
+  /** Imports a Markdown file as `npm run demo:import` does; resolves with what it printed. */
+  import(file: string, ...words: string[]): Promise<{ code: number; printed: string }>;
+  stop(): Promise<void>;
+}
+
+export async function startDemo(): Promise<Demo> {
+  const data = await mkdtemp(join(tmpdir(), "holdfast-e2e-"));
+  const env = { ...process.env, HOLDFAST_DATA_DIR: data, PORT: "0", DEMO_PORT: "0" };
+  const child = spawn(process.execPath, [...nodeWords, "apps/demo/start.ts", "--no-import"], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await ended;
+    await rm(data, { recursive: true, force: true });
+  };
+  const opened = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (line.trim().startsWith("Open http")) resolve();
+    });
+  });
+  await Promise.race([opened, ended.then(() => Promise.reject(new Error("The demo ended before its page was up.")))]);
+
+  const read = async (name: string) => JSON.parse(await readFile(join(data, name), "utf8")) as Record<string, string>;
+  const { pageUrl = "", serverUrl = "" } = await read("demo.json");
+  const { live: secretKey = "" } = await read("keys.json");
+  return {
+    pageUrl,
+    serverUrl,
+    secretKey,
+    stop,
+    import: async (file, ...words) => {
+      const importer = spawn(process.execPath, [...nodeWords, "apps/demo/import.ts", file, ...words], {
+        cwd: root,
+        env,
+      });
+      let printed = "";
+      for (const stream of [importer.stdout, importer.stderr]) stream.on("data", (text) => (printed += text));
+      const [code] = (await once(importer, "close")) as [number];
+      return { code, printed };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import type { Demo } from "./demo.ts";
+
+/** One line of the server's log, as far as the tests ask about it. */
+export interface Entry {
+  readonly syncId: number;
+  readonly model: string;
+  readonly id: string;
+  readonly verb: string;
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly changedFields: readonly string[] | null;
+}
+
+export interface TestDeck {
+  readonly id: string;
+  readonly slideIds: readonly string[];
+}
+
+/** A deck of one's own for a test, written past every client. */
+export async function createDeck(demo: Demo, titles: readonly string[]): Promise<TestDeck> {
+  const id = `deck-${randomUUID()}`;
+  const slideIds = titles.map((_, at) => `${id}-s${at + 1}`);
+  const operations = [
+    { action: "create", model: "document", id, data: { title: `Deck ${id.slice(5, 9)}` } },
+    ...titles.map((title, at) => ({
+      action: "create",
+      model: "slide",
+      id: slideIds[at],
+      data: { deckId: id, title, order: at + 1, notes: `Text of ${title}` },
+    })),
+  ];
+  await ask(demo, "/v1/commits", { operations });
+  return { id, slideIds };
+}
+
+/** Everything that ever happened to one record, as the server's log has it. */
+export async function entriesOf(demo: Demo, id: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (let after = "0", more = true; more; ) {
+    const page = await ask<{ data: Entry[]; next_cursor: string; has_more: boolean }>(
+      demo,
+      `/v1/log?after=${after}&limit=1000`,
+    );
+    entries.push(...page.data);
+    after = page.next_cursor;
+    more = page.has_more;
+  }
+  return entries.filter((entry) => entry.id === id);
+}
+
+/** One record as the server has it now. */
+export async function readRecord(demo: Demo, model: string, id: string): Promise<Readonly<Record<string, unknown>>> {
+  const { data } = await ask<{ data: Record<string, unknown> }>(demo, `/v1/models/${model}/${id}`);
+  return data;
+}
+
+async function ask<T>(demo: Demo, path: string, body?: unknown): Promise<T> {
+  const answer = await fetch(demo.serverUrl + path, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${demo.secretKey}`, "content-type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as T;
+}

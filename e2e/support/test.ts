@@ -1,0 +1,48 @@
+import { test as base, type ConsoleMessage, expect } from "@playwright/test";
+import { type Board, createBoard } from "./board.ts";
+import { type Demo, startDemo } from "./demo.ts";
+
+export { expect } from "@playwright/test";
+
+interface Fixtures {
+  /** Complaints on the console that a test brings about on purpose. */
+  expectedOnConsole: RegExp[];
+  /** Opens the board as somebody, in a browser profile of its own, or in that of another window. */
+  open(person: string, deckId: string, beside?: Board): Promise<Board>;
+}
+
+export const test = base.extend<Fixtures, { demo: Demo }>({
+  demo: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
+    async ({}, use) => {
+      const demo = await startDemo();
+      await use(demo);
+      await demo.stop();
+    },
+    { scope: "worker", timeout: 60_000 },
+  ],
+
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  expectedOnConsole: async ({}, use) => use([]),
+
+  open: async ({ browser, demo, expectedOnConsole }, use) => {
+    const boards: Board[] = [];
+    const complaints: string[] = [];
+    await use(async (person, deckId, beside) => {
+      const context = beside?.context ?? (await browser.newContext());
+      const page = await context.newPage();
+      page.on("pageerror", (error) => complaints.push(String(error)));
+      page.on("console", (message) => isComplaint(message) && complaints.push(message.text()));
+      await page.goto(`${demo.pageUrl}/?person=${person}&deck=${deckId}`);
+      await expect(page.getByRole("heading", { level: 1 })).not.toHaveText("Holdfast");
+      const board = createBoard(page, context);
+      boards.push(board);
+      return board;
+    });
+    for (const context of new Set(boards.map((board) => board.context))) await context.close();
+    const surprises = complaints.filter((text) => !expectedOnConsole.some((pattern) => pattern.test(text)));
+    expect(surprises, "nothing unexpected on the console").toEqual([]);
+  },
+});
+
+const isComplaint = (message: ConsoleMessage) => message.type() === "error" || message.type() === "warning";
