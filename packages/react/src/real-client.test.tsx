@@ -1,0 +1,86 @@
+import { createClient } from "@holdfast/sdk/node";
+import { act, cleanup, renderHook } from "@testing-library/react";
+import { type ReactNode, StrictMode } from "react";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SyncProvider } from "./index.ts";
+import {
+  boardSchema,
+  useConflicts,
+  useMutation,
+  usePending,
+  useQuery,
+  useRecord,
+  useSyncStatus,
+} from "./testing/board-schema.ts";
+
+// The real client, kept off the network: what the hooks lean on must hold for it, not for the double alone.
+const open = () => createClient({ schema: boardSchema, url: "http://127.0.0.1:9", getToken: () => "", paused: true });
+let client: ReturnType<typeof open>;
+beforeEach(() => {
+  client = open();
+});
+afterEach(async () => {
+  cleanup();
+  await client.close();
+});
+
+const wrapper = ({ children }: { children: ReactNode }) => (
+  <StrictMode>
+    <SyncProvider client={client}>{children}</SyncProvider>
+  </StrictMode>
+);
+
+test("[V1] [V2] an edit renders the readers of its record alone", async () => {
+  const one = client.models.slide.create({ deckId: "d1", title: "One", order: 1 });
+  const two = client.models.slide.create({ deckId: "d1", title: "Two", order: 2 });
+  await Promise.all([one.queued, two.queued]);
+  const rendered = { one: 0, two: 0, deck: 0 };
+  const first = renderHook(() => [++rendered.one, useRecord("slide", one.id)] as const, { wrapper });
+  renderHook(() => [++rendered.two, useRecord("slide", two.id)], { wrapper });
+  const deck = renderHook(
+    () => [++rendered.deck, useQuery("slide", { where: { deckId: "d1" }, orderBy: "order" }, (all) => all.length)],
+    { wrapper },
+  );
+  const before = { ...rendered };
+  await act(async () => {
+    await client.models.slide.update(one.id, { title: "Renamed" }).queued;
+  });
+  expect(first.result.current[1]?.title).toBe("Renamed");
+  expect(deck.result.current[1]).toBe(2);
+  expect(rendered.one).toBeGreaterThan(before.one);
+  expect(rendered.two).toBe(before.two);
+  expect(rendered.deck).toBe(before.deck);
+});
+
+test("[V3] [V9] what is answered keeps its identity while nothing changes, so that no hook loops", async () => {
+  const { result, rerender } = renderHook(
+    () => ({
+      status: useSyncStatus(),
+      conflicts: useConflicts(),
+      pending: usePending(),
+      slides: useQuery("slide", { where: { deckId: "d1" } }),
+    }),
+    { wrapper },
+  );
+  await act(() => client.models.slide.create({ deckId: "d1", title: "One" }).queued);
+  const before = result.current;
+  rerender();
+  expect(result.current.status).toBe(before.status);
+  expect(result.current.conflicts).toBe(before.conflicts);
+  expect(result.current.pending).toBe(before.pending);
+  expect(result.current.slides).toBe(before.slides);
+  expect(before.status).toMatchObject({ name: "paused", pending: 1 });
+  expect(before.slides).toMatchObject([{ deckId: "d1", title: "One", order: 0 }]);
+});
+
+test("[V8] the writes work when they are taken apart", async () => {
+  const { result } = renderHook(() => useMutation("slide"), { wrapper });
+  const { create, update, delete: remove, commit } = result.current;
+  const { id } = create({ title: "One" });
+  update(id, { title: "Two" });
+  expect(client.models.slide.get(id)?.title).toBe("Two");
+  remove(id);
+  expect(client.models.slide.get(id)).toBeUndefined();
+  await act(() => commit([{ action: "create", model: "person", id: "p1", data: { name: "Ada" } }]).queued);
+  expect(client.models.person.get("p1")).toEqual({ id: "p1", name: "Ada" });
+});
