@@ -1,0 +1,73 @@
+import { writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { parseArgs } from "node:util";
+import { measureCommits } from "./commits.ts";
+import { measureFlush } from "./flush.ts";
+import { measureMemory } from "./memory.ts";
+import { measureSnapshot } from "./snapshot.ts";
+import { measureStep } from "./step.ts";
+import { measureStream } from "./stream.ts";
+import { type Row, toTable } from "./table.ts";
+
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,flush,step,memory] [--rounds 3] [--seconds 3] [--write]
+
+Measures Holdfast on this machine, beside floors measured in the same run. Takes about six minutes, with memory eight.
+
+  --only     some of the parts: commits, stream, snapshot, flush, step, memory
+  --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
+  --seconds  length of a run under load: 3
+  --write    put the table into docs/benchmarks.md
+`;
+
+interface Options {
+  readonly rounds: number;
+  readonly seconds: number;
+  say(line: string): void;
+}
+
+const parts: Record<string, (options: Options) => Promise<Row[]>> = {
+  commits: measureCommits,
+  stream: measureStream,
+  snapshot: measureSnapshot,
+  flush: measureFlush,
+  step: measureStep,
+  memory: measureMemory,
+};
+
+const { values } = parseArgs({
+  options: { only: { type: "string" }, rounds: { type: "string", default: "3" }, seconds: { type: "string", default: "3" }, write: { type: "boolean" }, help: { type: "boolean" } },
+});
+const say = (line: string) => void process.stderr.write(`bench: ${line}\n`);
+const names = values.only?.split(",") ?? Object.keys(parts);
+const unknown = names.find((name) => !Object.hasOwn(parts, name));
+
+if (values.help || unknown !== undefined) {
+  process.stdout.write(HELP);
+  process.exitCode = values.help ? 0 : 1;
+} else {
+  const rows: Row[] = [];
+  for (const name of names) {
+    say(`${name} …`);
+    rows.push(...((await parts[name]?.({ rounds: Number(values.rounds), seconds: Number(values.seconds), say })) ?? []));
+  }
+  const report = `${machine()}\n\n${toTable(rows)}\n`;
+  process.stdout.write(report);
+  if (values.write) writeFileSync(new URL("../../docs/benchmarks.md", import.meta.url), page(report));
+}
+
+function machine(): string {
+  const [cpu] = cpus();
+  const what = `${cpus().length} cores (${cpu?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform}`;
+  return `Machine: ${what}. Embedded Postgres over a unix socket, \`fsync\` and \`synchronous_commit\` on. Server, Postgres and whoever sends the load share the machine. ${new Date().toISOString().slice(0, 10)}, ${values.rounds} runs of ${values.seconds} s each, interleaved.`;
+}
+
+function page(report: string): string {
+  return `# Benchmarks
+
+Made by \`npm run bench -- --write\`; run it on your machine. Absolute figures depend on the machine and on what else it does, so each is shown beside a
+floor or a baseline from the same run. The limits of the server stay at their defaults. The middle of the runs is quoted, with the lowest and the highest.
+
+${report}
+Bundle sizes: \`npm run verify -- size\`.
+`;
+}

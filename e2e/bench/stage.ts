@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ChildProcess } from "node:child_process";
+import pg from "pg";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../packages/server/src/db/embedded.ts";
+import type { LoadPlan, LoadResult } from "./load.ts";
+import { endProgram, firstLine, startProgram, wholeOutput } from "./processes.ts";
+import type { ServerPlan, ServerReady } from "./server.ts";
+
+/** Where a run happens: one Postgres with fsync on, and whatever servers were started on it. */
+export interface Stage {
+  readonly postgres: EmbeddedPostgres;
+  /** The URL of a database of that name, made when it is not there. */
+  database(name: string): Promise<string>;
+  server(plan: Omit<ServerPlan, "databaseUrl"> & { databaseUrl: string }): Promise<RunningProgram & ServerReady>;
+  sql<T>(databaseUrl: string, text: string, values?: unknown[]): Promise<T[]>;
+  close(): Promise<void>;
+}
+
+export interface RunningProgram {
+  readonly child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
+  const postgres = await startEmbeddedPostgres({ dataDir: dir });
+  const running = new Set<ChildProcess>();
+  const stage: Stage = {
+    postgres,
+    async database(name) {
+      const known = await stage.sql(postgres.url, "select 1 from pg_database where datname = $1", [name]);
+      if (known.length === 0) await stage.sql(postgres.url, `create database ${name}`);
+      const url = new URL(postgres.url);
+      url.pathname = `/${name}`;
+      return url.href;
+    },
+    async server(plan) {
+      const child = startProgram(new URL("server.ts", import.meta.url), [JSON.stringify(plan)]);
+      running.add(child);
+      return { child, stop: () => endProgram(child), ...(await firstLine<ServerReady>(child)) };
+    },
+    async sql<T>(databaseUrl: string, text: string, values: unknown[] = []) {
+      const client = new pg.Client({ connectionString: databaseUrl });
+      await client.connect();
+      const { rows } = await client.query(text, values).finally(() => client.end());
+      return rows as T[];
+    },
+    async close() {
+      for (const child of running) await endProgram(child);
+      await postgres.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  return stage;
+}
+
+/** One run of load. An answer that is not 2xx would make the figure a lie, so it ends the benchmark. */
+export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
+  const result = await wholeOutput<LoadResult>(startProgram(new URL("load.ts", import.meta.url), [JSON.stringify(plan)]));
+  if (result.failed > 0 || result.answers === 0) throw new Error(`${result.failed} of ${result.answers + result.failed} requests failed.`);
+  return result;
+}

@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { startProgram } from "./processes.ts";
+import { openStage } from "./stage.ts";
+import { percentile, summarize } from "./statistics.ts";
+import type { Row } from "./table.ts";
+
+const PER_SECOND = 300;
+
+/** From sending a commit to hearing it on another client's socket: sender, server and listeners are three processes. */
+export async function measureStream({ rounds, seconds, say }: { rounds: number; seconds: number; say(line: string): void }): Promise<Row[]> {
+  const stage = await openStage();
+  try {
+    const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
+    const token = server.tokens[0] as string;
+    const rows: Row[] = [];
+    for (const sockets of [1, 100]) {
+      const found: { p50: number; p99: number }[] = [];
+      for (let n = 0; n < rounds; n++) {
+        const delays = (await oneRun(server.url, token, sockets, seconds)).sort((a, b) => a - b);
+        found.push({ p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) });
+        say(`round ${n + 1} of ${rounds}: ${sockets} sockets, ${delays.length} deliveries, p50 ${found.at(-1)?.p50.toFixed(2)} ms, p99 ${found.at(-1)?.p99.toFixed(2)} ms`);
+      }
+      const what = `sent → heard by another client, ${sockets} socket${sockets === 1 ? "" : "s"}, ${PER_SECOND} commits/s`;
+      rows.push({ what: `${what}, p50`, unit: "ms", runs: summarize(found.map(({ p50 }) => p50)), ...(sockets === 100 && { note: "target 5 ms" }) });
+      rows.push({ what: `${what}, p99`, unit: "ms", runs: summarize(found.map(({ p99 }) => p99)), ...(sockets === 100 && { note: "target 15 ms" }) });
+    }
+    return rows;
+  } finally {
+    await stage.close();
+  }
+}
+
+async function oneRun(url: string, token: string, sockets: number, seconds: number): Promise<number[]> {
+  const child = startProgram(new URL("listeners.ts", import.meta.url), [JSON.stringify({ url, token, sockets })]);
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  await lines.next();
+  await sendSteadily(url, token, seconds);
+  child.kill("SIGTERM");
+  const delays = JSON.parse((await lines.next()).value as string) as number[];
+  if (child.exitCode === null) await once(child, "exit");
+  return delays;
+}
+
+/** Commits at an even pace, whatever their answers take: a slow server gets no rest. */
+async function sendSteadily(url: string, token: string, seconds: number): Promise<void> {
+  const sent: Promise<unknown>[] = [];
+  const start = performance.now();
+  for (let n = 0; n < seconds * PER_SECOND; n++) {
+    const due = start + (n * 1_000) / PER_SECOND;
+    const wait = due - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const body = JSON.stringify({ id: `l${start}-${n}`.replace(".", "_"), data: { deckId: "deck-1", title: "Heard", notes: String(process.hrtime.bigint()) } });
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    sent.push(
+      fetch(`${url}/v1/models/slide`, { method: "POST", headers, body }).then(async (answer) => {
+        if (!answer.ok) throw new Error(`A commit was answered ${answer.status}: ${await answer.text()}`);
+        return answer.text();
+      }),
+    );
+  }
+  await Promise.all(sent);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+}
