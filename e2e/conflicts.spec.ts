@@ -96,10 +96,27 @@ test("a slide that one deletes while the other edits it is asked about", async (
   await ben.rename(1, "Still needed");
   await ben.isSaved();
   await ada.comeBack();
-  await expect(ada.page.getByText("You deleted “Still needed”, and Ben changed it meanwhile.")).toBeVisible();
+  await expect(ada.page.getByText(/You deleted “.*”, and Ben changed it meanwhile\./)).toBeVisible();
   await ada.openConflict();
-  await ada.press("Take theirs");
+  await ada.press("Keep the slide");
   await ada.isSaved();
   await ada.shows(["Still needed", "Other"]);
   await ben.shows(["Still needed", "Other"]);
+});
+
+test("an edit of a slide that the other has deleted can be kept as a new slide", async ({ demo, open }) => {
+  const deck = await createDeck(demo, ["Before", "Other"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  await ada.workOffline();
+  await ada.rename(1, "Worth keeping");
+  await ben.press("Delete “Before”");
+  await ben.isSaved();
+  await ada.comeBack();
+  await expect(ada.page.getByText("You changed “Before”, and Ben deleted it meanwhile.")).toBeVisible();
+  await ada.openConflict();
+  await ada.press("Add it as a new slide");
+  await ada.isSaved();
+  await ada.shows(["Other", "Worth keeping"]);
+  await ben.shows(["Other", "Worth keeping"]);
 });

@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,8 +13,8 @@ test("an imported deck grows under the eyes of who has the page open, and its pr
   browser,
 }) => {
   const page = await (await browser.newContext()).newPage();
-  await page.goto(demo.pageUrl);
-  await expect(page.getByText("There is no deck yet.")).toBeVisible();
+  await page.goto(`${demo.pageUrl}/?deck=${deckIdOf(await readFile(sample))}`);
+  await expect(page.getByText("No slides here yet.")).toBeVisible();
 
   const importing = demo.import(sample, "--pace", "150");
   const progress = page.getByRole("progressbar", { name: "Passages read" });
@@ -71,3 +71,6 @@ test.describe("a file that cannot be imported is refused in a sentence", () => {
     });
   }
 });
+
+/** A deck's id follows from its file's content. */
+const deckIdOf = (content: Buffer) => `doc_${createHash("sha256").update(content).digest("hex").slice(0, 20)}`;

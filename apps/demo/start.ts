@@ -1,5 +1,7 @@
 // The whole demo: the server on its own Postgres, the page, and an agent that imports the sample deck.
 import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createServer, type ViteDevServer } from "vite";
 import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
@@ -41,14 +43,29 @@ async function start(): Promise<void> {
     root: demoFolder,
     configFile: `${demoFolder}/vite.config.ts`,
     logLevel: "warn",
-    server: { port: await freePort(Number(process.env.DEMO_PORT ?? 5173)) },
+    cacheDir: join(dataDirectory(), "vite"),
+    // The page is shown, not worked on: one that reloads by itself under somebody's hands would look broken.
+    server: { hmr: false, watch: null, port: await freePort(Number(process.env.DEMO_PORT ?? 5173)) },
   });
   await page.listen();
   const pageUrl = (page.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
   const { url: serverUrl } = server;
   await changeDemoFile((file) => ({ ...file, serverUrl, pageUrl, pid: process.pid }));
   say(`\n  Open ${pageUrl}\n\n  Ctrl-C stops everything and keeps your data.\n`);
-  if (!values["no-import"]) agent = startAgent();
+  if (values["no-import"]) return;
+  await Promise.race([firstWindow(page), wait(LONGEST_WAIT_MS)]);
+  if (!isStopping) agent = startAgent();
+}
+
+const LONGEST_WAIT_MS = 8_000;
+
+/** The sample deck is more fun to watch than to find: the agent begins when somebody looks. */
+function firstWindow({ httpServer }: ViteDevServer): Promise<void> {
+  return new Promise((resolve) => {
+    httpServer?.on("request", (request) => {
+      if (request.url?.startsWith("/session")) resolve();
+    });
+  });
 }
 
 /** The address of a demo that runs on the same data, if one does: two servers cannot share it. */
@@ -73,7 +90,7 @@ function isAlive(pid: number): boolean {
 
 /** A process of its own, as an agent is: it has its own key and reaches the server as every client does. */
 function startAgent(): ChildProcess {
-  const child = spawn(process.execPath, nodeWords(importProgram, sampleFile), {
+  const child = spawn(process.execPath, nodeWords(importProgram, sampleFile, "--pace", "300"), {
     stdio: ["ignore", "ignore", "inherit"],
   });
   child.once("error", (error) => say(`The agent could not be started: ${error.message}`));

@@ -33,7 +33,8 @@ export function readMarkdown(markdown: string, fallbackTitle: string): MarkdownT
   const sections: { name: string; blocks: Block[] }[] = [{ name: title, blocks: [] }];
   for (const token of tokens) {
     if (token === titled) continue;
-    if (token.type === "heading" && token.depth === depth) sections.push({ name: inline(token.tokens ?? []), blocks: [] });
+    if (token.type === "heading" && token.depth === depth)
+      sections.push({ name: inline(token.tokens ?? []), blocks: [] });
     else sections.at(-1)?.blocks.push(...blocksOf(token));
   }
   // What stands before the first heading is a section of its own, if anything does.

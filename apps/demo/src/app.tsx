@@ -5,8 +5,10 @@ import { Deck } from "./deck.tsx";
 import { DeckPicker } from "./deck-picker.tsx";
 import { ImportProgress } from "./import-progress.tsx";
 import { NetworkSwitch } from "./network-switch.tsx";
+import { NoDeck } from "./no-deck.tsx";
 import { SecondWindow } from "./second-window.tsx";
-import { useQuery, useRecord, useSyncStatus } from "./sync.ts";
+import { Source } from "./source.tsx";
+import { useQuery, useRecord } from "./sync.ts";
 import { SyncLine } from "./sync-line.tsx";
 import { useDeckId } from "./use-deck-id.ts";
 
@@ -14,7 +16,6 @@ export function App({ person }: { person: string }) {
   const decks = useQuery("document", { orderBy: "title" });
   const [deckId, choose] = useDeckId(decks);
   const deck = useRecord("document", deckId ?? "skip");
-  const isStarting = useSyncStatus((status) => status.name === "starting");
   const title = deck?.title || "Holdfast";
   useEffect(() => {
     document.title = deck ? `${title} · Holdfast` : "Holdfast";
@@ -31,18 +32,14 @@ export function App({ person }: { person: string }) {
         <h1>{title}</h1>
         {deckId && <DeckPicker decks={decks} deckId={deckId} choose={choose} />}
         <div className="aside">
-          <ConflictList />
+          <ConflictList deckId={deckId} />
           <AttentionList />
           {deckId && <ImportProgress deckId={deckId} />}
           <SecondWindow person={person} deckId={deckId} />
         </div>
         {deckId && <Deck key={deckId} deckId={deckId} />}
-        {!deckId && !isStarting && (
-          <p className="empty">
-            There is no deck yet. The agent makes one from any Markdown file:
-            <code>npm run demo:import -- path/to/file.md</code>
-          </p>
-        )}
+        {deck && <Source deck={deck} />}
+        {!deckId && <NoDeck />}
       </main>
     </>
   );

@@ -1,20 +1,32 @@
 import type { Conflict } from "@holdfast/sdk";
 import { useEffect, useId, useRef, useState } from "react";
 import { changedWords } from "./changed-words.ts";
-import { conflictSentence, fieldName, isDeletion, valueWords } from "./conflict-words.ts";
+import { choiceWords, conflictSentence, fieldName, valueWords } from "./conflict-words.ts";
 import { useWriterName } from "./people.ts";
-import { useRecord } from "./sync.ts";
+import { orderAtEnd } from "./slide-order.ts";
+import { useClient } from "./sync.ts";
+import { useSlideName } from "./use-slide-name.ts";
+
+interface Props {
+  readonly conflict: Conflict;
+  /** The deck that is shown: where a slide goes that is added again. */
+  readonly deckId: string | undefined;
+  close(): void;
+}
 
 /** Mine, what it was before, and theirs, side by side; and the choice between them. */
-export function ConflictDialog({ conflict, close }: { conflict: Conflict; close(): void }) {
+export function ConflictDialog({ conflict, deckId, close }: Props) {
+  const client = useClient();
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const headingId = useId();
   const writer = useWriterName(conflict.writtenBy);
-  const title = useRecord("slide", conflict.id, (slide) => slide.title?.trim()) || "a slide";
-  const isTextOnly = conflict.theirs !== null && conflict.fields.every((field) => isText(conflict.mine[field]));
+  const slide = useSlideName(conflict);
+  const choices = choiceWords(conflict);
+  const { fields, mine, base, theirs } = conflict;
+  const canMerge = conflict.action !== "delete" && theirs !== null && fields.every((field) => isText(mine[field]));
   const [merged, setMerged] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(conflict.fields.map((field) => [field, valueWords(conflict.mine[field])])),
+    Object.fromEntries(fields.map((field) => [field, valueWords(mine[field])])),
   );
 
   useEffect(() => {
@@ -31,25 +43,32 @@ export function ConflictDialog({ conflict, close }: { conflict: Conflict; close(
     document.querySelector<HTMLElement>(`#slide-${CSS.escape(conflict.id)} article`)?.focus();
   };
 
+  const keepMine = () => {
+    if (theirs !== null || !deckId) return conflict.keepMine();
+    // There is nothing left to change. What was written becomes a slide of its own, at the end of the deck.
+    conflict.takeTheirs();
+    const slides = client.models.slide.list({ where: { deckId }, orderBy: "order" });
+    const { title, notes } = { ...base, ...mine };
+    return client.models.slide.create({
+      deckId,
+      title: valueWords(title),
+      notes: valueWords(notes),
+      order: orderAtEnd(slides),
+    });
+  };
+
   return (
     <dialog ref={dialog} className="conflict" aria-labelledby={headingId} onClose={close}>
       <h2 id={headingId} ref={heading} tabIndex={-1}>
-        {conflictSentence(conflict, writer, title)}
+        {conflictSentence(conflict, writer, slide)}
       </h2>
-      {!isDeletion(conflict) &&
-        conflict.fields.map((field) => (
+      {conflict.action !== "delete" &&
+        fields.map((field) => (
           <section key={field} className="versions" aria-label={fieldName(field)}>
-            <Version name="Yours" field={field} value={conflict.mine[field]} base={conflict.base[field]} />
-            <Version name="Before" field={field} value={conflict.base[field]} />
-            {conflict.theirs && (
-              <Version
-                name={possessive(writer)}
-                field={field}
-                value={conflict.theirs[field]}
-                base={conflict.base[field]}
-              />
-            )}
-            {isTextOnly && (
+            <Version name="Yours" value={mine[field]} base={base[field]} />
+            <Version name="Before" value={base[field]} />
+            {theirs && <Version name={possessive(writer)} value={theirs[field]} base={base[field]} />}
+            {canMerge && (
               <label className="merge">
                 <span>Or put the two together</span>
                 <textarea
@@ -62,13 +81,13 @@ export function ConflictDialog({ conflict, close }: { conflict: Conflict; close(
           </section>
         ))}
       <p className="choices">
-        <button type="button" className="strong" onClick={decide(() => conflict.keepMine())}>
-          Keep mine
+        <button type="button" className="strong" onClick={decide(keepMine)}>
+          {choices.mine}
         </button>
         <button type="button" onClick={decide(() => conflict.takeTheirs())}>
-          Take theirs
+          {choices.theirs}
         </button>
-        {isTextOnly && (
+        {canMerge && (
           <button type="button" onClick={decide(() => conflict.merge(merged))}>
             Save the merged text
           </button>
@@ -82,12 +101,12 @@ export function ConflictDialog({ conflict, close }: { conflict: Conflict; close(
 }
 
 /** One version of one field; what differs from `base` is marked. */
-function Version(props: { name: string; field: string; value: unknown; base?: unknown }) {
-  const text = valueWords(props.value);
-  const pieces = props.base === undefined ? [{ text, isChanged: false }] : changedWords(valueWords(props.base), text);
+function Version({ name, value, base }: { name: string; value: unknown; base?: unknown }) {
+  const text = valueWords(value);
+  const pieces = base === undefined ? [{ text, isChanged: false }] : changedWords(valueWords(base), text);
   return (
-    <div className="version" data-field={props.field}>
-      <h3>{props.name}</h3>
+    <div className="version">
+      <h3>{name}</h3>
       <p>
         {text === "" && <em>empty</em>}
         {pieces.map((piece, at) =>

@@ -3,10 +3,11 @@ import { useState } from "react";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { conflictSentence } from "./conflict-words.ts";
 import { useWriterName } from "./people.ts";
-import { useConflicts, useRecord } from "./sync.ts";
+import { useConflicts } from "./sync.ts";
+import { useSlideName } from "./use-slide-name.ts";
 
 /** Edits that met somebody else's: one line each, and the dialog that decides one of them. */
-export function ConflictList() {
+export function ConflictList({ deckId }: { deckId: string | undefined }) {
   const conflicts = useConflicts();
   const [openKey, setOpenKey] = useState<string>();
   const open = conflicts.find((conflict) => keyOf(conflict) === openKey);
@@ -21,7 +22,7 @@ export function ConflictList() {
           ))}
         </ul>
       </section>
-      {open && <ConflictDialog key={openKey} conflict={open} close={() => setOpenKey(undefined)} />}
+      {open && <ConflictDialog key={openKey} conflict={open} deckId={deckId} close={() => setOpenKey(undefined)} />}
     </>
   );
 }
@@ -31,10 +32,10 @@ const keyOf = (conflict: Conflict) => `${conflict.clientTxId} ${conflict.model} 
 
 function Line({ conflict, open }: { conflict: Conflict; open(): void }) {
   const writer = useWriterName(conflict.writtenBy);
-  const title = useRecord("slide", conflict.id, (slide) => slide.title?.trim()) || "a slide";
+  const slide = useSlideName(conflict);
   return (
     <li>
-      <p>{conflictSentence(conflict, writer, title)}</p>
+      <p>{conflictSentence(conflict, writer, slide)}</p>
       <p className="choices">
         <button type="button" onClick={open}>
           Decide…

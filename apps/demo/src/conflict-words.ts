@@ -4,16 +4,25 @@ const fieldNames: Readonly<Record<string, string>> = { title: "title", notes: "t
 
 export const fieldName = (field: string): string => fieldNames[field] ?? field;
 
-/** Who did what to what: the line above a decision. */
-export function conflictSentence(conflict: Conflict, writer: string, title: string): string {
-  if (conflict.theirs === null) return `You changed “${title}”, and ${writer} deleted it meanwhile.`;
-  if (isDeletion(conflict)) return `You deleted “${title}”, and ${writer} changed it meanwhile.`;
-  const fields = conflict.fields.map(fieldName);
-  return `You and ${writer} both changed the ${listed(fields)} of “${title}”.`;
+/** Who did what to what: the line above a decision. `slide` is how the slide is called. */
+export function conflictSentence(conflict: Conflict, writer: string, slide: string): string {
+  if (conflict.theirs === null) return `You changed ${slide}, and ${writer} deleted it meanwhile.`;
+  if (conflict.action === "delete") return `You deleted ${slide}, and ${writer} changed it meanwhile.`;
+  return `You and ${writer} both changed the ${listed(conflict.fields.map(fieldName))} of ${slide}.`;
 }
 
-/** A held deletion wants to write no field at all. */
-export const isDeletion = (conflict: Conflict): boolean => Object.keys(conflict.mine).length === 0;
+/** How the slide was called before either side touched it; what it is called now may be what the quarrel is about. */
+export function slideName(conflict: Conflict, titleNow: string | undefined): string {
+  const title = valueWords(conflict.base.title ?? titleNow).trim();
+  return title ? `“${title}”` : "a slide";
+}
+
+/** What the two plain answers are called. */
+export function choiceWords(conflict: Conflict): { readonly mine: string; readonly theirs: string } {
+  if (conflict.theirs === null) return { mine: "Add it as a new slide", theirs: "Let it go" };
+  if (conflict.action === "delete") return { mine: "Delete it anyway", theirs: "Keep the slide" };
+  return { mine: "Keep mine", theirs: "Take theirs" };
+}
 
 /** A value as a reader should see it. */
 export function valueWords(value: unknown): string {

@@ -1,8 +1,9 @@
 import { useCallback, useRef, useState } from "react";
 import { SlideCard } from "./slide-card.tsx";
 import { moveSlide, orderAtEnd } from "./slide-order.ts";
-import { useClient, useMutation, useQuery, useSyncStatus } from "./sync.ts";
+import { useClient, useMutation, useQuery } from "./sync.ts";
 import { Undo, type Undoable } from "./undo.tsx";
+import { useHasRows } from "./use-has-rows.ts";
 
 /** The slides of one deck, in order. */
 export function Deck({ deckId }: { deckId: string }) {
@@ -14,7 +15,7 @@ export function Deck({ deckId }: { deckId: string }) {
     (slides) => slides.map(({ id, order }) => ({ id, order })),
     samePlaces,
   );
-  const isStarting = useSyncStatus((status) => status.name === "starting");
+  const hasRows = useHasRows();
   const [newId, setNewId] = useState<string>();
   const [deleted, setDeleted] = useState<Undoable>();
   const forgetDeleted = useCallback(() => setDeleted(undefined), []);
@@ -54,7 +55,7 @@ export function Deck({ deckId }: { deckId: string }) {
 
   return (
     <section aria-label="Slides" className="deck">
-      {places.length === 0 && !isStarting && <p className="empty">No slides here yet.</p>}
+      {places.length === 0 && hasRows && <p className="empty">No slides here yet.</p>}
       <ol ref={list}>
         {places.map(({ id }, at) => (
           <SlideCard

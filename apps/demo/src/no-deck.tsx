@@ -1,0 +1,18 @@
+import { useSyncStatus } from "./sync.ts";
+
+/** What stands in the place of a deck while there is none. */
+export function NoDeck() {
+  const { name, syncId } = useSyncStatus(({ name, syncId }) => ({ name, syncId }));
+  if (name === "starting" || name === "connecting") return null;
+  if (name !== "online" && syncId === 0) {
+    return (
+      <p className="empty">Nothing has been read yet. Decks will be here when this window has been online once.</p>
+    );
+  }
+  return (
+    <p className="empty">
+      There is no deck yet. The agent makes one from any Markdown file:
+      <code>npm run demo:import -- path/to/file.md</code>
+    </p>
+  );
+}
