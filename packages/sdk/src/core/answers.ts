@@ -5,6 +5,7 @@ import type { Failure } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
 import { type Outcome, outcomesOf, verdictOf } from "./outcome.ts";
 import { changed, find } from "./queue.ts";
+import { isOtherLog } from "./reading.ts";
 import { sendPace, waitAfter } from "./retry.ts";
 import { missed, settle } from "./settle.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
@@ -83,6 +84,10 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
   );
   if (kept.length > 0) ask(turn, { do: "keep", mutations: kept });
   forget(turn, settle(turn));
+  // A receipt of another log than the rows are of: the server was restored between two frames of the stream.
+  const foreign = news.find(({ stage }) => stage.phase === "confirmed" && stage.receipt.logId !== undefined);
+  if (foreign?.stage.phase === "confirmed")
+    isOtherLog(turn, foreign.stage.receipt.logId ?? "", turn.state.rows.position ?? 0);
   if (!own) return;
   if (signIn !== undefined) tokenRefused(turn, signIn);
   const { sending } = turn.state;

@@ -56,8 +56,11 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
   const model = state.models[tableOf(refOf(key).model)];
   let shown = row;
   let contested: { fields: readonly string[]; since: number } | undefined;
-  for (const write of writes) {
-    if (write.stage.phase === "parked" || write.landed.includes(key)) continue;
+  // A write whose entry has come is in the row already, and so is what this client wrote before it, whose entries
+  // may have come in a snapshot, without names.
+  const landed = writes.map((write) => write.landed.includes(key)).lastIndexOf(true);
+  for (const write of writes.slice(landed + 1)) {
+    if (write.stage.phase === "parked") continue;
     if (write.stage.phase === "held") {
       const dispute = disputeOn(state, write, key);
       if (dispute) contested = { fields: dispute.fields, since: write.stage.heldAt };

@@ -60,10 +60,16 @@ export function hearSnapshot(turn: Turn, event: Of<"snapshotRead">): void {
   const before = turn.state.rows;
   const rows = rowsOfSnapshot(event.logId, event.stamp, event.lines);
   const other = before.position !== undefined && (before.logId !== event.logId || event.stamp < before.position);
+  const elsewhere = turn.state.queue.confirmed.some((name) => confirmedIn(turn, name) !== event.logId);
   set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined } });
   touch(turn, "everything");
-  if (other) offerAgain(turn, rows);
+  if (other || elsewhere) offerAgain(turn, rows);
   ask(turn, { do: "keepSnapshot", rows, settled: settle(turn) });
+}
+
+function confirmedIn(turn: Turn, clientTxId: string): string | undefined {
+  const stage = find(turn.state.queue, clientTxId)?.stage;
+  return stage?.phase === "confirmed" ? (stage.receipt.logId ?? turn.state.rows.logId) : undefined;
 }
 
 export function hearReadFailure(turn: Turn, reply: Reply): void {

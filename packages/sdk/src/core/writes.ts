@@ -75,8 +75,10 @@ export function persisted(turn: Turn, places: readonly Place[]): void {
   }
   set(turn, { queue: changed(turn.state.queue, saved) });
   // Given another name while it was on its way: the copy under the old one must not be sent after a reload.
-  if (strays.length > 0)
-    ask(turn, { do: "forget", seqs: strays.map((p) => p.seq), clientTxIds: strays.map((p) => p.clientTxId) });
+  if (strays.length === 0) return;
+  const taken = new Set([...inOrder(turn.state.queue)].map((m) => m.seq));
+  const free = strays.filter((p) => !taken.has(p.seq));
+  ask(turn, { do: "forget", seqs: free.map((p) => p.seq), clientTxIds: strays.map((p) => p.clientTxId) });
 }
 
 const kept = ({ storageTrouble }: ClientState): News =>
@@ -108,6 +110,9 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
       set(turn, {
         queue: changed(turn.state.queue, [{ ...m, landed: known.landed, stage: undecided ? m.stage : known.stage }]),
       });
+    } else if (there?.stage.phase === "saving") {
+      // A person answered it here a moment ago, and that is on its way to the disk: what was there before is old.
+      continue;
     } else if (there) set(turn, { queue: replaced(turn.state.queue, there.clientTxId, m) });
     else news.push(m);
     touch(turn, [...m.keys, ...(known?.keys ?? []), ...(there?.keys ?? [])]);

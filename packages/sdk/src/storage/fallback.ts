@@ -1,12 +1,12 @@
 import { type Storage, StorageFailure } from "../engine/ports.ts";
-import { memoryDisk, memoryStorage } from "./memory.ts";
+import { MemoryDisk, memoryStorage } from "./memory.ts";
 
 /**
  * A store that goes on in memory when the disk fails: once, for good, and saying so. What the disk held until then is
  * in the client's own memory; what it still holds is sent again after a reload, under the same names.
  */
 export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason: string) => void): Storage {
-  const memory = memoryDisk();
+  const memory = new MemoryDisk();
   const fallback = memoryStorage(memory);
   let primary: Promise<Storage> | undefined;
   let broken = false;
@@ -28,13 +28,13 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
   return {
     open: async (freshClientId) => {
       const stored = await run((storage) => storage.open(freshClientId));
-      memory.lastSeq = Math.max(memory.lastSeq, ...stored.mutations.map((m) => m.seq ?? 0));
+      for (const { seq = 0 } of stored.mutations) memory.startAfter(seq);
       return stored;
     },
     enqueue: async (mutations) => {
       const places = await run((storage) => storage.enqueue(mutations));
       // Places that memory gives later have to lie behind those that the disk gave.
-      for (const { seq } of places) memory.lastSeq = Math.max(memory.lastSeq, seq);
+      for (const { seq } of places) memory.startAfter(seq);
       return places;
     },
     keep: (mutations) => run((storage) => storage.keep(mutations)),
