@@ -1,6 +1,6 @@
 import { endProgram, firstLine, startProgram, wholeOutput } from "./processes.ts";
-import { openStage, type RunningProgram, runLoad, type Stage } from "./stage.ts";
 import type { ServerReady } from "./server.ts";
+import { openStage, type RunningProgram, runLoad, type Stage } from "./stage.ts";
 import { type Runs, summarize } from "./statistics.ts";
 import { type Row, round } from "./table.ts";
 
@@ -10,25 +10,48 @@ const LARGE_LOG = 2_000_000;
 const SLOW = "alter database slow set commit_delay = 2000; alter database slow set commit_siblings = 0";
 
 /** About 1.05 KB, with an id and a key of its own every time. */
-const create = JSON.stringify({ id: "s[<id>]", idempotencyKey: "k[<id>]", data: { deckId: "deck-1", title: "A slide", order: 3, notes: "n".repeat(850) } });
+const create = JSON.stringify({
+  id: "s[<id>]",
+  idempotencyKey: "k[<id>]",
+  data: { deckId: "deck-1", title: "A slide", order: 3, notes: "n".repeat(850) },
+});
 const bulk = JSON.stringify({
   commits: Array.from({ length: 100 }, (_, i) => ({
     clientTxId: `b[<id>]-${i}`,
-    operations: [{ action: "create", model: "slide", id: `b[<id>]-${i}`, data: { deckId: "deck-1", title: "A slide", order: i, notes: "n".repeat(850) } }],
+    operations: [
+      {
+        action: "create",
+        model: "slide",
+        id: `b[<id>]-${i}`,
+        data: { deckId: "deck-1", title: "A slide", order: i, notes: "n".repeat(850) },
+      },
+    ],
   })),
 });
 
 type Variant = readonly [name: string, run: () => Promise<number>];
 
 /** Commits per second over HTTP, beside what the framework and the database can do at all, each variant in every round. */
-export async function measureCommits({ rounds, seconds, say }: { rounds: number; seconds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureCommits({
+  rounds,
+  seconds,
+  say,
+}: {
+  rounds: number;
+  seconds: number;
+  say(line: string): void;
+}): Promise<Row[]> {
   const stage = await openStage();
   const echo = startProgram(new URL("echo.ts", import.meta.url));
   try {
     const echoUrl = (await firstLine<{ url: string }>(echo)).url;
     const floorUrl = await stage.database("floor");
     const one = await serverOn(stage, "one", 1);
-    const single = await stage.server({ databaseUrl: await stage.database("single"), organizations: 1, laneCommits: 1 });
+    const single = await stage.server({
+      databaseUrl: await stage.database("single"),
+      organizations: 1,
+      laneCommits: 1,
+    });
     const many = await serverOn(stage, "many", ORGANIZATIONS);
     const slowUrl = await stage.database("slow");
     await stage.sql(slowUrl, SLOW);
@@ -36,15 +59,40 @@ export async function measureCommits({ rounds, seconds, say }: { rounds: number;
     const slowSingle = await stage.server({ databaseUrl: slowUrl, organizations: 1, laneCommits: 1 });
     say(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
     const large = await largeServer(stage);
-    const writes = (server: ServerReady, connections = CONNECTIONS) => async () => {
-      const requests = server.tokens.map((token) => ({ path: "/v1/models/slide", token, body: create }));
-      return (await runLoad({ url: server.url, connections, seconds, requests })).perSecond;
-    };
+    const writes =
+      (server: ServerReady, connections = CONNECTIONS) =>
+      async () => {
+        const requests = server.tokens.map((token) => ({ path: "/v1/models/slide", token, body: create }));
+        return (await runLoad({ url: server.url, connections, seconds, requests })).perSecond;
+      };
     const bulks = (server: ServerReady) => async () =>
-      100 * (await runLoad({ url: server.url, connections: 4, seconds, requests: [{ path: "/v1/commits/bulk", token: server.tokens[0] as string, body: bulk }] })).perSecond;
+      100 *
+      (
+        await runLoad({
+          url: server.url,
+          connections: 4,
+          seconds,
+          requests: [{ path: "/v1/commits/bulk", token: server.tokens[0] as string, body: bulk }],
+        })
+      ).perSecond;
     const variants: Variant[] = [
-      ["echo", async () => (await runLoad({ url: echoUrl, connections: CONNECTIONS, seconds, requests: [{ path: "/", body: create }] })).perSecond],
-      ["floor", async () => (await wholeOutput<{ perSecond: number }>(startProgram(new URL("floor.ts", import.meta.url), [JSON.stringify({ url: floorUrl, connections: CONNECTIONS, seconds })]))).perSecond],
+      [
+        "echo",
+        async () =>
+          (await runLoad({ url: echoUrl, connections: CONNECTIONS, seconds, requests: [{ path: "/", body: create }] }))
+            .perSecond,
+      ],
+      [
+        "floor",
+        async () =>
+          (
+            await wholeOutput<{ perSecond: number }>(
+              startProgram(new URL("floor.ts", import.meta.url), [
+                JSON.stringify({ url: floorUrl, connections: CONNECTIONS, seconds }),
+              ]),
+            )
+          ).perSecond,
+      ],
       ["one1", writes(one, 1)],
       ["one16", writes(one, 16)],
       ["one64", writes(one)],
@@ -70,7 +118,11 @@ const serverOn = async (stage: Stage, database: string, organizations: number): 
   stage.server({ databaseUrl: await stage.database(database), organizations });
 
 /** Each variant once per round, the order turned round every time: a machine that slows down slows all of them. */
-async function interleaved(variants: readonly Variant[], rounds: number, say: (line: string) => void): Promise<Map<string, Runs>> {
+async function interleaved(
+  variants: readonly Variant[],
+  rounds: number,
+  say: (line: string) => void,
+): Promise<Map<string, Runs>> {
   const values = new Map<string, number[]>(variants.map(([name]) => [name, []]));
   for (let n = 0; n < rounds; n++)
     for (const [name, run] of n % 2 === 0 ? variants : variants.toReversed()) {
@@ -117,20 +169,51 @@ async function checkLogs(stage: Stage, databases: readonly string[]): Promise<vo
 function commitRows(runs: ReadonlyMap<string, Runs>): Row[] {
   const of = (name: string) => runs.get(name) as Runs;
   const share = (name: string, base: string) => `${round(of(name).median / of(base).median)}`;
-  const row = (what: string, name: string, against?: string, note?: string): Row => ({ what, unit: "/s", runs: of(name), ...(against !== undefined && { against }), ...(note !== undefined && { note }) });
+  const row = (what: string, name: string, against?: string, note?: string): Row => ({
+    what,
+    unit: "/s",
+    runs: of(name),
+    ...(against !== undefined && { against }),
+    ...(note !== undefined && { note }),
+  });
   return [
     row("floor: Fastify echo of the same body, 64 connections", "echo"),
     row("floor: transactions of one log line and one row, 64 connections", "floor"),
     row("commits, 1 organisation, 1 connection", "one1", `${share("one1", "echo")} of the echo at 64`),
     row("commits, 1 organisation, 16 connections", "one16", `${share("one16", "echo")} of the echo at 64`),
-    row("commits, 1 organisation, 64 connections", "one64", `**${share("one64", "echo")}** of the echo; ${share("one64", "floor")} of one-row transactions`, "target 0.35"),
-    row("the same, one commit per round", "single64", `the lane is **${share("one64", "single64")}×** this`, "target 5×"),
+    row(
+      "commits, 1 organisation, 64 connections",
+      "one64",
+      `**${share("one64", "echo")}** of the echo; ${share("one64", "floor")} of one-row transactions`,
+      "target 0.35",
+    ),
+    row(
+      "the same, one commit per round",
+      "single64",
+      `the lane is **${share("one64", "single64")}×** this`,
+      "target 5×",
+    ),
     row("commits with a slow disk (2 ms a commit)", "slow64"),
-    row("the same, one commit per round", "slowSingle64", `the lane is **${share("slow64", "slowSingle64")}×** this`, "target 10×"),
+    row(
+      "the same, one commit per round",
+      "slowSingle64",
+      `the lane is **${share("slow64", "slowSingle64")}×** this`,
+      "target 10×",
+    ),
     row("commits, 32 organisations, 1 connection", "many1"),
     row("commits, 32 organisations, 16 connections", "many16"),
-    row("commits, 32 organisations, 64 connections", "many64", `**${share("many64", "one64")}** of one organisation`, "target 0.70"),
-    row("commits, a log of 2 000 000 entries, 64 connections", "large64", `**${share("large64", "one64")}** of a log that began empty`, "target 0.90"),
+    row(
+      "commits, 32 organisations, 64 connections",
+      "many64",
+      `**${share("many64", "one64")}** of one organisation`,
+      "target 0.70",
+    ),
+    row(
+      "commits, a log of 2 000 000 entries, 64 connections",
+      "large64",
+      `**${share("large64", "one64")}** of a log that began empty`,
+      "target 0.90",
+    ),
     row("bulk of 100, 4 connections: commits", "bulk", `${share("bulk", "one64")} of single commits`, "target 8 000/s"),
   ];
 }

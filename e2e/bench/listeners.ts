@@ -9,7 +9,10 @@ export interface ListenPlan {
 
 const plan = JSON.parse(process.argv[2] ?? "{}") as ListenPlan;
 const delays: number[] = [];
-const sockets = Array.from({ length: plan.sockets }, () => new WebSocket(`${plan.url.replace("http", "ws")}/v1/stream`, "holdfast.v1"));
+const sockets = Array.from(
+  { length: plan.sockets },
+  () => new WebSocket(`${plan.url.replace("http", "ws")}/v1/stream`, "holdfast.v1"),
+);
 await Promise.all(
   sockets.map(
     (socket) =>

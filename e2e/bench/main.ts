@@ -35,7 +35,13 @@ const parts: Record<string, (options: Options) => Promise<Row[]>> = {
 };
 
 const { values } = parseArgs({
-  options: { only: { type: "string" }, rounds: { type: "string", default: "3" }, seconds: { type: "string", default: "3" }, write: { type: "boolean" }, help: { type: "boolean" } },
+  options: {
+    only: { type: "string" },
+    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "3" },
+    write: { type: "boolean" },
+    help: { type: "boolean" },
+  },
 });
 const say = (line: string) => void process.stderr.write(`bench: ${line}\n`);
 const names = values.only?.split(",") ?? Object.keys(parts);
@@ -48,7 +54,9 @@ if (values.help || unknown !== undefined) {
   const rows: Row[] = [];
   for (const name of names) {
     say(`${name} …`);
-    rows.push(...((await parts[name]?.({ rounds: Number(values.rounds), seconds: Number(values.seconds), say })) ?? []));
+    rows.push(
+      ...((await parts[name]?.({ rounds: Number(values.rounds), seconds: Number(values.seconds), say })) ?? []),
+    );
   }
   const report = `${machine()}\n\n${toTable(rows)}\n`;
   process.stdout.write(report);

@@ -20,11 +20,23 @@ export async function measureMemory({ say }: { say(line: string): void }): Promi
     await fetch(`${server.url}/v1/commits`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body: JSON.stringify({ operations: Array.from({ length: 100 }, (_, i) => ({ action: "create", model: "slide", id: `m${i}`, data: { deckId: "deck-1" } })) }),
+      body: JSON.stringify({
+        operations: Array.from({ length: 100 }, (_, i) => ({
+          action: "create",
+          model: "slide",
+          id: `m${i}`,
+          data: { deckId: "deck-1" },
+        })),
+      }),
     });
     const samples: { commits: number; rss: number }[] = [];
     for (let done = 0; done < COMMITS; ) {
-      const { answers } = await runLoad({ url: server.url, connections: 4, seconds: 6, requests: [{ path: "/v1/commits/bulk", token, body }] });
+      const { answers } = await runLoad({
+        url: server.url,
+        connections: 4,
+        seconds: 6,
+        requests: [{ path: "/v1/commits/bulk", token, body }],
+      });
       done += answers * 100;
       samples.push({ commits: done, rss: rssMegabytes(server.child.pid as number) });
       say(`${done.toLocaleString("en-US")} commits: ${samples.at(-1)?.rss.toFixed(0)} MB`);
@@ -34,7 +46,12 @@ export async function measureMemory({ say }: { say(line: string): void }): Promi
     const second = summarize(samples.slice(half).map(({ rss }) => rss));
     return [
       { what: `server's memory, first half of ${COMMITS.toLocaleString("en-US")} commits`, unit: "MB", runs: first },
-      { what: "the same, second half", unit: "MB", runs: second, against: `${(second.median / first.median).toFixed(2)} of the first half` },
+      {
+        what: "the same, second half",
+        unit: "MB",
+        runs: second,
+        against: `${(second.median / first.median).toFixed(2)} of the first half`,
+      },
     ];
   } finally {
     await stage.close();
@@ -42,4 +59,5 @@ export async function measureMemory({ say }: { say(line: string): void }): Promi
 }
 
 /** Resident memory of a process, as Linux tells it. */
-const rssMegabytes = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
+const rssMegabytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;

@@ -24,7 +24,14 @@ export async function measureSnapshot({ rounds, say }: { rounds: number; say(lin
       found.push((ROWS * 1_000) / (performance.now() - start));
       say(`round ${n + 1} of ${rounds}: snapshot ${Math.round(found.at(-1) as number)} rows/s`);
     }
-    return [{ what: `snapshot of ${ROWS.toLocaleString("en-US")} rows of 330 B, pages of 10 000`, unit: "rows/s", runs: summarize(found), note: "target 80 000/s" }];
+    return [
+      {
+        what: `snapshot of ${ROWS.toLocaleString("en-US")} rows of 330 B, pages of 10 000`,
+        unit: "rows/s",
+        runs: summarize(found),
+        note: "target 80 000/s",
+      },
+    ];
   } finally {
     await stage.close();
   }
@@ -35,9 +42,14 @@ async function readAll(url: string, token: string): Promise<number> {
   let cursor: string | null = null;
   do {
     const search: string = cursor === null ? "" : `&starting_after=${encodeURIComponent(cursor)}`;
-    const answer: Response = await fetch(`${url}/v1/snapshot?limit=10000${search}`, { headers: { authorization: `Bearer ${token}` } });
+    const answer: Response = await fetch(`${url}/v1/snapshot?limit=10000${search}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     const text = await answer.text();
-    const end = JSON.parse(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)) as { count: number; next_cursor: string | null };
+    const end = JSON.parse(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)) as {
+      count: number;
+      next_cursor: string | null;
+    };
     count += end.count;
     cursor = end.next_cursor;
   } while (cursor !== null);

@@ -1,9 +1,9 @@
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChildProcess } from "node:child_process";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "@holdfast/server";
 import pg from "pg";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../packages/server/src/db/embedded.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
 import { endProgram, firstLine, startProgram, wholeOutput } from "./processes.ts";
 import type { ServerPlan, ServerReady } from "./server.ts";
@@ -58,7 +58,10 @@ export async function openStage(): Promise<Stage> {
 
 /** One run of load. An answer that is not 2xx would make the figure a lie, so it ends the benchmark. */
 export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
-  const result = await wholeOutput<LoadResult>(startProgram(new URL("load.ts", import.meta.url), [JSON.stringify(plan)]));
-  if (result.failed > 0 || result.answers === 0) throw new Error(`${result.failed} of ${result.answers + result.failed} requests failed.`);
+  const result = await wholeOutput<LoadResult>(
+    startProgram(new URL("load.ts", import.meta.url), [JSON.stringify(plan)]),
+  );
+  if (result.failed > 0 || result.answers === 0)
+    throw new Error(`${result.failed} of ${result.answers + result.failed} requests failed.`);
   return result;
 }

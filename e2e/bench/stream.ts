@@ -8,7 +8,15 @@ import type { Row } from "./table.ts";
 const PER_SECOND = 300;
 
 /** From sending a commit to hearing it on another client's socket: sender, server and listeners are three processes. */
-export async function measureStream({ rounds, seconds, say }: { rounds: number; seconds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureStream({
+  rounds,
+  seconds,
+  say,
+}: {
+  rounds: number;
+  seconds: number;
+  say(line: string): void;
+}): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
@@ -19,11 +27,23 @@ export async function measureStream({ rounds, seconds, say }: { rounds: number; 
       for (let n = 0; n < rounds; n++) {
         const delays = (await oneRun(server.url, token, sockets, seconds)).sort((a, b) => a - b);
         found.push({ p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) });
-        say(`round ${n + 1} of ${rounds}: ${sockets} sockets, ${delays.length} deliveries, p50 ${found.at(-1)?.p50.toFixed(2)} ms, p99 ${found.at(-1)?.p99.toFixed(2)} ms`);
+        say(
+          `round ${n + 1} of ${rounds}: ${sockets} sockets, ${delays.length} deliveries, p50 ${found.at(-1)?.p50.toFixed(2)} ms, p99 ${found.at(-1)?.p99.toFixed(2)} ms`,
+        );
       }
       const what = `sent → heard by another client, ${sockets} socket${sockets === 1 ? "" : "s"}, ${PER_SECOND} commits/s`;
-      rows.push({ what: `${what}, p50`, unit: "ms", runs: summarize(found.map(({ p50 }) => p50)), ...(sockets === 100 && { note: "target 5 ms" }) });
-      rows.push({ what: `${what}, p99`, unit: "ms", runs: summarize(found.map(({ p99 }) => p99)), ...(sockets === 100 && { note: "target 15 ms" }) });
+      rows.push({
+        what: `${what}, p50`,
+        unit: "ms",
+        runs: summarize(found.map(({ p50 }) => p50)),
+        ...(sockets === 100 && { note: "target 5 ms" }),
+      });
+      rows.push({
+        what: `${what}, p99`,
+        unit: "ms",
+        runs: summarize(found.map(({ p99 }) => p99)),
+        ...(sockets === 100 && { note: "target 15 ms" }),
+      });
     }
     return rows;
   } finally {
@@ -50,7 +70,10 @@ async function sendSteadily(url: string, token: string, seconds: number): Promis
     const due = start + (n * 1_000) / PER_SECOND;
     const wait = due - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const body = JSON.stringify({ id: `l${start}-${n}`.replace(".", "_"), data: { deckId: "deck-1", title: "Heard", notes: String(process.hrtime.bigint()) } });
+    const body = JSON.stringify({
+      id: `l${start}-${n}`.replace(".", "_"),
+      data: { deckId: "deck-1", title: "Heard", notes: String(process.hrtime.bigint()) },
+    });
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     sent.push(
       fetch(`${url}/v1/models/slide`, { method: "POST", headers, body }).then(async (answer) => {

@@ -32,6 +32,7 @@ import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
 
+export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
 export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
 export { newSecretToken } from "./flows/secret-keys.ts";
 export { pushSchema };

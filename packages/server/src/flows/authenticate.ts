@@ -19,11 +19,17 @@ const MOST_REMEMBERED = 10_000;
 
 export function createAuthenticator(pool: Database, adminToken: string): Authenticator {
   const remembered = new Map<string, { readonly found: KeyLookup; readonly at: number }>();
+  const asking = new Map<string, Promise<KeyLookup | undefined>>();
   const adminHash = tokenHash(adminToken);
 
-  async function lookUp(token: string): Promise<KeyLookup | undefined> {
-    const known = remembered.get(token);
-    if (known && Date.now() - known.at < FRESH_MS) return known.found;
+  /** Requests that come while a token is being looked up wait for the same answer. */
+  function lookUp(token: string): Promise<KeyLookup | undefined> {
+    const asked = asking.get(token) ?? askDatabase(token).finally(() => asking.delete(token));
+    asking.set(token, asked);
+    return asked;
+  }
+
+  async function askDatabase(token: string): Promise<KeyLookup | undefined> {
     const found = await findSecretKey(pool, tokenHash(token));
     remembered.delete(token);
     // Unknown tokens are not remembered: a stranger cannot fill the memory with guesses.
@@ -35,10 +41,10 @@ export function createAuthenticator(pool: Database, adminToken: string): Authent
 
   return {
     async principalOf(token) {
+      const known = remembered.get(token);
+      if (known && Date.now() - known.at < FRESH_MS) return verdict(known.found);
       if (!hasValidChecksum(token)) return refuse("apikey_invalid");
-      const found = await lookUp(token);
-      if (!found) return refuse("apikey_invalid");
-      return found.revoked ? refuse("token_revoked") : found.principal;
+      return verdict(await lookUp(token));
     },
     isOperator: (token) => timingSafeEqual(tokenHash(token), adminHash),
     forget: (tokenId) => {
@@ -46,6 +52,9 @@ export function createAuthenticator(pool: Database, adminToken: string): Authent
     },
   };
 }
+
+const verdict = (found: KeyLookup | undefined): Principal | Refusal =>
+  found === undefined ? refuse("apikey_invalid") : found.revoked ? refuse("token_revoked") : found.principal;
 
 /** The token of `Authorization: Bearer <token>`; undefined when the header is absent or anything else. */
 export function bearerToken(header: string | undefined): string | undefined {

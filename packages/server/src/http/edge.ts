@@ -47,13 +47,15 @@ export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOpti
     const pattern = new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}$`);
     for (const one of [method].flat()) app.routeTable.push({ method: one, pattern });
   });
-  app.addHook("onRequest", async (request, reply) => {
+  // Callbacks, not promises: this runs for every request.
+  app.addHook("onRequest", (request, reply, next) => {
     void reply.header(headers.requestId, request.id);
-    if (stopping.aborted) void reply.header("connection", "close");
     const refusal = stopping.aborted
       ? refuse("unavailable", { message: "The server is stopping." })
       : checkHeaders(request.raw.rawHeaders, request.url);
-    if (refusal) return sendRefusal(reply, refusal);
+    if (stopping.aborted) void reply.header("connection", "close");
+    if (refusal) sendRefusal(reply, refusal);
+    else next();
   });
   await app.register(cors, {
     origin: (origin, decide) => decide(null, origin !== undefined && isOriginAllowed(origin)),

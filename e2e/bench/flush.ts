@@ -1,0 +1,38 @@
+import { connect } from "./client.ts";
+import { openStage } from "./stage.ts";
+import { summarize } from "./statistics.ts";
+import type { Row } from "./table.ts";
+
+const QUEUED = 10_000;
+
+/** A long time offline: ten thousand writes wait, and go out when the line is back, until the log has settled them all. */
+export async function measureFlush({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+  const stage = await openStage();
+  try {
+    const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
+    const found: number[] = [];
+    for (let n = 0; n < rounds; n++) {
+      const client = await connect(server);
+      client.pause();
+      for (let i = 0; i < QUEUED; i++)
+        client.models.slide.create({ deckId: "deck-1", title: `Slide ${i}`, order: i, notes: "n".repeat(200) });
+      const start = performance.now();
+      client.resume();
+      await client.drain({ timeoutMs: 60_000 });
+      found.push((QUEUED * 1_000) / (performance.now() - start));
+      if (client.attention().length + client.conflicts().length > 0) throw new Error("A write was refused.");
+      await client.close();
+      say(`round ${n + 1} of ${rounds}: ${Math.round(found.at(-1) as number)} writes/s`);
+    }
+    return [
+      {
+        what: `SDK: ${QUEUED.toLocaleString("en-US")} queued writes, from going online to settled`,
+        unit: "/s",
+        runs: summarize(found),
+        note: "target 5 000/s",
+      },
+    ];
+  } finally {
+    await stage.close();
+  }
+}
