@@ -77,14 +77,17 @@ test("text under somebody's hands is not replaced, and saving it asks instead of
   const deck = await createDeck(demo, ["Before"]);
   const ada = await open("ada", deck.id);
   const ben = await open("ben", deck.id);
-  await ada.page.clock.install();
-  await ada.title(1).fill("Ada is typing");
+  await ada.title(1).fill("");
+  const typing = ada.title(1).pressSequentially("Ada types on and on, and does not look up", { delay: 100 });
+  await expect(ada.title(1)).toHaveValue(/^Ada/);
   await ben.rename(1, "Ben was quicker");
-  await ben.isSaved();
-  // Ada's window has read Ben's change by now: her other field would show it.
-  await expect(ada.title(1)).toHaveValue("Ada is typing");
+  await ben.rewrite(1, "Read by Ada’s window");
+  await expect(ada.text(1)).toHaveValue("Read by Ada’s window");
+  await typing;
+  await expect(ada.title(1)).toHaveValue("Ada types on and on, and does not look up");
   await ada.title(1).press("Enter");
   await expect(ada.card(1)).toContainText("Needs your decision");
+  await expect(ben.title(1)).toHaveValue("Ben was quicker");
 });
 
 test("a slide that one deletes while the other edits it is asked about", async ({ demo, open }) => {

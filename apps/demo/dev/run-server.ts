@@ -1,9 +1,11 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { dataDirectory, nodeWords, referenceSchema, serverProgram } from "./project.ts";
+import type { Readable } from "node:stream";
+import { pathToFileURL } from "node:url";
+import { dataDirectory, endWithParent, nodeWords, referenceSchema, serverProgram } from "./project.ts";
 
 export interface RunningServer {
   readonly url: string;
@@ -16,7 +18,7 @@ export interface RunningServer {
 export async function runServer(port: number): Promise<RunningServer> {
   await mkdir(dataDirectory(), { recursive: true });
   const logPath = join(dataDirectory(), "server.log");
-  const child = spawn(process.execPath, nodeWords(serverProgram), {
+  const child = spawn(process.execPath, ["--import", pathToFileURL(endWithParent).href, ...nodeWords(serverProgram)], {
     env: {
       HOLDFAST_SCHEMA: referenceSchema,
       ...process.env,
@@ -24,21 +26,22 @@ export async function runServer(port: number): Promise<RunningServer> {
       PORT: String(port),
       HOLDFAST_DATA_DIR: dataDirectory(),
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
     // Ctrl-C goes to the whole group; the server is told to stop by us, after the page.
     detached: process.platform !== "win32",
-  });
-  const log = createWriteStream(logPath, { mode: 0o600 });
-  let lastLine = "";
+  }) as ChildProcessByStdio<null, Readable, Readable>;
+  const log = createWriteStream(logPath, { flags: "a", mode: 0o600 });
+  let reason = "";
   createInterface({ input: child.stderr }).on("line", (line) => {
-    lastLine = line;
+    // What the server says to people, between its log lines and above a stack.
+    if (line.startsWith("holdfast: ")) reason = line.slice("holdfast: ".length).replace(/^Error: /, "");
     log.write(`${line}\n`);
   });
 
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`The server could not be started: ${error.message}`));
     child.once("exit", (code, signal) => {
-      resolve(`The server ended (${signal ?? `exit code ${code}`}). ${readable(lastLine)} Its log: ${logPath}`);
+      resolve(`The server ended (${signal ?? `exit code ${code}`}). ${reason} Its log: ${logPath}`);
     });
   });
   const url = await Promise.race([listening(child.stdout), ended.then((why) => Promise.reject(new Error(why)))]);
@@ -64,14 +67,4 @@ function listening(stdout: NodeJS.ReadableStream): Promise<string> {
       }
     });
   });
-}
-
-/** The message of a JSON log line, or the line. */
-function readable(line: string): string {
-  try {
-    const said = JSON.parse(line) as { msg?: string; message?: string };
-    return said.msg ?? said.message ?? line;
-  } catch {
-    return line;
-  }
 }

@@ -8,7 +8,7 @@ const marked = (base: string, text: string) =>
 
 test.each([
   ["one two three", "one two three", "one two three"],
-  ["one two three", "one 2 three", "one [2 ]three"],
+  ["one two three", "one 2 three", "one [2] three"],
   ["one two", "one two and more", "one two [and more]"],
   ["", "new", "[new]"],
   ["gone", "", ""],

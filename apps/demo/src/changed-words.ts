@@ -19,7 +19,17 @@ export function changedWords(base: string, text: string): readonly Piece[] {
     if (last?.isChanged === isChanged) pieces[pieces.length - 1] = { text: last.text + word, isChanged };
     else pieces.push({ text: word, isChanged });
   });
-  return pieces;
+  return pieces.flatMap(withoutSpaceBehind);
+}
+
+/** A mark ends with its last word. */
+function withoutSpaceBehind(piece: Piece): readonly Piece[] {
+  const text = piece.text.trimEnd();
+  if (!piece.isChanged || text === "" || text === piece.text) return [piece];
+  return [
+    { text, isChanged: true },
+    { text: piece.text.slice(text.length), isChanged: false },
+  ];
 }
 
 /** Words with the space behind them, so that neighbours that changed are marked as one phrase. */

@@ -17,6 +17,8 @@ const status = (change: Partial<SyncStatus>): SyncStatus => ({
 test.each([
   [{}, "calm", "All changes saved", ""],
   [{ pending: 1, oldestPendingAt: 99_000 }, "busy", "Saving", "1 change"],
+  [{ conflicts: 1 }, "waiting", "Waiting for your decision", ""],
+  [{ attention: 1, pending: 1 }, "busy", "Saving", "1 change"],
   [{ name: "paused" }, "waiting", "Working offline", ""],
   [
     { name: "paused", pending: 2, oldestPendingAt: 40_000 },
@@ -32,7 +34,17 @@ test.each([
   ],
   [{ name: "storage-failed" }, "trouble", "This browser cannot store your changes", ""],
 ] as const)("%o is said as %s: %s %s", (change, mood, says, waiting) => {
-  expect(statusWords(status(change), 100_000)).toEqual({ mood, says, waiting });
+  expect(statusWords(status(change), 0, 100_000)).toEqual({ mood, says, waiting });
+});
+
+test("changes that wait behind a decision are not said to be on their way", () => {
+  const behind = status({ conflicts: 1, pending: 2 });
+  expect(statusWords(behind, 2, 0)).toEqual({
+    mood: "waiting",
+    says: "Waiting for your decision",
+    waiting: "2 changes",
+  });
+  expect(statusWords(behind, 1, 0).says).toBe("Saving");
 });
 
 test.each([

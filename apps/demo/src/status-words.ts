@@ -10,8 +10,8 @@ export interface StatusWords {
   readonly waiting: string;
 }
 
-/** The sync status in plain words. */
-export function statusWords(status: SyncStatus, now: number): StatusWords {
+/** The sync status in plain words. `blocked` writes wait behind one that waits for a person. */
+export function statusWords(status: SyncStatus, blocked: number, now: number): StatusWords {
   const waiting = waitingWords(status, now);
   switch (status.name) {
     case "starting":
@@ -19,8 +19,9 @@ export function statusWords(status: SyncStatus, now: number): StatusWords {
     case "connecting":
       return { mood: "busy", says: "Connecting", waiting };
     case "online":
-      return status.pending > 0
-        ? { mood: "busy", says: "Saving", waiting }
+      if (status.pending > blocked) return { mood: "busy", says: "Saving", waiting };
+      return status.conflicts + status.attention > 0
+        ? { mood: "waiting", says: "Waiting for your decision", waiting }
         : { mood: "calm", says: "All changes saved", waiting };
     case "offline":
       return { mood: "waiting", says: "No connection", waiting };

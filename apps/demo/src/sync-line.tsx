@@ -1,12 +1,13 @@
 import { useEffect, useState } from "react";
 import { statusWords } from "./status-words.ts";
-import { useSyncStatus } from "./sync.ts";
+import { usePending, useSyncStatus } from "./sync.ts";
 
 /** How the window stands with the server: a dot, plain words, and what waits. */
 export function SyncLine() {
   const status = useSyncStatus();
+  const blocked = usePending((pending) => pending.filter((mutation) => mutation.phase === "blocked").length);
   const now = useNow(status.pending > 0);
-  const { mood, says, waiting } = statusWords(status, now);
+  const { mood, says, waiting } = statusWords(status, blocked, now);
   return (
     <p className="sync-line" data-mood={mood} title={status.reason}>
       <span className="dot" aria-hidden="true" />
