@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import cors from "@fastify/cors";
 import { type ErrorCode, headers, limits } from "@holdfast/sdk/protocol";
 import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
-import { failureCode } from "../db/database-error.ts";
+import { failureCode } from "../flows/failure.ts";
 import { newId } from "../ids.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, searchOf } from "../wire/address.ts";

@@ -215,7 +215,8 @@ function write(
     return;
   const syncId = state.head.syncId + draft.lines.length + 1;
   const by = writerOf(commit).writtenBy;
-  const groups = row ? groupsOf(model, row.data) : [];
+  // A deletion is filed where the record was: who saw it hears that it is gone, not that it went elsewhere.
+  const groups = row ? groupsOf(model, row.data) : (before?.groups ?? []);
   const after: RecordState | null = row
     ? {
         syncId,

@@ -2,7 +2,7 @@ import type { Read, StaleNotification } from "@holdfast/sdk/protocol";
 import { type CommitRequest, recordKey } from "./commit-request.ts";
 import { participantName } from "./participant.ts";
 import { type Refusal, refuse } from "./refusal.ts";
-import { judgePremise, type Writer } from "./stale.ts";
+import { type Collision, judgePremise, type Writer } from "./stale.ts";
 import { organizationGroup } from "./sync-group.ts";
 import { type GroupHead, newerEntries, newestOfOthers, type WorldState, writerName } from "./world-state.ts";
 
@@ -37,11 +37,10 @@ function rowPremise(state: WorldState, read: Read, writer: Writer): StaleNotific
   const model = read.model as string;
   const id = read.id as string;
   const key = recordKey(model, id);
-  const collision = judgePremise(
-    read.fields,
-    state.records.get(key)?.data,
-    newerEntries(state, key, read.readAt, writer),
-  );
+  const record = state.records.get(key);
+  const collision =
+    judgePremise(read.fields, record?.data, newerEntries(state, key, read.readAt, writer)) ??
+    (record ? undefined : goneUnseen(state, read));
   return (
     collision && {
       object: "stale_notification",
@@ -51,6 +50,14 @@ function rowPremise(state: WorldState, read: Read, writer: Writer): StaleNotific
       ...collision,
     }
   );
+}
+
+/** A record that is not there may have been taken away where the log no longer reaches: nobody can vouch for it. */
+function goneUnseen(state: WorldState, { readAt, fields = [] }: Read): Collision | undefined {
+  const { trimmedTo } = state.head;
+  return readAt < trimmedTo
+    ? { writtenBy: "", observedSyncId: trimmedTo, conflictingFields: [...fields], currentValues: {} }
+    : undefined;
 }
 
 function groupPremise(state: WorldState, read: Read, group: string, writer: Writer): StaleNotification | undefined {

@@ -100,7 +100,7 @@ function fieldProblems(model: string, before: Model, after: Model, hasRecords: b
   const problems: Problem[] = [];
   const say = (field: string, problem: string) => problems.push({ model, field, problem });
   for (const [name, field] of Object.entries(before.fields)) {
-    const now = after.fields[name];
+    const now = fieldOf(after, name);
     if (!now) say(name, "The field is dropped.");
     else if (!widens(field, now)) say(name, `The type ${field.type} is narrowed to ${now.type}.`);
     else if (field.type === "enum" && now.type === "enum" && missing(field, now).length > 0)
@@ -110,10 +110,14 @@ function fieldProblems(model: string, before: Model, after: Model, hasRecords: b
       say(name, "The field becomes required while records exist.");
   }
   for (const [name, field] of Object.entries(after.fields))
-    if (!before.fields[name] && field.required && field.default === undefined && hasRecords)
+    if (!fieldOf(before, name) && field.required && field.default === undefined && hasRecords)
       say(name, "A new required field needs a default while records exist.");
   return problems;
 }
+
+/** A field may be named like a member of every object. */
+const fieldOf = ({ fields }: Model, name: string): Field | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined;
 
 const missing = (before: Field, after: Field): string[] =>
   (before.values ?? []).filter((value) => !after.values?.includes(value));

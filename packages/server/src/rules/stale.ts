@@ -99,4 +99,4 @@ function changedFields(entries: readonly PastEntry[]): ReadonlySet<string> | und
 }
 
 const pick = (row: JsonObject, names: readonly string[]): Record<string, Json> =>
-  Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
+  Object.fromEntries(names.map((name) => [name, Object.hasOwn(row, name) ? (row[name] ?? null) : null]));

@@ -1,7 +1,8 @@
 import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "./refusal.ts";
 
-const GROUP = /^[a-z][a-z0-9_]*:[^\s]{1,200}$/;
+// NUL is no space, but Postgres keeps no text that has one.
+const GROUP = /^[a-z][a-z0-9_]*:[^\s\0]{1,200}$/;
 
 export const isSyncGroup = (group: string): boolean => GROUP.test(group);
 
@@ -12,14 +13,19 @@ export const organizationGroup = (organization: string): string => `org:${organi
 export function groupsOf(model: Model, data: JsonObject): readonly string[] {
   if (!model.groups?.length) return [];
   return [
-    ...new Set(model.groups.flatMap(({ kind, from }) => (isPresent(data[from]) ? [`${kind}:${data[from]}`] : []))),
+    ...new Set(
+      model.groups.flatMap(({ kind, from }) => {
+        const value = fieldOf(data, from);
+        return isPresent(value) ? [`${kind}:${value}`] : [];
+      }),
+    ),
   ].sort();
 }
 
 /** Refuses a row whose group field holds what no group can be named after. */
 export function checkGroups(model: Model, data: JsonObject): Refusal | undefined {
   for (const { kind, from } of model.groups ?? []) {
-    const value = data[from];
+    const value = fieldOf(data, from);
     if (isPresent(value) && !isSyncGroup(`${kind}:${value}`))
       return refuse("invalid_sync_group", {
         param: `data.${from}`,
@@ -28,6 +34,10 @@ export function checkGroups(model: Model, data: JsonObject): Refusal | undefined
   }
   return undefined;
 }
+
+/** A field may be named like a member of every object: `toString`. */
+const fieldOf = (data: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(data, name) ? data[name] : undefined;
 
 const isPresent = (value: Json | undefined): value is string | number | boolean =>
   value !== undefined && value !== null;

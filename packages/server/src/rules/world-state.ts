@@ -95,12 +95,10 @@ export function newerEntries(state: WorldState, key: string, readAt: number, wri
   const record = state.records.get(key);
   if (record && record.syncId <= readAt) return [];
   const known = (state.history.get(key) ?? []).filter((entry) => entry.syncId > readAt && !isOwn(writer, entry));
-  if (record && readAt < state.head.trimmedTo && record.syncId <= state.head.trimmedTo)
-    return [
-      { syncId: record.syncId, verb: "created", changedFields: null, writtenBy: record.updatedBy, clientId: null },
-      ...known,
-    ];
-  return known;
+  if (!record || readAt >= state.head.trimmedTo) return known;
+  // Nobody knows any more what happened up to there: it counts as one entry that touched everything.
+  const syncId = Math.min(record.syncId, state.head.trimmedTo);
+  return [{ syncId, verb: "updated", changedFields: null, writtenBy: record.updatedBy, clientId: null }, ...known];
 }
 
 /** One line to append, with the row as it then stands. */

@@ -1,0 +1,43 @@
+import type { Model } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { sortColumn } from "./sort-column.ts";
+
+const model: Model = {
+  fields: {
+    title: { type: "string" },
+    order: { type: "number" },
+    at: { type: "datetime" },
+    kind: { type: "enum", values: ["a"] },
+    list: { type: "array" },
+    blob: { type: "json" },
+    updatedAt: { type: "string" },
+  },
+};
+
+test.each([
+  ["id", { kind: "id" }],
+  ["createdAt", { kind: "createdAt" }],
+  ["updatedAt", { kind: "field", name: "updatedAt", type: "string" }],
+  ["title", { kind: "field", name: "title", type: "string" }],
+  ["at", { kind: "field", name: "at", type: "datetime" }],
+  ["kind", { kind: "field", name: "kind", type: "enum" }],
+])("[G3] a list is sorted by %s", (name, column) => {
+  expect(sortColumn(name, model)).toEqual(column);
+});
+
+test.each([
+  "",
+  "ID",
+  "Title",
+  "list",
+  "blob",
+  "toString",
+  "__proto__",
+  "constructor",
+  "id desc",
+  '"id"',
+  "title;--",
+  "created_at",
+])("[G3] and not by %j", (name) => {
+  expect(sortColumn(name, model)).toBeUndefined();
+});

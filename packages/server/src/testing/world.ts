@@ -1,0 +1,103 @@
+import type { JsonObject, Model, Operation } from "@holdfast/sdk/protocol";
+import type { CommitOperation, CommitRequest } from "../rules/commit-request.ts";
+import { judgeInOrder } from "../rules/round.ts";
+import type { WorldState } from "../rules/world-state.ts";
+
+/** Models for tests of the rules: a slide filed under its deck, and one that is judged as a whole. */
+export const MODELS: Readonly<Record<string, Model>> = {
+  Slide: {
+    fields: {
+      deckId: { type: "string" },
+      title: { type: "string" },
+      notes: { type: "string", nullable: true },
+      order: { type: "number", default: 0 },
+      extra: { type: "json", nullable: true },
+    },
+    groups: [{ kind: "deck", from: "deckId" }],
+  },
+  whole: { fields: { a: { type: "string" }, b: { type: "string" } }, conflict: "record" },
+  favorite: { fields: { recordId: { type: "string" } } },
+  strict: { fields: { name: { type: "string", required: true }, at: { type: "datetime" } } },
+};
+
+export const NOW = "2026-01-02T03:04:05.678Z";
+
+/** A world with an empty log. What the rules do to it is what a round of commits would. */
+export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): WorldState => ({
+  organization: "org_1",
+  models: new Map(Object.entries(models).map(([name, model]) => [name.toLowerCase(), { name, model }])),
+  now: NOW,
+  head: { logId: "log_1", schemaVersion: 1, trimmedTo: 0, syncId: 0, writer: null, otherSyncId: 0 },
+  records: new Map(),
+  history: new Map(),
+  groupHeads: new Map(),
+  authors: new Map(),
+  receipts: new Map(),
+});
+
+export interface Who {
+  readonly id?: string;
+  readonly clientId?: string;
+}
+
+type Sent = Partial<Omit<CommitRequest, "operations">> & Who;
+
+let made = 0;
+
+/** A commit as the edge would hand it over. The fingerprint is what it asks for. */
+export function commitOf(
+  operations: readonly CommitOperation[],
+  { id = "ann", clientId, ...rest }: Sent = {},
+): CommitRequest {
+  made += 1;
+  const names = { clientTxId: rest.idempotencyKey ?? `ctx_${made}`, serverTxId: `stx_${made}` };
+  return {
+    principal: {
+      world: 1,
+      organization: "org_1",
+      livemode: true,
+      participantKind: "user",
+      participantId: id,
+      tokenId: "key_1",
+    },
+    endpoint: "commit",
+    single: false,
+    operations,
+    reads: [],
+    clientId: clientId ?? null,
+    idempotencyKey: undefined,
+    fingerprint: JSON.stringify(operations),
+    ...names,
+    ...rest,
+  };
+}
+
+const operation =
+  (action: Operation["action"]) =>
+  (model: string, id: string, data?: JsonObject | null, rest: Partial<Operation> = {}): Operation => ({
+    action,
+    model,
+    id,
+    ...(data && { data: { ...data } }),
+    ...rest,
+  });
+
+export const create = operation("create");
+export const update = operation("update");
+export const remove = operation("delete");
+export const archive = operation("archive");
+export const unarchive = operation("unarchive");
+
+/** Writes to a world as a round would, one commit after the other. Answers what became of each. */
+export const written = (state: WorldState, ...commits: readonly CommitRequest[]) => judgeInOrder(state, commits);
+
+/** Writes one commit of these operations and answers what became of it. */
+export function write(state: WorldState, operations: readonly CommitOperation[], sent: Sent = {}) {
+  const [judged] = written(state, commitOf(operations, sent));
+  if (!judged) throw new Error("Nothing was judged.");
+  return judged;
+}
+
+/** The code of a refusal, or what else became of a commit. */
+export const outcomeOf = ({ decision }: ReturnType<typeof write>): string =>
+  decision.kind === "refused" ? decision.refusal.code : decision.kind;
