@@ -123,3 +123,30 @@ test("an edit of a slide that the other has deleted can be kept as a new slide",
   await ada.shows(["Other", "Worth keeping"]);
   await ben.shows(["Other", "Worth keeping"]);
 });
+
+test("a write that the server refuses waits for a decision, and discarding it shows what is true", async ({
+  demo,
+  open,
+}) => {
+  const deck = await createDeck(demo, ["Before", "Other"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  // Ada deletes and brings back, offline. The deletion turns out to be disputed, so there is nothing to bring back.
+  await ada.workOffline();
+  await ada.press("Delete “Before”");
+  await ada.press("Undo");
+  await ben.rename(1, "Ben’s title");
+  await ben.isSaved();
+  await ada.comeBack();
+  await ada.openConflict();
+  await ada.press("Keep the slide");
+  const attention = ada.page.getByRole("region", { name: "Needs attention" });
+  await expect(attention).toContainText("Could not add “Before”.");
+  await ada.press("Try again");
+  await expect(attention).toContainText("Could not add");
+  await ada.press("Discard");
+  await expect(attention).toBeHidden();
+  await ada.isSaved();
+  await ada.shows(["Ben’s title", "Other"]);
+  await ben.shows(["Ben’s title", "Other"]);
+});

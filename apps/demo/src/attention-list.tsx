@@ -1,4 +1,5 @@
 import type { AttentionItem } from "@holdfast/sdk";
+import { valueWords } from "./conflict-words.ts";
 import { useAttention, useRecord } from "./sync.ts";
 
 /** Writes that the server refused. Each waits here until somebody says what becomes of it. */
@@ -21,7 +22,8 @@ const verbs = { create: "add", update: "change", delete: "delete", archive: "arc
 
 function Refused({ item }: { item: AttentionItem }) {
   const first = item.operations[0];
-  const title = useRecord("slide", first?.id ?? "skip", (slide) => slide.title?.trim());
+  const titleNow = useRecord("slide", first?.id ?? "skip", (slide) => slide.title);
+  const title = valueWords(first?.data?.title ?? titleNow).trim();
   const what = first ? `Could not ${verbs[first.action]} ${title ? `“${title}”` : `this ${first.model}`}.` : "";
   return (
     <li>
