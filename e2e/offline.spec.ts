@@ -48,3 +48,33 @@ test("a network that goes away under an open socket loses nothing", async ({ dem
   const updates = (await entriesOf(demo, deck.slideIds[0] ?? "")).filter((entry) => entry.verb === "updated");
   expect(updates).toHaveLength(1);
 });
+
+test("a socket that has gone silent without closing is noticed, and nothing is lost by it", async ({ demo, open }) => {
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const sockets: { isSilent: boolean }[] = [];
+  const ada = await open("ada", deck.id, {
+    prepare: async (page) => {
+      await page.clock.install();
+      await page.routeWebSocket(/\/v1\/stream/, (socket) => {
+        const line = { isSilent: false };
+        sockets.push(line);
+        const server = socket.connectToServer();
+        socket.onMessage((message) => line.isSilent || server.send(message));
+        server.onMessage((message) => line.isSilent || socket.send(message));
+      });
+    },
+  });
+  const ben = await open("ben", deck.id);
+  for (const line of sockets) line.isSilent = true;
+  await ben.rename(2, "Not heard of");
+  await ben.isSaved();
+  await ada.rename(1, "Sent all the same");
+  await expect(ben.title(1)).toHaveValue("Sent all the same");
+  await expect(ada.title(2)).toHaveValue("Two");
+
+  // The window asks now and then whether anybody is there.
+  await ada.page.clock.fastForward(60_000);
+  await ada.isSaved();
+  await ada.shows(["Sent all the same", "Not heard of"]);
+  expect(sockets.length).toBeGreaterThan(1);
+});

@@ -4,7 +4,7 @@ import { expect, test } from "./support/test.ts";
 test("two windows of one person show the same, offline too, and send each edit once", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One", "Two"]);
   const first = await open("ada", deck.id);
-  const second = await open("ada", deck.id, first);
+  const second = await open("ada", deck.id, { beside: first });
 
   await first.rename(1, "From the first");
   await expect(second.title(1)).toHaveValue("From the first");
@@ -28,7 +28,7 @@ test("two windows of one person show the same, offline too, and send each edit o
 test("the window that is left goes on sending when the one that sent is closed", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One"]);
   const first = await open("ada", deck.id);
-  const second = await open("ada", deck.id, first);
+  const second = await open("ada", deck.id, { beside: first });
   await first.page.close();
   await second.rename(1, "Still here");
   await second.isSaved();

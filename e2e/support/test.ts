@@ -1,4 +1,4 @@
-import { test as base, type ConsoleMessage, expect } from "@playwright/test";
+import { test as base, type ConsoleMessage, expect, type Page } from "@playwright/test";
 import { type Board, createBoard } from "./board.ts";
 import { type Demo, startDemo } from "./demo.ts";
 
@@ -8,7 +8,7 @@ interface Fixtures {
   /** Complaints on the console that a test brings about on purpose. */
   expectedOnConsole: RegExp[];
   /** Opens the board as somebody, in a browser profile of its own, or in that of another window. */
-  open(person: string, deckId: string, beside?: Board): Promise<Board>;
+  open(person: string, deckId: string, how?: { beside?: Board; prepare?(page: Page): Promise<void> }): Promise<Board>;
 }
 
 export const test = base.extend<Fixtures, { demo: Demo }>({
@@ -28,11 +28,12 @@ export const test = base.extend<Fixtures, { demo: Demo }>({
   open: async ({ browser, demo, expectedOnConsole }, use) => {
     const boards: Board[] = [];
     const complaints: string[] = [];
-    await use(async (person, deckId, beside) => {
+    await use(async (person, deckId, { beside, prepare } = {}) => {
       const context = beside?.context ?? (await browser.newContext());
       const page = await context.newPage();
       page.on("pageerror", (error) => complaints.push(String(error)));
       page.on("console", (message) => isComplaint(message) && complaints.push(message.text()));
+      await prepare?.(page);
       await page.goto(`${demo.pageUrl}/?person=${person}&deck=${deckId}`);
       await expect(page.getByRole("heading", { level: 1 })).not.toHaveText("Holdfast");
       const board = createBoard(page, context);
