@@ -44,6 +44,7 @@ test("[R8] devices that lose requests, receipts, frames and their memory converg
         expect(device.rows()).toEqual(Object.fromEntries([...server.rows].map(([key, row]) => [key, row.data])));
         expect(device.shown()).toEqual(device.rows());
         expect(device.unsettled()).toEqual([]);
+        expect(device.leftOnDisk()).toEqual([]);
         device.checkNothingLost();
       }
       // No name is in the log for the same record twice: one effect however often it was sent.
@@ -63,6 +64,7 @@ test("[R9] after a backup was restored under them, devices converge and lose no 
       for (const device of devices) {
         expect(device.rows()).toEqual(Object.fromEntries([...server.rows].map(([key, row]) => [key, row.data])));
         expect(device.unsettled()).toEqual([]);
+        expect(device.leftOnDisk()).toEqual([]);
       }
     }),
     { numRuns: RUNS },

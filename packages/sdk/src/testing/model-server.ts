@@ -36,6 +36,7 @@ export class ModelServer {
   wasRestored = false;
   readonly #schema: ModelSchema;
   readonly #receipts = new Map<string, { body: string; item: BulkItem }>();
+  readonly #listeners = new Set<() => void>();
   readonly #refusals: ((operation: Operation) => ErrorCode | undefined)[] = [];
 
   constructor(schema: ModelSchema) {
@@ -50,6 +51,12 @@ export class ModelServer {
   refuse(when: (operation: Operation) => ErrorCode | undefined): () => void {
     this.#refusals.push(when);
     return () => void this.#refusals.splice(this.#refusals.indexOf(when), 1);
+  }
+
+  /** Calls back after every commit that wrote something. Gives back how to stop. */
+  onCommit(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   receiptOf(actor: string, clientTxId: string): CommitReceipt | undefined {
@@ -142,6 +149,7 @@ export class ModelServer {
       }
     }
     for (const entry of entries) this.#append(entry);
+    if (entries.length > 0) for (const listener of this.#listeners) listener();
     return this.#receipt(commit, { missingIds });
   }
 

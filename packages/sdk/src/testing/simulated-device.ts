@@ -108,6 +108,11 @@ export class Device {
     return [...inOrder(this.#state.queue)].map((m) => `${m.clientTxId} ${m.stage.phase}`);
   }
 
+  /** What would be sent again after a reload. */
+  leftOnDisk(): readonly string[] {
+    return this.#disk.queue().map((m) => m.clientTxId);
+  }
+
   /** Every write that was ever on disk has ended: with a receipt of the server, or by a decision. */
   checkNothingLost(): void {
     for (const name of this.#onDisk)
@@ -214,7 +219,7 @@ export class Device {
       case 4:
         return mutate("update", shared, { title: clientTxId, notes: `${dice}` });
       case 5:
-        return mutate(dice % 4 === 0 ? "delete" : "archive", shared);
+        return mutate(dice % 20 === 5 ? "delete" : "archive", shared);
       default: {
         this.#counter += 1;
         const there = shownRow(this.#state, { model: "slide", id: own });

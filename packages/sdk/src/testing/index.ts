@@ -1,0 +1,13 @@
+// For tests of apps that use this package, and for tests of other storages.
+
+export { noSignals } from "../browser/signals.ts";
+export { alone } from "../browser/tabs.ts";
+export { createClientOn, type Platform } from "../client.ts";
+export { type Storage, StorageFailure } from "../engine/ports.ts";
+export { systemClock, systemDice } from "../engine/system.ts";
+export { indexedDbStorage } from "../storage/indexeddb.ts";
+export { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+export { type FakeClock, fakeClock } from "./fake-clock.ts";
+export { type Lab, type LabOptions, type LabSignals, Line, lab } from "./lab.ts";
+export { ModelServer } from "./model-server.ts";
+export { type StorageCheck, storageContract } from "./storage-contract.ts";
