@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   type Action,
   type BareWriteBody,
@@ -182,4 +182,4 @@ function fingerprint(endpoint: EndpointName, path: readonly string[], body: obje
   return sha256(`${endpoint}\n${path.join("/")}\n${canonical(rest)}`);
 }
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64");
+const sha256 = (text: string): string => hash("sha256", text, "base64");
