@@ -34,7 +34,7 @@ async function start(): Promise<void> {
   if (running) throw new Error(`The demo already runs at ${running} on this data (${dataDirectory()}).`);
 
   say("Starting the server …");
-  server = await runServer(await freePort(Number(process.env.PORT ?? 8787)));
+  server = await runServer(await freePort("PORT", 8787));
   server.onEnd((why) => {
     if (!isStopping) void stop(1, why);
   });
@@ -45,7 +45,7 @@ async function start(): Promise<void> {
     logLevel: "warn",
     cacheDir: join(dataDirectory(), "vite"),
     // The page is shown, not worked on: one that reloads by itself under somebody's hands would look broken.
-    server: { hmr: false, watch: null, port: await freePort(Number(process.env.DEMO_PORT ?? 5173)) },
+    server: { hmr: false, watch: null, port: await freePort("DEMO_PORT", 5173) },
   });
   await page.listen();
   const pageUrl = (page.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");

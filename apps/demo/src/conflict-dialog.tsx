@@ -120,4 +120,4 @@ function Version({ name, value, base }: { name: string; value: unknown; base?: u
 
 const isText = (value: unknown) => value === undefined || value === null || typeof value === "string";
 
-const possessive = (name: string) => (name.startsWith("you") || name === "someone else" ? "Theirs" : `${name}’s`);
+const possessive = (name: string) => (name === "someone else" ? "Theirs" : `${name}’s`);

@@ -28,6 +28,6 @@ export function useWriterName(writtenBy: string): string {
       isGone = true;
     };
   }, [isKnown, us.person]);
-  if (participant === us.participant) return "you, in another window";
+  if (participant === us.participant) return "your other browser";
   return us.people[participant] ?? late[participant] ?? "someone else";
 }

@@ -28,34 +28,29 @@ interface Typed {
  */
 export function useDraft(shown: string, commit: (text: string, readAt: number) => void): Draft {
   const client = useClient();
-  const [typed, setTyped] = useState<Typed>();
+  const [text, setText] = useState<string>();
+  const typed = useRef<Typed>(undefined);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef({ typed, shown, commit });
+  const latest = useRef({ shown, commit });
   useEffect(() => {
-    latest.current = { typed, shown, commit };
+    latest.current = { shown, commit };
   });
 
+  const set = useCallback((next: Typed | undefined) => {
+    clearTimeout(pause.current);
+    typed.current = next;
+    setText(next?.text);
+  }, []);
+
   const save = useCallback(() => {
-    clearTimeout(pause.current);
-    const now = latest.current;
-    if (!now.typed) return;
-    latest.current = { ...now, typed: undefined };
-    setTyped(undefined);
-    if (now.typed.text !== now.shown) now.commit(now.typed.text, now.typed.readAt);
-  }, []);
+    const now = typed.current;
+    set(undefined);
+    if (now && now.text !== latest.current.shown) latest.current.commit(now.text, now.readAt);
+  }, [set]);
 
-  const drop = useCallback(() => {
-    clearTimeout(pause.current);
-    latest.current = { ...latest.current, typed: undefined };
-    setTyped(undefined);
-  }, []);
-
-  const type = (text: string) => {
-    clearTimeout(pause.current);
+  const type = (next: string) => {
+    set({ text: next, readAt: typed.current?.readAt ?? client.status().syncId });
     pause.current = setTimeout(save, PAUSE_MS);
-    const readAt = latest.current.typed?.readAt ?? client.status().syncId;
-    latest.current = { ...latest.current, typed: { text, readAt } };
-    setTyped({ text, readAt });
   };
 
   // A window that is closed or hidden in the middle of a word, or a card that leaves the page, saves what it has.
@@ -67,5 +62,5 @@ export function useDraft(shown: string, commit: (text: string, readAt: number) =
     };
   }, [save]);
 
-  return { text: typed?.text ?? shown, type, save, drop };
+  return { text: text ?? shown, type, save, drop: () => set(undefined) };
 }
