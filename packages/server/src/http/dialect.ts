@@ -16,6 +16,8 @@ const OPTIONAL = new Set([
   "reads",
   "fields",
   "group",
+  "id",
+  "data",
 ]);
 
 /** The keys of any write envelope: `intent` is `claim`, `force` is `overwrite`, null is absent. */
@@ -57,14 +59,12 @@ function translateOperation(operation: unknown, claim: unknown): unknown {
     delete out.input;
   }
   if (claim !== undefined && out.claim === undefined) out.claim = claim;
-  // A delete may say "no data" with null.
-  if (out.data === null && out.action !== "create" && out.action !== "update") delete out.data;
   return out;
 }
 
 function translateRead(read: unknown): unknown {
   const out = translateWrite(read);
-  if (isObject(out)) for (const key of ["model", "id"]) if (out[key] === null) delete out[key];
+  if (isObject(out) && out.model === null) delete out.model;
   return out;
 }
 

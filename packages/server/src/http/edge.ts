@@ -72,6 +72,10 @@ export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOpti
     maxAge: 7_200,
     strictPreflight: false,
   });
+  // A preflight that gets no permission is answered all the same: it is the browser that then refuses.
+  app.addHook("onRequest", async (request, reply) => {
+    if (request.method === "OPTIONS") return reply.code(204).send();
+  });
   takeOnlyJson(app);
   app.setErrorHandler<FastifyError>((error, _request, reply) => sendRefusal(reply, refusalOf(error, app.log)));
   app.setNotFoundHandler((request, reply) => {

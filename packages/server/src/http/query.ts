@@ -12,6 +12,9 @@ export function readQuery(search: string, table: QueryTable | undefined): Query 
       return refuse(table && Object.hasOwn(table, "order_by") ? "unknown_column" : "unknown_parameter", {
         param: name.slice(0, 100),
       });
+    // No text of ours has one, and Postgres takes none.
+    if (value.includes("\0"))
+      return refuse(name === "starting_after" ? "invalid_cursor" : "invalid_value", { param: name });
     if (known.repeatable) many[name] = [...(many[name] ?? []), value];
     else if (Object.hasOwn(one, name))
       return refuse(name === "limit" ? "invalid_limit" : "invalid_value", {

@@ -31,7 +31,7 @@ test.each<[string, unknown, string]>([
   ["a high surrogate alone", { a: "\ud800" }, "a"],
   ["a low surrogate alone", { a: "x\udc00y" }, "a"],
   ["surrogates in the wrong order", { a: "\udc00\ud800" }, "a"],
-  ["half a pair in a key", { "\ud83d": 1 }, ""],
+  ["half a pair in a key", { a: { "\ud83d": 1 } }, "a"],
   ["a whole number beyond 2^53-1", { a: { b: 2 ** 53 } }, "a.b"],
   ["one below -(2^53-1)", { a: -(2 ** 53) }, "a"],
   ["a large float", { a: 1e300 }, "a"],
@@ -39,6 +39,10 @@ test.each<[string, unknown, string]>([
   ["1 001 keys", { a: keys(1_001) }, "a"],
 ])("[H9] %s is refused and its place is named", (_, value, param) => {
   expect(checkJsonValues(value)).toMatchObject({ code: "invalid_value", param });
+});
+
+test("[H9] the body itself has no name", () => {
+  expect(checkJsonValues(keys(1_001))).not.toHaveProperty("param");
 });
 
 test("[H9] 65 levels are refused", () => {

@@ -12,7 +12,7 @@ export function checkJsonValues(value: unknown, param = "", depth = 1): Refusal 
   if (typeof value !== "object" || value === null) return undefined;
   if (depth > limits.jsonDepth)
     return refuse("invalid_value", {
-      param: trimmed(param),
+      ...named(param),
       message: `Nested deeper than ${limits.jsonDepth} levels.`,
     });
   if (Array.isArray(value)) {
@@ -27,7 +27,7 @@ export function checkJsonValues(value: unknown, param = "", depth = 1): Refusal 
   const keys = Object.keys(value);
   if (keys.length > limits.keysPerObject)
     return refuse("invalid_value", {
-      param: trimmed(param),
+      ...named(param),
       message: `More than ${limits.keysPerObject} keys in one object.`,
     });
   for (const key of keys) {
@@ -53,7 +53,7 @@ const checkText = (text: string, param: string): Refusal | undefined =>
   isText(text)
     ? undefined
     : refuse("invalid_value", {
-        param: trimmed(param),
+        ...named(param),
         message: "Text with a NUL character or half a surrogate pair cannot be kept.",
       });
 
@@ -61,8 +61,10 @@ const checkNumber = (value: number, param: string): Refusal | undefined =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
     ? undefined
     : refuse("invalid_value", {
-        param: trimmed(param),
+        ...named(param),
         message: "The number does not fit: whole numbers go to 2^53-1.",
       });
 
-const trimmed = (param: string): string => (param.length > 200 ? `${param.slice(0, 200)}…` : param);
+/** The place of a fault; the body itself has no name. */
+const named = (param: string): { param?: string } =>
+  param === "" ? {} : { param: param.length > 200 ? `${param.slice(0, 200)}…` : param };

@@ -1,4 +1,5 @@
 import type { OperatorFlows } from "../../flows/operator.ts";
+import { isRecordId } from "../../rules/record-id.ts";
 import { refuse } from "../../rules/refusal.ts";
 import type { Handlers } from "../answer.ts";
 
@@ -20,7 +21,7 @@ export function operatorRoutes(flows: OperatorFlows): OperatorHandlers {
     },
     listSecretKeys: async ({ query }) => wholeList(await flows.listKeys(query.one.organization)),
     revokeSecretKey: async ({ params: { id = "" }, body }) =>
-      (await flows.revokeKey(id, body?.graceSeconds ?? 0))
+      isRecordId(id) && (await flows.revokeKey(id, body?.graceSeconds ?? 0))
         ? { value: { object: "secret_key", id, deleted: true } }
         : { refusal: refuse("secret_key_not_found", { param: "id" }) },
   };

@@ -1,0 +1,176 @@
+import { readFileSync } from "node:fs";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { connect } from "node:net";
+import type { ModelSchema } from "@holdfast/sdk/protocol";
+import pg from "pg";
+import { afterAll } from "vitest";
+import { type RunningServer, type ServerOptions, startServer } from "../server.ts";
+import { freshDatabase } from "./database.ts";
+
+export const ADMIN = "admin_token_of_the_tests";
+
+export const referenceSchema = JSON.parse(
+  readFileSync(new URL("../../reference-schema.json", import.meta.url), "utf8"),
+) as ModelSchema;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The parsed body; an empty object where it is no JSON. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Asking {
+  /** Null: none. */
+  readonly token?: string | null;
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** A value to send as JSON, or the very bytes. */
+  readonly json?: unknown;
+  readonly bytes?: string | Buffer;
+}
+
+export type Call = (method: string, path: string, asking?: Asking) => Promise<Answer>;
+
+export interface App {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly server: RunningServer;
+  /** Keys of one organisation's worlds, and of another organisation's. */
+  readonly keys: { readonly live: string; readonly test: string; readonly other: string };
+  readonly organization: string;
+  /** With the live key, unless it is told otherwise. Throws when an answer breaks what holds for every answer. */
+  readonly call: Call;
+  sql<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<T[]>;
+  /** Another server on the same database. */
+  another(options?: Partial<ServerOptions>): Promise<{ readonly server: RunningServer; readonly call: Call }>;
+  newKey(livemode?: boolean): Promise<{ id: string; token: string }>;
+}
+
+/** The real server on a database of the test file's own, with an organisation, its keys and the reference schema. */
+export async function startApp(options: Partial<ServerOptions> = {}): Promise<App> {
+  const { url: databaseUrl } = await freshDatabase();
+  const start = (more: Partial<ServerOptions> = {}) =>
+    startServer({ databaseUrl, adminToken: ADMIN, port: 0, ...options, ...more });
+  const server = await start();
+  const servers = [server];
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const callers: (() => void)[] = [];
+  // Registered after the database's own hook, so it runs before it.
+  afterAll(async () => {
+    for (const close of callers) close();
+    await client.end();
+    await Promise.all(servers.map((one) => one.close()));
+  });
+  const operator = caller(server.url, ADMIN, callers);
+  const mint = async (organization: unknown, livemode: boolean) => {
+    const { body } = await operator("POST", "/v1/secret_keys", { json: { organization, livemode } });
+    return { id: String(body.id), token: String(body.token) };
+  };
+  const organization = String((await operator("POST", "/v1/organizations", { json: { name: "ours" } })).body.id);
+  const stranger = (await operator("POST", "/v1/organizations", { json: { name: "theirs" } })).body.id;
+  const keys = {
+    live: (await mint(organization, true)).token,
+    test: (await mint(organization, false)).token,
+    other: (await mint(stranger, true)).token,
+  };
+  for (const token of Object.values(keys))
+    await operator("POST", "/v1/schema", { token, json: { models: referenceSchema.models } });
+  return {
+    url: server.url,
+    databaseUrl,
+    server,
+    keys,
+    organization,
+    call: caller(server.url, keys.live, callers),
+    sql: async <T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+      (await client.query<T>(text, [...values])).rows,
+    async another(more) {
+      const next = await start(more);
+      servers.push(next);
+      return { server: next, call: caller(next.url, keys.live, callers) };
+    },
+    newKey: (livemode = true) => mint(organization, livemode),
+  };
+}
+
+/** Asks one server. What holds for every answer is checked here, so that each test checks it too. */
+export function caller(url: string, usual: string, closing: (() => void)[] = []): Call {
+  const agent = new Agent({ keepAlive: true, maxSockets: 128 });
+  closing.push(() => agent.destroy());
+  const { hostname, port } = new URL(url);
+  return (method, path, { token = usual, key, headers = {}, json, bytes } = {}) =>
+    new Promise((resolve, reject) => {
+      const payload = bytes ?? (json === undefined ? undefined : JSON.stringify(json));
+      const sent = request({
+        agent,
+        hostname,
+        port,
+        method,
+        path,
+        headers: {
+          ...(token !== null && { authorization: `Bearer ${token}` }),
+          ...(key !== undefined && { "idempotency-key": key }),
+          ...(payload !== undefined && { "content-type": "application/json" }),
+          ...(payload !== undefined &&
+            headers["transfer-encoding"] === undefined && { "content-length": Buffer.byteLength(payload) }),
+          ...headers,
+        },
+      });
+      sent.on("error", reject);
+      sent.on("response", (response) => {
+        const chunks: Buffer[] = [];
+        response.on("error", reject);
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          const answer = { status: response.statusCode ?? 0, headers: response.headers, text, body: parsed(text) };
+          const fault = faultOf(answer, method);
+          if (fault === undefined) resolve(answer);
+          else reject(new Error(`${method} ${path.slice(0, 200)}: ${fault}: ${text.slice(0, 500)}`));
+        });
+      });
+      sent.end(payload);
+    });
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+function faultOf({ status, headers, body }: Answer, method: string): string | undefined {
+  const id = headers["x-request-id"];
+  if (typeof id !== "string" || !/^req_[0-9A-Za-z]{24}$/.test(id)) return `x-request-id is ${id}`;
+  if (status === 500) return "answered with 500";
+  if (status < 400 || method === "HEAD") return undefined;
+  const { type, message, code, request_id } = body;
+  if (![type, message, code].every((part) => typeof part === "string" && part !== "")) return "no envelope";
+  if (/ at .*\.ts|node_modules|select |insert /i.test(String(message))) return "the message tells of our inside";
+  return request_id === id ? undefined : `request_id is ${request_id}, the header ${id}`;
+}
+
+/** Sends bytes as they are and answers whatever came back until the connection ended. */
+export function rawRequest(url: string, bytes: string | Buffer, waitMs = 5_000): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes));
+    let text = "";
+    const done = () => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(text);
+    };
+    const timer = setTimeout(done, waitMs);
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+    });
+    socket.on("end", done);
+    socket.on("error", done);
+  });
+}
