@@ -7,28 +7,27 @@ import { localError } from "../errors.ts";
 
 /** Resolves when every write made so far is settled, or waits for a person, itself or what it builds on. */
 export function drained(store: StoreApi<ClientState>, clock: Clock, timeoutMs?: number): Promise<void> {
+  const names = store.getState().queue.order;
+  let passed = 0;
+
+  /** Looks from the oldest on, and only until one is found that is still on its way: it will be asked often. */
+  function isDone(): boolean {
+    const state = store.getState();
+    const blocked = blockedNames(state.queue);
+    while (passed < names.length && !isOnItsWay(state, names[passed] ?? "", blocked)) passed += 1;
+    return passed === names.length;
+  }
+
   return new Promise((resolve, reject) => {
-    let left = store.getState().queue.order;
     const look = () => {
-      const state = store.getState();
-      // Usually the first one is still on its way, and that is all there is to know.
-      if (left[0] !== undefined && isOnItsWay(state, left[0], NONE)) {
-        if (state.queue.waiting.length === 0) return;
-      }
-      const blocked = blockedNames(state.queue);
-      left = left.filter((name) => isOnItsWay(state, name, blocked));
-      if (left.length > 0) return;
+      if (!isDone()) return;
       end();
       resolve();
     };
     const late = () => {
       end();
-      reject(
-        localError(
-          "timed_out",
-          `${left.length} writes were still on their way after ${timeoutMs} ms. They stay queued.`,
-        ),
-      );
+      const left = names.length - passed;
+      reject(localError("timed_out", `Up to ${left} writes were still on their way after ${timeoutMs} ms.`));
     };
     const off = store.subscribe(look);
     const calledOff = timeoutMs === undefined ? () => {} : clock.wait(timeoutMs, late);
@@ -39,5 +38,3 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, timeoutMs?: 
     look();
   });
 }
-
-const NONE: ReadonlySet<string> = new Set();

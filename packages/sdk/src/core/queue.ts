@@ -41,6 +41,7 @@ export function onRecord(queue: Queue, key: string): readonly Mutation[] {
 
 /** Adds new writes at the end, or where their `seq` says. */
 export function added(queue: Queue, mutations: readonly Mutation[]): Queue {
+  if (mutations.length === 0) return queue;
   const next: Queue = {
     ...queue,
     byTxId: queue.byTxId.edit((draft) => {
@@ -58,6 +59,7 @@ export function added(queue: Queue, mutations: readonly Mutation[]): Queue {
 
 /** Takes new versions of writes that are in the queue: another stage, place or body, under the same name. */
 export function changed(queue: Queue, mutations: readonly Mutation[]): Queue {
+  if (mutations.length === 0) return queue;
   const next: Queue = {
     ...queue,
     byTxId: queue.byTxId.edit((draft) => {

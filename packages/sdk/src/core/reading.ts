@@ -1,5 +1,6 @@
 import { tokenRefused, tokenWorks } from "./auth.ts";
 import type { ClientEvent } from "./events.ts";
+import type { Mutation } from "./mutation.ts";
 import { type Reply, verdictOf } from "./outcome.ts";
 import { changed, find } from "./queue.ts";
 import { offerAgain } from "./rebase.ts";
@@ -37,12 +38,14 @@ export function hearStretch(turn: Turn, stretch: Stretch): void {
 
 /** Our own entry has come, receipt or not: the row contains the write, and others may have written on top of it. */
 function markLanded(turn: Turn, stretch: Stretch): void {
+  const landed = new Map<string, Mutation>();
   for (const entry of stretch.entries) {
-    const mutation = find(turn.state.queue, entry.clientTxId);
+    const mutation = landed.get(entry.clientTxId) ?? find(turn.state.queue, entry.clientTxId);
     const key = recordKey(entry);
-    if (!mutation?.keys.includes(key) || mutation.landed.includes(key)) continue;
-    set(turn, { queue: changed(turn.state.queue, [{ ...mutation, landed: [...mutation.landed, key] }]) });
+    if (mutation?.keys.includes(key) && !mutation.landed.includes(key))
+      landed.set(entry.clientTxId, { ...mutation, landed: [...mutation.landed, key] });
   }
+  set(turn, { queue: changed(turn.state.queue, [...landed.values()]) });
 }
 
 export function hearLog(turn: Turn, event: Of<"logRead">): void {

@@ -1,7 +1,10 @@
 import type { Effect } from "./effects.ts";
 import type { ClientState } from "./state.ts";
 
-/** One event being heard: the state as it grows, and what is asked of the world meanwhile. Lives inside one `step`. */
+/**
+ * One event being heard: the state as it grows, and what is asked of the world meanwhile. It lives inside one `step`,
+ * which copies the state once, so the copy may be written to until it is given back.
+ */
 export interface Turn {
   state: ClientState;
   readonly effects: Effect[];
@@ -10,7 +13,7 @@ export interface Turn {
 }
 
 export function set(turn: Turn, change: Partial<ClientState>): void {
-  turn.state = { ...turn.state, ...change };
+  Object.assign(turn.state, change);
 }
 
 export const ask = (turn: Turn, effect: Effect): void => void turn.effects.push(effect);

@@ -10,7 +10,7 @@ export class RowKeeper {
   readonly #storage: Storage;
   readonly #current: () => Rows;
   readonly #toDisk: (work: () => Promise<void>) => void;
-  #gathered: StoredStretch | undefined;
+  #gathered: Gathered | undefined;
   /** Places that are free once all rows have been replaced. */
   #replacing: number[] | undefined;
   #busy = false;
@@ -24,7 +24,7 @@ export class RowKeeper {
   keep(stretch: StoredStretch): void {
     // All rows are about to be written as they are by then; this stretch is among them.
     if (this.#replacing) this.#replacing.push(...stretch.settled);
-    else this.#gathered = this.#gathered ? joined(this.#gathered, stretch) : stretch;
+    else this.#gather(stretch);
     this.#go();
   }
 
@@ -32,6 +32,13 @@ export class RowKeeper {
     this.#replacing = [...(this.#replacing ?? []), ...(this.#gathered?.settled ?? []), ...settled];
     this.#gathered = undefined;
     this.#go();
+  }
+
+  #gather({ logId, from, to, changes, settled }: StoredStretch): void {
+    this.#gathered ??= { from, changes: new Map(), settled: [], logId, to };
+    this.#gathered.to = to;
+    for (const change of changes) this.#gathered.changes.set(recordKey(change.record), change);
+    this.#gathered.settled.push(...settled);
   }
 
   #go(): void {
@@ -54,21 +61,20 @@ export class RowKeeper {
       if (settled.length > 0) await this.#storage.forget(settled);
       return;
     }
-    const stretch = this.#gathered;
+    const gathered = this.#gathered;
     this.#gathered = undefined;
+    if (!gathered) return;
+    const kept = await this.#storage.keepRows({ ...gathered, changes: [...gathered.changes.values()] });
     // Another tab that kept the store so far has gone, or the store holds another log: this tab writes all it has.
-    if (stretch && (await this.#storage.keepRows(stretch)) === "gap") this.keepAll(stretch.settled);
+    if (kept === "gap") this.keepAll(gathered.settled);
   }
 }
 
-function joined(a: StoredStretch, b: StoredStretch): StoredStretch {
-  const changes = new Map<string, RowChange>();
-  for (const change of [...a.changes, ...b.changes]) changes.set(recordKey(change.record), change);
-  return {
-    logId: b.logId,
-    from: a.from,
-    to: b.to,
-    changes: [...changes.values()],
-    settled: [...a.settled, ...b.settled],
-  };
+/** Several stretches of one log as one: of each record only the last change matters. */
+interface Gathered {
+  readonly logId: string;
+  readonly from: number;
+  to: number;
+  readonly changes: Map<string, RowChange>;
+  readonly settled: number[];
 }
