@@ -12,6 +12,8 @@ export interface Config {
   /** Undefined: loopback origins only. */
   readonly origins: readonly string[] | undefined;
   readonly laneCommits: number | undefined;
+  /** Undefined: the log is kept whole. */
+  readonly logRetentionDays: number | undefined;
   readonly logLevel: string;
 }
 
@@ -48,10 +50,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     origins: text("HOLDFAST_ORIGINS")
       ?.split(",")
       .map((origin) => originOf(origin.trim())),
-    laneCommits:
-      text("HOLDFAST_LANE_COMMITS") === undefined
-        ? undefined
-        : integer("HOLDFAST_LANE_COMMITS", text("HOLDFAST_LANE_COMMITS") as string, 1, 1_000),
+    laneCommits: optionalInteger("HOLDFAST_LANE_COMMITS", text("HOLDFAST_LANE_COMMITS"), 1, 1_000),
+    logRetentionDays: optionalInteger("HOLDFAST_LOG_RETENTION_DAYS", text("HOLDFAST_LOG_RETENTION_DAYS"), 1, 36_500),
     logLevel: level,
   };
 }
@@ -59,6 +59,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 
 const isSecretKey = (token: string): boolean => Object.values(tokenPrefixes).some((prefix) => token.startsWith(prefix));
+
+const optionalInteger = (name: string, text: string | undefined, min: number, max: number): number | undefined =>
+  text === undefined ? undefined : integer(name, text, min, max);
 
 function integer(name: string, text: string, min: number, max: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -27,6 +27,8 @@ Environment (all optional):
   HOLDFAST_SCHEMA        a JSON file with models to push at start
   HOLDFAST_ORIGINS       browser origins that may call, with commas between; absent: loopback only
   HOLDFAST_LANE_COMMITS  commits in one transaction at most: 128
+  HOLDFAST_LOG_RETENTION_DAYS
+                         log entries older than that are taken away; absent: the log is kept whole
   HOLDFAST_LOG_LEVEL     info
 `;
 
@@ -52,6 +54,7 @@ async function run(words: readonly string[]): Promise<void> {
       port: config.port,
       origins: config.origins,
       laneCommits: config.laneCommits,
+      logRetentionDays: config.logRetentionDays,
       logger,
     });
     closing.push(server.close);

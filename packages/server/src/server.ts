@@ -12,6 +12,7 @@ import { followLog } from "./flows/follow-log.ts";
 import { listRecords } from "./flows/list-records.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
+import { prune } from "./flows/prune.ts";
 import { pushSchema } from "./flows/push-schema.ts";
 import { readLog } from "./flows/read-log.ts";
 import { readRecord } from "./flows/read-record.ts";
@@ -31,6 +32,7 @@ import { schemaRoutes } from "./http/routes/schemas.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
+import { startPruner } from "./workers/pruner.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
 export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
@@ -48,6 +50,10 @@ export interface ServerOptions {
   readonly origins?: readonly string[] | undefined;
   /** Commits in one transaction at most; 1 shows what the lane is worth. */
   readonly laneCommits?: number | undefined;
+  /** Log entries older than that are taken away; undefined: the log is kept whole. */
+  readonly logRetentionDays?: number | undefined;
+  /** How often what is too old is taken away: every hour. */
+  readonly pruneEveryMs?: number;
   /** Undefined: silent. */
   readonly logger?: FastifyBaseLogger;
 }
@@ -57,6 +63,10 @@ export interface RunningServer {
   /** In-flight requests finish, long polls answer, sockets close with 1012. */
   close(): Promise<void>;
 }
+
+/** As long a key is remembered. */
+const RECEIPT_DAYS = 30;
+const HOUR_MS = 3_600_000;
 
 /** The contents page of the service: its parts, in the order in which they need each other. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -110,11 +120,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mountHealth(app, () => isMigrated(pool).catch(() => false));
   mountOpenApi(app);
   await app.listen({ host, port });
+  const pruner = startPruner(
+    () => prune(pool, { receiptDays: RECEIPT_DAYS, logDays: options.logRetentionDays }),
+    options.pruneEveryMs ?? HOUR_MS,
+    report("prune_failed"),
+  );
 
   const close = async () => {
     stopping.abort();
     await Promise.all([gateway.close(), app.close()]);
     await lane.close();
+    await pruner.stop();
     hub.close();
     await wake.close();
     await pool.end();

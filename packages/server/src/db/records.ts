@@ -52,9 +52,12 @@ const toRecord = (row: RecordRow): RecordState & RecordName => ({
   updatedBy: row.updated_by,
 });
 
-/** Takes rows away by the address that the same kind of probe found. */
+/**
+ * Takes rows away by the address that the same kind of probe found. Without a name, so that it is planned each time: a
+ * plan made while the table was small reads all of it.
+ */
 export const deleteRecords = (names: readonly RecordName[]): Statement<void> => ({
-  name: "delete_records",
+  name: "",
   text: `delete from holdfast.record where ctid = any(array(
     select r.ctid from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
     cross join lateral (select ctid from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r))`,

@@ -13,7 +13,7 @@ export interface LogPage {
   readonly examined: number;
   readonly stamp: number;
   readonly logId: string;
-  /** Positions up to here are no longer kept; a reader that wants them needs a snapshot. */
+  /** Positions up to here are no longer kept. Beyond `examined`: the reader needs a snapshot. */
   readonly trimmedTo: number;
 }
 
@@ -34,7 +34,10 @@ export const readLog =
     if (after < head.trimmedTo) return { ...page, entries, examined };
     while (examined < end && entries.length < limit) {
       const to = Math.min(end, examined + Math.min(CHUNK, Math.max(limit, 100)));
-      for (const stored of await readStored(db, world, examined, to)) {
+      const found = await readStored(db, world, examined, to);
+      // A log has no holes: what is missing was trimmed away while we read.
+      if (found.length < to - examined) return { ...page, entries: [], examined, trimmedTo: to };
+      for (const stored of found) {
         if (entries.length === limit) break;
         const text = seenText(view, stored, schema);
         if (text !== undefined) entries.push(text);

@@ -157,6 +157,8 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
       const to = Math.min(target, position + PAGE);
       const entries = await log.entries(world, position, to);
       if (phase.name !== "catching-up") return;
+      // A log has no holes: what is missing was trimmed away while we read.
+      if (entries.length < to - position) return resync("trimmed");
       await new Promise<void>((resolve) =>
         socket.send(entriesFrame(view, newsOfEntries(position, to, entries, schema)), () => resolve()),
       );

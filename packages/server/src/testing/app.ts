@@ -43,6 +43,8 @@ export interface App {
   /** With the live key, unless it is told otherwise. Throws when an answer breaks what holds for every answer. */
   readonly call: Call;
   sql<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<T[]>;
+  /** Runs a statement in a transaction that stays open: what it locks is locked until it is released. */
+  hold(text: string): Promise<{ release(): Promise<void> }>;
   /** Another server on the same database. */
   another(options?: Partial<ServerOptions>): Promise<{ readonly server: RunningServer; readonly call: Call }>;
   newKey(livemode?: boolean): Promise<{ id: string; token: string }>;
@@ -87,6 +89,13 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
     call: caller(server.url, keys.live, callers),
     sql: async <T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) =>
       (await client.query<T>(text, [...values])).rows,
+    async hold(text) {
+      const holder = new pg.Client({ connectionString: databaseUrl });
+      await holder.connect();
+      await holder.query("begin");
+      await holder.query(text);
+      return { release: () => holder.end() };
+    },
     async another(more) {
       const next = await start(more);
       servers.push(next);

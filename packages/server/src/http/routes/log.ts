@@ -30,7 +30,6 @@ export function logRoutes(
         return { refusal: refusal ?? refuse("invalid_value") };
       const view = viewOf(organization, query.many.model, query.many.group);
       let page = await readLog(world, view, after, limit);
-      if (after < page.trimmedTo) return { refusal: refuse("resync_required", { param: "after" }) };
       if (after > page.stamp) return { refusal: refuse("read_at_in_future", { param: "after" }) };
       const deadline = Date.now() + wait;
       const gone = signal();
@@ -38,6 +37,7 @@ export function logRoutes(
         await awaitNews(world, page.stamp, deadline - Date.now(), gone);
         page = await readLog(world, view, page.examined, limit);
       }
+      if (page.examined < page.trimmedTo) return { refusal: refuse("resync_required", { param: "after" }) };
       const tail = JSON.stringify({
         has_more: page.stamp > page.examined,
         next_cursor: String(page.examined),

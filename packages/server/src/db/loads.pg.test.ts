@@ -1,0 +1,71 @@
+import pg from "pg";
+import { expect, test } from "vitest";
+import { freshDatabase } from "../testing/database.ts";
+import { loadGroupHeads } from "./groups.ts";
+import { loadHistory } from "./history.ts";
+import { loadReceipts } from "./receipts.ts";
+import { deleteRecords, loadRecords } from "./records.ts";
+import type { Statement } from "./statement.ts";
+
+const ROWS = 100_000;
+const KEYS = 32;
+const { url } = await freshDatabase();
+
+/** Shared buffers that the statement touched, planned while the tables were empty and nobody ever analysed them. */
+test("[L7] what a round looks up costs a few pages for each key, whatever the planner knows", async () => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const named = (n: number) => ({
+      world: 1,
+      model: "slide",
+      id: `s${n * 7}`,
+      name: `k${n * 7}`,
+      participant: "system:a",
+    });
+    const keys = Array.from({ length: KEYS }, (_, n) => named(n));
+    const loads: Record<string, Statement<unknown>> = {
+      records: loadRecords(keys),
+      receipts: loadReceipts(keys),
+      groups: loadGroupHeads(keys),
+      history: loadHistory(keys.map((key) => ({ ...key, after: 0 }))),
+      deletion: deleteRecords(keys),
+    };
+    for (const table of ["record", "receipt", "group_head", "log"])
+      await client.query(`alter table holdfast.${table} set (autovacuum_enabled = off)`);
+    await client.query("set plan_cache_mode = force_generic_plan");
+    for (const [name, { text }] of Object.entries(loads)) await client.query(`prepare ${name}_load as ${text}`);
+    // A statement without a name is planned each time, the others once.
+    const execute = (name: string, { name: kept, text, values }: Statement<unknown>) =>
+      kept === ""
+        ? text.replace(/\$(\d)/g, (_, n: string) => literal(values[Number(n) - 1] as readonly string[]))
+        : `execute ${name}_load(${values.map((value) => literal(value as readonly (string | number)[])).join(", ")})`;
+    // Planned now, with nothing in the tables.
+    for (const [name, load] of Object.entries(loads)) await client.query(execute(name, load));
+    await client.query(
+      `insert into holdfast.record select 1, 'slide', 's' || n, n, '{}', '{}', null, 1, '', now(), now(), '' from generate_series(1, ${ROWS}) n`,
+    );
+    await client.query(
+      `insert into holdfast.receipt select 1, 'system:a', 'k' || n, '', '{}', false, now() from generate_series(1, ${ROWS}) n`,
+    );
+    await client.query(
+      `insert into holdfast.group_head select 1, 'k' || n, n, null, 0 from generate_series(1, ${ROWS}) n`,
+    );
+    await client.query(
+      `insert into holdfast.log select 1, n, 'slide', 's' || n, 'created', '{}', null, '{}', null, '', null, null, '', 'system', null, now() from generate_series(1, ${ROWS}) n`,
+    );
+    for (const [name, load] of Object.entries(loads)) {
+      const { rows } = await client.query<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(
+        `explain (analyze, buffers, format json) ${execute(name, load)}`,
+      );
+      const plan = rows[0]!["QUERY PLAN"][0]!.Plan;
+      const buffers = (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+      expect([name, buffers > KEYS, buffers / KEYS <= 12]).toEqual([name, true, true]);
+    }
+  } finally {
+    await client.end();
+  }
+});
+
+const literal = (values: readonly (string | number)[]): string =>
+  `'{${values.map((value) => (typeof value === "string" ? `"${value}"` : value)).join(",")}}'`;

@@ -1,0 +1,64 @@
+import type { Transaction } from "./transaction.ts";
+
+/** Rows that one statement takes away at most: nobody waits long for it. */
+export const PRUNE_STEP = 1_000;
+
+const LOCK = 4_270_003;
+
+/** Whether this process may prune until its transaction ends: one at a time does, the others have other things to do. */
+export async function claimPruning(tx: Transaction): Promise<boolean> {
+  const { rows } = await tx.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [LOCK]);
+  return rows[0]?.mine === true;
+}
+
+/** Forgets some receipts that are older than that. Answers how many. */
+export async function deleteOldReceipts(tx: Transaction, days: number): Promise<number> {
+  // The index on their age is small and coarse: without statistics the planner would rather read the whole table.
+  await tx.query("set local enable_seqscan = off");
+  const { rowCount } = await tx.query(
+    `delete from holdfast.receipt where ctid = any(array(
+       select ctid from holdfast.receipt where created_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
+    [days, PRUNE_STEP],
+  );
+  return rowCount ?? 0;
+}
+
+export interface LogStart {
+  readonly world: number;
+  readonly trimmedTo: number;
+}
+
+/** From where on each log is kept. */
+export async function readLogStarts(tx: Transaction): Promise<LogStart[]> {
+  const { rows } = await tx.query<{ world: number; trimmed_to: number }>(
+    "select world, trimmed_to from holdfast.head order by world",
+  );
+  return rows.map(({ world, trimmed_to }) => ({ world, trimmedTo: trimmed_to }));
+}
+
+/** How far a log may be trimmed now: some entries on, as long as they are older than that. */
+export async function readTrimTarget(tx: Transaction, { world, trimmedTo }: LogStart, days: number): Promise<number> {
+  // Times in a log never run backwards, so its beginning is its oldest part.
+  const { rows } = await tx.query<{ target: number | null }>(
+    `select max(sync_id) as target from (
+       select sync_id, created_at from holdfast.log where world = $1 and sync_id > $2 order by sync_id limit $4) l
+     where created_at < clock_timestamp() - make_interval(days => $3)`,
+    [world, trimmedTo, days, PRUNE_STEP],
+  );
+  return rows[0]?.target ?? trimmedTo;
+}
+
+/** Says that entries up to there are no longer kept. It waits for the head's lock: a round that reads the log is let finish. */
+export async function setTrimmed(tx: Transaction, world: number, to: number): Promise<void> {
+  await tx.query("update holdfast.head set trimmed_to = $2 where world = $1 and trimmed_to < $2", [world, to]);
+}
+
+/** Takes away some entries up to a position. Answers how many. */
+export async function deleteEntries(tx: Transaction, world: number, to: number): Promise<number> {
+  const { rowCount } = await tx.query(
+    `delete from holdfast.log where ctid = any(array(
+       select ctid from holdfast.log where world = $1 and sync_id <= $2 order by sync_id limit $3))`,
+    [world, to, PRUNE_STEP],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,60 @@
+import type { Database } from "../db/pool.ts";
+import {
+  claimPruning,
+  deleteEntries,
+  deleteOldReceipts,
+  type LogStart,
+  PRUNE_STEP,
+  readLogStarts,
+  readTrimTarget,
+  setTrimmed,
+} from "../db/prune.ts";
+import { type Transaction, transaction } from "../db/transaction.ts";
+
+/** What is kept for how long. A log without a limit is kept whole. */
+export interface Retention {
+  readonly receiptDays: number;
+  readonly logDays: number | undefined;
+}
+
+export interface Pruned {
+  readonly receipts: number;
+  readonly entries: number;
+}
+
+/**
+ * Takes away what is older than it has to be, in steps that each hold few locks and not for long:
+ *
+ *   a log:  say in its head how far it is trimmed ─► COMMIT ─► take those entries away
+ *
+ * In that order a reader is told to resync before anything is missing, and a crash in between leaves only work to do.
+ */
+export async function prune(db: Database, { receiptDays, logDays }: Retention): Promise<Pruned> {
+  const receipts = await untilDone(db, (tx) => deleteOldReceipts(tx, receiptDays));
+  let entries = 0;
+  if (logDays !== undefined) for (const start of await readLogStarts(db)) entries += await trimLog(db, start, logDays);
+  return { receipts, entries };
+}
+
+async function trimLog(db: Database, { world, trimmedTo: from }: LogStart, days: number): Promise<number> {
+  let trimmedTo = from;
+  // Also what a process that ended in between has left.
+  let deleted = await untilDone(db, (tx) => deleteEntries(tx, world, trimmedTo));
+  for (;;) {
+    const target = await readTrimTarget(db, { world, trimmedTo }, days);
+    if (target === trimmedTo) return deleted;
+    await setTrimmed(db, world, target);
+    trimmedTo = target;
+    deleted += await untilDone(db, (tx) => deleteEntries(tx, world, target));
+  }
+}
+
+/** Step after step, each a transaction of its own, while it takes away as much as it may. */
+async function untilDone(db: Database, step: (tx: Transaction) => Promise<number>): Promise<number> {
+  let all = 0;
+  for (;;) {
+    const count = await transaction(db, async (tx) => ((await claimPruning(tx)) ? await step(tx) : 0));
+    all += count;
+    if (count < PRUNE_STEP) return all;
+  }
+}
