@@ -67,6 +67,8 @@ export interface RunningServer {
 /** As long a key is remembered. */
 const RECEIPT_DAYS = 30;
 const HOUR_MS = 3_600_000;
+/** Of the ten seconds that a stop may take. */
+const PATIENCE_MS = 6_000;
 
 /** The contents page of the service: its parts, in the order in which they need each other. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -128,7 +130,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const close = async () => {
     stopping.abort();
+    // Who sends its request byte by byte is not waited for.
+    const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
     await Promise.all([gateway.close(), app.close()]);
+    clearTimeout(patience);
     await lane.close();
     await pruner.stop();
     hub.close();

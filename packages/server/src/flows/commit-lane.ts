@@ -3,12 +3,12 @@ import { errorState, failureCode } from "../db/database-error.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
 import { rollback } from "../db/statement.ts";
 import type { Judged } from "../rules/round.ts";
-import { type Batch, type Job, judgeAndSave, type Loaded, load } from "./commit-round.ts";
+import { type Batch, type Job, judgeRound, type Loaded, load, type RoundResult, save } from "./commit-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
 /**
- *  request ─► idle? take all that wait ─► one transaction ─► the next round's load is sent ─► answer ─► announce
- *             busy? wait: the next round takes you
+ *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► answer ─► announce
+ *             busy? wait: the next round takes you         └► the next round's load, right behind the commit
  *
  * Every write ends here. The log of a world is one line under one head row, so its commits happen one after the other
  * whatever we do: the lane puts all that wait into one transaction. There is one lane for the whole process, since
@@ -40,17 +40,15 @@ export interface LaneOptions {
 interface Waiting {
   readonly job: Job;
   readonly resolve: (result: JobResult) => void;
+  readonly attempts: number;
+  /** After a round that failed as a whole: to be tried with its own world's only, or all by itself. */
+  readonly apart?: "by world" | "alone";
 }
 
-/** The first trip of a round, already on its way. */
+/** A round whose load is on its way. */
 interface Started {
-  readonly jobs: readonly Job[];
+  readonly taken: readonly Waiting[];
   readonly loaded: Promise<{ pipe: Pipe; found: Loaded }>;
-}
-
-interface Finished {
-  readonly results: readonly JobResult[];
-  readonly batches: readonly Batch[];
 }
 
 const ATTEMPTS = 3;
@@ -63,92 +61,122 @@ export function createCommitLane({
   maxCommits = 128,
   maxWaiting = 10_000,
 }: LaneOptions): CommitLane {
-  const waiting: Waiting[] = [];
+  let waiting: Waiting[] = [];
   let pipe: Pipe | undefined;
   let running = false;
   let idle: (() => void) | undefined;
   let closed = false;
 
-  async function connection(): Promise<Pipe> {
-    if (!pipe?.usable) pipe = await openPipe(url);
-    return pipe;
-  }
-
-  function start(jobs: readonly Job[]): Started {
-    const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs) });
-    // On a warm connection the statements leave in this very tick, before anybody is answered.
-    const loaded = pipe?.usable ? trip(pipe) : connection().then(trip);
-    loaded.catch(() => {});
-    return { jobs, loaded };
-  }
-
-  function take(): Waiting[] {
-    let commits = 0;
-    let count = 0;
-    for (const { job } of waiting) {
-      if (count > 0 && commits + job.length > maxCommits) break;
-      commits += job.length;
-      count++;
-    }
-    return waiting.splice(0, count);
-  }
-
   async function run(): Promise<void> {
     running = true;
-    let taken = take();
-    let started = start(taken.map(({ job }) => job));
-    while (taken.length > 0) {
-      const { results, batches } = await finish(started, 1);
-      const answered = taken;
-      taken = take();
-      if (taken.length > 0) started = start(taken.map(({ job }) => job));
-      for (const [i, { resolve }] of answered.entries())
-        resolve(results[i] ?? { kind: "failed", code: "internal_error" });
-      for (const batch of batches) announce(batch);
+    let round = start();
+    while (round) {
+      const { taken } = round;
+      const judged = await judge(round);
+      const committing = judged && commit(taken, judged);
+      // Right behind the commit: the database goes from one round to the next without waiting for us.
+      let next = start();
+      const committed = await committing;
+      // Who came meanwhile is on the way before anybody is answered.
+      next ??= start();
+      if (judged && committed) tell(taken, judged);
+      round = next ?? start();
     }
     // In the same tick in which nothing was found waiting: who comes now starts a new run.
     running = false;
     idle?.();
   }
 
-  async function finish(round: Started, attempt: number): Promise<Finished> {
+  /** Takes what waits and sends its load; on a warm connection the statements leave in this very tick. */
+  function start(): Started | undefined {
+    const taken = take();
+    if (taken.length === 0) return undefined;
+    const jobs = taken.map(({ job }) => job);
+    const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs) });
+    const loaded = pipe?.usable ? trip(pipe) : connect().then(trip);
+    // It is awaited when its turn comes; until then a failure is nobody's.
+    loaded.catch(() => {});
+    return { taken, loaded };
+  }
+
+  async function connect(): Promise<Pipe> {
+    pipe = await openPipe(url);
+    return pipe;
+  }
+
+  function take(): Waiting[] {
+    const [first] = waiting;
+    let commits = 0;
+    let count = 0;
+    for (const { job, apart } of waiting) {
+      if (count > 0 && (commits + job.length > maxCommits || first?.apart === "alone" || apart !== first?.apart)) break;
+      if (first?.apart === "by world" && worldOf(job) !== worldOf(first.job)) break;
+      commits += job.length;
+      count++;
+    }
+    return waiting.splice(0, count);
+  }
+
+  /** Undefined when it failed: then its jobs wait again, or were told. */
+  async function judge({ taken, loaded }: Started): Promise<RoundResult | undefined> {
     try {
-      const { pipe: ready, found } = await round.loaded;
-      const { judged, batches } = await judgeAndSave(ready, schemas, round.jobs, found);
-      return { results: judged.map((list) => ({ kind: "judged", judged: list })), batches };
+      const { pipe: ready, found } = await loaded;
+      return await judgeRound(
+        ready,
+        schemas,
+        taken.map(({ job }) => job),
+        found,
+      );
     } catch (error) {
-      // Nothing is known to be written. Asking again is safe: every commit is remembered under its names.
+      // Whatever the round had opened is taken back; nothing of another round is on this connection yet.
       if (pipe?.usable) await pipe.send([rollback]).catch(() => {});
-      return await recover(round.jobs, error, attempt);
+      fail(taken, error);
+      return undefined;
     }
   }
 
-  async function recover(jobs: readonly Job[], error: unknown, attempt: number): Promise<Finished> {
-    const parts = split(jobs, error);
-    if (parts) return await inTurn(jobs, parts);
+  /** False when it failed, or when nobody knows. */
+  async function commit(taken: readonly Waiting[], judged: RoundResult): Promise<boolean> {
+    try {
+      await save(judged);
+      return true;
+    } catch (error) {
+      fail(taken, error);
+      return false;
+    }
+  }
+
+  function tell(taken: readonly Waiting[], { judged, batches }: RoundResult): void {
+    for (const [i, { resolve }] of taken.entries()) resolve({ kind: "judged", judged: judged[i] ?? [] });
+    for (const batch of batches) announce(batch);
+  }
+
+  /**
+   * A round failed as a whole. Trying again is safe even when it may have been committed: every commit is remembered
+   * under its names. One world's lock must not stall the others, and one commit that breaks a round must fail alone.
+   */
+  function fail(taken: readonly Waiting[], error: unknown): void {
     const code = failureCode(error);
-    if (code !== undefined && code !== "storage_full" && attempt < ATTEMPTS && !closed && !isRefusedConnection(error))
-      return await finish(start(jobs), attempt + 1);
+    const [first] = taken;
+    const worlds = new Set(taken.map(({ job }) => worldOf(job)));
+    if (worlds.size > 1 && errorState(error) === "55P03") return again(taken, "by world");
+    if (taken.length > 1 && code === undefined) return again(taken, "alone");
+    if (isWorthRetrying(error) && first && first.attempts < ATTEMPTS && !closed) return again(taken, first.apart);
     report(error);
-    return { results: jobs.map(() => ({ kind: "failed", code: code ?? "internal_error" })), batches: [] };
+    for (const { resolve } of taken) resolve({ kind: "failed", code: code ?? "internal_error" });
   }
 
-  async function inTurn(jobs: readonly Job[], parts: readonly (readonly Job[])[]): Promise<Finished> {
-    const results = new Map<Job, JobResult>();
-    const batches: Batch[] = [];
-    for (const part of parts) {
-      const finished = await finish(start(part), 1);
-      for (const [i, job] of part.entries()) results.set(job, finished.results[i] as JobResult);
-      batches.push(...finished.batches);
-    }
-    return { results: jobs.map((job) => results.get(job) as JobResult), batches };
+  function again(taken: readonly Waiting[], apart: Waiting["apart"]): void {
+    const once = taken.map((one) => ({ ...one, attempts: one.attempts + 1, ...(apart && { apart }) }));
+    if (apart === "by world") once.sort((a, b) => worldOf(a.job) - worldOf(b.job));
+    waiting = [...once, ...waiting];
   }
 
   return {
     submit: (job) =>
       new Promise((resolve) => {
         if (closed || waiting.length >= maxWaiting) return resolve({ kind: "failed", code: "overloaded" });
-        waiting.push({ job, resolve });
+        waiting.push({ job, resolve, attempts: 1 });
         if (!running) void run();
       }),
     async close() {
@@ -162,14 +190,13 @@ export function createCommitLane({
   };
 }
 
-/** One world's lock must not stall the others, and one commit that breaks a round must fail alone. */
-function split(jobs: readonly Job[], error: unknown): readonly (readonly Job[])[] | undefined {
-  const worlds = new Set(jobs.map((job) => job[0]?.principal.world));
-  if (worlds.size > 1 && errorState(error) === "55P03")
-    return [...worlds].map((world) => jobs.filter((job) => job[0]?.principal.world === world));
-  if (jobs.length > 1 && failureCode(error) === undefined) return jobs.map((job) => [job]);
-  return undefined;
-}
+const worldOf = (job: Job): number => job[0]?.principal.world ?? 0;
 
-const isRefusedConnection = (error: unknown): boolean =>
-  ["ECONNREFUSED", "ENOENT", "EACCES"].includes(errorState(error) ?? "");
+/** The database is there but was busy, or the connection broke; one that cannot be had now is not asked for at once. */
+function isWorthRetrying(error: unknown): boolean {
+  const code = failureCode(error);
+  return (
+    (code === "overloaded" || code === "unavailable") &&
+    !["ECONNREFUSED", "ENOENT", "EACCES"].includes(errorState(error) ?? "")
+  );
+}

@@ -30,6 +30,10 @@ export interface RoundResult {
   /** For each job, its commits as judged. */
   readonly judged: readonly (readonly Judged[])[];
   readonly batches: readonly Batch[];
+  /** What has to be written for all this to be true. */
+  readonly round: Round;
+  /** The connection whose transaction holds the locks. */
+  readonly pipe: Pipe;
 }
 
 /** What the first trip to the database brought: everything is read under the heads' locks. */
@@ -49,8 +53,8 @@ export async function load(pipe: Pipe, jobs: readonly Job[]) {
   return { heads, receipts, records, groups };
 }
 
-/** Judges the commits in the order they came, and writes what they decided: the second trip. */
-export async function judgeAndSave(
+/** Judges the commits in the order they came. The database is asked again only about what moved. */
+export async function judgeRound(
   pipe: Pipe,
   schemas: SchemaCache,
   jobs: readonly Job[],
@@ -82,8 +86,12 @@ export async function judgeAndSave(
       judged.filter((_, i) => jobs[i]?.[0]?.principal.world === world).flat(),
     ),
   }));
-  await save(pipe, roundOf(batches, judged.flat(), states));
-  return { judged, batches: batches.filter(({ lines }) => lines.length > 0) };
+  return {
+    judged,
+    batches: batches.filter(({ lines }) => lines.length > 0),
+    round: roundOf(batches, judged.flat(), states),
+    pipe,
+  };
 }
 
 const receiptNames = (commit: CommitRequest) => {
@@ -197,7 +205,8 @@ function groupsOf(judged: readonly Judged[]): SavedGroup[] {
   return [...heads.values()];
 }
 
-async function save(pipe: Pipe, round: Round): Promise<void> {
+/** Second trip: writes what was decided, and commits. */
+export async function save({ pipe, round }: RoundResult): Promise<void> {
   const gone = round.lines
     .filter(({ last, line }) => last && line.after === null)
     .map(({ world, line }) => ({ world, model: line.model, id: line.id }));

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import cors from "@fastify/cors";
 import { type ErrorCode, headers, limits } from "@holdfast/sdk/protocol";
 import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
@@ -31,7 +32,13 @@ export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOpti
     requestTimeout: 120_000,
     return503OnClosing: false,
     forceCloseConnections: "idle",
-    http: { maxHeaderSize: 16 * 1024, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
+    // Node looks for headers that take too long only every so often: both together are 20 s.
+    http: {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 18_000,
+      connectionsCheckingInterval: 2_000,
+      keepAliveTimeout: 65_000,
+    },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (_error, request, reply) => {
       void reply.header(headers.requestId, request.id);
@@ -40,6 +47,7 @@ export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOpti
   });
   // Node would drop headers beyond its count in silence; all are taken, and counted below.
   app.server.maxHeadersCount = 0;
+  letGoWhenStopping(app, stopping);
   app.decorate("stopping", stopping);
   app.decorate("routeTable", []);
   app.addHook("onRoute", ({ method, path }) => {
@@ -84,6 +92,25 @@ export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOpti
     return sendRefusal(reply.header("allow", allowed.join(", ")), refuse("method_not_allowed"));
   });
   return app;
+}
+
+/**
+ * Two kinds of connection would hold up the stop. One that has asked nothing yet (browsers open some in advance) is
+ * not idle to Node. And one whose last answer is given only now is kept for a next request.
+ */
+function letGoWhenStopping({ server }: FastifyInstance, stopping: AbortSignal): void {
+  const mute = new Set<Duplex>();
+  server.on("connection", (socket) => {
+    mute.add(socket);
+    socket.once("close", () => mute.delete(socket));
+  });
+  server.on("request", ({ socket }) => mute.delete(socket));
+  server.on("upgrade", (_request, socket) => mute.delete(socket));
+  stopping.addEventListener("abort", () => {
+    for (const socket of mute) socket.destroy();
+    const sweep = setInterval(() => server.closeIdleConnections(), 50).unref();
+    server.once("close", () => clearInterval(sweep));
+  });
 }
 
 function checkHeaders(raw: readonly string[], url: string): Refusal | undefined {

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { ConfigError, readConfig } from "./config.ts";
+import { tokenOf } from "./rules/token.ts";
+
+const live = tokenOf("sk_live_", "0".repeat(30));
+
+test("[O1] nothing set: an embedded Postgres on this machine only", () => {
+  expect(readConfig({})).toEqual({
+    host: "127.0.0.1",
+    port: 8787,
+    databaseUrl: undefined,
+    dataDir: ".holdfast",
+    secretKey: undefined,
+    adminToken: undefined,
+    schemaFile: undefined,
+    origins: undefined,
+    laneCommits: undefined,
+    logRetentionDays: undefined,
+    logLevel: "info",
+  });
+  expect(readConfig({ PORT: "", DATABASE_URL: "", HOLDFAST_ORIGINS: "" })).toEqual(readConfig({}));
+});
+
+test("[O1] what is set is read", () => {
+  expect(
+    readConfig({
+      HOST: "::",
+      PORT: "0",
+      DATABASE_URL: "postgresql://db/x",
+      HOLDFAST_SECRET_KEY: live,
+      HOLDFAST_ADMIN_TOKEN: "x".repeat(16),
+      HOLDFAST_ORIGINS: "https://a.example, http://localhost:3000",
+      HOLDFAST_LOG_RETENTION_DAYS: "90",
+      HOLDFAST_LANE_COMMITS: "1",
+    }),
+  ).toMatchObject({
+    host: "::",
+    port: 0,
+    origins: ["https://a.example", "http://localhost:3000"],
+    logRetentionDays: 90,
+    laneCommits: 1,
+  });
+});
+
+test.each<[Record<string, string>, RegExp]>([
+  [{ PORT: "x" }, /PORT is a whole number/],
+  [{ PORT: "65536" }, /PORT is a whole number from 0 to 65535/],
+  [{ PORT: "-1" }, /PORT/],
+  [{ PORT: "8e3" }, /PORT/],
+  [{ DATABASE_URL: "mysql://x", HOLDFAST_SECRET_KEY: live }, /DATABASE_URL has to begin with postgres:/],
+  [{ DATABASE_URL: "postgres://x" }, /set HOLDFAST_SECRET_KEY/],
+  [{ HOLDFAST_SECRET_KEY: "secret" }, /HOLDFAST_SECRET_KEY is no sk_live_/],
+  [{ HOLDFAST_SECRET_KEY: `${live}x` }, /HOLDFAST_SECRET_KEY/],
+  [{ HOLDFAST_SECRET_KEY: live.replace("1yMVfD", "1yMVfE") }, /checksum/],
+  [{ HOLDFAST_SECRET_KEY: tokenOf("rk_", "0".repeat(30)) }, /HOLDFAST_SECRET_KEY/],
+  [{ HOLDFAST_ADMIN_TOKEN: "short" }, /HOLDFAST_ADMIN_TOKEN needs 16/],
+  [{ HOLDFAST_ADMIN_TOKEN: "with a space in it" }, /HOLDFAST_ADMIN_TOKEN/],
+  [{ HOLDFAST_ORIGINS: "app.example" }, /HOLDFAST_ORIGINS takes origins/],
+  [{ HOLDFAST_ORIGINS: "https://a.example/" }, /HOLDFAST_ORIGINS/],
+  [{ HOLDFAST_ORIGINS: "*" }, /HOLDFAST_ORIGINS/],
+  [{ HOLDFAST_LANE_COMMITS: "0" }, /HOLDFAST_LANE_COMMITS/],
+  [{ HOLDFAST_LOG_RETENTION_DAYS: "0" }, /HOLDFAST_LOG_RETENTION_DAYS/],
+  [{ HOLDFAST_LOG_RETENTION_DAYS: "1.5" }, /HOLDFAST_LOG_RETENTION_DAYS/],
+  [{ HOLDFAST_LOG_LEVEL: "loud" }, /HOLDFAST_LOG_LEVEL is one of/],
+])("[O1] %j is refused with a sentence that keeps secrets", (env, sentence) => {
+  const refusal = (() => {
+    try {
+      return readConfig(env);
+    } catch (error) {
+      return error as Error;
+    }
+  })();
+  expect(refusal).toBeInstanceOf(ConfigError);
+  expect((refusal as Error).message).toMatch(sentence);
+  for (const name of ["HOLDFAST_SECRET_KEY", "HOLDFAST_ADMIN_TOKEN"])
+    if (env[name]) expect((refusal as Error).message).not.toContain(env[name]);
+});

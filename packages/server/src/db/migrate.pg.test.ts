@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import pg from "pg";
+import { afterAll, expect, test } from "vitest";
+import { freshDatabase } from "../testing/database.ts";
+import { isMigrated, migrate } from "./migrate.ts";
+
+const SHIPPED = new URL("../../migrations/", import.meta.url);
+const names = (await readdir(SHIPPED)).sort();
+const { url } = await freshDatabase();
+const client = new pg.Client({ connectionString: url });
+await client.connect();
+const folder = await mkdtemp(join(tmpdir(), "holdfast-migrations-"));
+afterAll(async () => {
+  await client.end();
+  await rm(folder, { recursive: true });
+});
+const emptied = () => client.query("drop schema if exists holdfast cascade");
+const tables = async () =>
+  (
+    await client.query(
+      "select table_name, column_name, data_type from information_schema.columns where table_schema = 'holdfast' order by 1, 2",
+    )
+  ).rows;
+
+test("[O4] from nothing to the newest, and then nothing more", async () => {
+  await emptied();
+  await expect(isMigrated(client)).rejects.toThrow();
+  expect(await migrate(url)).toEqual(names);
+  expect(await isMigrated(client)).toBe(true);
+  expect(await migrate(url)).toEqual([]);
+});
+
+test("[O4] eight processes at once apply each of them once", async () => {
+  await emptied();
+  const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(url)));
+  expect(applied.flat()).toEqual(names);
+  expect(
+    (await client.query("select name from holdfast.migration order by 1")).rows.map(({ name }) => name as string),
+  ).toEqual(names);
+});
+
+test("[O4] from every earlier version to the newest gives the same tables", async () => {
+  await emptied();
+  await migrate(url);
+  const wanted = await tables();
+  for (let n = 1; n < names.length; n++) {
+    await emptied();
+    for (const name of names.slice(0, n)) await writeFile(join(folder, name), await readFile(new URL(name, SHIPPED)));
+    await migrate(url, pathToFileURL(`${folder}/`));
+    expect(await isMigrated(client)).toBe(false);
+    expect(await migrate(url)).toEqual(names.slice(n));
+    expect(await tables()).toEqual(wanted);
+  }
+});
+
+test("[O4] one that fails leaves nothing of itself, and those before it stay", async () => {
+  const broken = await mkdtemp(join(tmpdir(), "holdfast-broken-"));
+  await writeFile(join(broken, "0001_fine.sql"), "create table holdfast.fine ()");
+  await writeFile(join(broken, "0002_broken.sql"), "create table holdfast.half (); select 1 / 0");
+  await emptied();
+  await expect(migrate(url, pathToFileURL(`${broken}/`))).rejects.toThrow("division by zero");
+  const { rows } = await client.query(
+    "select to_regclass('holdfast.fine') is not null as fine, to_regclass('holdfast.half') is not null as half",
+  );
+  expect(rows).toEqual([{ fine: true, half: false }]);
+  await rm(broken, { recursive: true });
+});

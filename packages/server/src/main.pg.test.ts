@@ -1,0 +1,182 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { newSecretToken } from "./server.ts";
+import { caller, referenceSchema } from "./testing/app.ts";
+import { freshDatabase } from "./testing/database.ts";
+import { startProgram } from "./testing/program.ts";
+import { openStream } from "./testing/stream.ts";
+
+const { url: DATABASE_URL } = await freshDatabase();
+const folder = await mkdtemp(join(tmpdir(), "holdfast-main-"));
+const running: ReturnType<typeof startProgram>[] = [];
+afterAll(async () => {
+  for (const program of running) program.child.kill("SIGKILL");
+  await Promise.all(running.map(({ ended }) => ended));
+  await rm(folder, { recursive: true, force: true });
+});
+const start = (...words: Parameters<typeof startProgram>) => {
+  const program = startProgram(...words);
+  running.push(program);
+  return program;
+};
+const file = async (name: string, content: unknown) => {
+  const path = join(folder, name);
+  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+};
+const KEY = newSecretToken(true);
+const ADMIN = "an_operator_of_the_tests";
+const given = { DATABASE_URL, HOLDFAST_SECRET_KEY: KEY, HOLDFAST_ADMIN_TOKEN: ADMIN };
+const schema = await file("schema.json", referenceSchema);
+
+test("[O1] it tells its options, makes keys, and refuses with one sentence", async () => {
+  const [help, key, option, lacking, nowhere, noFile, noJson] = [
+    start({}, ["--help"]),
+    start({}, ["--new-key", "test"]),
+    start({}, ["--nothing"]),
+    start({ DATABASE_URL }),
+    start({ ...given, DATABASE_URL: "postgres://127.0.0.1:1/none" }),
+    start({ ...given, HOLDFAST_SCHEMA: join(folder, "none.json") }),
+    start({ ...given, HOLDFAST_SCHEMA: await file("broken.json", "{") }),
+  ];
+  expect((await help.ended).code).toBe(0);
+  expect(help.stdout()).toContain("HOLDFAST_LOG_RETENTION_DAYS");
+  expect((await key.ended).code).toBe(0);
+  expect(key.stdout()).toMatch(/^sk_test_[0-9A-Za-z]{36}\n$/);
+  for (const [program, sentence] of [
+    [option, /"--nothing" is not an option/],
+    [lacking, /set HOLDFAST_SECRET_KEY/],
+    [nowhere, /ECONNREFUSED/],
+    [noFile, /HOLDFAST_SCHEMA cannot be read/],
+    [noJson, /is not JSON/],
+  ] as const) {
+    expect((await program.ended).code).toBe(1);
+    expect(program.log()).toMatch(sentence);
+    expect(program.log()).not.toContain(KEY);
+    expect(program.stdout()).toBe("");
+  }
+});
+
+test("[O3] [O8] [O5] a start pushes the schema, a restart keeps the data, another key revokes the one before", async () => {
+  const first = start({ ...given, HOLDFAST_SCHEMA: schema });
+  const call = caller(await first.url, KEY);
+  expect(first.stdout()).toMatch(/^\{"object":"listening","url":"http:\/\/127\.0\.0\.1:\d+"\}\n$/);
+  expect((await call("POST", "/v1/models/slide", { json: { id: "s1", data: { title: "kept" } } })).status).toBe(200);
+  expect((await first.stop()).code).toBe(0);
+
+  const dropped = { models: { ...referenceSchema.models, slide: { fields: { title: { type: "number" } } } } };
+  const refused = start({ ...given, HOLDFAST_SCHEMA: await file("narrow.json", dropped) });
+  expect((await refused.ended).code).toBe(1);
+  expect(refused.log()).toMatch(
+    /cannot be pushed \(schema_incompatible\):\n {2}slide\.deckId: The field is dropped\.\n/,
+  );
+  expect(refused.log()).not.toMatch(/ at .*\.ts/);
+
+  const next = newSecretToken(true);
+  const second = start({ ...given, HOLDFAST_SECRET_KEY: next, HOLDFAST_SCHEMA: schema });
+  const again = caller(await second.url, next);
+  expect((await again("GET", "/v1/models/slide/s1")).body.data).toMatchObject({ title: "kept" });
+  expect((await again("GET", "/v1/log", { token: KEY })).body.code).toBe("token_revoked");
+  const organizations = await again("GET", "/v1/organizations", { token: ADMIN });
+  expect(organizations.body.data).toHaveLength(1);
+  expect((await second.stop("SIGINT")).code).toBe(0);
+  for (const { log } of [first, refused, second])
+    for (const secret of [KEY, next, ADMIN, DATABASE_URL]) expect(log()).not.toContain(secret);
+
+  const old = start(given);
+  expect((await old.ended).code).toBe(1);
+  expect(old.log()).toContain("names a key that was revoked");
+});
+
+test("[O5] SIGTERM under load: what is in flight is answered, sockets hear 1012, polls answer, and it ends with 0", async () => {
+  const key = newSecretToken(true);
+  const program = start({ ...given, HOLDFAST_SECRET_KEY: key, HOLDFAST_SCHEMA: schema });
+  const url = await program.url;
+  const call = caller(url, key);
+  const { port } = new URL(url);
+  // Connected, and never says a word: a browser does that too.
+  const mute = connect(Number(port), "127.0.0.1");
+  await new Promise((resolve) => mute.once("connect", resolve));
+  mute.on("error", () => {});
+  const stream = await openStream(url);
+  stream.send({ frame: "hello", token: key });
+  await stream.next("welcome");
+  const head = Number((await call("GET", "/v1/log?limit=1")).body.stamp);
+  const poll = call("GET", `/v1/log?after=${head + 100}&wait=20000`).catch((error: Error) => error);
+  const waiting = call("GET", `/v1/log?after=${head}&wait=25000&model=document`);
+  const writes = Array.from({ length: 100 }, (_, i) =>
+    call("POST", "/v1/models/slide", { json: { id: `term${i}`, data: {} }, key: `term${i}` }),
+  );
+  await writes[0];
+  const begun = performance.now();
+  const ended = program.stop();
+  const outcomes = await Promise.allSettled(writes);
+  // Answered, told to come again, or not let in: never half an answer.
+  const statuses = outcomes.map((outcome) =>
+    outcome.status === "fulfilled" ? outcome.value.status : (outcome.reason as NodeJS.ErrnoException).code,
+  );
+  expect(statuses.filter((status) => ![200, 503, "ECONNREFUSED", "ECONNRESET"].includes(status as number))).toEqual([]);
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
+  expect((await waiting).status).toBe(200);
+  await poll;
+  expect((await stream.closed).code).toBe(1012);
+  expect(await ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - begun).toBeLessThan(4_000);
+  mute.destroy();
+
+  const next = start({ ...given, HOLDFAST_SECRET_KEY: key });
+  const after = caller(await next.url, key);
+  for (const [i, status] of statuses.entries())
+    if (status === 200)
+      expect(
+        (await after("POST", "/v1/models/slide", { json: { id: `term${i}`, data: {} }, key: `term${i}` })).headers[
+          "idempotent-replayed"
+        ],
+      ).toBe("true");
+  await next.stop();
+});
+
+test("[O2] [O7] by itself it makes its own Postgres and keys, which only its owner may read", async () => {
+  const dataDir = join(folder, "data");
+  const env = { HOLDFAST_DATA_DIR: dataDir, HOLDFAST_SCHEMA: schema, HOLDFAST_LOG_LEVEL: "trace" };
+  const first = start(env);
+  await first.url;
+  const keys = JSON.parse(await readFile(join(dataDir, "keys.json"), "utf8")) as { live: string; test: string };
+  const admin = (await readFile(join(dataDir, "admin-token"), "utf8")).trim();
+  for (const name of ["keys.json", "admin-token"]) expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
+  const call = caller(await first.url, keys.live);
+  expect((await call("GET", "/livez", { token: null })).body.status).toBe("live");
+  expect((await call("GET", "/readyz", { token: null })).body.status).toBe("ready");
+  expect((await call("POST", "/v1/models/slide", { json: { id: "s1", data: {} } })).status).toBe(200);
+  expect((await call("GET", "/v1/models/slide/s1", { token: keys.test })).status).toBe(404);
+  expect((await call("GET", "/v1/organizations", { token: admin })).status).toBe(200);
+  await call("GET", `/v1/log?token=${keys.live}`);
+  expect((await first.stop()).code).toBe(0);
+
+  const second = start(env);
+  const again = caller(await second.url, keys.live);
+  expect((await again("GET", "/v1/models/slide/s1")).status).toBe(200);
+  expect((await second.stop()).code).toBe(0);
+  const password = (await readFile(join(dataDir, "postgres/password"), "utf8")).trim();
+  for (const { log } of [first, second]) {
+    expect(log()).toContain("keys.json");
+    for (const secret of [keys.live, keys.test, admin, password]) expect(log()).not.toContain(secret);
+  }
+});
+
+test("[O4] several servers that start at once on one empty database all listen, and share one organisation", async () => {
+  const { url } = await freshDatabase();
+  const key = newSecretToken(false);
+  const three = Array.from({ length: 3 }, () =>
+    start({ DATABASE_URL: url, HOLDFAST_SECRET_KEY: key, HOLDFAST_ADMIN_TOKEN: ADMIN, HOLDFAST_SCHEMA: schema }),
+  );
+  const calls = (await Promise.all(three.map((program) => program.url))).map((address) => caller(address, key));
+  for (const [i, call] of calls.entries())
+    expect((await call("POST", "/v1/models/slide", { json: { id: `s${i}`, data: {} } })).body.lastSyncId).toBe(i + 1);
+  expect((await calls[0]!("GET", "/v1/organizations", { token: ADMIN })).body.data).toHaveLength(1);
+  expect((await calls[0]!("GET", "/v1/schema")).body.version).toBe(1);
+  await Promise.all(three.map((program) => program.stop()));
+});
