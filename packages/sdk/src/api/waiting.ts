@@ -24,7 +24,7 @@ export function waitingFor(desk: Desk): {
       const now = conflictsOf(state);
       const next = now.map((dispute) => {
         const at = disputes.findIndex((d) => jsonEqual(asJson(d), asJson(dispute)));
-        return conflicts[at] ?? conflictOf(desk, dispute);
+        return conflicts[at] ?? conflictOf(desk, dispute, state.rows.position ?? 0);
       });
       disputes = now;
       conflicts = same(conflicts, next);
@@ -43,14 +43,15 @@ export function waitingFor(desk: Desk): {
   };
 }
 
-function conflictOf(desk: Desk, { seen: _, ...dispute }: Dispute): Conflict {
+function conflictOf(desk: Desk, { seen: _, heldAtSyncId: __, ...dispute }: Dispute, position: number): Conflict {
   const { clientTxId, model, id } = dispute;
+  const asOf = Math.max(position, dispute.observedSyncId);
   return {
     ...dispute,
-    keepMine: () => makeDecision(desk, clientTxId, id, { kind: "keep-mine" }),
-    takeTheirs: () => void makeDecision(desk, clientTxId, id, { kind: "take-theirs" }),
+    keepMine: () => makeDecision(desk, clientTxId, id, { kind: "keep-mine", asOf }),
+    takeTheirs: () => void makeDecision(desk, clientTxId, id, { kind: "take-theirs", asOf }),
     merge: (patch: JsonObject) =>
-      makeDecision(desk, clientTxId, id, { kind: "merge", model, id, patch: jsonCopy(patch, "patch") }),
+      makeDecision(desk, clientTxId, id, { kind: "merge", asOf, model, id, patch: jsonCopy(patch, "patch") }),
   };
 }
 

@@ -29,7 +29,10 @@ export function streamOpened(turn: Turn): void {
 export function welcomed(turn: Turn, logId: string, stamp: number): void {
   if (isOtherLog(turn, logId, stamp)) return;
   const { reading } = turn.state;
-  set(turn, { stream: { phase: "live", failures: 0, wait: undefined }, reading: { ...reading, pollAt: undefined } });
+  set(turn, {
+    stream: { phase: "live", failures: 0, wait: undefined },
+    reading: { ...reading, verified: true, pollAt: undefined },
+  });
   set(turn, { trouble: undefined });
   tokenWorks(turn);
   // The line works again: what waited for it need not wait longer.
@@ -40,8 +43,14 @@ export function streamClosed(turn: Turn, code: number, reason: string): void {
   const { stream } = turn.state;
   if (stream.phase === "closed") return;
   const wait = waitAfter(stream.wait, readPace, turn.now, turn.roll);
+  lineLost(turn);
   set(turn, { stream: { phase: "closed", failures: stream.failures + 1, wait } });
   if (code === closeCodes.token) tokenRefused(turn, reason || "The stream refused the token.");
+}
+
+/** Whoever answers next may be a server that was restored from a backup meanwhile. */
+export function lineLost(turn: Turn): void {
+  set(turn, { reading: { ...turn.state.reading, verified: false } });
 }
 
 /** Something suggests that it would work now: nothing waits for its next turn any longer. */
@@ -91,6 +100,8 @@ export function dueAt({
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
+const hasToSend = ({ lead, queue }: ClientState) => lead === "yes" && queue.order.length > queue.waiting.length;
+
 const mayGo = ({ paused, network, auth }: ClientState) => !paused && network && mayTalk(auth);
 
 function keepStream(turn: Turn): void {
@@ -99,6 +110,7 @@ function keepStream(turn: Turn): void {
   const wanted = mayGo(state) && rows.position !== undefined && reading.resync === "no";
   if (!wanted && stream.phase !== "closed") {
     set(turn, { stream: { ...stream, phase: "closed" } });
+    lineLost(turn);
     ask(turn, { do: "closeStream" });
   }
   if (wanted && stream.phase === "closed" && isDue(stream.wait, turn.now)) {
@@ -119,16 +131,19 @@ function readOn(turn: Turn): void {
   const poll = stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES;
   if (poll && reading.pollAt === undefined) return set(turn, { reading: { ...reading, pollAt: turn.now + POLL_MS } });
   const due = reading.pollAt !== undefined && reading.pollAt <= turn.now;
-  if (reading.missing === undefined && !(poll && due)) return;
+  // The socket's welcome would tell as well, but the queue should not wait for a socket that may not be to be had.
+  const unverified = !reading.verified && stream.phase !== "live" && hasToSend(turn.state);
+  if (reading.missing === undefined && !(poll && due) && !unverified) return;
   set(turn, { reading: { ...reading, under: "log", pollAt: poll ? turn.now + POLL_MS : undefined } });
   ask(turn, { do: "readLog", after: rows.position });
 }
 
 /** One request in flight per client: two could overtake each other. */
 function sendNext(turn: Turn): void {
-  const { lead, sending, queue, reading } = turn.state;
-  if (lead !== "yes" || sending.names || reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;
-  if (queue.order.length === queue.waiting.length) return;
+  const { sending, queue, reading, rows } = turn.state;
+  if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;
+  // A position in a write means nothing in another log: first it is made sure that this is still the same one.
+  if (!hasToSend(turn.state) || (!reading.verified && rows.position !== undefined)) return;
   const bulk = nextBulk(queue, sending.size);
   if (bulk.length === 0) return;
   const names = bulk.map((m) => m.clientTxId);

@@ -16,8 +16,8 @@ export function decide(turn: Turn, clientTxId: string, decision: Decision, newTx
   const phase = write?.stage.phase;
   if (write && phase === "parked" && decision.kind === "retry") return sendInstead(turn, write, write, newTxId, []);
   if (write && phase === "parked" && decision.kind === "discard") return giveUp(turn, [write]);
-  if (write && phase === "held") {
-    const disputes = disputesOf(turn.state, write);
+  if (write && phase === "held" && "asOf" in decision) {
+    const disputes = disputesOf(turn.state, write).map((d) => asSeen(d, decision.asOf));
     if (decision.kind === "keep-mine") return keepMine(turn, write, disputes, newTxId);
     if (decision.kind === "merge") return merge(turn, write, disputes, decision, newTxId);
     if (decision.kind === "take-theirs") return takeTheirs(turn, write, disputes, newTxId);
@@ -28,6 +28,12 @@ export function decide(turn: Turn, clientTxId: string, decision: Decision, newTx
   );
   ask(turn, { do: "tell", clientTxId: newTxId, news: { kind: "failed", failure } });
 }
+
+/** A decision is about what its person saw: what came after that is not agreed to, and is found stale once more. */
+const asSeen = (dispute: Dispute, asOf: number): Dispute => ({
+  ...dispute,
+  observedSyncId: Math.min(dispute.observedSyncId, Math.max(asOf, dispute.heldAtSyncId)),
+});
 
 function keepMine(turn: Turn, held: Mutation, disputes: readonly Dispute[], newTxId: string): void {
   const again = { ...held, ...inView(held, disputes) };

@@ -21,7 +21,10 @@ export interface Dispute {
   /** Null: the record was deleted. */
   readonly theirs: JsonObject | null;
   readonly writtenBy: string;
+  /** The newest of their entries that `theirs` contains. */
   readonly observedSyncId: number;
+  /** That of them at which the write was held. */
+  readonly heldAtSyncId: number;
   /** Whether our rows have read as far as the server had when it held the write: then `theirs` is all there is to see. */
   readonly seen: boolean;
 }
@@ -70,6 +73,7 @@ function disputeOf({ rows, queue }: Sides, held: Mutation, notification: StaleNo
     theirs: now && pick({ ...told, ...now }, shown),
     writtenBy: notification.writtenBy,
     observedSyncId: Math.max(notification.observedSyncId, row?.syncId ?? 0),
+    heldAtSyncId: notification.observedSyncId,
     seen,
   };
 }

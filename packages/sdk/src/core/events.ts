@@ -77,9 +77,16 @@ export interface NewOperation {
 
 /** What a person, or the app, says about a write that waits for it. */
 export type Decision =
-  | { readonly kind: "keep-mine" }
-  | { readonly kind: "take-theirs" }
+  /** `asOf`: how far the log had been read when the person was shown what is decided about here. */
+  | { readonly kind: "keep-mine"; readonly asOf: number }
+  | { readonly kind: "take-theirs"; readonly asOf: number }
   /** `patch` stands in for the conflicting fields of this record. */
-  | { readonly kind: "merge"; readonly model: string; readonly id: string; readonly patch: JsonObject }
+  | {
+      readonly kind: "merge";
+      readonly asOf: number;
+      readonly model: string;
+      readonly id: string;
+      readonly patch: JsonObject;
+    }
   | { readonly kind: "retry" }
   | { readonly kind: "discard" };

@@ -67,7 +67,7 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
     }
     for (const { action, id, model: name, data } of write.operations) {
       if (recordKey({ model: name, id }) !== key) continue;
-      const hidden = contested && (write.stage.phase === "held" || write.createdAt < contested.since);
+      const hidden = contested && (write.stage.phase === "held" || write.createdAt <= contested.since);
       if (hidden && write.stage.phase === "held" && action !== "update" && action !== "create") continue;
       const step = { action, id, data: hidden && data ? without(data, contested?.fields ?? []) : data };
       shown = applyOperation(shown, step, model, new Date(write.createdAt).toISOString());

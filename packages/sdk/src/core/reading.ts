@@ -51,6 +51,7 @@ function markLanded(turn: Turn, stretch: Stretch): void {
 export function hearLog(turn: Turn, event: Of<"logRead">): void {
   finishRead(turn);
   if (isOtherLog(turn, event.logId, event.stamp)) return;
+  set(turn, { reading: { ...turn.state.reading, verified: true } });
   hearStretch(turn, event);
   const { reading, rows } = turn.state;
   // The answer ends short of the head when there is more than one page of it.
@@ -64,7 +65,7 @@ export function hearSnapshot(turn: Turn, event: Of<"snapshotRead">): void {
   const rows = rowsOfSnapshot(event.logId, event.stamp, event.lines);
   const other = before.position !== undefined && (before.logId !== event.logId || event.stamp < before.position);
   const elsewhere = turn.state.queue.confirmed.some((name) => confirmedIn(turn, name) !== event.logId);
-  set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined } });
+  set(turn, { rows, reading: { ...turn.state.reading, resync: "no", verified: true, missing: undefined } });
   touch(turn, "everything");
   if (other || elsewhere) offerAgain(turn, rows);
   ask(turn, { do: "keepSnapshot", rows, settled: settle(turn) });
@@ -103,6 +104,6 @@ export function isOtherLog(turn: Turn, logId: string, stamp: number): boolean {
 
 function finishRead(turn: Turn): void {
   const reading: Reading = { ...turn.state.reading, under: "nothing", wait: undefined };
-  set(turn, { reading });
+  set(turn, { reading, trouble: undefined });
   tokenWorks(turn);
 }

@@ -35,9 +35,7 @@ export function statusOf(state: ClientState): Status {
       auth.phase === "refused"
         ? auth.wait.at
         : (sending.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined)),
-    reason:
-      storageTrouble ??
-      (auth.phase === "refused" ? auth.reason : name === "online" || name === "paused" ? undefined : trouble),
+    reason: storageTrouble ?? (auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : trouble),
   };
 }
 

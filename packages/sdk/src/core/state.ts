@@ -55,6 +55,8 @@ export interface Reading {
   readonly wait: Wait | undefined;
   /** The rows must be read anew. "suspect": they may be of another log, so nothing is sent until they were. */
   readonly resync: "no" | "anew" | "suspect";
+  /** Whether the log at the other end of the present line is known to be the one that the rows are of. */
+  readonly verified: boolean;
   /** A position that is known to exist and was not delivered. */
   readonly missing: number | undefined;
   /** While the stream cannot be had: when to ask for the log next. */
@@ -86,7 +88,14 @@ export function initialState(given: { schema: ModelSchema; paused: boolean; send
     network: true,
     auth: { phase: "trusted" },
     stream: { phase: "closed", failures: 0, wait: undefined },
-    reading: { under: "nothing", wait: undefined, resync: "no", missing: undefined, pollAt: undefined },
+    reading: {
+      under: "nothing",
+      wait: undefined,
+      resync: "no",
+      verified: false,
+      missing: undefined,
+      pollAt: undefined,
+    },
     sending: { request: 0, names: undefined, size: given.sendAtMost, wait: undefined },
     trouble: undefined,
   };

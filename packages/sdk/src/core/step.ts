@@ -1,6 +1,6 @@
 import { hearAnswer } from "./answers.ts";
 import { tokenCame, tokenFailed } from "./auth.ts";
-import { goOn, hurry, streamClosed, streamOpened, welcomed } from "./connection.ts";
+import { goOn, hurry, lineLost, streamClosed, streamOpened, welcomed } from "./connection.ts";
 import { decide } from "./decide.ts";
 import type { Effect } from "./effects.ts";
 import type { ClientEvent } from "./events.ts";
@@ -45,12 +45,14 @@ function hear(turn: Turn, event: ClientEvent): void {
       return decide(turn, event.clientTxId, event.decision, event.newTxId);
     case "paused":
       set(turn, { paused: true });
+      lineLost(turn);
       return ask(turn, { do: "abort" });
     case "resumed":
       set(turn, { paused: false });
       return hurry(turn);
     case "network":
       set(turn, { network: event.up });
+      lineLost(turn);
       return event.up ? hurry(turn) : undefined;
     case "woke":
       return hurry(turn);

@@ -67,11 +67,13 @@ const REFUSED: Reply = {
   body: { type: "authentication_error", code: "token_expired", message: "The token's time is over." },
 };
 
+/** Counted over all laboratories of a test: a client that is reloaded into another must not repeat names. */
+let namesMade = 0;
+
 /** Clients against the model server, on lines that can be cut, with a clock that is moved by hand. */
 export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
   const server = new ModelServer(schema);
   const clock = fakeClock();
-  let made = 0;
 
   return {
     server,
@@ -87,7 +89,7 @@ export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
       const client = createClientOn(
         {
           clock,
-          dice: { roll: () => 0.5, id: () => `id-${++made}` },
+          dice: { roll: () => 0.5, id: () => `id-${++namesMade}` },
           storage: async () => memoryStorage(disk),
           tabs: alone,
           signals: () => ({ start: (listener) => void Object.assign(signals, listener), close: () => {} }),

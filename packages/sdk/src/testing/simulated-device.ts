@@ -332,12 +332,12 @@ export class Device {
     const [parked] = parkedOf(this.#state);
     if (conflict) {
       this.#ended.add(conflict.clientTxId);
-      const { clientTxId, model, id, fields } = conflict;
+      const { clientTxId, model, id, fields, observedSyncId: asOf } = conflict;
       const patch = Object.fromEntries(fields.map((f) => [f, f === "order" ? dice : `merged ${dice}`]));
       const decisions: Decision[] = [
-        { kind: "keep-mine" },
-        { kind: "take-theirs" },
-        { kind: "merge", model, id, patch },
+        { kind: "keep-mine", asOf },
+        { kind: "take-theirs", asOf },
+        { kind: "merge", asOf, model, id, patch },
       ];
       const decision = decisions[dice % (fields.length > 0 ? 3 : 2)];
       if (decision) this.#dispatch({ type: "decided", clientTxId, decision, newTxId });
@@ -368,7 +368,9 @@ export class Device {
       state.lead === "yes" &&
       state.reading.resync !== "suspect";
     if (!may || nextBulk(state.queue, 1).length === 0) return;
-    if (state.sending.names === undefined && dueAt(state) === undefined)
+    // Whether the log is still the same is asked before anything is sent.
+    const reads = state.reading.under !== "nothing" && this.#reads.length > 0;
+    if (state.sending.names === undefined && dueAt(state) === undefined && !reads)
       throw new Error("The queue lies still: no request, no alarm.");
     if (state.sending.names !== undefined && !this.#up && !this.#answer)
       throw new Error("It waits for an answer to nothing.");

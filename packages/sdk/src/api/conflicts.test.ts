@@ -1,0 +1,266 @@
+import { expect, test } from "vitest";
+import { lab } from "../testing/lab.ts";
+
+const schema = {
+  models: {
+    slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 }, notes: { type: "string" } } },
+  },
+} as const;
+
+/** Ann wrote offline while Ben changed the same record; now she is back. */
+async function conflict(
+  ann: (slides: ReturnType<typeof people>["ann"]["client"]["models"]["slide"]) => void,
+  ben: (slides: ReturnType<typeof people>["ben"]["client"]["models"]["slide"]) => void = (slides) =>
+    slides.update("s1", { title: "Ben's" }),
+) {
+  const both = people();
+  await both.ann.client.ready();
+  await both.ben.client.ready();
+  both.ann.client.models.slide.create({ title: "Base", order: 1, notes: "n" }, { id: "s1" });
+  both.ann.client.models.slide.create({ title: "Two" }, { id: "s2" });
+  await both.settle();
+  both.ann.client.pause();
+  ben(both.ben.client.models.slide);
+  await both.settle();
+  ann(both.ann.client.models.slide);
+  await both.settle();
+  both.ann.client.resume();
+  await both.settle();
+  const { client } = both.ann;
+  return {
+    ...both,
+    client,
+    slides: client.models.slide,
+    theirs: both.ben.client.models.slide,
+    first: () => {
+      const [found] = client.conflicts();
+      if (!found) throw new Error("There is no conflict.");
+      return found;
+    },
+  };
+}
+
+function people() {
+  const own = lab(schema);
+  return { ...own, ann: own.client({ actor: "ann" }), ben: own.client({ actor: "ben" }) };
+}
+
+test("[Q12] a held write becomes a conflict that shows mine, base and theirs, later writes of mine included", async () => {
+  const { client, first } = await conflict((slides) => {
+    slides.update("s1", { title: "Ann's" });
+    slides.update("s1", { title: "Ann's second", notes: "mine" });
+  });
+  expect(client.conflicts()).toHaveLength(1);
+  expect(first()).toMatchObject({
+    model: "slide",
+    id: "s1",
+    action: "update",
+    fields: ["title"],
+    mine: { title: "Ann's second", notes: "mine" },
+    base: { title: "Base", notes: "n" },
+    theirs: { title: "Ben's", notes: "n" },
+    writtenBy: "user:ben",
+    observedSyncId: 3,
+  });
+  expect(client.status()).toMatchObject({ conflicts: 1, pending: 1 });
+  expect(client.pending()).toMatchObject([{ phase: "blocked" }]);
+});
+
+test("[Q12] the receipt of a held write rejects, and a conflict stays one object while nothing in it changes", async () => {
+  let receipt: Promise<unknown> | undefined;
+  const { client, slides, settle } = await conflict((own) => {
+    receipt = own.update("s1", { title: "Ann's" }).receipt;
+  });
+  await expect(receipt).rejects.toMatchObject({ code: "stale_context", receipt: { status: "rejected" } });
+  const before = client.conflicts();
+  slides.update("s2", { title: "Elsewhere" });
+  await settle();
+  expect(client.conflicts()).toBe(before);
+});
+
+test("[R4] during a conflict the user sees theirs in the contested fields, and what else he wrote", async () => {
+  const { slides } = await conflict((own) => {
+    own.update("s1", { title: "Ann's", order: 7 });
+    own.update("s1", { notes: "mine" });
+  });
+  expect(slides.get("s1")).toMatchObject({ title: "Ben's", order: 7, notes: "mine" });
+});
+
+test("[R4] what is written after the write was held was written in view of theirs, and is shown", async () => {
+  const { slides, first, clock } = await conflict((own) => own.update("s1", { title: "Ann's" }));
+  clock.advance(1);
+  slides.update("s1", { title: "Ann again" });
+  expect(slides.get("s1")).toMatchObject({ title: "Ann again" });
+  expect(first().mine).toMatchObject({ title: "Ann again" });
+});
+
+test("[Q13] keepMine sends mine again, in view of theirs, under a new name, and what followed goes after it", async () => {
+  const { client, slides, first, settle, server } = await conflict((own) => {
+    own.update("s1", { title: "Ann's" }, { clientTxId: "t1" });
+    own.update("s1", { order: 9 }, { clientTxId: "t2" });
+  });
+  const write = first().keepMine();
+  expect(write).toMatchObject({ id: "s1", clientTxId: expect.not.stringMatching(/^t1$/) });
+  expect(slides.get("s1")).toMatchObject({ title: "Ann's", order: 9 });
+  await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
+  await settle();
+  expect(client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  expect(server.log.slice(3).map((e) => e.clientTxId)).toEqual([write.clientTxId, "t2"]);
+  expect(slides.get("s1")).toMatchObject({ title: "Ann's", order: 9 });
+});
+
+test("[Q13] later writes to other fields that somebody changed too belong to the conflict", async () => {
+  const { first, settle, slides, client } = await conflict(
+    (own) => {
+      own.update("s1", { title: "Ann's" });
+      own.update("s1", { order: 9 });
+    },
+    (own) => own.update("s1", { title: "Ben's", order: 5 }),
+  );
+  expect(first()).toMatchObject({
+    fields: ["title", "order"],
+    mine: { title: "Ann's", order: 9 },
+    theirs: { title: "Ben's", order: 5 },
+  });
+  expect(slides.get("s1")).toMatchObject({ title: "Ben's", order: 5 });
+  first().keepMine();
+  await settle();
+  expect(client.conflicts()).toEqual([]);
+  expect(slides.get("s1")).toMatchObject({ title: "Ann's", order: 9 });
+});
+
+test("[Q13] what others wrote after I last looked is not overwritten by keepMine: it is held again", async () => {
+  const { first, theirs, settle, slides } = await conflict((own) => own.update("s1", { title: "Ann's" }));
+  const seen = first();
+  theirs.update("s1", { title: "Ben again" });
+  await settle();
+  expect(first()).toMatchObject({ theirs: { title: "Ben again" } });
+  seen.keepMine();
+  await settle();
+  expect(first()).toMatchObject({ mine: { title: "Ann's" }, theirs: { title: "Ben again" } });
+  expect(slides.get("s1")).toMatchObject({ title: "Ben again" });
+});
+
+test("[Q14] takeTheirs gives up the contested fields of all of mine, and sends what else was written", async () => {
+  const { client, slides, first, settle, server } = await conflict((own) => {
+    own.update("s1", { title: "Ann's", order: 7 });
+    own.update("s1", { title: "Ann's second" });
+    own.update("s1", { title: "Third", notes: "mine" });
+  });
+  first().takeTheirs();
+  await settle();
+  expect(client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  expect(server.log.slice(3).map((e) => e.changedFields)).toEqual([["order"], ["notes"]]);
+  expect(slides.get("s1")).toMatchObject({ title: "Ben's", order: 7, notes: "mine" });
+});
+
+test("[Q15] merge sends the given values for the contested fields", async () => {
+  const { client, slides, first, settle, server } = await conflict((own) => {
+    own.update("s1", { title: "Ann's", order: 7 });
+    own.update("s1", { title: "Ann's second" });
+  });
+  const write = first().merge({ title: "Both" });
+  expect(slides.get("s1")).toMatchObject({ title: "Both", order: 7 });
+  await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
+  await settle();
+  expect(server.log.slice(3).map((e) => e.changedFields?.sort())).toEqual([["order", "title"]]);
+  expect(client.status()).toMatchObject({ pending: 0, conflicts: 0 });
+});
+
+test("[Q16] a held commit has one conflict per record, and is answered as one", async () => {
+  const both = people();
+  await both.ann.client.ready();
+  await both.ben.client.ready();
+  const { client } = both.ann;
+  client.commit([
+    { action: "create", model: "slide", id: "s1", data: { title: "1" } },
+    { action: "create", model: "slide", id: "s2", data: { title: "2" } },
+    { action: "create", model: "slide", id: "s3", data: { title: "3" } },
+  ]);
+  await both.settle();
+  client.pause();
+  both.ben.client.models.slide.update("s1", { title: "Ben 1" });
+  both.ben.client.models.slide.update("s2", { title: "Ben 2" });
+  await both.settle();
+  client.commit([
+    { action: "update", model: "slide", id: "s1", data: { title: "Ann 1" } },
+    { action: "update", model: "slide", id: "s2", data: { title: "Ann 2" } },
+    { action: "update", model: "slide", id: "s3", data: { title: "Ann 3" } },
+  ]);
+  await both.settle();
+  client.resume();
+  await both.settle();
+  expect(client.conflicts().map((c) => c.id)).toEqual(["s1", "s2"]);
+  expect(client.models.slide.list().map((s) => s.title)).toEqual(["Ben 1", "Ben 2", "Ann 3"]);
+  const head = both.server.head;
+  client.conflicts()[0]?.keepMine();
+  await both.settle();
+  expect(client.conflicts()).toEqual([]);
+  expect(both.server.log.slice(head).map((e) => e.data?.["title"])).toEqual(["Ann 1", "Ann 2", "Ann 3"]);
+});
+
+test("[Q14] a held delete is given up by takeTheirs and carried out by keepMine", async () => {
+  const del = await conflict((own) => own.delete("s1"));
+  expect(del.first()).toMatchObject({ action: "delete", mine: {}, theirs: { title: "Ben's" } });
+  expect(del.slides.get("s1")).toMatchObject({ title: "Ben's" });
+  del.first().takeTheirs();
+  await del.settle();
+  expect([del.client.status().conflicts, del.slides.get("s1")?.title]).toEqual([0, "Ben's"]);
+  const keep = await conflict((own) => own.delete("s1"));
+  keep.first().keepMine();
+  await keep.settle();
+  expect(keep.slides.get("s1")).toBeUndefined();
+});
+
+test("[Q12] a record that was deleted meanwhile shows theirs as null; taking theirs leaves it deleted", async () => {
+  const { first, settle, slides, client } = await conflict(
+    (own) => own.update("s1", { title: "Ann's" }),
+    (own) => own.delete("s1"),
+  );
+  expect(first()).toMatchObject({ mine: { title: "Ann's" }, base: { title: "Base" }, theirs: null, fields: ["title"] });
+  expect(slides.get("s1")).toBeUndefined();
+  first().takeTheirs();
+  await settle();
+  expect(client.status()).toMatchObject({ conflicts: 0, pending: 0, attention: 0 });
+});
+
+test("[D9] a conflict survives a reload and can be answered then", async () => {
+  const { ann, server, settle } = await conflict((own) => own.update("s1", { title: "Ann's" }));
+  await ann.client.close();
+  const other = lab(schema);
+  Object.assign(other.server, { log: server.log, rows: server.rows });
+  const { client } = other.client({ actor: "ann", disk: ann.disk });
+  await client.ready();
+  expect(client.conflicts()).toMatchObject([
+    { mine: { title: "Ann's" }, theirs: { title: "Ben's" }, base: { title: "Base" } },
+  ]);
+  await client.conflicts()[0]?.keepMine().receipt;
+  await settle();
+  expect(client.models.slide.get("s1")).toMatchObject({ title: "Ann's" });
+});
+
+test("[R10] after a backup was restored, differences become conflicts and nothing is parked for it", async () => {
+  const both = people();
+  const { ann, ben, server, settle } = both;
+  await ann.client.ready();
+  await ben.client.ready();
+  const slides = ann.client.models.slide;
+  slides.create({ title: "A" }, { id: "s1" });
+  slides.create({ title: "B" }, { id: "s2" });
+  await settle();
+  ben.client.models.slide.update("s1", { title: "Ben's, lost with the backup" });
+  await settle();
+  ann.client.pause();
+  slides.update("s1", { title: "Ann's" }, { clientTxId: "t1" });
+  const fresh = slides.update("s2", { title: "Ann's, too" }, { clientTxId: "t2" });
+  await settle();
+  server.restoreTo(2, "log_2");
+  ben.client.resume();
+  ann.client.resume();
+  await settle();
+  await settle();
+  expect(await fresh.receipt).toMatchObject({ status: "confirmed", logId: "log_2" });
+  expect(slides.get("s2")).toMatchObject({ title: "Ann's, too" });
+  expect(ann.client.status()).toMatchObject({ attention: 0, pending: 0 });
+  expect(server.log.filter((e) => e.clientTxId === "t2")).toEqual([]);
+});
