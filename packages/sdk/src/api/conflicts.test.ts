@@ -196,7 +196,7 @@ test("[Q16] a held commit has one conflict per record, and is answered as one", 
   client.conflicts()[0]?.keepMine();
   await both.settle();
   expect(client.conflicts()).toEqual([]);
-  expect(both.server.log.slice(head).map((e) => e.data?.["title"])).toEqual(["Ann 1", "Ann 2", "Ann 3"]);
+  expect(both.server.log.slice(head).map((e) => e.data?.title)).toEqual(["Ann 1", "Ann 2", "Ann 3"]);
 });
 
 test("[Q14] a held delete is given up by takeTheirs and carried out by keepMine", async () => {

@@ -35,7 +35,7 @@ test("[Q19] what JSON can carry is copied, so that a later change of the app's o
   const copy = jsonCopy(data, "data");
   expect(copy).toEqual(data);
   data.list.push(2);
-  expect(copy["list"]).toEqual([1, { a: null }]);
+  expect(copy.list).toEqual([1, { a: null }]);
 });
 
 test.each(["", ".", "..", "a/b", "a b", "ä", "x".repeat(256), 7, undefined])("[Q19] %j is no record id", (id) => {

@@ -33,7 +33,7 @@ function run(made: readonly (readonly [number, number, number])[], restores: boo
 }
 
 vi.setConfig({ testTimeout: 600_000 });
-const RUNS = Number(process.env["HOLDFAST_SEEDS"] ?? 300);
+const RUNS = Number(process.env.HOLDFAST_SEEDS ?? 300);
 
 test("[R8] devices that lose requests, receipts, frames and their memory converge with the server", () => {
   let written = 0;

@@ -25,7 +25,7 @@ const read = (rows: Rows, from: number, to: number, ...entries: LogEntry[]) => {
   return typeof done === "string" ? done : done.rows;
 };
 const titles = (rows: Rows | string, id: string) =>
-  typeof rows === "string" ? rows : lookUp(rows.tables, { model: "slide", id })?.data["title"];
+  typeof rows === "string" ? rows : lookUp(rows.tables, { model: "slide", id })?.data.title;
 
 test("[R2] positions that were read before are skipped", () => {
   const rows = read(start, 4, 5, at(5, "b", "deleted")) as Rows;

@@ -21,7 +21,7 @@ export interface Status {
 }
 
 export function statusOf(state: ClientState): Status {
-  const { queue, rows, auth, sending, stream, trouble, storageTrouble } = state;
+  const { queue, rows, auth, trouble, storageTrouble } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
   return {
@@ -31,12 +31,16 @@ export function statusOf(state: ClientState): Status {
     attention,
     oldestPendingAt: oldestPendingAt(state),
     syncId: rows.position ?? 0,
-    retryAt:
-      auth.phase === "refused"
-        ? auth.wait.at
-        : (sending.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined)),
+    retryAt: retryAt(state),
     reason: storageTrouble ?? (auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : trouble),
   };
+}
+
+function retryAt({ paused, network, auth, queue, sending, reading, stream }: ClientState): number | undefined {
+  if (paused || !network) return undefined;
+  if (auth.phase === "refused") return auth.wait.at;
+  const write = queue.order.length > queue.waiting.length ? sending.wait?.at : undefined;
+  return write ?? reading.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined);
 }
 
 function nameOf({ life, storageTrouble, paused, auth, network, stream, rows }: ClientState): StatusName {

@@ -4,6 +4,7 @@ import { createClientOn, type Platform } from "../client.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { LogPage, Server, Snapshot, Stream, StreamListener } from "../engine/ports.ts";
 import type { ClientOptions } from "../options.ts";
+import type { FrameDown } from "../protocol/frames-down.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
@@ -38,6 +39,10 @@ export class Line {
   cut: ((code?: number) => void) | undefined;
   /** Brings the stream up to the head. */
   flush: () => void = () => {};
+  /** Sends what lies behind a position, as if what lies before it had been delivered. */
+  skip: (to: number) => void = () => {};
+  /** Sends a frame. */
+  say: (frame: FrameDown) => void = () => {};
 }
 
 export interface Lab<S extends ModelSchema> {
@@ -188,6 +193,11 @@ function labStream(server: ModelServer, line: Line): Stream {
       };
       own.off = server.onCommit(() => void (line.quiet || flush()));
       line.flush = flush;
+      line.skip = (to) => {
+        at = to;
+        flush();
+      };
+      line.say = (frame) => own.listener.frame(frame);
       own.listener.frame({
         frame: "welcome",
         stamp: server.head,

@@ -71,7 +71,7 @@ export class ModelServer {
       const blocker = keys.map((key) => failed.get(key)).find((at) => at !== undefined);
       const item =
         blocker === undefined ? this.commit(commit, actor) : { ...refusal("dependency_blocked"), blockedBy: blocker };
-      if (item["status"] !== "confirmed") for (const key of keys) if (!failed.has(key)) failed.set(key, index);
+      if (item.status !== "confirmed") for (const key of keys) if (!failed.has(key)) failed.set(key, index);
       return item;
     });
     return { object: "list", data };
@@ -111,7 +111,7 @@ export class ModelServer {
   /** As a backup would: everything after `position` never happened, and the log goes on under another name. */
   restoreTo(position: number, logId: string): void {
     const kept = this.log.slice(0, position);
-    const receipts = [...this.#receipts].filter(([, { item }]) => Number(item["lastSyncId"]) <= position);
+    const receipts = [...this.#receipts].filter(([, { item }]) => Number(item.lastSyncId) <= position);
     this.log.length = 0;
     this.rows.clear();
     this.#receipts.clear();

@@ -377,7 +377,7 @@ export class Device {
   }
 
   #counterShown(): number {
-    return Number(shownRow(this.#state, { model: "slide", id: `own-${this.#name}` })?.data["order"] ?? 0);
+    return Number(shownRow(this.#state, { model: "slide", id: `own-${this.#name}` })?.data.order ?? 0);
   }
 
   #checkNoFlicker(): void {

@@ -116,7 +116,7 @@ export const storageContract: readonly StorageCheck[] = [
       same(await storage.keepRows({ logId: "log", from: 5, to: 7, changes, settled: [place?.seq ?? 0] }), "kept");
       const stored = await (await open()).open("c");
       same([stored.rows.logId, stored.rows.position, stored.mutations.length], ["log", 7, 0]);
-      same([...(stored.rows.tables["slide"]?.entries() ?? [])].sort(), [
+      same([...(stored.rows.tables.slide?.entries() ?? [])].sort(), [
         ["s2", row("s2", 5)],
         ["s3", row("s3", 7)],
       ]);
@@ -151,7 +151,7 @@ export const storageContract: readonly StorageCheck[] = [
       );
       const stored = await (await open()).open("c");
       same(
-        [stored.rows.position, stored.rows.tables["slide"]?.size, stored.rows.tables["slide"]?.has("old")],
+        [stored.rows.position, stored.rows.tables.slide?.size, stored.rows.tables.slide?.has("old")],
         [9, 4_500, false],
       );
     },

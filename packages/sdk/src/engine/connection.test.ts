@@ -1,0 +1,256 @@
+import { expect, test } from "vitest";
+import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+import { type LabOptions, lab } from "../testing/lab.ts";
+import { StorageFailure } from "./ports.ts";
+
+const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
+
+function start(options: LabOptions = {}) {
+  const own = lab(schema);
+  const made = own.client(options);
+  return { ...own, ...made, slides: made.client.models.slide };
+}
+
+test("[N1] a new client reads a snapshot, then the log from its stamp; a reloaded one goes on from its rows", async () => {
+  const { client, slides, line, server, settle, clock, disk } = start();
+  await client.ready();
+  await slides.create({ title: "1" }, { id: "s1" }).receipt;
+  await settle();
+  expect(client.status()).toMatchObject({ name: "online", syncId: 1 });
+  expect(line.asked).toEqual({ snapshot: 1, log: 0, socket: 1 });
+  await client.close();
+  const other = lab(schema);
+  Object.assign(other.server, { log: server.log, rows: server.rows });
+  const again = other.client({ disk });
+  await again.client.ready();
+  await settle();
+  expect(again.client.models.slide.get("s1")).toMatchObject({ title: "1" });
+  expect(again.line.asked).toEqual({ snapshot: 0, log: 0, socket: 1 });
+  expect(clock.waiting).toBe(0);
+});
+
+test("[N2] after a cut the stream is resumed from where the rows end", async () => {
+  const { client, slides, line, settle, clock, server } = start();
+  await client.ready();
+  await slides.create({ title: "1" }, { id: "s1" }).receipt;
+  await settle();
+  line.cut?.();
+  expect(client.status().name).toBe("connecting");
+  server.commit(
+    { operations: [{ action: "update", model: "slide", id: "s1", data: { title: "2" } }], clientTxId: "x" },
+    "ben",
+  );
+  clock.advance(5_000);
+  await settle();
+  expect(client.status()).toMatchObject({ name: "online", syncId: 2 });
+  expect(slides.get("s1")).toMatchObject({ title: "2" });
+  expect(line.asked.snapshot).toBe(1);
+});
+
+test("[N5] the platform's word for offline closes everything; online opens it at once", async () => {
+  const { client, slides, line, settle, signals } = start();
+  await client.ready();
+  await settle();
+  signals.network(false);
+  expect(client.status()).toMatchObject({ name: "offline" });
+  slides.create({ title: "offline" });
+  await settle();
+  expect([line.sent.length, line.cut]).toEqual([0, undefined]);
+  signals.network(true);
+  await settle();
+  expect(client.status()).toMatchObject({ name: "online", pending: 0 });
+});
+
+test("[N6] while the socket cannot be had the log is asked for, and writes go out", async () => {
+  const { client, slides, line, settle, clock, server } = start();
+  line.socketUp = false;
+  await client.ready();
+  slides.create({ title: "mine" }, { id: "s1" });
+  for (let i = 0; i < 30; i++) {
+    await settle();
+    clock.advance(1_000);
+  }
+  server.commit(
+    { operations: [{ action: "create", model: "slide", id: "s2", data: { title: "theirs" } }], clientTxId: "x" },
+    "ben",
+  );
+  for (let i = 0; i < 8; i++) {
+    await settle();
+    clock.advance(1_000);
+  }
+  await settle();
+  expect(slides.list().map((s) => s.title)).toEqual(["mine", "theirs"]);
+  expect(client.status()).toMatchObject({ name: "connecting", pending: 0, syncId: 2 });
+  line.socketUp = true;
+  clock.advance(60_000);
+  await settle();
+  expect(client.status().name).toBe("online");
+});
+
+test("[R3] a gap in the stream is asked for, and nothing behind it is shown before", async () => {
+  const { client, slides, line, settle, server } = start();
+  await client.ready();
+  await settle();
+  line.quiet = true;
+  for (const n of [1, 2, 3])
+    server.commit(
+      { operations: [{ action: "create", model: "slide", id: `s${n}`, data: { title: `${n}` } }], clientTxId: `x${n}` },
+      "ben",
+    );
+  line.skip(2);
+  expect(slides.list()).toEqual([]);
+  await settle();
+  expect(line.asked.log).toBe(1);
+  expect(slides.list().map((s) => s.id)).toEqual(["s1", "s2", "s3"]);
+  expect(client.status().syncId).toBe(3);
+});
+
+test("[N7] a client that starts paused shows its rows and writes, and sends nothing until it is resumed", async () => {
+  const first = start();
+  await first.client.ready();
+  await first.slides.create({ title: "log" }, { id: "s1" }).receipt;
+  await first.settle();
+  await first.client.close();
+  const { client, slides, line, settle, server } = start({ disk: first.disk, paused: true });
+  Object.assign(server, { log: first.server.log, rows: first.server.rows });
+  await client.ready();
+  slides.update("s1", { title: "mine" });
+  await settle();
+  expect(client.status()).toMatchObject({ name: "paused", pending: 1 });
+  expect(slides.get("s1")).toMatchObject({ title: "mine" });
+  expect([line.sent.length, line.asked]).toEqual([0, { snapshot: 0, log: 0, socket: 0 }]);
+  client.resume();
+  await settle();
+  expect(client.status()).toMatchObject({ name: "online", pending: 0 });
+});
+
+test("[N7] pause gives up what is under way; its outcome is unknown, so it is sent again", async () => {
+  const { client, slides, line, settle, server } = start();
+  await client.ready();
+  line.answers.push("held back");
+  slides.create({ title: "1" });
+  await settle();
+  client.pause();
+  await settle();
+  expect(client.pending()).toMatchObject([{ phase: "queued", attempts: 1 }]);
+  line.release();
+  client.resume();
+  await settle();
+  expect(line.sent[1]).toBe(line.sent[0]);
+  expect([client.status().pending, server.head]).toEqual([0, 1]);
+});
+
+test("[N8] close leaves nothing open, rejects what is waited for, and loses nothing that was written", async () => {
+  const { client, slides, line, settle, clock, disk } = start();
+  await client.ready();
+  line.up = false;
+  const write = slides.create({ title: "1" });
+  await settle();
+  const last = slides.create({ title: "2" });
+  const drained = client.drain();
+  await client.close();
+  await client.close();
+  await expect(write.receipt).rejects.toMatchObject({ code: "client_closed" });
+  await expect(drained).rejects.toMatchObject({ code: "client_closed" });
+  await expect(last.queued).resolves.toBeUndefined();
+  expect(disk.queue()).toHaveLength(2);
+  expect([clock.waiting, line.cut]).toEqual([0, undefined]);
+  expect(() => slides.create({ title: "3" })).toThrowError(/closed/);
+});
+
+test("[N8] a client that is closed while it starts leaves nothing open either", async () => {
+  const { client, clock, settle } = start();
+  const ready = client.ready();
+  await client.close();
+  await expect(ready).rejects.toMatchObject({ code: "client_closed" });
+  await settle();
+  expect(clock.waiting).toBe(0);
+});
+
+test("[N12] when the server asks for it, the rows are read anew", async () => {
+  const { client, slides, line, settle, server } = start();
+  await client.ready();
+  await slides.create({ title: "1" }, { id: "s1" }).receipt;
+  await settle();
+  server.rows.delete("slide/s1");
+  line.say({ frame: "resync", reason: "scope" });
+  await settle();
+  expect(slides.list()).toEqual([]);
+  expect(line.asked.snapshot).toBe(2);
+  expect(client.status().name).toBe("online");
+});
+
+test("[N9] a snapshot that cannot be read is asked for again, with growing waits", async () => {
+  const { client, line, settle, clock } = start();
+  line.up = false;
+  for (let i = 0; i < 4; i++) {
+    await settle();
+    clock.advance(3_000);
+  }
+  expect(client.status()).toMatchObject({
+    name: "connecting",
+    reason: "The line is down.",
+    retryAt: expect.any(Number),
+  });
+  line.up = true;
+  clock.advance(60_000);
+  await client.ready();
+});
+
+test("[D8] when the disk fails the client goes on in memory, says so, and promises nothing", async () => {
+  const disk = new MemoryDisk();
+  let broken = false;
+  const storage = memoryStorage(disk);
+  const failing = {
+    ...storage,
+    enqueue: async (mutations: Parameters<typeof storage.enqueue>[0]) => {
+      if (broken)
+        throw new StorageFailure("The local store failed (QuotaExceededError). Writes are kept in memory only.");
+      return storage.enqueue(mutations);
+    },
+  };
+  const { client, slides, settle, line } = start({ platform: { storage: async () => failing } });
+  await client.ready();
+  await slides.create({ title: "kept" }).queued;
+  await settle();
+  broken = true;
+  const write = slides.create({ title: "memory" });
+  await expect(write.queued).rejects.toMatchObject({ code: "storage_failed" });
+  await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
+  expect(client.status()).toMatchObject({
+    name: "storage-failed",
+    reason: expect.stringContaining("QuotaExceededError"),
+  });
+  await expect(slides.create({ title: "later" }).queued).rejects.toMatchObject({ code: "storage_failed" });
+  await settle();
+  expect(slides.list()).toHaveLength(3);
+  expect(line.sent).toHaveLength(3);
+});
+
+test("[D8] a store that cannot be opened at all is said, too", async () => {
+  const { client, slides } = start({ platform: { storage: () => Promise.reject(new Error("IndexedDB is blocked")) } });
+  await client.ready();
+  expect(client.status()).toMatchObject({ name: "storage-failed", reason: expect.stringContaining("blocked") });
+  await expect(slides.create({ title: "1" }).receipt).resolves.toMatchObject({ status: "confirmed" });
+});
+
+test("[D3] all writes of one moment are one transaction, in the order in which they were made", async () => {
+  const disk = new MemoryDisk();
+  const storage = memoryStorage(disk);
+  const batches: string[][] = [];
+  const { client, slides } = start({
+    platform: {
+      storage: async () => ({
+        ...storage,
+        enqueue: (mutations) => {
+          batches.push(mutations.map((m) => String(m.operations[0]?.data?.title)));
+          return storage.enqueue(mutations);
+        },
+      }),
+    },
+  });
+  await client.ready();
+  const writes = ["a", "b", "c"].map((title) => slides.create({ title }));
+  await Promise.all(writes.map((w) => w.queued));
+  expect(batches).toEqual([["a", "b", "c"]]);
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { defineSchema } from "./api/row-types.ts";
+import { isSyncError } from "./errors.ts";
+import { checkOptions } from "./options.ts";
+
+const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" } } } } });
+const good = { schema, url: "https://sync.example.com/api", getToken: () => "t" };
+
+test("[N11] defaults are filled in, and the store is named after the server", () => {
+  expect(checkOptions(good)).toMatchObject({
+    store: "holdfast:sync.example.com",
+    paused: false,
+    requestTimeoutMs: 30_000,
+    clientId: undefined,
+  });
+});
+
+test.each([
+  ["a relative url", { url: "/api" }, /absolute http or https/],
+  ["a socket's url", { url: "wss://x" }, /absolute http or https/],
+  ["no schema", { schema: undefined }, /schema with at least one model/],
+  ["an empty schema", { schema: { models: {} } }, /schema with at least one model/],
+  ["a token instead of a function", { getToken: "token" }, /getToken has to be a function/],
+  ["an empty store", { store: "" }, /store/],
+  ["a clientId with a space", { clientId: "a b" }, /clientId has to be/],
+  ["a clientId that is too long", { clientId: "x".repeat(65) }, /clientId has to be/],
+  ["no time at all", { requestTimeoutMs: 0 }, /requestTimeoutMs/],
+  ["a time that is no number", { requestTimeoutMs: Number.NaN }, /requestTimeoutMs/],
+])("[N11] %s is refused with a sentence", (_, wrong, sentence) => {
+  let error: unknown;
+  try {
+    checkOptions({ ...good, ...wrong } as never);
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(isSyncError(error) && error.code).toBe("invalid_options");
+  expect(String(error)).toMatch(sentence);
+});

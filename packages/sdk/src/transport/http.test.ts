@@ -1,0 +1,154 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { systemClock } from "../engine/system.ts";
+import { httpServer } from "./http.ts";
+import { tokenSource } from "./token.ts";
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+interface Heard {
+  readonly request: IncomingMessage;
+  readonly body: string;
+}
+
+async function server(answer: (response: ServerResponse, heard: Heard, n: number) => void, timeoutMs = 2_000) {
+  const heard: Heard[] = [];
+  const listening = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      heard.push({ request, body });
+      answer(response, { request, body }, heard.length);
+    });
+  });
+  await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
+  closing.push(() => {
+    listening.closeAllConnections();
+    listening.close();
+  });
+  const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
+  const token = tokenSource(() => "token-1", systemClock);
+  return { heard, http: httpServer({ url: `${url}/api`, token, timeoutMs, models: ["slide", "note"] }) };
+}
+const { signal } = new AbortController();
+const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
+  void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+
+test("[Q5] a bulk goes out byte for byte, with the token, and is never repeated by the transport", async () => {
+  const { heard, http } = await server((response) =>
+    json(response, 500, { code: "internal_error", type: "internal_error" }),
+  );
+  const body = '{"commits":[{"title":"ä😀 \\u2028"}]}';
+  const reply = await http.send(body, signal);
+  expect(reply).toMatchObject({ kind: "answer", status: 500, body: { code: "internal_error" } });
+  expect(heard.map((h) => [h.request.method, h.request.url, h.request.headers.authorization, h.body])).toEqual([
+    ["POST", "/api/v1/commits/bulk", "Bearer token-1", body],
+  ]);
+});
+
+test("[Q6] Retry-After is read in seconds and as a date", async () => {
+  const date = new Date(Date.now() + 9_000).toUTCString();
+  const { http } = await server((response, _, n) => json(response, 503, {}, { "retry-after": n === 1 ? "7" : date }));
+  expect(await http.send("{}", signal)).toMatchObject({ retryAfterMs: 7_000 });
+  const second = await http.send("{}", signal);
+  expect(second.kind === "answer" && second.retryAfterMs).toBeGreaterThan(6_000);
+});
+
+test("[N10] a request ends by the client's own clock, also when fetch ignores that it was given up", async () => {
+  const deaf = (() => new Promise<Response>(() => {})) as typeof fetch;
+  const http = httpServer({
+    url: "http://deaf.test",
+    token: tokenSource(() => "t", systemClock),
+    timeoutMs: 30,
+    models: [],
+    fetch: deaf,
+  });
+  expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
+  const giveUp = new AbortController();
+  const reply = http.send("{}", giveUp.signal);
+  giveUp.abort();
+  expect(await reply).toMatchObject({ kind: "silence", timedOut: false });
+});
+
+test("[N10] headers without a body are no answer", async () => {
+  const { http } = await server((response) => void response.writeHead(200).write("{"), 100);
+  expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
+});
+
+test("[Q5] a line that is cut is silence", async () => {
+  const { http } = await server((response) => void response.socket?.destroy());
+  expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: false });
+});
+
+test("[Q8] a getToken that throws, gives nothing, or hangs, is no token", async () => {
+  const without = (getToken: () => string | Promise<string>, clock = systemClock) =>
+    httpServer({ url: "http://never.test", token: tokenSource(getToken, clock), timeoutMs: 50, models: [] }).send(
+      "{}",
+      signal,
+    );
+  expect(await without(() => Promise.reject(new Error("signed out")))).toMatchObject({
+    kind: "no-token",
+    reason: expect.stringContaining("signed out"),
+  });
+  expect(await without(() => "")).toMatchObject({ kind: "no-token" });
+  const impatient = { ...systemClock, wait: (_: number, then: () => void) => systemClock.wait(1, then) };
+  expect(await without(() => new Promise(() => {}), impatient)).toMatchObject({ kind: "no-token" });
+});
+
+test("a page of the log covers the positions that were examined, shown or not", async () => {
+  const { http, heard } = await server((response) =>
+    json(response, 200, { object: "list", data: [], has_more: true, next_cursor: "900", stamp: 1_200, logId: "log_1" }),
+  );
+  expect(await http.readLog(100, signal)).toEqual({
+    kind: "log",
+    logId: "log_1",
+    stamp: 1_200,
+    from: 100,
+    to: 900,
+    entries: [],
+  });
+  expect(heard[0]?.request.url).toBe("/api/v1/log?after=100&limit=1000&model=slide&model=note");
+});
+
+const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const begin = { object: "snapshot", stamp: 5, logId: "log_1" };
+const row = (id: string) => ({ model: "slide", id, syncId: 1, data: { id, title: "ä😀" } });
+const end = (count: number, next_cursor: string | null = null) => ({ object: "snapshot_end", count, next_cursor });
+
+test("[N9] pages of a snapshot are read to the last, and one that ends early is read again", async () => {
+  const { http, heard } = await server((response, { request }, n) => {
+    if (n === 2) return void response.end(lines(begin, row("c")).slice(0, -4));
+    if (n === 3) return void response.end(lines(begin, row("c"), end(2)));
+    const second = request.url?.includes("starting_after=next");
+    response.end(second ? lines(begin, row("c"), end(1)) : lines(begin, row("a"), row("b"), end(2, "next")));
+  });
+  const read = await http.readSnapshot(signal);
+  expect(read).toMatchObject({ kind: "snapshot", logId: "log_1", stamp: 5 });
+  expect(read.kind === "snapshot" && read.lines.map((line) => line.id)).toEqual(["a", "b", "c"]);
+  expect(heard).toHaveLength(4);
+});
+
+test("[N9] letters that are cut in two by the network stay whole", async () => {
+  const text = Buffer.from(lines(begin, row("a"), end(1)));
+  const at = text.indexOf(Buffer.from("😀")) + 2;
+  const { http } = await server((response) => {
+    response.write(text.subarray(0, at));
+    setTimeout(() => response.end(text.subarray(at)), 20);
+  });
+  const read = await http.readSnapshot(signal);
+  expect(read.kind === "snapshot" && read.lines[0]?.data).toEqual({ id: "a", title: "ä😀" });
+});
+
+test("a refused snapshot is the refusal, not an incomplete page", async () => {
+  const { http, heard } = await server((response) =>
+    json(response, 401, { code: "token_expired", type: "authentication_error" }),
+  );
+  expect(await http.readSnapshot(signal)).toMatchObject({ kind: "answer", status: 401 });
+  expect(heard).toHaveLength(1);
+});

@@ -1,0 +1,111 @@
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import type { StreamListener } from "../engine/ports.ts";
+import type { FrameDown } from "../protocol/frames-down.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { logStream } from "./stream.ts";
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+async function line() {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await new Promise((resolve) => server.once("listening", resolve));
+  const heard: unknown[] = [];
+  const addresses: (string | undefined)[] = [];
+  const sockets: WebSocket[] = [];
+  server.on("connection", (socket, request) => {
+    sockets.push(socket);
+    addresses.push(request.url);
+    socket.on("message", (data) => heard.push(JSON.parse(String(data))));
+  });
+  const clock = fakeClock();
+  const stream = logStream({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    clock,
+    models: ["slide"],
+    WebSocket,
+  });
+  closing.push(() => {
+    stream.close();
+    for (const socket of sockets) socket.terminate();
+    server.close();
+  });
+  const frames: FrameDown[] = [];
+  const closes: [number, string][] = [];
+  let opens = 0;
+  const listener: StreamListener = {
+    opened: () => {
+      opens += 1;
+    },
+    frame: (frame) => void frames.push(frame),
+    closed: (code, reason) => void closes.push([code, reason]),
+  };
+  const opened = async () => {
+    stream.open(listener);
+    await vi.waitFor(() => expect(opens).toBeGreaterThan(0));
+  };
+  return { server, stream, heard, addresses, sockets, clock, frames, closes, listener, opened };
+}
+const greeting = { token: "secret", clientId: "c1", logId: "log_1", since: 7 };
+
+test("[N3] the first frame is hello, under the subprotocol, and no token is in the address", async () => {
+  const { stream, heard, addresses, sockets, opened } = await line();
+  await opened();
+  stream.hello(greeting);
+  await vi.waitFor(() => expect(heard).toHaveLength(1));
+  expect(heard).toEqual([
+    { frame: "hello", token: "secret", clientId: "c1", log: "log_1", since: 7, models: ["slide"] },
+  ]);
+  expect(addresses).toEqual(["/api/v1/stream"]);
+  expect(sockets[0]?.protocol).toBe("holdfast.v1");
+});
+
+test("[N3] a silent line is asked after 20 s, and given up when it does not answer within 5 s", async () => {
+  const { sockets, heard, clock, closes, opened } = await line();
+  await opened();
+  clock.advance(19_000);
+  sockets[0]?.send('{"frame":"schema","version":1,"hash":"x"}');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  clock.advance(19_000);
+  expect(heard).toEqual([]);
+  clock.advance(1_000);
+  await vi.waitFor(() => expect(heard).toEqual([{ frame: "ping", n: 1 }]));
+  sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  clock.advance(5_000);
+  expect(closes).toEqual([]);
+  clock.advance(15_000);
+  clock.advance(5_000);
+  expect(closes).toEqual([[4000, "The stream fell silent."]]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("[N2] a close is told once, with its code, and nothing is opened again from here", async () => {
+  const { server, sockets, closes, clock, opened } = await line();
+  await opened();
+  sockets[0]?.close(4401, "token_expired");
+  await vi.waitFor(() => expect(closes).toEqual([[4401, "token_expired"]]));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([server.clients.size, closes.length, clock.waiting]).toEqual([0, 1, 0]);
+});
+
+test("[N8] after close nothing is heard and no timer is left", async () => {
+  const { stream, sockets, closes, frames, clock, opened } = await line();
+  await opened();
+  stream.close();
+  sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect([closes, frames, clock.waiting]).toEqual([[], [], 0]);
+});
+
+test("[N2] an address where nobody answers is a close, too", async () => {
+  const clock = fakeClock();
+  const stream = logStream({ url: "http://127.0.0.1:9", clock, models: [], WebSocket });
+  const closed = new Promise<number>((resolve) => stream.open({ opened: () => {}, frame: () => {}, closed: resolve }));
+  expect(await closed).toBeTypeOf("number");
+  stream.close();
+});
