@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+
+export interface StoredEntry {
+  readonly syncId: number;
+  readonly model: string;
+  readonly id: string;
+  readonly verb: string;
+  readonly data: unknown;
+  readonly name: string;
+}
+
+export interface StoredRow {
+  readonly model: string;
+  readonly id: string;
+  readonly syncId: number;
+  readonly data: unknown;
+}
+
+/** The tables themselves: the auditor does not ask the server that it audits. */
+export interface AuditedDatabase {
+  head(): Promise<number>;
+  everything(): Promise<{
+    readonly head: number;
+    readonly log: readonly StoredEntry[];
+    readonly rows: readonly StoredRow[];
+  }>;
+  /** The planted fault. */
+  loseEntry(syncId: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openDatabase(dataDir: string): Promise<AuditedDatabase> {
+  const home = join(dataDir, "postgres");
+  const client = new pg.Client({
+    host: join(home, "socket"),
+    user: "holdfast",
+    database: "postgres",
+    password: readFileSync(join(home, "password"), "utf8").trim(),
+  });
+  await client.connect();
+  // The writers' world is the one with the longest log.
+  const { rows: heads } = await client.query<{ world: number; log_id: string }>(
+    "select world, log_id from holdfast.head order by sync_id desc limit 1",
+  );
+  const world = heads[0]?.world;
+  const head = async () =>
+    Number(
+      (await client.query<{ n: string }>("select sync_id as n from holdfast.head where world = $1", [world])).rows[0]
+        ?.n,
+    );
+  return {
+    head,
+    async everything() {
+      const log = await client.query<Omit<StoredEntry, "syncId"> & { sync: string }>(
+        `select sync_id as sync, model, id, verb, data, client_tx_id as name from holdfast.log where world = $1 order by sync_id`,
+        [world],
+      );
+      const rows = await client.query<Omit<StoredRow, "syncId"> & { sync: string }>(
+        "select model, id, sync_id as sync, data from holdfast.record where world = $1",
+        [world],
+      );
+      const numbered = <T extends { sync: string }>({ sync, ...rest }: T) => ({ ...rest, syncId: Number(sync) });
+      return { head: await head(), log: log.rows.map(numbered), rows: rows.rows.map(numbered) };
+    },
+    loseEntry: async (syncId) => {
+      await client.query("delete from holdfast.log where world = $1 and sync_id = $2", [world, syncId]);
+    },
+    close: () => client.end(),
+  };
+}

@@ -1,0 +1,65 @@
+import type { FrameDown } from "@holdfast/sdk/protocol";
+import { WebSocket } from "ws";
+
+/** Somebody who hears the log and comes back where it was whenever the line is cut. */
+export interface Follower {
+  /** The positions that it was told, in the order it was told them. */
+  readonly positions: readonly number[];
+  readonly faults: readonly string[];
+  reaches(position: number): Promise<void>;
+  close(): void;
+}
+
+const RETRY_MS = 100;
+const PATIENCE_MS = 30_000;
+
+export function follow(url: string, token: string): Follower {
+  const positions: number[] = [];
+  const faults: string[] = [];
+  const waiting = new Set<() => void>();
+  let position = 0;
+  let socket: WebSocket | undefined;
+  let closed = false;
+
+  function connect(): void {
+    if (closed) return;
+    const next = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
+    socket = next;
+    next.on("open", () => next.send(JSON.stringify({ frame: "hello", token, since: position })));
+    next.on("message", (data: Buffer) => hear(JSON.parse(data.toString()) as FrameDown));
+    next.on("error", () => {});
+    next.on("close", () => setTimeout(connect, RETRY_MS));
+  }
+
+  function hear(frame: FrameDown): void {
+    if (frame.frame === "resync") faults.push(`told to resync (${frame.reason}) at ${position}`);
+    if (frame.frame !== "entries") return;
+    if (frame.from !== position) faults.push(`(${frame.from}, ${frame.to}] came at position ${position}`);
+    positions.push(...frame.entries.map(({ syncId }) => syncId));
+    position = frame.to;
+    for (const wake of waiting) wake();
+  }
+
+  connect();
+  return {
+    positions,
+    faults,
+    reaches: (wanted) =>
+      new Promise((resolve) => {
+        // One who never gets there is found out by the audit.
+        const timer = setTimeout(resolve, PATIENCE_MS);
+        const look = () => {
+          if (position < wanted) return;
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+    close: () => {
+      closed = true;
+      socket?.terminate();
+    },
+  };
+}
