@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { startApp } from "../testing/app.ts";
+
+const app = await startApp();
+const { call } = app;
+
+test("[O7] livez and readyz need no token", async () => {
+  for (const path of ["/livez", "/readyz", "/api/livez", "/api/readyz"])
+    expect((await call("GET", path, { token: null })).body).toEqual({
+      object: "health",
+      status: path.endsWith("livez") ? "live" : "ready",
+    });
+});
+
+test("[O7] [C14] when every connection is taken, requests are told to come again, and the process lives", async () => {
+  const holder = await app.hold("lock table holdfast.record in access exclusive mode");
+  const begun = performance.now();
+  // Ten take all connections and wait for the lock; the others find none free.
+  const reads = Array.from({ length: 14 }, (_, i) => call("GET", `/v1/models/slide/s${i}`));
+  const first = await Promise.race(reads);
+  expect([first.status, first.headers["retry-after"]]).toEqual([503, "1"]);
+  expect(performance.now() - begun).toBeLessThan(2_500);
+  const [live, ready] = await Promise.all([call("GET", "/livez"), call("GET", "/readyz")]);
+  expect([live.status, ready.status]).toEqual([200, 503]);
+  await holder.release();
+  const statuses = (await Promise.all(reads)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([404, 503]));
+  expect((await call("GET", "/readyz")).status).toBe(200);
+  expect((await call("POST", "/v1/models/slide", { json: { id: "after", data: {} } })).status).toBe(200);
+});
+
+test("[O7] a database that lacks a migration is not ready", async () => {
+  await app.sql("update holdfast.migration set name = 'away' where name = '0001_worlds.sql'");
+  expect((await call("GET", "/readyz")).status).toBe(503);
+  await app.sql("update holdfast.migration set name = '0001_worlds.sql' where name = 'away'");
+  expect((await call("GET", "/readyz")).status).toBe(200);
+});
