@@ -7,8 +7,8 @@ import { type Batch, type Job, judgeRound, type Loaded, load, type RoundResult, 
 import type { SchemaCache } from "./schema-cache.ts";
 
 /**
- *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► answer ─► announce
- *             busy? wait: the next round takes you         └► the next round's load, right behind the commit
+ *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round's load ─► answer ─► announce
+ *             busy? wait: the next round takes you
  *
  * Every write ends here. The log of a world is one line under one head row, so its commits happen one after the other
  * whatever we do: the lane puts all that wait into one transaction. There is one lane for the whole process, since
@@ -73,14 +73,11 @@ export function createCommitLane({
     while (round) {
       const { taken } = round;
       const judged = await judge(round);
-      const committing = judged && commit(taken, judged);
-      // Right behind the commit: the database goes from one round to the next without waiting for us.
-      let next = start();
-      const committed = await committing;
-      // Who came meanwhile is on the way before anybody is answered.
-      next ??= start();
+      const committed = judged !== undefined && (await commit(taken, judged));
+      // Who came meanwhile is on the way before anybody is answered. Sending that load already behind the commit
+      // was tried: it makes rounds smaller, and the cost is per round.
+      round = start();
       if (judged && committed) tell(taken, judged);
-      round = next ?? start();
     }
     // In the same tick in which nothing was found waiting: who comes now starts a new run.
     running = false;
