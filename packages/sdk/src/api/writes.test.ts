@@ -22,7 +22,7 @@ const refused = (status: number, code: string, type = "permission_error", more =
     body: { data: [{ httpStatus: status, code, type, message: "No.", ...more }] },
   }) as const;
 
-test("[Q1] a write is shown in the same moment, with the defaults that the server will fill in", async () => {
+test("[Q1] [R1] a write is shown in the same moment, with the defaults that the server will fill in", async () => {
   const { client, slides } = await start();
   const { id } = slides.create({ title: "New" });
   expect(slides.get(id)).toEqual({ id, title: "New", order: 0 });

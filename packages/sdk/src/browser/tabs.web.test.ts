@@ -1,0 +1,111 @@
+import { expect, test, vi } from "vitest";
+import { systemClock } from "../engine/system.ts";
+import { indexedDbStorage } from "../storage/indexeddb.ts";
+import { lab } from "../testing/lab.ts";
+import { browserSignals } from "./signals.ts";
+import { browserTabs } from "./tabs.ts";
+
+const schema = {
+  models: { slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 } } } },
+} as const;
+
+/** Two clients of one page on one store: locks, channels and IndexedDB are those of two tabs. */
+async function tabs() {
+  const own = lab(schema);
+  const store = `tabs-${crypto.randomUUID()}`;
+  const platform = {
+    clock: systemClock,
+    storage: async () => indexedDbStorage({ name: store }),
+    tabs: () => browserTabs(store),
+    signals: browserSignals,
+  };
+  const open = async () => {
+    const made = own.client({ platform });
+    await made.client.ready();
+    return { ...made, slides: made.client.models.slide };
+  };
+  const first = await open();
+  await vi.waitFor(() => expect(first.client.status().name).toBe("online"));
+  const second = await open();
+  await vi.waitFor(() => expect(second.client.status().name).toBe("online"));
+  return { ...own, first, second, open };
+}
+
+test("[Q23] one tab sends what all tabs wrote, once, and all agree", async () => {
+  const { first, second, server } = await tabs();
+  const writes = [
+    first.slides.create({ title: "first" }, { id: "a" }),
+    second.slides.create({ title: "second" }, { id: "b" }),
+    first.slides.update("a", { order: 1 }),
+  ];
+  await Promise.all(writes.map((w) => w.receipt));
+  await vi.waitFor(() => expect([first.client.status().pending, second.client.status().pending]).toEqual([0, 0]));
+  expect(second.line.sent).toEqual([]);
+  expect(server.log).toHaveLength(3);
+  for (const { slides } of [first, second]) expect(slides.list().map((s) => s.title)).toEqual(["first", "second"]);
+  await Promise.all([first.client.close(), second.client.close()]);
+});
+
+test("[Q23] what one tab writes offline is pending in the other, too, and is sent by it when the first goes", async () => {
+  const { first, second, server } = await tabs();
+  first.line.up = false;
+  first.line.cut?.();
+  await first.slides.create({ title: "first" }, { id: "a" }).queued;
+  const mine = second.slides.create({ title: "second" }, { id: "b" });
+  await mine.queued;
+  await vi.waitFor(() => expect([first.client.status().pending, second.client.status().pending]).toEqual([2, 2]));
+  expect(second.slides.list().map((s) => s.title)).toEqual(["first", "second"]);
+  expect(server.head).toBe(0);
+  await first.client.close();
+  await expect(mine.receipt).resolves.toMatchObject({ status: "confirmed" });
+  await vi.waitFor(() => expect(second.client.status().pending).toBe(0));
+  expect(server.log.map((e) => e.id)).toEqual(["a", "b"]);
+  await second.client.close();
+});
+
+test("[Q23] a refused write needs attention in every tab, and is answered for all by one", async () => {
+  const { first, second, server } = await tabs();
+  const no = server.refuse(() => "claim_conflict");
+  first.slides.create({ title: "first" }, { id: "a" });
+  await vi.waitFor(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([1, 1]));
+  no();
+  await second.client.attention()[0]?.retry().receipt;
+  await vi.waitFor(() =>
+    expect([first, second].map((t) => [t.client.attention().length, t.client.status().pending])).toEqual([
+      [0, 0],
+      [0, 0],
+    ]),
+  );
+  server.refuse(() => "claim_conflict");
+  second.slides.update("a", { title: "no" });
+  await vi.waitFor(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([1, 1]));
+  first.client.attention()[0]?.discard();
+  await vi.waitFor(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([0, 0]));
+  await Promise.all([first.client.close(), second.client.close()]);
+});
+
+test("[D9] a page that is loaded again finds its rows and its queue", async () => {
+  const { first, second, open } = await tabs();
+  await second.client.close();
+  await first.slides.create({ title: "log" }, { id: "a" }).receipt;
+  await vi.waitFor(() => expect(first.client.status().pending).toBe(0));
+  first.line.up = false;
+  await first.slides.update("a", { title: "mine" }).queued;
+  await first.client.close();
+  const again = await open();
+  expect(again.slides.get("a")).toMatchObject({ title: "mine" });
+  await vi.waitFor(() => expect(again.client.status()).toMatchObject({ name: "online", pending: 0 }));
+  expect(again.line.asked.snapshot).toBe(0);
+  await again.client.close();
+});
+
+test("[N5] the browser's offline event closes the line, its online event opens it", async () => {
+  const { first, second } = await tabs();
+  window.dispatchEvent(new Event("offline"));
+  expect(first.client.status().name).toBe("offline");
+  window.dispatchEvent(new Event("online"));
+  await vi.waitFor(() => expect(second.client.status().name).toBe("online"));
+  await Promise.all([first.client.close(), second.client.close()]);
+  window.dispatchEvent(new Event("offline"));
+  expect(first.client.status().name).not.toBe("offline");
+});
