@@ -32,7 +32,7 @@ const ADMIN = "an_operator_of_the_tests";
 const given = { DATABASE_URL, HOLDFAST_SECRET_KEY: KEY, HOLDFAST_ADMIN_TOKEN: ADMIN };
 const schema = await file("schema.json", referenceSchema);
 
-test("[O1] it tells its options, makes keys, and refuses with one sentence", async () => {
+test.concurrent("[O1] it tells its options, makes keys, and refuses with one sentence", async () => {
   const [help, key, option, lacking, nowhere, noFile, noJson] = [
     start({}, ["--help"]),
     start({}, ["--new-key", "test"]),
@@ -139,7 +139,7 @@ test("[O5] SIGTERM under load: what is in flight is answered, sockets hear 1012,
   await next.stop();
 });
 
-test("[O2] [O7] by itself it makes its own Postgres and keys, which only its owner may read", async () => {
+test.concurrent("[O2] [O7] by itself it makes its own Postgres and keys, which only its owner may read", async () => {
   const dataDir = join(folder, "data");
   const env = { HOLDFAST_DATA_DIR: dataDir, HOLDFAST_SCHEMA: schema, HOLDFAST_LOG_LEVEL: "trace" };
   const first = start(env);
@@ -167,7 +167,7 @@ test("[O2] [O7] by itself it makes its own Postgres and keys, which only its own
   }
 });
 
-test("[O4] several servers that start at once on one empty database all listen, and share one organisation", async () => {
+test.concurrent("[O4] several servers that start at once on one empty database all listen, and share one organisation", async () => {
   const { url } = await freshDatabase();
   const key = newSecretToken(false);
   const three = Array.from({ length: 3 }, () =>
