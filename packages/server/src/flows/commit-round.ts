@@ -43,14 +43,16 @@ export type Loaded = Awaited<ReturnType<typeof load>>;
 export async function load(pipe: Pipe, jobs: readonly Job[]) {
   const commits = jobs.flat();
   const worlds = [...new Set(commits.map(({ principal }) => principal.world))].sort((a, b) => a - b);
-  const [, heads, receipts, records, groups] = await pipe.send([
+  const groups = commits.flatMap(groupNames);
+  const [, heads, receipts, records, groupHeads] = await pipe.send([
     worlds.length > 1 ? beginImpatiently : begin,
     lockHeads(worlds),
     loadReceipts(commits.flatMap(receiptNames)),
     loadRecords(commits.flatMap(recordNames)),
-    loadGroupHeads(commits.flatMap(groupNames)),
+    // Every statement is a message more for both sides, and few commits ask about groups.
+    ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
   ]);
-  return { heads, receipts, records, groups };
+  return { heads, receipts, records, groups: groupHeads ?? [] };
 }
 
 /** Judges the commits in the order they came. The database is asked again only about what moved. */

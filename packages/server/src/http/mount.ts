@@ -12,6 +12,7 @@ import { readQuery } from "./query.ts";
 
 /** Turns the three tables (paths, endpoints, handlers) into routes: who may ask, query, body's shape, answer. */
 export function mount(app: FastifyInstance, handlers: Handlers, authenticator: Authenticator): void {
+  app.decorateRequest("principal");
   for (const name of Object.keys(paths) as EndpointName[])
     mountOne(app, name, handlers[name] as Handler<never>, authenticator);
 }
@@ -25,7 +26,6 @@ function mountOne(
   const [method, path] = paths[name];
   const endpoint: EndpointSchema = endpoints[name];
   const readBody = bodyReader(name, endpoint);
-  const principals = new WeakMap<FastifyRequest, Principal>();
   for (const prefix of PREFIXES)
     app.route({
       method,
@@ -35,7 +35,7 @@ function mountOne(
       onRequest: async (request, reply) => {
         const principal = await admit(authenticator, endpoint, request);
         if (principal && isRefusal(principal)) return sendRefusal(reply, principal);
-        if (principal) principals.set(request, principal);
+        request.principal = principal;
       },
       handler: async (request, reply) => {
         const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined);
@@ -43,7 +43,7 @@ function mountOne(
         const body = readBody(request.body);
         if ("refusal" in body) return sendRefusal(reply, body.refusal);
         const asked = {
-          principal: principals.get(request),
+          principal: request.principal,
           params: request.params,
           query,
           body: body.value,
@@ -133,6 +133,10 @@ function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
 }
 
 declare module "fastify" {
+  interface FastifyRequest {
+    /** Who asks; undefined for the operator, and before the token was looked at. */
+    principal: Principal | undefined;
+  }
   interface FastifyInstance {
     /** Fires when the server begins to stop. */
     stopping: AbortSignal;

@@ -4,6 +4,7 @@ import type { Query, QueryTable } from "./answer.ts";
 
 /** The address's parameters as text: each of them known, and once unless it may be repeated. */
 export function readQuery(search: string, table: QueryTable | undefined): Query | Refusal {
+  if (search === "") return NOTHING_ASKED;
   const one: Record<string, string> = {};
   const many: Record<string, string[]> = {};
   for (const [name, value] of new URLSearchParams(search)) {
@@ -25,6 +26,8 @@ export function readQuery(search: string, table: QueryTable | undefined): Query 
   }
   return { one, many };
 }
+
+const NOTHING_ASKED: Query = { one: {}, many: {} };
 
 /** A whole number spelled with digits only, within bounds; never clamped. */
 export function readInteger(
