@@ -264,3 +264,49 @@ test("[R10] after a backup was restored, differences become conflicts and nothin
   expect(ann.client.status()).toMatchObject({ attention: 0, pending: 0 });
   expect(server.log.filter((e) => e.clientTxId === "t2")).toEqual([]);
 });
+
+test("[R10] what others wrote to the restored log is not overwritten by a write that did not know of it", async () => {
+  const { ann, ben, server, settle } = people();
+  await ann.client.ready();
+  await ben.client.ready();
+  const slides = ann.client.models.slide;
+  slides.create({ title: "A" }, { id: "s1" });
+  slides.create({ title: "B" }, { id: "s2" });
+  await settle();
+  ann.client.pause();
+  slides.update("s1", { title: "Ann's" });
+  await settle();
+  server.restoreTo(2, "log_2");
+  for (const n of [3, 4])
+    server.commit(
+      {
+        operations: [{ action: "update", model: "slide", id: "s1", data: { title: `Ben's ${n}` } }],
+        clientTxId: `b${n}`,
+      },
+      "ben",
+    );
+  ann.client.resume();
+  await settle();
+  await settle();
+  expect(ann.client.conflicts()).toMatchObject([
+    { mine: { title: "Ann's" }, base: { title: "A" }, theirs: { title: "Ben's 4" } },
+  ]);
+  await ann.client.conflicts()[0]?.keepMine().receipt;
+  expect(slides.get("s1")).toMatchObject({ title: "Ann's" });
+});
+
+test("[R1] once its entry has come, a write whose receipt was lost no longer covers what others wrote on top of it", async () => {
+  const { ann, ben, settle, clock } = people();
+  await ann.client.ready();
+  await ben.client.ready();
+  ann.line.answers.push("lost");
+  ann.client.models.slide.create({ title: "Ann's" }, { id: "s1" });
+  await settle();
+  ben.client.models.slide.update("s1", { title: "Ben's" });
+  await settle();
+  expect(ann.client.status().pending).toBe(1);
+  expect(ann.client.models.slide.get("s1")).toMatchObject({ title: "Ben's" });
+  clock.advance(60_000);
+  await settle();
+  expect(ann.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+});

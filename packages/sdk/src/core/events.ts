@@ -35,7 +35,8 @@ export type Happening =
   | { readonly type: "network"; readonly up: boolean }
   /** The page came back to the front, or the machine from sleep. */
   | { readonly type: "woke" }
-  | { readonly type: "due" }
+  /** The time that `dueAt` named has come. */
+  | { readonly type: "due"; readonly at: number }
   // The server
   | { readonly type: "answered"; readonly request: number; readonly names: readonly string[]; readonly reply: Reply }
   | { readonly type: "tokenCame"; readonly changed: boolean }

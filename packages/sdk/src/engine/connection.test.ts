@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";
-import { StorageFailure } from "./ports.ts";
+import { StorageFailure, type TabMessage, type Tabs } from "./ports.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
@@ -253,4 +254,41 @@ test("[D3] all writes of one moment are one transaction, in the order in which t
   const writes = ["a", "b", "c"].map((title) => slides.create({ title }));
   await Promise.all(writes.map((w) => w.queued));
   expect(batches).toEqual([["a", "b", "c"]]);
+});
+
+test("[Q6] a wait ends when its timer does, also when the wall clock was set back meanwhile", async () => {
+  const fake = fakeClock();
+  let setBackMs = 0;
+  const clock = { ...fake, now: () => fake.now() - setBackMs };
+  const { client, slides, line, settle } = start({ platform: { clock } });
+  await client.ready();
+  await settle();
+  line.answers.push("lost");
+  slides.create({ title: "1" });
+  await settle();
+  setBackMs = 3_600_000;
+  fake.advance(30_000);
+  await settle();
+  expect(line.sent).toHaveLength(2);
+});
+
+test("[Q3] an answer that another tab heard does not end our own request", async () => {
+  let hear: (message: TabMessage) => void = () => {};
+  const tabs: Tabs = {
+    start: (listener) => {
+      hear = listener.heard;
+      listener.lead();
+    },
+    post: () => {},
+    close: () => {},
+  };
+  const { client, slides, line, settle } = start({ platform: { tabs: () => tabs } });
+  await client.ready();
+  line.answers.push("held back");
+  slides.create({ title: "1" });
+  await settle();
+  hear({ type: "answered", names: ["unknown"], reply: { kind: "answer", status: 200, body: { data: [{}] } } });
+  slides.create({ title: "2" });
+  await settle();
+  expect(line.sent).toHaveLength(1);
 });

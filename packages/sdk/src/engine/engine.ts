@@ -44,10 +44,13 @@ export function createEngine(given: {
   }
 
   function hear(happening: Happening, heard: "here" | "elsewhere"): void {
-    const [state, effects] = step(store.getState(), { ...happening, now: clock.now(), roll: dice.roll() });
+    const [state, effects] = step(store.getState(), { ...happening, now: nowFor(happening), roll: dice.roll() });
     store.setState(state, true);
     for (const effect of effects) if (heard === "here" || !writesToDisk(effect)) perform(effect, state);
   }
+
+  const nowFor = (happening: Happening) =>
+    happening.type === "due" ? Math.max(happening.at, clock.now()) : clock.now();
 
   /** One timer for everything that is due later. */
   function setAlarm(): void {
@@ -58,7 +61,8 @@ export function createEngine(given: {
     if (at === undefined) return;
     const off = clock.wait(Math.max(0, at - clock.now()), () => {
       alarm = undefined;
-      dispatch({ type: "due" });
+      // What was waited for is due when the timer says so, also when the wall clock was set back meanwhile.
+      dispatch({ type: "due", at });
     });
     alarm = { at, off };
   }

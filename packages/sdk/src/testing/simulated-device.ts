@@ -63,7 +63,7 @@ export class Device {
     else if (kind < 90) this.#lateArrives(dice);
     else if (kind < 92) this.#die();
     else if (kind < 96) this.#decide(dice);
-    else if (kind < 98) this.#dispatch({ type: dice % 2 ? "woke" : "due" }, 20_000);
+    else if (kind < 98) this.#dispatch(dice % 2 ? { type: "woke" } : { type: "due", at: 0 }, 20_000);
     else this.#pauseOrNot(dice);
   }
 
@@ -81,7 +81,7 @@ export class Device {
       this.#answerArrives();
       this.#serverReads(true);
       this.#streamMoves(0);
-      this.#dispatch({ type: "due" }, 70_000);
+      this.#dispatch({ type: "due", at: 0 }, 70_000);
       if (i > 20 && this.#isQuiet()) return;
     }
   }
