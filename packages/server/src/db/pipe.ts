@@ -13,8 +13,10 @@ export interface Pipe {
 /** Longer than the statement timeout: only a connection that is silent, not one that is slow, ends by this. */
 const SILENCE_MS = 12_000;
 
-export async function openPipe(url: string): Promise<Pipe> {
-  const client = new pg.Client({ ...clientConfig(url), pipeline: true } as pg.ClientConfig);
+export async function openPipe(url: string, { lockTimeoutMs }: { lockTimeoutMs: number }): Promise<Pipe> {
+  const config = clientConfig(url);
+  const options = `${config.options} -c lock_timeout=${lockTimeoutMs}`;
+  const client = new pg.Client({ ...config, options, pipeline: true } as pg.ClientConfig);
   let usable = true;
   const spoil = () => {
     usable = false;

@@ -16,14 +16,6 @@ export type Answers<S extends readonly Statement<unknown>[]> = {
 
 export const begin: Statement<void> = { name: "", text: "begin", values: [], read: () => {} };
 
-/** For a round over several worlds: rather give up soon and take them one by one than stall all for one. */
-export const beginImpatiently: Statement<void> = {
-  name: "",
-  text: "begin; set local lock_timeout = 200",
-  values: [],
-  read: () => {},
-};
-
 /** A failed transaction answers COMMIT with ROLLBACK and no error: that is a failure here. */
 export const commit: Statement<void> = {
   name: "",

@@ -40,6 +40,8 @@ export interface LaneOptions {
 interface Waiting {
   readonly job: Job;
   readonly resolve: (result: JobResult) => void;
+  /** When it came (ms, monotonic). */
+  readonly since: number;
   readonly attempts: number;
   /** After a round that failed as a whole: to be tried with its own world's only, or all by itself. */
   readonly apart?: "by world" | "alone";
@@ -52,6 +54,11 @@ interface Started {
 }
 
 const ATTEMPTS = 3;
+/** How long a round waits for a head that another process holds, and how long that world is then left alone. */
+const LOCK_MS = 200;
+const REST_MS = 300;
+/** A commit that waited this long for its world's head is told to come again. */
+const PATIENCE_MS = 5_000;
 
 export function createCommitLane({
   url,
@@ -62,8 +69,11 @@ export function createCommitLane({
   maxWaiting = 10_000,
 }: LaneOptions): CommitLane {
   let waiting: Waiting[] = [];
+  /** Worlds whose head somebody else holds, and until when they are left alone: they must not stall the others. */
+  const resting = new Map<number, number>();
   let pipe: Pipe | undefined;
   let running = false;
+  let waking: NodeJS.Timeout | undefined;
   let idle: (() => void) | undefined;
   let closed = false;
 
@@ -72,16 +82,16 @@ export function createCommitLane({
     let round = start();
     while (round) {
       const { taken } = round;
-      const judged = await judge(round);
-      const committed = judged !== undefined && (await commit(taken, judged));
+      const result = await settle(round);
       // Who came meanwhile is on the way before anybody is answered. Sending that load already behind the commit
       // was tried: it makes rounds smaller, and the cost is per round.
       round = start();
-      if (judged && committed) tell(taken, judged);
+      if (result) tell(taken, result);
     }
     // In the same tick in which nothing was found waiting: who comes now starts a new run.
     running = false;
-    idle?.();
+    if (waiting.length === 0) idle?.();
+    else wakeLater();
   }
 
   /** Takes what waits and sends its load; on a warm connection the statements leave in this very tick. */
@@ -97,49 +107,41 @@ export function createCommitLane({
   }
 
   async function connect(): Promise<Pipe> {
-    pipe = await openPipe(url);
+    pipe = await openPipe(url, { lockTimeoutMs: LOCK_MS });
     return pipe;
   }
 
+  /** The first that may be tried, and what waits behind it and may share its round. The others keep their places. */
   function take(): Waiting[] {
-    const [first] = waiting;
+    const now = performance.now();
+    const taken: Waiting[] = [];
+    const left: Waiting[] = [];
     let commits = 0;
-    let count = 0;
-    for (const { job, apart } of waiting) {
-      if (count > 0 && (commits + job.length > maxCommits || first?.apart === "alone" || apart !== first?.apart)) break;
-      if (first?.apart === "by world" && worldOf(job) !== worldOf(first.job)) break;
-      commits += job.length;
-      count++;
+    for (const one of waiting) {
+      const fits = taken.length === 0 || (commits + one.job.length <= maxCommits && mayShare(taken[0] as Waiting, one));
+      if (!fits || (resting.get(worldOf(one.job)) ?? 0) > now) left.push(one);
+      else {
+        commits += one.job.length;
+        taken.push(one);
+      }
     }
-    return waiting.splice(0, count);
+    waiting = left;
+    return taken;
   }
 
-  /** Undefined when it failed: then its jobs wait again, or were told. */
-  async function judge({ taken, loaded }: Started): Promise<RoundResult | undefined> {
+  /** Undefined when the round failed: then its jobs wait again, or were told. */
+  async function settle({ taken, loaded }: Started): Promise<RoundResult | undefined> {
     try {
       const { pipe: ready, found } = await loaded;
-      return await judgeRound(
-        ready,
-        schemas,
-        taken.map(({ job }) => job),
-        found,
-      );
+      const jobs = taken.map(({ job }) => job);
+      const result = await judgeRound(ready, schemas, jobs, found);
+      await save(result);
+      return result;
     } catch (error) {
-      // Whatever the round had opened is taken back; nothing of another round is on this connection yet.
+      // Whatever is still open is taken back; nothing of another round is on this connection yet.
       if (pipe?.usable) await pipe.send([rollback]).catch(() => {});
       fail(taken, error);
       return undefined;
-    }
-  }
-
-  /** False when it failed, or when nobody knows. */
-  async function commit(taken: readonly Waiting[], judged: RoundResult): Promise<boolean> {
-    try {
-      await save(judged);
-      return true;
-    } catch (error) {
-      fail(taken, error);
-      return false;
     }
   }
 
@@ -150,42 +152,71 @@ export function createCommitLane({
 
   /**
    * A round failed as a whole. Trying again is safe even when it may have been committed: every commit is remembered
-   * under its names. One world's lock must not stall the others, and one commit that breaks a round must fail alone.
+   * under its names. One commit that breaks a round must fail alone.
    */
   function fail(taken: readonly Waiting[], error: unknown): void {
-    const code = failureCode(error);
-    const [first] = taken;
     const worlds = new Set(taken.map(({ job }) => worldOf(job)));
-    if (worlds.size > 1 && errorState(error) === "55P03") return again(taken, "by world");
+    if (errorState(error) === LOCK_NOT_AVAILABLE) return worlds.size > 1 ? again(taken, "by world") : letRest(taken);
+    const code = failureCode(error);
     if (taken.length > 1 && code === undefined) return again(taken, "alone");
-    if (isWorthRetrying(error) && first && first.attempts < ATTEMPTS && !closed) return again(taken, first.apart);
+    const mayRetry = isWorthRetrying(error) && !closed && taken.every(({ attempts }) => attempts < ATTEMPTS);
+    if (mayRetry) return again(taken);
     report(error);
     for (const { resolve } of taken) resolve({ kind: "failed", code: code ?? "internal_error" });
   }
 
-  function again(taken: readonly Waiting[], apart: Waiting["apart"]): void {
+  /** Somebody else holds this world's head: its commits step aside for a moment, and the patience of some is over. */
+  function letRest(taken: readonly Waiting[]): void {
+    const now = performance.now();
+    const world = worldOf(taken[0]?.job ?? []);
+    resting.set(world, now + REST_MS);
+    setTimeout(() => resting.delete(world), REST_MS).unref();
+    const isOver = ({ since }: Waiting) => closed || now - since > PATIENCE_MS;
+    for (const { resolve } of taken.filter(isOver)) resolve({ kind: "failed", code: "overloaded" });
+    again(
+      taken.filter((one) => !isOver(one)),
+      "by world",
+    );
+  }
+
+  function again(taken: readonly Waiting[], apart?: Waiting["apart"]): void {
     const once = taken.map((one) => ({ ...one, attempts: one.attempts + 1, ...(apart && { apart }) }));
-    if (apart === "by world") once.sort((a, b) => worldOf(a.job) - worldOf(b.job));
     waiting = [...once, ...waiting];
+  }
+
+  function wakeLater(): void {
+    clearTimeout(waking);
+    waking = setTimeout(() => {
+      if (!running) void run();
+    }, REST_MS);
   }
 
   return {
     submit: (job) =>
       new Promise((resolve) => {
         if (closed || waiting.length >= maxWaiting) return resolve({ kind: "failed", code: "overloaded" });
-        waiting.push({ job, resolve, attempts: 1 });
+        waiting.push({ job, resolve, since: performance.now(), attempts: 1 });
         if (!running) void run();
       }),
     async close() {
       closed = true;
-      if (running)
+      if (running || waiting.length > 0)
         await new Promise<void>((resolve) => {
           idle = resolve;
         });
+      clearTimeout(waking);
       await pipe?.close();
     },
   };
 }
+
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** Whether one that waits may be in a round with the first of it. */
+const mayShare = (first: Waiting, one: Waiting): boolean =>
+  first.apart === one.apart &&
+  first.apart !== "alone" &&
+  (first.apart === undefined || worldOf(first.job) === worldOf(one.job));
 
 const worldOf = (job: Job): number => job[0]?.principal.world ?? 0;
 

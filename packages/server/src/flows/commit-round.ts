@@ -7,7 +7,7 @@ import type { Pipe } from "../db/pipe.ts";
 import { loadReceipts } from "../db/receipts.ts";
 import { deleteRecords, loadRecords } from "../db/records.ts";
 import { type Round, type SavedGroup, type SavedLine, type SavedReceipt, saveRound } from "../db/save-round.ts";
-import { begin, beginImpatiently, commit as commitTransaction } from "../db/statement.ts";
+import { begin, commit as commitTransaction } from "../db/statement.ts";
 import { writerOf } from "../rules/commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
 import { entryText } from "../rules/entry-text.ts";
@@ -45,7 +45,7 @@ export async function load(pipe: Pipe, jobs: readonly Job[]) {
   const worlds = [...new Set(commits.map(({ principal }) => principal.world))].sort((a, b) => a - b);
   const groups = commits.flatMap(groupNames);
   const [, heads, receipts, records, groupHeads] = await pipe.send([
-    worlds.length > 1 ? beginImpatiently : begin,
+    begin,
     lockHeads(worlds),
     loadReceipts(commits.flatMap(receiptNames)),
     loadRecords(commits.flatMap(recordNames)),
