@@ -94,7 +94,7 @@ test("[Q5] after a lost receipt the same bytes are sent under the same name, and
   expect(server.head).toBe(1);
 });
 
-test("[Q6] Retry-After is waited for, and a sign of the network cuts other waits short", async () => {
+test("[Q6] Retry-After is waited for, whatever happens", async () => {
   const { client, slides, line, settle, clock, signals } = await start();
   line.answers.push({
     kind: "answer",
@@ -106,12 +106,27 @@ test("[Q6] Retry-After is waited for, and a sign of the network cuts other waits
   await settle();
   expect(client.status()).toMatchObject({ retryAt: clock.now() + 20_000, reason: "Busy." });
   clock.advance(19_000);
+  signals.woke();
   await settle();
   expect(line.sent).toHaveLength(1);
-  signals.woke();
+  clock.advance(1_000);
   await settle();
   expect(line.sent).toHaveLength(2);
   expect(client.status()).toMatchObject({ pending: 0, retryAt: undefined, reason: undefined });
+});
+
+test("[Q6] coming back to the front, or online, cuts our own waits short", async () => {
+  const { slides, line, settle, signals } = await start();
+  line.answers.push("lost", "lost");
+  slides.create({ title: "New" });
+  await settle();
+  signals.woke();
+  await settle();
+  expect(line.sent).toHaveLength(2);
+  signals.network(false);
+  signals.network(true);
+  await settle();
+  expect(line.sent).toHaveLength(3);
 });
 
 test("[Q7] after a timeout a bulk holds half as many, down to one, and grows again", async () => {

@@ -74,8 +74,16 @@ export function goOn(turn: Turn): void {
   sendNext(turn);
 }
 
-/** When `goOn` should run again although nothing happened. Undefined: only an event can change anything. */
-export function dueAt({
+/**
+ * When `goOn` should run again although nothing happens. What is due by `now` has had its turn: if it was not taken,
+ * then something else has to happen first, and a timer for it would ring without end.
+ */
+export function nextDueAt(state: ClientState, now: number): number | undefined {
+  const times = waitsOf(state).filter((at) => at !== undefined && at > now) as number[];
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+function waitsOf({
   life,
   paused,
   network,
@@ -86,9 +94,9 @@ export function dueAt({
   queue,
   lead,
   rows,
-}: ClientState): number | undefined {
-  if (life === "starting" || paused || !network) return undefined;
-  const times = [
+}: ClientState): readonly (number | undefined)[] {
+  if (life === "starting" || paused || !network) return [];
+  return [
     auth.phase === "refused" ? auth.wait.at : undefined,
     mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.wait?.at : undefined,
@@ -96,8 +104,7 @@ export function dueAt({
     mayTalk(auth) && lead === "yes" && !sending.names && queue.order.length > queue.waiting.length
       ? sending.wait?.at
       : undefined,
-  ].filter((at) => at !== undefined);
-  return times.length > 0 ? Math.min(...times) : undefined;
+  ];
 }
 
 const hasToSend = ({ lead, queue }: ClientState) => lead === "yes" && queue.order.length > queue.waiting.length;

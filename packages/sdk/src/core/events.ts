@@ -35,7 +35,7 @@ export type Happening =
   | { readonly type: "network"; readonly up: boolean }
   /** The page came back to the front, or the machine from sleep. */
   | { readonly type: "woke" }
-  /** The time that `dueAt` named has come. */
+  /** The time that `nextDueAt` named has come. */
   | { readonly type: "due"; readonly at: number }
   // The server
   | { readonly type: "answered"; readonly request: number; readonly names: readonly string[]; readonly reply: Reply }

@@ -1,6 +1,8 @@
 export interface Wait {
   readonly attempt: number;
   readonly at: number;
+  /** Asked for by the server; nothing cuts it short. */
+  readonly notBefore?: number | undefined;
 }
 
 interface Pace {
@@ -21,10 +23,12 @@ export const tokenPace: Pace = { firstMs: 1_000, longestMs: 60_000 };
 export function waitAfter(before: Wait | undefined, pace: Pace, now: number, roll: number, atLeastMs = 0): Wait {
   const attempt = (before?.attempt ?? 0) + 1;
   const delay = Math.min(pace.longestMs, pace.firstMs * 2 ** Math.min(attempt - 1, 16));
-  return { attempt, at: now + Math.max(atLeastMs, Math.round(delay * (0.5 + roll / 2))) };
+  const at = now + Math.max(atLeastMs, Math.round(delay * (0.5 + roll / 2)));
+  return { attempt, at, notBefore: atLeastMs > 0 ? now + atLeastMs : undefined };
 }
 
 export const isDue = (wait: Wait | undefined, now: number): boolean => wait === undefined || wait.at <= now;
 
-/** What was waited for may be tried at once; the next failure still counts on from here. */
-export const hurried = (wait: Wait | undefined, now: number): Wait | undefined => wait && { ...wait, at: now };
+/** What was waited for may be tried as soon as the server allows; the next failure still counts on from here. */
+export const hurried = (wait: Wait | undefined, now: number): Wait | undefined =>
+  wait && { ...wait, at: Math.max(now, wait.notBefore ?? now) };

@@ -291,4 +291,23 @@ test("[Q3] an answer that another tab heard does not end our own request", async
   slides.create({ title: "2" });
   await settle();
   expect(line.sent).toHaveLength(1);
+  expect(client.status().retryAt).toBeUndefined();
+});
+
+test("[N6] when nothing waits any more, no timer is left to ring", async () => {
+  const { client, slides, line, settle, clock } = start();
+  await client.ready();
+  await settle();
+  line.up = false;
+  line.cut?.();
+  slides.create({ title: "1" });
+  for (let i = 0; i < 5; i++) {
+    await settle();
+    clock.advance(2_000);
+  }
+  line.up = true;
+  clock.advance(60_000);
+  await settle();
+  expect(client.status()).toMatchObject({ name: "online", pending: 0 });
+  expect(clock.waiting).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
-import { dueAt } from "../core/connection.ts";
+import { nextDueAt } from "../core/connection.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { ClientState } from "../core/state.ts";
@@ -27,6 +27,7 @@ export function createEngine(given: {
   const store = createStore<ClientState>(() => given.initial);
   const waiting: { happening: Happening; heard: "here" | "elsewhere" }[] = [];
   let busy = false;
+  let now = 0;
   let closed = false;
   let alarm: { at: number; off: () => void } | undefined;
 
@@ -44,7 +45,8 @@ export function createEngine(given: {
   }
 
   function hear(happening: Happening, heard: "here" | "elsewhere"): void {
-    const [state, effects] = step(store.getState(), { ...happening, now: nowFor(happening), roll: dice.roll() });
+    now = nowFor(happening);
+    const [state, effects] = step(store.getState(), { ...happening, now, roll: dice.roll() });
     store.setState(state, true);
     for (const effect of effects) if (heard === "here" || !writesToDisk(effect)) perform(effect, state);
   }
@@ -54,7 +56,7 @@ export function createEngine(given: {
 
   /** One timer for everything that is due later. */
   function setAlarm(): void {
-    const at = closed ? undefined : dueAt(store.getState());
+    const at = closed ? undefined : nextDueAt(store.getState(), now);
     if (alarm?.at === at) return;
     alarm?.off();
     alarm = undefined;

@@ -1,6 +1,6 @@
 import { mayTalk } from "../core/auth.ts";
 import { nextBulk } from "../core/bulk.ts";
-import { dueAt } from "../core/connection.ts";
+import { nextDueAt } from "../core/connection.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Decision, Happening } from "../core/events.ts";
 import { shownRow } from "../core/overlay.ts";
@@ -370,7 +370,7 @@ export class Device {
     if (!may || nextBulk(state.queue, 1).length === 0) return;
     // Whether the log is still the same is asked before anything is sent.
     const reads = state.reading.under !== "nothing" && this.#reads.length > 0;
-    if (state.sending.names === undefined && dueAt(state) === undefined && !reads)
+    if (state.sending.names === undefined && nextDueAt(state, this.#now) === undefined && !reads)
       throw new Error("The queue lies still: no request, no alarm.");
     if (state.sending.names !== undefined && !this.#up && !this.#answer)
       throw new Error("It waits for an answer to nothing.");

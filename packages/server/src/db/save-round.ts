@@ -87,8 +87,11 @@ function lineJson({ world, line, entry, last }: SavedLine): string {
   return `${entry.slice(0, -1)},${extra.slice(1)}`;
 }
 
-const receiptsJson = (receipts: readonly SavedReceipt[]): string =>
-  `[${receipts.map(({ body, ...rest }) => `${JSON.stringify(rest).slice(0, -1)},"body":${body ?? "null"}}`).join(",")}]`;
+const receiptsJson = (receipts: readonly SavedReceipt[]): string => `[${receipts.map(receiptJson).join(",")}]`;
+
+/** The body goes in as it is: the text that is stored is the text that was sent. */
+const receiptJson = ({ world, participant, name, fingerprint, held, body }: SavedReceipt): string =>
+  `${JSON.stringify({ world, participant, name, fingerprint, held }).slice(0, -1)},"body":${body ?? "null"}}`;
 
 const SAVE = `
 with line as materialized (

@@ -172,14 +172,12 @@ function checkRead({ model, id, group, fields }: Read): Refusal | undefined {
 
 function keyed(operation: Operation): CommitOperation {
   if (operation.idempotencyKey === undefined) return operation;
-  const { idempotencyKey: _, ...rest } = operation;
-  return { ...operation, fingerprint: sha256(canonical(rest)) };
+  return { ...operation, fingerprint: sha256(canonical(operation, "idempotencyKey")) };
 }
 
 /** Over what was asked, not over how it was spelled: aliases are translated, nulls dropped, keys sorted, the key left out. */
 function fingerprint(endpoint: EndpointName, path: readonly string[], body: object): string {
-  const { idempotencyKey: _, ...rest } = body as { idempotencyKey?: string };
-  return sha256(`${endpoint}\n${path.join("/")}\n${canonical(rest)}`);
+  return sha256(`${endpoint}\n${path.join("/")}\n${canonical(body, "idempotencyKey")}`);
 }
 
 const sha256 = (text: string): string => hash("sha256", text, "base64");
