@@ -224,6 +224,21 @@ test("[Q12] a record that was deleted meanwhile shows theirs as null; taking the
   expect(client.status()).toMatchObject({ conflicts: 0, pending: 0, attention: 0 });
 });
 
+test("[Q13] keepMine brings back a record that was deleted meanwhile, as it was, with mine on top", async () => {
+  const { client, first, settle, slides, theirs } = await conflict(
+    (own) => {
+      own.update("s1", { title: "Ann's" });
+      own.update("s1", { order: 7 });
+    },
+    (own) => own.delete("s1"),
+  );
+  await expect(first().keepMine().receipt).resolves.toMatchObject({ status: "confirmed" });
+  await settle();
+  const back = { id: "s1", title: "Ann's", order: 7, notes: "n" };
+  expect([slides.get("s1"), theirs.get("s1")]).toEqual([back, back]);
+  expect(client.status()).toMatchObject({ conflicts: 0, pending: 0, attention: 0 });
+});
+
 test("[D9] a conflict survives a reload and can be answered then", async () => {
   const { ann, server, settle } = await conflict((own) => own.update("s1", { title: "Ann's" }));
   await ann.client.close();
@@ -309,4 +324,31 @@ test("[R1] once its entry has come, a write whose receipt was lost no longer cov
   clock.advance(60_000);
   await settle();
   expect(ann.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+});
+
+test("[Q14] a commit whose premise moved is given up whole, or sent again in view of what moved it", async () => {
+  for (const way of ["takeTheirs", "keepMine"] as const) {
+    const { ann, settle } = people();
+    await ann.client.ready();
+    const { client, line } = ann;
+    const moved = { object: "stale_notification", model: "slide", id: "s1", group: "deck:d1", writtenBy: "user:ben" };
+    const notification = { ...moved, readAt: 0, observedSyncId: 9, conflictingFields: [], currentValues: {} };
+    const receipt = { object: "commit_receipt", status: "rejected", success: false, notifications: [notification] };
+    line.answers.push({ kind: "answer", status: 200, body: { data: [{ httpStatus: 200, ...receipt }] } });
+    client.commit([{ action: "create", model: "slide", id: "s1", data: { title: "Mine" } }], {
+      reads: [{ group: "deck:d1" }, { group: "deck:d2" }],
+    });
+    await settle();
+    expect(client.conflicts()).toMatchObject([{ id: "s1", fields: [], writtenBy: "user:ben" }]);
+    client.conflicts()[0]?.[way]();
+    await settle();
+    expect(client.status()).toMatchObject({ conflicts: 0, pending: 0 });
+    const sent = JSON.parse(line.sent[1] ?? '{"commits":[{}]}') as { commits: { reads?: unknown }[] };
+    if (way === "takeTheirs") expect(line.sent).toHaveLength(1);
+    else
+      expect(sent.commits[0]?.reads).toMatchObject([
+        { group: "deck:d1", readAt: 9 },
+        { group: "deck:d2", readAt: 0 },
+      ]);
+  }
 });

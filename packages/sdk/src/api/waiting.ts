@@ -43,11 +43,20 @@ export function waitingFor(desk: Desk): {
   };
 }
 
-function conflictOf(desk: Desk, { seen: _, heldAtSyncId: __, ...dispute }: Dispute, position: number): Conflict {
-  const { clientTxId, model, id } = dispute;
-  const asOf = Math.max(position, dispute.observedSyncId);
+function conflictOf(desk: Desk, dispute: Dispute, position: number): Conflict {
+  const { clientTxId, model, id, action, fields, mine, base, theirs, writtenBy, observedSyncId } = dispute;
+  const asOf = Math.max(position, observedSyncId);
   return {
-    ...dispute,
+    clientTxId,
+    model,
+    id,
+    action,
+    fields,
+    mine,
+    base,
+    theirs,
+    writtenBy,
+    observedSyncId,
     keepMine: () => makeDecision(desk, clientTxId, id, { kind: "keep-mine", asOf }),
     takeTheirs: () => void makeDecision(desk, clientTxId, id, { kind: "take-theirs", asOf }),
     merge: (patch: JsonObject) =>

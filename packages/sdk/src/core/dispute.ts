@@ -21,6 +21,8 @@ export interface Dispute {
   /** Null: the record was deleted. */
   readonly theirs: JsonObject | null;
   readonly writtenBy: string;
+  /** It is a group that moved: the commit stood on it, whatever it wrote itself. */
+  readonly isPremise: boolean;
   /** The newest of their entries that `theirs` contains. */
   readonly observedSyncId: number;
   /** That of them at which the write was held. */
@@ -72,6 +74,7 @@ function disputeOf({ rows, queue }: Sides, held: Mutation, notification: StaleNo
     base,
     theirs: now && pick({ ...told, ...now }, shown),
     writtenBy: notification.writtenBy,
+    isPremise: notification.group !== undefined,
     observedSyncId: Math.max(notification.observedSyncId, row?.syncId ?? 0),
     heldAtSyncId: notification.observedSyncId,
     seen,

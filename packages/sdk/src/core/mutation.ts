@@ -61,6 +61,8 @@ export interface Mutation {
   readonly keys: readonly string[];
   /** Those of them whose log entry has arrived: their rows contain it already. */
   readonly landed: readonly string[];
+  /** Records that somebody deleted while this was on its way, as they were: what it takes to bring them back. */
+  readonly lost?: Readonly<Record<string, JsonObject>> | undefined;
   readonly stage: Stage;
 }
 

@@ -2,13 +2,13 @@ import { tokenRefused, tokenWorks } from "./auth.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Mutation } from "./mutation.ts";
 import { type Reply, verdictOf } from "./outcome.ts";
-import { changed, find } from "./queue.ts";
+import { changed, find, onRecord } from "./queue.ts";
 import { offerAgain } from "./rebase.ts";
 import { readPace, waitAfter } from "./retry.ts";
-import { readStretch, rowsOfSnapshot, type Stretch } from "./rows.ts";
+import { type Rows, readStretch, rowsOfSnapshot, type Stretch } from "./rows.ts";
 import { settle } from "./settle.ts";
 import type { Reading } from "./state.ts";
-import { recordKey } from "./tables.ts";
+import { lookUp, recordKey, refOf } from "./tables.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
@@ -22,6 +22,11 @@ export function hearStretch(turn: Turn, stretch: Stretch): void {
     const missing = Math.max(reading.missing ?? 0, stretch.to);
     return set(turn, { reading: { ...reading, missing } });
   }
+  keepLost(
+    turn,
+    read.rows,
+    read.changes.map((change) => recordKey(change.record)),
+  );
   set(turn, { rows: read.rows });
   touch(
     turn,
@@ -34,6 +39,24 @@ export function hearStretch(turn: Turn, stretch: Stretch): void {
   const from = Math.max(stretch.from, rows.position ?? 0);
   const logId = rows.logId ?? "";
   ask(turn, { do: "keepRows", logId, from, to: stretch.to, changes: read.changes, settled });
+}
+
+/** A record is about to go that writes of ours still wait for: a person may want to keep it. */
+function keepLost(turn: Turn, next: Rows, keys: readonly string[]): void {
+  const { queue, rows } = turn.state;
+  const changes = new Map<string, Mutation>();
+  for (const key of keys) {
+    const record = refOf(key);
+    const before = lookUp(rows.tables, record);
+    if (!before || lookUp(next.tables, record)) continue;
+    for (const write of onRecord(queue, key)) {
+      const known = changes.get(write.clientTxId) ?? write;
+      changes.set(write.clientTxId, { ...known, lost: { ...known.lost, [key]: before.data } });
+    }
+  }
+  if (changes.size === 0) return;
+  set(turn, { queue: changed(queue, [...changes.values()]) });
+  ask(turn, { do: "keep", mutations: [...changes.values()] });
 }
 
 /** Our own entry has come, receipt or not: the row contains the write, and others may have written on top of it. */
@@ -65,6 +88,11 @@ export function hearSnapshot(turn: Turn, event: Of<"snapshotRead">): void {
   const rows = rowsOfSnapshot(event.logId, event.stamp, event.lines);
   const other = before.position !== undefined && (before.logId !== event.logId || event.stamp < before.position);
   const elsewhere = turn.state.queue.confirmed.some((name) => confirmedIn(turn, name) !== event.logId);
+  keepLost(
+    turn,
+    rows,
+    [...turn.state.queue.byRecord.entries()].map(([key]) => key),
+  );
   set(turn, { rows, reading: { ...turn.state.reading, resync: "no", verified: true, missing: undefined } });
   touch(turn, "everything");
   if (other || elsewhere) offerAgain(turn, rows);

@@ -1,0 +1,54 @@
+import type { StaleNotification } from "../protocol/stale.ts";
+import { type Dispute, without } from "./dispute.ts";
+import type { Mutation, MutationOperation, Premise } from "./mutation.ts";
+import { recordKey } from "./tables.ts";
+
+/** A held write as if it had been made in view of what others wrote: what the server will take it for. */
+export function inView(held: Mutation, disputes: readonly Dispute[]): Mutation {
+  const seenOf = new Map(disputes.map((d) => [recordKey(d), d.observedSyncId]));
+  const groups = held.stage.phase === "held" ? held.stage.notifications.filter((n) => n.group !== undefined) : [];
+  return {
+    ...held,
+    operations: held.operations.map((o) => ({
+      ...broughtBack(o, held, disputes),
+      readAt: latest(o.readAt, seenOf.get(recordKey(o))),
+    })),
+    reads: held.reads.map((premise) => ({
+      ...premise,
+      readAt: latest(premise.readAt, seenBy(premise, seenOf, groups)),
+    })),
+  };
+}
+
+/** An operation without what is contested. A held delete or archive is given up whole; a later one is another wish. */
+export function withoutContested(
+  o: MutationOperation,
+  disputes: readonly Dispute[],
+  which: "held" | "later",
+): readonly MutationOperation[] {
+  const dispute = disputes.find((d) => recordKey(d) === recordKey(o));
+  if (!dispute || o.action === "create") return [o];
+  if (o.action !== "update") return which === "held" ? [] : [o];
+  const data = without(o.data ?? {}, dispute.fields);
+  return Object.keys(data).length > 0 ? [{ ...o, data }] : [];
+}
+
+/** Mine is kept although the record was deleted: then the record has to come back, as it was, with mine on top. */
+function broughtBack(o: MutationOperation, held: Mutation, disputes: readonly Dispute[]): MutationOperation {
+  const key = recordKey(o);
+  const row = held.lost?.[key];
+  if (!row || o.action !== "update" || !disputes.some((d) => d.theirs === null && recordKey(d) === key)) return o;
+  return { ...o, action: "create", data: { ...without(row, ["id"]), ...o.data } };
+}
+
+function seenBy(
+  { group, model, id }: Premise,
+  seenOf: ReadonlyMap<string, number>,
+  groups: readonly StaleNotification[],
+): number | undefined {
+  if (group !== undefined) return groups.find((n) => n.group === group)?.observedSyncId;
+  return model !== undefined && id !== undefined ? seenOf.get(recordKey({ model, id })) : undefined;
+}
+
+const latest = (own: number | undefined, seen: number | undefined): number | undefined =>
+  seen === undefined ? own : Math.max(own ?? 0, seen);

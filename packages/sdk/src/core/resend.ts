@@ -1,0 +1,40 @@
+import { localFailure } from "./failure.ts";
+import { keysOf, type Mutation, sealed } from "./mutation.ts";
+import { removed, replaced } from "./queue.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+
+/** Puts a write in the place of another and on disk; only from there it is sent. */
+export function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxId: string): void {
+  const fresh = reseal(turn, { ...next, clientTxId: newTxId, attempts: 0, landed: [], lost: undefined });
+  set(turn, { queue: replaced(turn.state.queue, before.clientTxId, fresh) });
+  touch(turn, [...before.keys, ...fresh.keys]);
+  ask(turn, { do: "persist", mutations: [fresh] });
+}
+
+/** Writes whose text has changed. They keep their names: they were never tried, so no answer belongs to them yet. */
+export function putAgain(turn: Turn, writes: readonly Mutation[]): void {
+  const fresh = writes.filter((m) => m.operations.length > 0).map((m) => reseal(turn, m));
+  for (const write of fresh) set(turn, { queue: replaced(turn.state.queue, write.clientTxId, write) });
+  for (const write of writes) touch(turn, write.keys);
+  if (fresh.length > 0) ask(turn, { do: "persist", mutations: fresh });
+  giveUp(
+    turn,
+    writes.filter((m) => m.operations.length === 0),
+  );
+}
+
+/** Takes writes out of the queue and off the disk, because somebody said so. */
+export function giveUp(turn: Turn, writes: readonly Mutation[]): void {
+  if (writes.length === 0) return;
+  const clientTxIds = writes.map((m) => m.clientTxId);
+  set(turn, { queue: removed(turn.state.queue, clientTxIds) });
+  for (const write of writes) touch(turn, write.keys);
+  for (const clientTxId of clientTxIds)
+    ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure: localFailure("discarded") } });
+  ask(turn, { do: "forget", seqs: writes.map((m) => m.seq).filter((seq) => seq !== undefined), clientTxIds });
+}
+
+function reseal(turn: Turn, m: Mutation): Mutation {
+  const { clientId, rows } = turn.state;
+  return sealed({ ...m, keys: keysOf(m.operations), stage: { phase: "saving" } }, clientId, rows.position ?? 0);
+}
