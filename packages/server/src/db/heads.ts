@@ -4,7 +4,6 @@ import type { Transaction } from "./transaction.ts";
 
 export interface LockedHead extends Head {
   readonly world: number;
-  readonly organization: string;
   /** The database's clock, or the newest entry's time when that lies ahead: times in a log never run backwards. */
   readonly now: string;
 }
@@ -36,17 +35,12 @@ const toHead = (row: HeadRow): Head => ({
  */
 export const lockHeads = (worlds: readonly number[]): Statement<LockedHead[]> => ({
   name: "lock_heads",
-  text: `select ${COLUMNS}, w.organization, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
-    from holdfast.head h join holdfast.world w on w.id = h.world
-    where h.world = any($1::int[]) order by h.world for update of h`,
-  values: [worlds],
+  text: `select h.* from unnest($1::int[]) as k(world)
+    cross join lateral (select ${COLUMNS}, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
+      from holdfast.head h where h.world = k.world limit 1 for update) h`,
+  values: [worlds.toSorted((a, b) => a - b)],
   read: (rows) =>
-    (rows as (HeadRow & { organization: string; now: string })[]).map((row) => ({
-      ...toHead(row),
-      world: row.world,
-      organization: row.organization,
-      now: row.now,
-    })),
+    (rows as (HeadRow & { now: string })[]).map((row) => ({ ...toHead(row), world: row.world, now: row.now })),
 });
 
 export async function readHead(db: Transaction, world: number): Promise<Head> {

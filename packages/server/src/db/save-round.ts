@@ -57,6 +57,7 @@ export const saveRound = (round: Round): Statement<void> => ({
     JSON.stringify(round.heads),
     JSON.stringify(round.groups),
     round.now,
+    round.heads.map(({ world }) => world),
   ],
   read: () => {},
 });
@@ -123,7 +124,7 @@ with line as materialized (
 ), moved as (
   update holdfast.head h set sync_id = n."syncId", writer = n.writer, other_sync_id = n."otherSyncId", last_at = n.now
   from json_to_recordset($3::json) as n(world int, "syncId" bigint, writer text, "otherSyncId" bigint, now timestamptz(3))
-  where h.world = n.world
+  where h.world = n.world and h.world = any($6::int[])
 )
 insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
 select world, participant, name, fingerprint, body, held, $5::timestamptz(3)

@@ -3,7 +3,16 @@ import { errorState, failureCode } from "../db/database-error.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
 import { rollback } from "../db/statement.ts";
 import type { Judged } from "../rules/round.ts";
-import { type Batch, type Job, judgeRound, type Loaded, load, type RoundResult, save } from "./commit-round.ts";
+import {
+  type Batch,
+  type Job,
+  judgeRound,
+  type Loaded,
+  load,
+  type RoundResult,
+  save,
+  worldOf,
+} from "./commit-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
 /**
@@ -217,8 +226,6 @@ const mayShare = (first: Waiting, one: Waiting): boolean =>
   first.apart === one.apart &&
   first.apart !== "alone" &&
   (first.apart === undefined || worldOf(first.job) === worldOf(one.job));
-
-const worldOf = (job: Job): number => job[0]?.principal.world ?? 0;
 
 /** The database is there but was busy, or the connection broke; one that cannot be had now is not asked for at once. */
 function isWorthRetrying(error: unknown): boolean {

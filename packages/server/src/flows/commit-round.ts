@@ -55,46 +55,50 @@ export async function load(pipe: Pipe, jobs: readonly Job[]) {
   return { heads, receipts, records, groups: groupHeads ?? [] };
 }
 
-/** Judges the commits in the order they came. The database is asked again only about what moved. */
+/** Judges the commits of each world in the order they came. The database is asked again only about what moved. */
 export async function judgeRound(
   pipe: Pipe,
   schemas: SchemaCache,
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<RoundResult> {
-  const states = new Map<number, { state: WorldState; schema: LiveSchema; from: number }>();
+  const judged = new Map<Job, readonly Judged[]>();
+  const worlds: JudgedWorld[] = [];
   for (const head of loaded.heads) {
+    const own = jobs.filter((job) => worldOf(job) === head.world);
+    const commits = own.flat();
     const schema =
       schemas.get(head.world, head.schemaVersion) ??
       schemas.put(head.world, (await pipe.send([loadSchema(head.world, head.schemaVersion)]))[0]);
-    const state = worldState(head, schema, loaded);
-    await lookUp(pipe, head.world, state, jobs.filter((job) => job[0]?.principal.world === head.world).flat());
-    states.set(head.world, { state, schema, from: head.syncId });
-  }
-  const stateOf = (job: Job) => {
-    const found = states.get(job[0]?.principal.world ?? Number.NaN);
-    if (!found) throw new Error("A commit's world has no head.");
-    return found;
-  };
-  const judged = jobs.map((job) => judgeInOrder(stateOf(job).state, job));
-  const batches = [...states].map(([world, { state, schema, from }]) => ({
-    world,
-    from,
-    to: state.head.syncId,
-    lines: savedLines(
-      world,
+    const state = worldState(head, commits[0]?.principal.organization ?? "", schema, loaded);
+    await lookUp(pipe, head.world, state, commits);
+    for (const job of own) judged.set(job, judgeInOrder(state, job));
+    const lines = savedLines(
+      head.world,
       schema,
       state.now,
-      judged.filter((_, i) => jobs[i]?.[0]?.principal.world === world).flat(),
-    ),
-  }));
+      own.flatMap((job) => judged.get(job) ?? []),
+    );
+    worlds.push({ state, batch: { world: head.world, from: head.syncId, to: state.head.syncId, lines } });
+  }
+  const answers = jobs.map((job) => judged.get(job));
+  if (answers.includes(undefined)) throw new Error("A commit's world has no head.");
   return {
-    judged,
-    batches: batches.filter(({ lines }) => lines.length > 0),
-    round: roundOf(batches, judged.flat(), states),
+    judged: answers as readonly (readonly Judged[])[],
+    batches: worlds.map(({ batch }) => batch).filter(({ lines }) => lines.length > 0),
+    round: roundOf(worlds, [...judged.values()].flat()),
     pipe,
   };
 }
+
+/** One world after its commits were judged. */
+interface JudgedWorld {
+  readonly state: WorldState;
+  readonly batch: Batch;
+}
+
+/** All commits of a job are of one world. */
+export const worldOf = (job: Job): number => job[0]?.principal.world ?? 0;
 
 const receiptNames = (commit: CommitRequest) => {
   const { world } = commit.principal;
@@ -116,8 +120,13 @@ const groupNames = ({ principal: { world }, reads }: CommitRequest) =>
 const inWorld = <T extends { readonly world: number }>(world: number, items: readonly T[]): readonly T[] =>
   items.filter((item) => item.world === world);
 
-const worldState = (head: LockedHead, schema: LiveSchema, { receipts, records, groups }: Loaded): WorldState => ({
-  organization: head.organization,
+const worldState = (
+  head: LockedHead,
+  organization: string,
+  schema: LiveSchema,
+  { receipts, records, groups }: Loaded,
+): WorldState => ({
+  organization,
   models: schema.models,
   now: head.now,
   head,
@@ -155,22 +164,20 @@ function savedLines(world: number, schema: LiveSchema, now: string, judged: read
   }));
 }
 
-function roundOf(
-  batches: readonly Batch[],
-  judged: readonly Judged[],
-  states: ReadonlyMap<number, { state: WorldState }>,
-): Round {
-  const moved = batches.filter(({ lines }) => lines.length > 0);
-  const stateOf = (world: number) => (states.get(world) as { state: WorldState }).state;
+function roundOf(worlds: readonly JudgedWorld[], judged: readonly Judged[]): Round {
+  const moved = worlds.filter(({ batch }) => batch.lines.length > 0);
   return {
-    lines: moved.flatMap(({ lines }) => lines),
+    lines: moved.flatMap(({ batch }) => batch.lines),
     receipts: judged.flatMap(savedReceipts),
-    heads: moved.map(({ world }) => {
-      const { head, now } = stateOf(world);
-      return { world, syncId: head.syncId, writer: head.writer, otherSyncId: head.otherSyncId, now };
-    }),
+    heads: moved.map(({ state: { head, now }, batch: { world } }) => ({
+      world,
+      syncId: head.syncId,
+      writer: head.writer,
+      otherSyncId: head.otherSyncId,
+      now,
+    })),
     groups: groupsOf(judged),
-    now: [...states.values()][0]?.state.now ?? "",
+    now: worlds[0]?.state.now ?? "",
   };
 }
 
