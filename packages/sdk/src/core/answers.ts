@@ -78,10 +78,8 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
     if (own) news.push({ ...write, stage: { phase: "queued" } });
   });
   set(turn, { queue: changed(turn.state.queue, [...news, ...kept]) });
-  touch(
-    turn,
-    [...news, ...kept].flatMap((m) => m.keys),
-  );
+  // That a write was confirmed changes nothing that is shown.
+  for (const write of kept) touch(turn, write.keys);
   if (kept.length > 0) ask(turn, { do: "keep", mutations: kept });
   forget(turn, settle(turn));
   // A receipt of another log than the rows are of: the server was restored between two frames of the stream.
