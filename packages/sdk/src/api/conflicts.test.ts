@@ -222,6 +222,7 @@ test("[Q12] a record that was deleted meanwhile shows theirs as null; taking the
   first().takeTheirs();
   await settle();
   expect(client.status()).toMatchObject({ conflicts: 0, pending: 0, attention: 0 });
+  expect(slides.get("s1")).toBeUndefined();
 });
 
 test("[Q13] keepMine brings back a record that was deleted meanwhile, as it was, with mine on top", async () => {

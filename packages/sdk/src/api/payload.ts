@@ -62,7 +62,7 @@ const RECORD_ID = new RegExp(`^[A-Za-z0-9_.:~-]{1,${limits.idLength}}$`);
 
 export function checkId(id: unknown): string {
   if (typeof id === "string" && RECORD_ID.test(id) && id !== "." && id !== "..") return id;
-  throw new SyncError(knownFailure("invalid_id", { param: "id" }));
+  throw new SyncError(knownFailure("invalid_id", "An id is 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", { param: "id" }));
 }
 
 /** Room is left for the counter that another log may add to a name. */
@@ -71,8 +71,8 @@ const TX_ID = /^[\x21-\x7e]{1,200}$/;
 export function checkTxId(clientTxId: unknown): string {
   if (typeof clientTxId === "string" && TX_ID.test(clientTxId)) return clientTxId;
   const message = "clientTxId has to be 1 to 200 visible ASCII characters.";
-  throw new SyncError(knownFailure("invalid_idempotency_key", { message, param: "clientTxId" }));
+  throw new SyncError(knownFailure("invalid_idempotency_key", message, { param: "clientTxId" }));
 }
 
 const refused = (path: string, what: string) =>
-  new SyncError(knownFailure("invalid_value", { message: `${path} ${what}.`, param: path }));
+  new SyncError(knownFailure("invalid_value", `${path} ${what}.`, { param: path }));

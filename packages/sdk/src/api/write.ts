@@ -44,12 +44,14 @@ export function makeWrite(
   if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
     throw invalid("readAt", "readAt is a position in the log: a whole number from 0.");
   if (asked.length === 0 || asked.length > limits.operationsPerCommit || reads.length > limits.readsPerCommit)
-    throw new SyncError(knownFailure("too_many_operations", { param: "operations" }));
+    throw new SyncError(
+      knownFailure("too_many_operations", "A commit takes 1 to 100 operations.", { param: "operations" }),
+    );
   const operations = asked.map((o): NewOperation => ({ ...checked(desk, o), readAt, onStale }));
   const clientTxId = options.clientTxId === undefined ? desk.dice.id() : checkTxId(options.clientTxId);
   if (find(desk.engine.store.getState().queue, clientTxId)) {
     const message = `A write named ${clientTxId} is in the queue already.`;
-    throw new SyncError(knownFailure("idempotency_conflict", { message, param: "clientTxId" }));
+    throw new SyncError(knownFailure("idempotency_conflict", message, { param: "clientTxId" }));
   }
   const { queued, receipt } = desk.waiters.add(clientTxId);
   desk.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
@@ -69,19 +71,20 @@ function checked(desk: Desk, { action, model, id, data }: AskedOperation): Omit<
   const models = desk.engine.store.getState().models;
   if (typeof model !== "string" || !Object.hasOwn(models, tableOf(model))) {
     const message = `The schema that this client was made with has no model ${JSON.stringify(model)}.`;
-    throw new SyncError(knownFailure("unknown_model", { message, param: "model" }));
+    throw new SyncError(knownFailure("unknown_model", message, { param: "model" }));
   }
   switch (action) {
     case "create": {
       const fields = jsonCopy(data, "data");
       const own = checkId(id ?? fields.id ?? desk.dice.id());
       if (fields.id !== undefined && fields.id !== own)
-        throw new SyncError(knownFailure("id_mismatch", { param: "data.id" }));
+        throw new SyncError(knownFailure("id_mismatch", "data.id is not the record's id.", { param: "data.id" }));
       return { action, model, id: own, data: known(models, model, fields) };
     }
     case "update": {
       const fields = jsonCopy(data, "data");
-      if (Object.keys(fields).length === 0) throw new SyncError(knownFailure("empty_update", { param: "data" }));
+      if (Object.keys(fields).length === 0)
+        throw new SyncError(knownFailure("empty_update", "An update needs at least one field.", { param: "data" }));
       return { action, model, id: checkId(id), data: known(models, model, fields) };
     }
     case "delete":
@@ -102,9 +105,9 @@ function known(
   for (const field of Object.keys(data))
     if (field !== "id" && !Object.hasOwn(fields, field)) {
       const message = `The model ${model} has no field ${JSON.stringify(field)}.`;
-      throw new SyncError(knownFailure("unknown_field", { message, param: `data.${field}` }));
+      throw new SyncError(knownFailure("unknown_field", message, { param: `data.${field}` }));
     }
   return data;
 }
 
-const invalid = (param: string, message: string) => new SyncError(knownFailure("invalid_value", { message, param }));
+const invalid = (param: string, message: string) => new SyncError(knownFailure("invalid_value", message, { param }));

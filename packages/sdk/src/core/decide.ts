@@ -1,7 +1,7 @@
 import { type Dispute, disputesOf, without } from "./dispute.ts";
 import type { Decision } from "./events.ts";
 import { localFailure } from "./failure.ts";
-import { inView, withoutContested } from "./in-view.ts";
+import { broughtBack, inView, withoutContested } from "./in-view.ts";
 import type { Mutation, MutationOperation } from "./mutation.ts";
 import { find, onRecord } from "./queue.ts";
 import { giveUp, putAgain, sendInstead } from "./resend.ts";
@@ -38,7 +38,7 @@ const asSeen = (dispute: Dispute, asOf: number): Dispute => ({
 
 function keepMine(turn: Turn, held: Mutation, disputes: readonly Dispute[], newTxId: string): void {
   const followers = followersOf(turn, held, disputes);
-  sendInstead(turn, held, inView(held, disputes), newTxId);
+  sendInstead(turn, held, broughtBack(inView(held, disputes), disputes), newTxId);
   putAgain(turn, rebased(followers, disputes));
 }
 
@@ -52,7 +52,7 @@ function merge(
   const followers = followersOf(turn, held, disputes);
   const answered = disputes.filter((d) => recordKey(d) === recordKey(decision));
   const contested = answered.flatMap((d) => d.fields);
-  const mine = inView(held, disputes);
+  const mine = broughtBack(inView(held, disputes), disputes);
   const operations = mine.operations.map((o): MutationOperation => {
     if (recordKey(o) !== recordKey(decision)) return o;
     const rest = without(o.data ?? {}, contested);

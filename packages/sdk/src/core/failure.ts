@@ -32,9 +32,8 @@ export function localFailure(code: LocalErrorCode, message?: string): Failure {
 }
 
 /** A failure under one of the server's codes, also when it is this side that found it. */
-export function knownFailure(code: ErrorCode, more: Partial<Failure> = {}): Failure {
-  const row = errorCodes[code];
-  return { code, type: row.type, then: row.then, message: row.says, status: row.status, ...more };
+export function knownFailure(code: ErrorCode, message: string, more: Partial<Failure> = {}): Failure {
+  return { code, ...errorCodes[code], message, ...more };
 }
 
 /** What an error body says, read without trusting its shape. Undefined: it is not one of our error bodies. */

@@ -10,7 +10,7 @@ export function inView(held: Mutation, disputes: readonly Dispute[]): Mutation {
   return {
     ...held,
     operations: held.operations.map((o) => ({
-      ...broughtBack(o, held, disputes),
+      ...o,
       readAt: latest(o.readAt, seenOf.get(recordKey(o))),
     })),
     reads: held.reads.map((premise) => ({
@@ -18,6 +18,17 @@ export function inView(held: Mutation, disputes: readonly Dispute[]): Mutation {
       readAt: latest(premise.readAt, seenBy(premise, seenOf, groups)),
     })),
   };
+}
+
+/** Mine is kept although the record was deleted: then the record has to come back, as it was, with mine on top. */
+export function broughtBack(held: Mutation, disputes: readonly Dispute[]): Mutation {
+  const deleted = new Set(disputes.filter((d) => d.theirs === null).map(recordKey));
+  const operations = held.operations.map((o): MutationOperation => {
+    const row = deleted.has(recordKey(o)) ? held.lost?.[recordKey(o)] : undefined;
+    if (!row || o.action !== "update") return o;
+    return { ...o, action: "create", data: { ...without(row, ["id"]), ...o.data } };
+  });
+  return { ...held, operations };
 }
 
 /** An operation without what is contested. A held delete or archive is given up whole; a later one is another wish. */
@@ -31,14 +42,6 @@ export function withoutContested(
   if (o.action !== "update") return which === "held" ? [] : [o];
   const data = without(o.data ?? {}, dispute.fields);
   return Object.keys(data).length > 0 ? [{ ...o, data }] : [];
-}
-
-/** Mine is kept although the record was deleted: then the record has to come back, as it was, with mine on top. */
-function broughtBack(o: MutationOperation, held: Mutation, disputes: readonly Dispute[]): MutationOperation {
-  const key = recordKey(o);
-  const row = held.lost?.[key];
-  if (!row || o.action !== "update" || !disputes.some((d) => d.theirs === null && recordKey(d) === key)) return o;
-  return { ...o, action: "create", data: { ...without(row, ["id"]), ...o.data } };
 }
 
 function seenBy(

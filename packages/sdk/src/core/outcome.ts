@@ -78,9 +78,9 @@ function outcomeOf(item: unknown): Outcome {
 /** A receipt that says "rejected" carries the reason inside. */
 function failureOfReceipt(receipt: CommitReceipt): Failure {
   const code = receipt.error?.code ?? "stale_context";
-  const known = knownFailure(isErrorCode(code) ? code : "stale_context");
-  const { message = known.message, field, requiredCapability } = receipt.error ?? {};
-  return { ...known, code, message, param: field, requiredCapability, receipt };
+  const { message = "The write was not taken.", field, requiredCapability } = receipt.error ?? {};
+  const known = knownFailure(isErrorCode(code) ? code : "stale_context", message);
+  return { ...known, code, param: field, requiredCapability, receipt };
 }
 
 const remedy = (failure: Failure | undefined, status: number) =>

@@ -44,5 +44,12 @@ function reached(receipt: CommitReceipt, rows: { logId: string | undefined; posi
 export function missed(mutation: Mutation, receipt: CommitReceipt): Failure | undefined {
   const missing = new Set(receipt.missingIds);
   const lost = mutation.operations.find((o) => o.action !== "delete" && o.action !== "create" && missing.has(o.id));
-  return lost && knownFailure("record_not_found", { param: `${lost.model}/${lost.id}`, status: 200, receipt });
+  return (
+    lost &&
+    knownFailure("record_not_found", "The record is gone: nothing was written.", {
+      param: `${lost.model}/${lost.id}`,
+      status: 200,
+      receipt,
+    })
+  );
 }

@@ -3,6 +3,7 @@ import { recordKey, tableOf } from "../core/tables.ts";
 import { applyOperation, type Row } from "../protocol/apply.ts";
 import type { CommitBody, CommitReceipt } from "../protocol/commit.ts";
 import { type ErrorCode, errorCodes } from "../protocol/error-codes.ts";
+import { errorSentences } from "../protocol/error-sentences.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
 import type { LogEntry } from "../protocol/log.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
@@ -209,7 +210,7 @@ export class ModelServer {
       ...(more.missingIds?.length && { missingIds: more.missingIds }),
       ...(held && {
         notifications: more.notifications,
-        error: { code: "stale_context", message: errorCodes.stale_context.says },
+        error: { code: "stale_context", message: errorSentences.stale_context },
       }),
     };
     return { httpStatus: 200, ...receipt };
@@ -276,6 +277,7 @@ function isNoOp(o: Operation, before: Row | undefined): boolean {
 }
 
 function refusal(code: ErrorCode): BulkItem {
-  const { type, status, says } = errorCodes[code];
+  const { type, status } = errorCodes[code];
+  const says = errorSentences[code];
   return { httpStatus: status, type, code, message: says };
 }

@@ -1,4 +1,3 @@
-import ky, { type KyInstance } from "ky";
 import type { Reply } from "../core/outcome.ts";
 import type { LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
 import { headers } from "../protocol/headers.ts";
@@ -20,15 +19,8 @@ export interface HttpOptions {
 /** Tries of one page of a snapshot: a long one should not begin anew because one of its pages was cut. */
 const PAGE_TRIES = 3;
 
-export function httpServer({ url, token, timeoutMs, models, fetch }: HttpOptions): Server {
-  // Retries are decided by the core, which knows what is safe to send again; ky makes one request at a time.
-  const client = ky.create({
-    prefixUrl: url,
-    retry: 0,
-    timeout: false,
-    throwHttpErrors: false,
-    ...(fetch && { fetch }),
-  });
+export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.fetch }: HttpOptions): Server {
+  const base = url.replace(/\/+$/, "");
 
   async function call<T>(
     name: EndpointName,
@@ -43,7 +35,7 @@ export function httpServer({ url, token, timeoutMs, models, fetch }: HttpOptions
       return { kind: "no-token", reason: `getToken failed: ${reasonOf(error)}` };
     }
     return within(timeoutMs, outer, async (signal) => {
-      const response = await request(client, name, bearer, given, signal);
+      const response = await request(name, bearer, given, signal);
       if (response.ok) return read(response);
       const body = await json(response);
       return { kind: "answer", status: response.status, body, retryAfterMs: retryAfter(response) } satisfies Reply;
@@ -75,6 +67,22 @@ export function httpServer({ url, token, timeoutMs, models, fetch }: HttpOptions
     },
   };
 
+  /** One attempt: whether to try again is decided by the core, which knows what is safe to send again. */
+  function request(
+    name: EndpointName,
+    bearer: string,
+    { body, query }: { body?: string; query?: URLSearchParams },
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const [method, path] = paths[name];
+    return fetch(`${base}${path}${query ? `?${query}` : ""}`, {
+      method,
+      signal,
+      headers: { authorization: `Bearer ${bearer}`, ...(body !== undefined && { "content-type": "application/json" }) },
+      ...(body !== undefined && { body }),
+    });
+  }
+
   /** A long snapshot should not begin anew because one of its pages was cut. */
   async function readPage(cursor: string | null, signal: AbortSignal): Promise<SnapshotPage | Reply> {
     const query = new URLSearchParams({ limit: String(limits.snapshotPage) });
@@ -90,23 +98,6 @@ export function httpServer({ url, token, timeoutMs, models, fetch }: HttpOptions
 }
 
 const INCOMPLETE: Reply = { kind: "silence", timedOut: false, reason: "A page of the snapshot ended early." };
-
-function request(
-  client: KyInstance,
-  name: EndpointName,
-  bearer: string,
-  { body, query }: { body?: string; query?: URLSearchParams },
-  signal: AbortSignal,
-): Promise<Response> {
-  const [method, path] = paths[name];
-  return client(path.slice(1), {
-    method,
-    signal,
-    headers: { authorization: `Bearer ${bearer}`, ...(body !== undefined && { "content-type": "application/json" }) },
-    ...(body !== undefined && { body }),
-    ...(query && { searchParams: query }),
-  });
-}
 
 /**
  * Does a request, body and all, within a time, or gives it up. The clock runs beside the request: a fetch that hangs

@@ -1,5 +1,5 @@
 import type { CommitReceipt, StaleNotification } from "@holdfast/sdk/protocol";
-import { errorCodes } from "@holdfast/sdk/protocol";
+import { errorSentences } from "@holdfast/sdk/protocol";
 import type { CommitRequest } from "./commit-request.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -51,7 +51,7 @@ const rejected = (commit: CommitRequest, refusal: Refusal): CommitReceipt => ({
   status: "rejected",
   error: {
     code: refusal.code,
-    message: refusal.message ?? errorCodes[refusal.code].says,
+    message: refusal.message ?? errorSentences[refusal.code],
     ...(refusal.param !== undefined && { field: refusal.param }),
   },
 });

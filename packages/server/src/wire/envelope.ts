@@ -1,4 +1,4 @@
-import { type ErrorEnvelope, type ErrorType, errorCodes } from "@holdfast/sdk/protocol";
+import { type ErrorEnvelope, type ErrorType, errorCodes, errorSentences } from "@holdfast/sdk/protocol";
 import type { Refusal } from "../rules/refusal.ts";
 
 export const statusOf = (refusal: Refusal): number => refusal.status ?? errorCodes[refusal.code].status;
@@ -8,7 +8,7 @@ export function envelopeOf(refusal: Refusal, requestId: string | undefined): Err
   const row = errorCodes[refusal.code];
   return {
     type: refusal.status === 400 ? ("validation_error" satisfies ErrorType) : row.type,
-    message: refusal.message ?? row.says,
+    message: refusal.message ?? errorSentences[refusal.code],
     code: refusal.code,
     ...(refusal.param !== undefined && { param: refusal.param }),
     ...(refusal.blockedBy !== undefined && { blockedBy: refusal.blockedBy }),
