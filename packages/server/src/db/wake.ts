@@ -4,6 +4,7 @@ import { clientConfig } from "./pool.ts";
 const CHANNEL = "holdfast_wake";
 const COALESCE_MS = 10;
 const RECONNECT_MS = 500;
+const MOST_WORLDS = 500;
 
 /**
  * Hints between processes that a world's log has grown. NOTIFY takes one lock for the whole database when its
@@ -51,26 +52,28 @@ export function openWake(url: string, heard: (world: number) => void): Wake {
       }, RECONNECT_MS).unref();
   }
 
-  function flush(): void {
-    sending = undefined;
-    const worlds = [...waiting];
-    waiting.clear();
+  /** One hint at a time: what comes while one is on its way goes with the next. */
+  async function flush(): Promise<void> {
     // 8 000 bytes is what a notification carries.
-    for (let i = 0; i < worlds.length; i += 500)
-      client
-        ?.query({
-          name: "wake",
-          text: "select pg_notify($1, $2)",
-          values: [CHANNEL, `${self} ${worlds.slice(i, i + 500).join(" ")}`],
-        })
-        .catch(() => {});
+    const worlds = [...waiting].slice(0, MOST_WORLDS);
+    for (const world of worlds) waiting.delete(world);
+    // A hint that is lost is made up for by polling.
+    await client
+      ?.query({ name: "wake", text: "select pg_notify($1, $2)", values: [CHANNEL, `${self} ${worlds.join(" ")}`] })
+      .catch(() => {});
+    sending = undefined;
+    if (waiting.size > 0 && !closed) schedule();
+  }
+
+  function schedule(): void {
+    sending ??= setTimeout(() => void flush(), COALESCE_MS).unref();
   }
 
   void connect();
   return {
     announce(world) {
       waiting.add(world);
-      sending ??= setTimeout(flush, COALESCE_MS).unref();
+      schedule();
     },
     async close() {
       closed = true;
