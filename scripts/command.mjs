@@ -8,8 +8,10 @@ const windows = process.platform === "win32";
  * Runs a TypeScript program from its sources, in this Node.
  * @param {string[]} words the program and its arguments
  */
-export const runNode = (words) =>
-  runCommand(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", ...words]);
+export const runNode = (words) => runCommand(process.execPath, [...nodeFlags, ...words]);
+
+/** More room for young objects than Node's 16 MB: a server of many small requests spends a third less on collecting them. */
+const nodeFlags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=64"];
 
 /**
  * Runs a program that a package installed.

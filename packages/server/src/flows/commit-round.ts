@@ -12,7 +12,7 @@ import { writerOf } from "../rules/commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
 import { entryText } from "../rules/entry-text.ts";
 import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
-import { type GroupHead, nextGroupHead, receiptKey, type WorldState, writerName } from "../rules/world-state.ts";
+import { receiptKey, type WorldState } from "../rules/world-state.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
 /** The commits of one request: one, or a bulk's in their order. All of one world. */
@@ -176,7 +176,7 @@ function roundOf(worlds: readonly JudgedWorld[], judged: readonly Judged[]): Rou
       otherSyncId: head.otherSyncId,
       now,
     })),
-    groups: groupsOf(judged),
+    groups: moved.flatMap(movedGroups),
     now: worlds[0]?.state.now ?? "",
   };
 }
@@ -186,12 +186,9 @@ function savedReceipts({ commit, decision, body }: Judged): SavedReceipt[] {
   const held = decision.kind === "held";
   const whose = { world: commit.principal.world, participant: writerOf(commit).writtenBy, held };
   const whole = namesOf(commit).map((name) => ({ ...whose, name, fingerprint: commit.fingerprint, body }));
-  if (held) return whole;
-  const own = new Map(
-    commit.operations.flatMap(({ idempotencyKey, fingerprint }) =>
-      idempotencyKey === undefined || fingerprint === undefined ? [] : [[idempotencyKey, fingerprint] as const],
-    ),
-  );
+  const keyed = held ? [] : commit.operations.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
+  if (keyed.length === 0) return whole;
+  const own = new Map(keyed.map(({ idempotencyKey = "", fingerprint = "" }) => [idempotencyKey, fingerprint]));
   // A key that was there before made its operation a repetition: it stays as it is (see saveRound).
   return [
     ...whole,
@@ -199,20 +196,16 @@ function savedReceipts({ commit, decision, body }: Judged): SavedReceipt[] {
   ];
 }
 
-function groupsOf(judged: readonly Judged[]): SavedGroup[] {
-  const heads = new Map<string, SavedGroup>();
-  for (const { commit, decision } of judged) {
-    if (decision.kind !== "confirmed") continue;
-    const { world } = commit.principal;
-    const writer = writerName(writerOf(commit));
-    for (const line of decision.lines)
-      for (const name of new Set([...line.groups, ...(line.groupsBefore ?? [])])) {
-        const key = `${world} ${name}`;
-        heads.set(key, { world, name, ...nextGroupHead(heads.get(key) as GroupHead | undefined, line.syncId, writer) });
-      }
-  }
-  return [...heads.values()];
-}
+/**
+ * The groups that have news. Of one that the round did not ask about only its own positions are known, which is what
+ * `saveRound` takes: it keeps what it finds for the rest.
+ */
+const movedGroups = ({ state, batch: { world, from } }: JudgedWorld): SavedGroup[] =>
+  [...state.groupHeads].flatMap(([name, head]) =>
+    head.syncId > from
+      ? [{ world, name, syncId: head.syncId, writer: head.writer, otherSyncId: head.otherSyncId }]
+      : [],
+  );
 
 /** Second trip: writes what was decided, and commits. */
 export async function save({ pipe, round }: RoundResult): Promise<void> {

@@ -3,7 +3,7 @@ import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } fro
 import { groupHeadOf } from "./premises.ts";
 import { rejectedReceipt } from "./receipt.ts";
 import { refuse } from "./refusal.ts";
-import { type LogLine, nextGroupHead, receiptKey, type WorldState, writerName } from "./world-state.ts";
+import { groupsTouched, type LogLine, nextGroupHead, receiptKey, type WorldState, writerName } from "./world-state.ts";
 
 /** What came of one commit, with the text that it is answered and remembered by. */
 export interface Judged {
@@ -68,7 +68,7 @@ function append(state: WorldState, commit: CommitRequest, line: LogLine): void {
   if (past) past.push(entry);
   else state.history.set(key, [entry]);
   state.head = { ...state.head, ...nextGroupHead(state.head, line.syncId, name) };
-  for (const group of new Set([...line.groups, ...(line.groupsBefore ?? [])]))
+  for (const group of groupsTouched(line))
     state.groupHeads.set(group, nextGroupHead(state.groupHeads.get(group), line.syncId, name));
 }
 

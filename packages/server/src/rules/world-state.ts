@@ -116,3 +116,7 @@ export interface LogLine {
   /** The record after; null when it is gone. */
   readonly after: RecordState | null;
 }
+
+/** The groups that a line is news in: where the record is filed now, and where it was. */
+export const groupsTouched = ({ groups, groupsBefore }: LogLine): readonly string[] =>
+  groupsBefore === null ? groups : [...new Set([...groups, ...groupsBefore])];
