@@ -1,11 +1,11 @@
 // The whole demo: the server on its own Postgres, the page, and an agent that imports the sample deck.
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createServer, type ViteDevServer } from "vite";
 import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
 import { freePort } from "./dev/free-port.ts";
+import { keyOf } from "./dev/person-keys.ts";
 import { dataDirectory, demoFolder, importProgram, nodeWords, sampleFile } from "./dev/project.ts";
 import { type RunningServer, runServer } from "./dev/run-server.ts";
 
@@ -39,6 +39,13 @@ async function start(): Promise<void> {
     if (!isStopping) void stop(1, why);
   });
 
+  const { url: serverUrl } = server;
+  await changeDemoFile((file) => ({ ...file, serverUrl }));
+  // Made here, so that only one process writes that file.
+  await keyOf(serverUrl, "agent");
+  // At once: whoever opens the page sees the deck grow, or finds it there.
+  if (!values["no-import"]) agent = startAgent();
+
   page = await createServer({
     root: demoFolder,
     configFile: `${demoFolder}/vite.config.ts`,
@@ -49,23 +56,8 @@ async function start(): Promise<void> {
   });
   await page.listen();
   const pageUrl = (page.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
-  const { url: serverUrl } = server;
-  await changeDemoFile((file) => ({ ...file, serverUrl, pageUrl, pid: process.pid }));
+  await changeDemoFile((file) => ({ ...file, pageUrl, pid: process.pid }));
   say(`\n  Open ${pageUrl}\n\n  Ctrl-C stops everything and keeps your data.\n`);
-  if (values["no-import"]) return;
-  await Promise.race([firstWindow(page), wait(LONGEST_WAIT_MS)]);
-  if (!isStopping) agent = startAgent();
-}
-
-const LONGEST_WAIT_MS = 8_000;
-
-/** The sample deck is more fun to watch than to find: the agent begins when somebody looks. */
-function firstWindow({ httpServer }: ViteDevServer): Promise<void> {
-  return new Promise((resolve) => {
-    httpServer?.on("request", (request) => {
-      if (request.url?.startsWith("/session")) resolve();
-    });
-  });
 }
 
 /** The address of a demo that runs on the same data, if one does: two servers cannot share it. */
