@@ -10,7 +10,7 @@ const windows = process.platform === "win32";
  */
 export const runNode = (words) => runCommand(process.execPath, [...nodeFlags, ...words]);
 
-/** More room for young objects than Node's 16 MB: a server of many small requests spends a third less on collecting them. */
+/** More room for young objects than Node's 16 MB: a server of many small requests spends less on collecting them. */
 const nodeFlags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=64"];
 
 /**

@@ -52,7 +52,7 @@ export const picture: Layer[] = [
     imports: [`${server}/rules/`, `${server}/db/`, `${server}/deps.ts`, `${server}/ids.ts`],
   },
   // What http and realtime both need to read and write bytes
-  { files: `${server}/wire/`, imports: [`${server}/rules/`] },
+  { files: `${server}/wire/`, imports: [`${server}/rules/`, `${server}/ids.ts`] },
   ...["http", "realtime", "workers"].map((edge) => ({
     files: `${server}/${edge}/`,
     imports: [`${server}/flows/`, `${server}/rules/`, `${server}/wire/`, `${server}/deps.ts`, `${server}/ids.ts`],

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react";
 import { useClient } from "./sync.ts";
 
 /** Where the switch is remembered: one place per person, so that all of a person's windows agree. */
-export const offlineKey = (person: string) => `holdfast-demo:offline:${person}`;
+const offlineKey = (person: string) => `holdfast-demo:offline:${person}`;
 
 export const isOfflineWanted = (person: string) => localStorage.getItem(offlineKey(person)) === "yes";
 

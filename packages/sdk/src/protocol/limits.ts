@@ -22,7 +22,6 @@ export const limits = {
   /** Positions that one request for the change feed looks at, shown or not. */
   logExamined: 10_000,
   logWaitMs: 25_000,
-  schemaBytes: MiB,
   schemaModels: 200,
   schemaFields: 200,
   /** What the SDK puts into one bulk request at most. */

@@ -31,7 +31,7 @@ export async function listRecords(db: Transaction, question: ListQuestion): Prom
   return rows;
 }
 
-export function listQuery({ world, model, state, ids, sort, descending, after, limit }: ListQuestion) {
+function listQuery({ world, model, state, ids, sort, descending, after, limit }: ListQuestion) {
   const values: unknown[] = [world, model];
   const param = (value: unknown) => `$${values.push(value)}`;
   const { expression, type } = sortExpression(sort, param);

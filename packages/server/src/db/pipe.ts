@@ -15,8 +15,8 @@ const SILENCE_MS = 12_000;
 
 export async function openPipe(url: string, { lockTimeoutMs }: { lockTimeoutMs: number }): Promise<Pipe> {
   const config = clientConfig(url);
-  // Each statement is planned once: it is made such that no better plan can come (see records.ts), and planning the
-  // four of a round every time cost half a millisecond.
+  // Each statement is planned once: it is made such that no better plan can come (see records.ts), and planning
+  // them every time takes longer than running them.
   const options = `${config.options} -c lock_timeout=${lockTimeoutMs} -c plan_cache_mode=force_generic_plan`;
   const client = new pg.Client({ ...config, options, pipeline: true } as pg.ClientConfig);
   let usable = true;

@@ -1,6 +1,11 @@
 import type { CommitReceipt, LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { singleCommit } from "../http/commit-requests.ts";
+import type { Principal } from "../rules/participant.ts";
+import { isRefusal } from "../rules/refusal.ts";
 import { type Call, startApp } from "../testing/app.ts";
+import { createCommitLane } from "./commit-lane.ts";
+import { createSchemaCache } from "./schema-cache.ts";
 
 const app = await startApp();
 const second = await app.another();
@@ -190,4 +195,42 @@ test("[C14] a connection that is cut in the middle of the load costs nobody a wr
       .map(({ id }) => id)
       .sort(),
   ).toEqual(Array.from({ length: 160 }, (_, i) => `cut${Math.floor(i / 10)}-${i % 10}`).sort());
+});
+
+test("[L9] a listener that throws is reported; the commit is answered, and so is the next", async () => {
+  const [home] = await app.sql<{ world: number; organization: string }>(
+    "select h.world, w.organization from holdfast.head h join holdfast.world w on w.id = h.world where w.organization = $1 and w.livemode",
+    [app.organization],
+  );
+  const reported: unknown[] = [];
+  const lane = createCommitLane({
+    url: app.databaseUrl,
+    schemas: createSchemaCache(),
+    announce: () => {
+      throw new Error("nobody can hear this");
+    },
+    report: (error) => reported.push(error),
+  });
+  const principal: Principal = {
+    world: home!.world,
+    organization: home!.organization,
+    livemode: true,
+    participantKind: "system",
+    participantId: "key_of_the_test",
+    tokenId: "key_of_the_test",
+  };
+  const submit = (id: string) => {
+    const commit = singleCommit(
+      { principal, keyHeader: undefined },
+      "createRecord",
+      { model: "slide" },
+      { id, data: {} },
+    );
+    if (isRefusal(commit)) throw new Error(commit.code);
+    return lane.submit([commit]);
+  };
+  expect(await submit("unheard-1")).toMatchObject({ kind: "judged", judged: [{ decision: { kind: "confirmed" } }] });
+  expect(await submit("unheard-2")).toMatchObject({ kind: "judged", judged: [{ decision: { kind: "confirmed" } }] });
+  await lane.close();
+  expect(reported.map(String)).toEqual(["Error: nobody can hear this", "Error: nobody can hear this"]);
 });

@@ -156,7 +156,13 @@ export function createCommitLane({
 
   function tell(taken: readonly Waiting[], { judged, batches }: RoundResult): void {
     for (const [i, { resolve }] of taken.entries()) resolve({ kind: "judged", judged: judged[i] ?? [] });
-    for (const batch of batches) announce(batch);
+    for (const batch of batches)
+      try {
+        announce(batch);
+      } catch (error) {
+        // Committed and answered; who listens finds it in the log. The lane goes on.
+        report(error);
+      }
   }
 
   /**

@@ -7,8 +7,8 @@ import { failureCode } from "../flows/failure.ts";
 import { newId } from "../ids.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, searchOf } from "../wire/address.ts";
-import { envelopeText, statusOf } from "../wire/envelope.ts";
 import { isJsonType, parseJson } from "../wire/json-body.ts";
+import { endWithRefusal } from "../wire/raw-refusal.ts";
 import { sendRefusal } from "./mount.ts";
 
 export interface EdgeOptions {
@@ -192,11 +192,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
               ? "The request took too long to arrive."
               : "The request is not valid HTTP.",
         });
-  const id = newId("req_");
-  const body = envelopeText(refusal, id);
-  socket.end(
-    `HTTP/1.1 ${statusOf(refusal)} Bad Request\r\ncontent-type: application/json; charset=utf-8\r\n${headers.requestId}: ${id}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  endWithRefusal(socket, refusal);
 }
 
 /** The methods that a path answers to, when it is one of ours at all. */

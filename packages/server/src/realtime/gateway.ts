@@ -2,10 +2,9 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { closeCodes, limits, STREAM_PATH, STREAM_PROTOCOL } from "@holdfast/sdk/protocol";
 import { type WebSocket, WebSocketServer } from "ws";
-import { newId } from "../ids.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, PREFIXES, searchOf } from "../wire/address.ts";
-import { envelopeText, statusOf } from "../wire/envelope.ts";
+import { endWithRefusal } from "../wire/raw-refusal.ts";
 import { createSession, type Session, type SessionDeps } from "./session.ts";
 
 export interface GatewayOptions extends SessionDeps {
@@ -34,7 +33,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
 
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = stopping ? refuse("unavailable") : checkUpgrade(request, options.isOriginAllowed);
-    if (refusal) return refuseUpgrade(socket, refusal);
+    if (refusal) return endWithRefusal(socket, refusal);
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const session = createSession(opened, options);
       sessions.set(opened, { session, missedPings: 0 });
@@ -87,13 +86,4 @@ function checkUpgrade(request: IncomingMessage, isOriginAllowed: (origin: string
   if (hasToken(searchOf(url))) return refuse("token_in_query");
   const { origin } = request.headers;
   return origin === undefined || isOriginAllowed(origin) ? undefined : refuse("origin_not_allowed");
-}
-
-function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
-  const id = newId("req_");
-  const body = envelopeText(refusal, id);
-  socket.on("error", () => {});
-  socket.end(
-    `HTTP/1.1 ${statusOf(refusal)} Refused\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${id}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

@@ -19,7 +19,7 @@ export function mountOpenApi(app: FastifyInstance): void {
     );
 }
 
-export function openApi() {
+function openApi() {
   const described: Record<string, Record<string, unknown>> = {};
   for (const name of Object.keys(paths) as EndpointName[]) {
     const [method, path] = paths[name];
