@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import type { ModelSchema } from "@holdfast/sdk/protocol";
+import type { SchemaPush } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
 import { isMigrated, migrate } from "./db/migrate.ts";
@@ -109,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticator.forget(tokenId);
     return gateway.revoke(tokenId);
   };
-  const push = async (world: number, schema: ModelSchema) => {
+  const push = async (world: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, world, schema);
     hub.hint(world);
     wake.announce(world);

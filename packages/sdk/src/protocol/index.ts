@@ -37,6 +37,7 @@ export {
   GroupRule,
   Model,
   type ModelSchema,
+  Rename,
   SchemaPush,
   SchemaPushed,
   SchemaRead,

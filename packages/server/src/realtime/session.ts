@@ -178,9 +178,9 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
     if (socket.bufferedAmount > limits.slowReaderBytes) close(closeCodes.slowReader, "reads too slowly");
   }
 
-  function schemaPushed({ version, hash }: LiveSchema, refiled: boolean): void {
+  function schemaPushed({ version, hash }: LiveSchema, rowsChanged: boolean): void {
     if (phase.name === "greeting") return;
-    if (refiled) resync("schema");
+    if (rowsChanged) resync("schema");
     else send({ frame: "schema", version, hash });
   }
 
