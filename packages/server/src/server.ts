@@ -10,6 +10,7 @@ import { createAuthenticator } from "./flows/authenticate.ts";
 import { createCommitLane } from "./flows/commit-lane.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { listRecords } from "./flows/list-records.ts";
+import { modelsOf } from "./flows/models-of.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
 import { prune } from "./flows/prune.ts";
@@ -126,7 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   mount(app, handlers, authenticator);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
-  mountOpenApi(app);
+  mountOpenApi(app, publicUrl, modelsOf(authenticator, log));
   mountErrorsPage(app);
   await app.listen({ host, port });
   const url = urlOf(host, app.server.address() as AddressInfo);

@@ -1,17 +1,14 @@
-import { readFileSync } from "node:fs";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
-import type { ModelSchema } from "@holdfast/sdk/protocol";
 import pg from "pg";
 import { afterAll } from "vitest";
 import { type RunningServer, type ServerOptions, startServer } from "../server.ts";
 import { freshDatabase } from "./database.ts";
+import { referenceSchema } from "./reference-schema.ts";
 
 export const ADMIN = "admin_token_of_the_tests";
 
-export const referenceSchema = JSON.parse(
-  readFileSync(new URL("../../reference-schema.json", import.meta.url), "utf8"),
-) as ModelSchema;
+export { referenceSchema };
 
 export interface Answer {
   readonly status: number;
