@@ -11,6 +11,7 @@ import { createCommitLane } from "./flows/commit-lane.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { identify } from "./flows/identify.ts";
 import { listRecords } from "./flows/list-records.ts";
+import { modelsOf } from "./flows/models-of.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
 import { prune } from "./flows/prune.ts";
@@ -25,6 +26,7 @@ import type { Handlers } from "./http/answer.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
+import { mountErrorsPage } from "./http/routes/errors-page.ts";
 import { mountHealth } from "./http/routes/health.ts";
 import { logRoutes } from "./http/routes/log.ts";
 import { mountOpenApi } from "./http/routes/openapi.ts";
@@ -35,6 +37,7 @@ import { tokenRoutes } from "./http/routes/tokens.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
+import { createPublicUrl } from "./wire/public-url.ts";
 import { startPruner } from "./workers/pruner.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
@@ -51,6 +54,8 @@ export interface ServerOptions {
   readonly port?: number;
   /** Browser origins that may call; undefined: loopback only. */
   readonly origins?: readonly string[] | undefined;
+  /** The address that answers tell of; undefined: the one that it listens on. */
+  readonly publicUrl?: string | undefined;
   /** Commits in one transaction at most; 1 shows what the lane is worth. */
   readonly laneCommits?: number | undefined;
   /** Log entries older than that are taken away; undefined: the log is kept whole. */
@@ -102,8 +107,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
 
   const isOriginAllowed = originCheck(options.origins);
-  const app = await createEdge({ logger, isOriginAllowed, stopping: stopping.signal });
-  const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, now: Date.now });
+  const publicUrl = createPublicUrl(options.publicUrl);
+  const { docUrl } = publicUrl;
+  const app = await createEdge({ logger, isOriginAllowed, docUrl, stopping: stopping.signal });
+  const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, docUrl, now: Date.now });
   const cursors = pageCursors(await readCursorKey(pool));
   const revoked = (tokenId: string) => {
     authenticator.forget(tokenId);
@@ -116,7 +123,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return result;
   };
   const handlers: Handlers = {
-    ...commitRoutes(lane),
+    ...commitRoutes(lane, docUrl),
     ...recordRoutes(readRecord(pool, schemas), listRecords(pool, schemas, cursors)),
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
@@ -125,8 +132,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   mount(app, handlers, authenticator);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
-  mountOpenApi(app);
+  mountOpenApi(app, publicUrl, modelsOf(authenticator, log));
+  mountErrorsPage(app);
   await app.listen({ host, port });
+  const url = urlOf(host, app.server.address() as AddressInfo);
+  publicUrl.listeningAt(url);
   const pruner = startPruner(
     () => prune(pool, { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, logDays: options.logRetentionDays }),
     options.pruneEveryMs ?? HOUR_MS,
@@ -146,7 +156,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await pool.end();
   };
   let closed: Promise<void> | undefined;
-  return { url: urlOf(host, app.server.address() as AddressInfo), close: () => (closed ??= close()) };
+  return { url, close: () => (closed ??= close()) };
 }
 
 const urlOf = (host: string, { port }: AddressInfo): string =>
