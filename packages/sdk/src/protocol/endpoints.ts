@@ -18,6 +18,8 @@ export interface EndpointSchema {
   readonly bodyOptional?: true;
   /** Query parameters as text, each with a pattern; `repeatable` ones may come several times. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** Every other parameter is a filter by a field of the model: `filter[<field>]`, `filter[<field>][gt]`, `<field>`. */
+  readonly filters?: true;
   /** Larger bodies than `limits.bodyBytes`. */
   readonly batchBody?: true;
   readonly reply: Readonly<Record<number, TSchema>>;
@@ -61,6 +63,7 @@ export const endpoints = {
       state: { description: "`live` (default), `archived` or `all`." },
       ids: { description: "Comma-separated ids, up to 100." },
     },
+    filters: true,
     reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
   },
   archiveRecord: {

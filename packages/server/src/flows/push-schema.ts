@@ -8,7 +8,7 @@ import { refileRecords } from "../db/refile.ts";
 import { transaction } from "../db/transaction.ts";
 import { canonical } from "../rules/canonical.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import { checkSchema, diffSchemas } from "../rules/schema-push.ts";
+import { checkSchema, diffSchemas, uselessIndexes } from "../rules/schema-push.ts";
 
 /** Makes a schema the world's newest one, under the head's lock: no commit is judged by half of a change. */
 export async function pushSchema(
@@ -40,7 +40,10 @@ export async function pushSchema(
       version,
       hash,
       unchanged: false,
-      warnings: refiled.map((name) => `Every record of "${name}" was filed under its new groups.`),
+      warnings: [
+        ...refiled.map((name) => `Every record of "${name}" was filed under its new groups.`),
+        ...uselessIndexes({ models }).map((path) => `"${path}" needs no index: lists know nothing of arrays and json.`),
+      ],
     };
   });
 }

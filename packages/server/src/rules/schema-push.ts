@@ -6,6 +6,7 @@ import {
   type Model,
   type ModelSchema,
 } from "@holdfast/sdk/protocol";
+import { isScalar } from "./list-column.ts";
 import { fits } from "./payload.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { sameJson } from "./same-json.ts";
@@ -65,6 +66,14 @@ function faultOf(field: Field): string | undefined {
 }
 
 const bad = (param: string, message: string): Refusal => refuse("invalid_schema", { param, message });
+
+/** Fields that ask for an index and cannot be listed by: `slide.tags`. */
+export const uselessIndexes = ({ models }: ModelSchema): string[] =>
+  Object.entries(models).flatMap(([name, { fields }]) =>
+    Object.entries(fields).flatMap(([field, declared]) =>
+      declared.index && !isScalar(declared) ? [`${name}.${field}`] : [],
+    ),
+  );
 
 export interface SchemaDiff {
   /** What would hide or refuse data that exists. Empty: the change may land. */

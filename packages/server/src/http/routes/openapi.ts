@@ -46,6 +46,16 @@ function openApi() {
   };
 }
 
+const FILTER_PARAMETER = {
+  name: "filter",
+  in: "query",
+  description:
+    "`filter[<field>]=v` (or `<field>=v`), `filter[<field>][gt|gte|lt|lte]=v`, `filter[<field>][null]=true|false`: all have to hold. Values of fields that hold no text are spelled as in JSON.",
+  style: "deepObject",
+  explode: true,
+  schema: { type: "object", additionalProperties: true },
+};
+
 function operation(name: EndpointName, path: string, endpoint: EndpointSchema) {
   const replies = Object.entries(endpoint.reply).map(([status, schema]) => [
     status,
@@ -67,6 +77,7 @@ function operation(name: EndpointName, path: string, endpoint: EndpointSchema) {
         description,
         schema: repeatable ? { type: "array", items: { type: "string" } } : { type: "string" },
       })),
+      ...(endpoint.filters ? [FILTER_PARAMETER] : []),
     ],
     ...(endpoint.body && {
       requestBody: { required: !endpoint.bodyOptional, content: { "application/json": { schema: endpoint.body } } },
