@@ -20,6 +20,7 @@ import { readLog } from "./flows/read-log.ts";
 import { readRecord } from "./flows/read-record.ts";
 import { readSchema } from "./flows/read-schema.ts";
 import { readSnapshot } from "./flows/read-snapshot.ts";
+import { reconcileIndexes } from "./flows/reconcile-indexes.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
 import { scopedTokenFlows } from "./flows/scoped-tokens.ts";
 import type { Handlers } from "./http/answer.ts";
@@ -38,6 +39,7 @@ import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
 import { createPublicUrl } from "./wire/public-url.ts";
+import { startIndexer } from "./workers/indexer.ts";
 import { startPruner } from "./workers/pruner.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
@@ -76,6 +78,7 @@ export interface RunningServer {
 const RECEIPT_DAYS = 30;
 const TOKEN_DAYS = 30;
 const HOUR_MS = 3_600_000;
+const INDEXER_TIMES = { everyMs: 600_000, againMs: 5_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
 
@@ -116,8 +119,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticator.forget(tokenId);
     return gateway.revoke(tokenId);
   };
+  const indexer = startIndexer(
+    async (signal) => {
+      const { done, refused, ...changed } = await reconcileIndexes(databaseUrl, signal);
+      if (changed.created + changed.dropped > 0) logger.info({ event: "indexed", ...changed }, "Indexes were changed.");
+      if (refused.length > 0)
+        logger.warn({ event: "too_many_indexes", refused }, "These fields stay without an index.");
+      return done;
+    },
+    INDEXER_TIMES,
+    report("index_failed"),
+  );
   const push = async (world: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, world, schema);
+    indexer.wake();
     hub.hint(world);
     wake.announce(world);
     return result;
@@ -150,7 +165,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await Promise.all([gateway.close(), app.close()]);
     clearTimeout(patience);
     await lane.close();
-    await pruner.stop();
+    await Promise.all([pruner.stop(), indexer.stop()]);
     hub.close();
     await wake.close();
     await pool.end();

@@ -31,6 +31,8 @@ export interface EndpointSchema {
   readonly bodyOptional?: true;
   /** Query parameters as text, each with a pattern; `repeatable` ones may come several times. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** Every other parameter is a filter by a field of the model: `filter[<field>]`, `filter[<field>][gt]`, `<field>`. */
+  readonly filters?: true;
   /** Larger bodies than `limits.bodyBytes`. */
   readonly batchBody?: true;
   readonly reply: Readonly<Record<number, TSchema>>;
@@ -113,6 +115,7 @@ export const endpoints = {
         schema: Type.String({ pattern: "^[A-Za-z0-9_.:~-]{1,255}(,[A-Za-z0-9_.:~-]{1,255}){0,99}$" }),
       },
     },
+    filters: true,
     reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
   },
   archiveRecord: {

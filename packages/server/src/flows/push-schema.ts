@@ -10,7 +10,14 @@ import { type Transaction, transaction } from "../db/transaction.ts";
 import { canonical } from "../rules/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { rewriteRow } from "../rules/schema-change.ts";
-import { checkSchema, diffSchemas, type Renames, readRenames, type SchemaDiff } from "../rules/schema-push.ts";
+import {
+  checkSchema,
+  diffSchemas,
+  type Renames,
+  readRenames,
+  type SchemaDiff,
+  uselessIndexes,
+} from "../rules/schema-push.ts";
 
 /** Makes a schema the world's newest one, under the head's lock: no commit is judged by half of a change. */
 export async function pushSchema(pool: Database, world: number, push: SchemaPush): Promise<SchemaPushed | Refusal> {
@@ -47,7 +54,13 @@ export async function pushSchema(pool: Database, world: number, push: SchemaPush
       ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),
     ]);
     for (const name of refiled) await refileRecords(tx, world, name.toLowerCase(), modelOf(models, name));
-    return { object: "schema" as const, version, hash, unchanged: false, warnings: warningsOf(diff, refiled, renames) };
+    return {
+      object: "schema" as const,
+      version,
+      hash,
+      unchanged: false,
+      warnings: warningsOf({ models }, diff, refiled, renames),
+    };
   });
 }
 
@@ -109,11 +122,17 @@ function nextChanges(
   return { ...before.changes, ...Object.fromEntries(added) };
 }
 
-function warningsOf({ problems }: SchemaDiff, refiled: ReadonlySet<string>, renames: Renames): string[] {
+function warningsOf(
+  schema: ModelSchema,
+  { problems }: SchemaDiff,
+  refiled: ReadonlySet<string>,
+  renames: Renames,
+): string[] {
   return [
     ...problems.map(({ model, field, problem }) => `${field === undefined ? model : `${model}.${field}`}: ${problem}`),
     ...[...renames.keys()].map((key) => `Every record of "${key}" was rewritten with its fields' new names.`),
     ...[...refiled].map((name) => `Every record of "${name}" was filed under its new groups.`),
+    ...uselessIndexes(schema).map((path) => `"${path}" needs no index: lists know nothing of arrays and json.`),
   ];
 }
 

@@ -7,6 +7,7 @@ import {
   type ModelSchema,
   type SchemaPush,
 } from "@holdfast/sdk/protocol";
+import { isScalar } from "./list-column.ts";
 import { fits } from "./payload.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { sameJson } from "./same-json.ts";
@@ -95,6 +96,14 @@ export function readRenames(before: ModelSchema, { models, renames = [] }: Schem
 
 const modelNamed = ({ models }: ModelSchema, name: string): Model | undefined =>
   Object.entries(models).find(([declared]) => declared.toLowerCase() === name.toLowerCase())?.[1];
+
+/** Fields that ask for an index and cannot be listed by: `slide.tags`. */
+export const uselessIndexes = ({ models }: ModelSchema): string[] =>
+  Object.entries(models).flatMap(([name, { fields }]) =>
+    Object.entries(fields).flatMap(([field, declared]) =>
+      declared.index && !isScalar(declared) ? [`${name}.${field}`] : [],
+    ),
+  );
 
 export interface SchemaDiff {
   /** What would hide or refuse data that exists. Empty: the change may land. */
