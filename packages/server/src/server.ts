@@ -24,6 +24,7 @@ import type { Handlers } from "./http/answer.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
+import { mountDocsPage } from "./http/routes/docs-page.ts";
 import { mountErrorsPage } from "./http/routes/errors-page.ts";
 import { mountHealth } from "./http/routes/health.ts";
 import { logRoutes } from "./http/routes/log.ts";
@@ -128,6 +129,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mount(app, handlers, authenticator);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
   mountOpenApi(app, publicUrl, modelsOf(authenticator, log));
+  mountDocsPage(app);
   mountErrorsPage(app);
   await app.listen({ host, port });
   const url = urlOf(host, app.server.address() as AddressInfo);
