@@ -14,6 +14,7 @@ import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
 import { prune } from "./flows/prune.ts";
 import { pushSchema } from "./flows/push-schema.ts";
+import { readHistory } from "./flows/read-history.ts";
 import { readLog } from "./flows/read-log.ts";
 import { readRecord } from "./flows/read-record.ts";
 import { readSchema } from "./flows/read-schema.ts";
@@ -128,7 +129,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const handlers: Handlers = {
     ...commitRoutes(lane),
-    ...recordRoutes(readRecord(pool, schemas), listRecords(pool, schemas, cursors)),
+    ...recordRoutes(
+      readRecord(pool, schemas),
+      listRecords(pool, schemas, cursors),
+      readHistory(pool, schemas, cursors),
+    ),
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
     ...operatorRoutes(operatorFlows(pool, revoked)),

@@ -66,6 +66,16 @@ export const endpoints = {
     filters: true,
     reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
   },
+  readHistory: {
+    summary: "List a record's log entries",
+    audience: "token",
+    query: {
+      limit: { description: "1 to 100, default 20." },
+      order: { description: "`asc` (default: oldest first) or `desc`." },
+      starting_after: { description: "`next_cursor` of the page before." },
+    },
+    reply: { 200: ListEnvelope(LogEntry) },
+  },
   archiveRecord: {
     summary: "Archive a record",
     audience: "token",

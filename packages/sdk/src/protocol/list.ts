@@ -11,6 +11,8 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     stamp: Type.Optional(Type.Integer()),
     logId: Type.Optional(Type.String()),
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** History only: log entries up to this position are no longer kept. */
+    trimmedTo: Type.Optional(Type.Integer()),
   });
 
 export interface List<T> {

@@ -5,6 +5,7 @@ export const paths = {
   deleteRecord: ["DELETE", "/v1/models/:model/:id"],
   readRecord: ["GET", "/v1/models/:model/:id"],
   listRecords: ["GET", "/v1/models/:model"],
+  readHistory: ["GET", "/v1/models/:model/:id/history"],
   archiveRecord: ["POST", "/v1/models/:model/:id/archive"],
   unarchiveRecord: ["POST", "/v1/models/:model/:id/unarchive"],
   commit: ["POST", "/v1/commits"],
