@@ -14,6 +14,7 @@ import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
 import { prune } from "./flows/prune.ts";
 import { pushSchema } from "./flows/push-schema.ts";
+import { readCommit } from "./flows/read-commit.ts";
 import { readHistory } from "./flows/read-history.ts";
 import { readLog } from "./flows/read-log.ts";
 import { readRecord } from "./flows/read-record.ts";
@@ -128,7 +129,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return result;
   };
   const handlers: Handlers = {
-    ...commitRoutes(lane),
+    ...commitRoutes(lane, readCommit(pool)),
     ...recordRoutes(
       readRecord(pool, schemas),
       listRecords(pool, schemas, cursors),

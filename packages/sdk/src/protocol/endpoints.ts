@@ -104,6 +104,12 @@ export const endpoints = {
     batchBody: true,
     reply: { 200: BulkReply },
   },
+  readCommit: {
+    summary: "Read a commit's receipt again",
+    audience: "token",
+    query: { participant: { description: "`<kind>:<id>` of the writer; for secret keys, absent: the caller itself." } },
+    reply: { 200: CommitReceipt },
+  },
   readLog: {
     summary: "Read the log of changes",
     audience: "token",

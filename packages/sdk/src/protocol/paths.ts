@@ -10,6 +10,7 @@ export const paths = {
   unarchiveRecord: ["POST", "/v1/models/:model/:id/unarchive"],
   commit: ["POST", "/v1/commits"],
   commitBulk: ["POST", "/v1/commits/bulk"],
+  readCommit: ["GET", "/v1/commits/:clientTxId"],
   readLog: ["GET", "/v1/log"],
   readSnapshot: ["GET", "/v1/snapshot"],
   pushSchema: ["POST", "/v1/schema"],

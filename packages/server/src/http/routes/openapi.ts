@@ -23,7 +23,7 @@ function openApi() {
   const described: Record<string, Record<string, unknown>> = {};
   for (const name of Object.keys(paths) as EndpointName[]) {
     const [method, path] = paths[name];
-    const template = path.replace(/:([a-z]+)/g, "{$1}");
+    const template = path.replace(/:([A-Za-z]+)/g, "{$1}");
     described[template] = { ...described[template], [method.toLowerCase()]: operation(name, path, endpoints[name]) };
   }
   return {
@@ -65,7 +65,7 @@ function operation(name: EndpointName, path: string, endpoint: EndpointSchema) {
     operationId: name,
     summary: endpoint.summary,
     parameters: [
-      ...[...path.matchAll(/:([a-z]+)/g)].map(([, parameter]) => ({
+      ...[...path.matchAll(/:([A-Za-z]+)/g)].map(([, parameter]) => ({
         name: parameter,
         in: "path",
         required: true,
