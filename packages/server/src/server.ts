@@ -9,6 +9,7 @@ import { openWake } from "./db/wake.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
 import { createCommitLane } from "./flows/commit-lane.ts";
 import { followLog } from "./flows/follow-log.ts";
+import { listDatasources } from "./flows/list-datasources.ts";
 import { listRecords } from "./flows/list-records.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
@@ -26,6 +27,7 @@ import type { Handlers } from "./http/answer.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
+import { datasourceRoutes } from "./http/routes/datasources.ts";
 import { mountHealth } from "./http/routes/health.ts";
 import { logRoutes } from "./http/routes/log.ts";
 import { mountOpenApi } from "./http/routes/openapi.ts";
@@ -137,6 +139,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ),
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
+    ...datasourceRoutes(listDatasources(pool)),
     ...operatorRoutes(operatorFlows(pool, revoked)),
   };
   mount(app, handlers, authenticator);

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
+import { Datasource } from "./datasource.ts";
 import { ListEnvelope } from "./list.ts";
 import { LogEntry } from "./log.ts";
 import { SchemaPush, SchemaPushed, SchemaRead } from "./model-schema.ts";
@@ -141,6 +142,11 @@ export const endpoints = {
     reply: { 200: SchemaPushed, 201: SchemaPushed },
   },
   readSchema: { summary: "Read the pushed models", audience: "token", reply: { 200: SchemaRead } },
+  listDatasources: {
+    summary: "List where rows live, in both environments",
+    audience: "secret_key",
+    reply: { 200: ListEnvelope(Datasource) },
+  },
   createOrganization: {
     summary: "Create an organisation",
     audience: "operator",

@@ -2,6 +2,7 @@
 // (apply, error-codes, frames-down, headers, limits, paths, version), so that no TypeBox reaches a browser.
 export { applyOperation, type Row, type WriteStep } from "./apply.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
+export { Datasource } from "./datasource.ts";
 export {
   type Audience,
   type Body,

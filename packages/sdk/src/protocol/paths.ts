@@ -15,6 +15,7 @@ export const paths = {
   readSnapshot: ["GET", "/v1/snapshot"],
   pushSchema: ["POST", "/v1/schema"],
   readSchema: ["GET", "/v1/schema"],
+  listDatasources: ["GET", "/v1/datasources"],
   createOrganization: ["POST", "/v1/organizations"],
   listOrganizations: ["GET", "/v1/organizations"],
   createSecretKey: ["POST", "/v1/secret_keys"],
