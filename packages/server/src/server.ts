@@ -8,6 +8,8 @@ import { readCursorKey } from "./db/service-secrets.ts";
 import { openWake } from "./db/wake.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
 import { createCommitLane } from "./flows/commit-lane.ts";
+import { countCommits } from "./flows/count-commits.ts";
+import { createUsageCounter } from "./flows/count-usage.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { listDatasources } from "./flows/list-datasources.ts";
 import { listRecords } from "./flows/list-records.ts";
@@ -21,9 +23,11 @@ import { readLog } from "./flows/read-log.ts";
 import { readRecord } from "./flows/read-record.ts";
 import { readSchema } from "./flows/read-schema.ts";
 import { readSnapshot } from "./flows/read-snapshot.ts";
+import { readUsage } from "./flows/read-usage.ts";
 import { reconcileIndexes } from "./flows/reconcile-indexes.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
 import type { Handlers } from "./http/answer.ts";
+import { countReads } from "./http/count-reads.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
@@ -34,11 +38,13 @@ import { mountOpenApi } from "./http/routes/openapi.ts";
 import { operatorRoutes } from "./http/routes/operator.ts";
 import { recordRoutes } from "./http/routes/records.ts";
 import { schemaRoutes } from "./http/routes/schemas.ts";
+import { usageRoutes } from "./http/routes/usage.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
 import { startIndexer } from "./workers/indexer.ts";
 import { startPruner } from "./workers/pruner.ts";
+import { startUsageWriter } from "./workers/usage-writer.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
 export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
@@ -72,7 +78,10 @@ export interface RunningServer {
 
 /** As long a key is remembered. */
 const RECEIPT_DAYS = 30;
+const USAGE_DAYS = 400;
 const HOUR_MS = 3_600_000;
+/** What was counted since is lost when the process crashes. */
+const USAGE_MS = 2_000;
 const INDEXER_TIMES = { everyMs: 600_000, againMs: 5_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
@@ -104,6 +113,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     report: report("round_failed"),
   });
 
+  const usage = createUsageCounter(pool, Date.now);
+
   const isOriginAllowed = originCheck(options.origins);
   const app = await createEdge({ logger, isOriginAllowed, stopping: stopping.signal });
   const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, now: Date.now });
@@ -131,7 +142,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return result;
   };
   const handlers: Handlers = {
-    ...commitRoutes(lane, readCommit(pool)),
+    ...commitRoutes(countCommits(lane, usage), readCommit(pool)),
     ...recordRoutes(
       readRecord(pool, schemas),
       listRecords(pool, schemas, cursors),
@@ -140,14 +151,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
     ...datasourceRoutes(listDatasources(pool)),
+    ...usageRoutes(readUsage(pool, usage, Date.now)),
     ...operatorRoutes(operatorFlows(pool, revoked)),
   };
-  mount(app, handlers, authenticator);
+  const counted = countReads(handlers, (world) => usage.add(world, "reads"));
+  mount(app, counted, authenticator);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
   mountOpenApi(app);
   await app.listen({ host, port });
+  const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
   const pruner = startPruner(
-    () => prune(pool, { receiptDays: RECEIPT_DAYS, logDays: options.logRetentionDays }),
+    () => prune(pool, { receiptDays: RECEIPT_DAYS, usageDays: USAGE_DAYS, logDays: options.logRetentionDays }),
     options.pruneEveryMs ?? HOUR_MS,
     report("prune_failed"),
   );
@@ -159,7 +173,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await Promise.all([gateway.close(), app.close()]);
     clearTimeout(patience);
     await lane.close();
-    await Promise.all([pruner.stop(), indexer.stop()]);
+    await Promise.all([pruner.stop(), indexer.stop(), usageWriter.stop()]);
     hub.close();
     await wake.close();
     await pool.end();

@@ -7,6 +7,7 @@ import { SchemaPush, SchemaPushed, SchemaRead } from "./model-schema.ts";
 import { Deleted, Organization, OrganizationBody, RevokeBody, SecretKey, SecretKeyBody } from "./operator.ts";
 import type { EndpointName } from "./paths.ts";
 import { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
+import { Usage } from "./usage.ts";
 
 /** Who may call: a token of the organisation, a secret key only, or the operator. */
 export type Audience = "token" | "secret_key" | "operator";
@@ -146,6 +147,15 @@ export const endpoints = {
     summary: "List where rows live, in both environments",
     audience: "secret_key",
     reply: { 200: ListEnvelope(Datasource) },
+  },
+  readUsage: {
+    summary: "Count what was done, day by day",
+    audience: "secret_key",
+    query: {
+      starting_at: { description: "First UTC day, as `2026-01-31` or a date-time; default 29 days before the last." },
+      ending_at: { description: "Last UTC day, inclusive; default today." },
+    },
+    reply: { 200: ListEnvelope(Usage) },
   },
   createOrganization: {
     summary: "Create an organisation",

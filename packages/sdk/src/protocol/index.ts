@@ -48,4 +48,5 @@ export { type EndpointName, paths, STREAM_PATH } from "./paths.ts";
 export { BareWriteBody, Claim, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
 export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./snapshot.ts";
 export { OnStale, StaleNotification } from "./stale.ts";
+export { Usage } from "./usage.ts";
 export { INTERFACE_VERSION, STREAM_PROTOCOL } from "./version.ts";

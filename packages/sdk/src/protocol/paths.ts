@@ -16,6 +16,7 @@ export const paths = {
   pushSchema: ["POST", "/v1/schema"],
   readSchema: ["GET", "/v1/schema"],
   listDatasources: ["GET", "/v1/datasources"],
+  readUsage: ["GET", "/v1/usage"],
   createOrganization: ["POST", "/v1/organizations"],
   listOrganizations: ["GET", "/v1/organizations"],
   createSecretKey: ["POST", "/v1/secret_keys"],

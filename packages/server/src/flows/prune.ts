@@ -10,15 +10,18 @@ import {
   setTrimmed,
 } from "../db/prune.ts";
 import { type Transaction, transaction } from "../db/transaction.ts";
+import { deleteOldUsage } from "../db/usage.ts";
 
 /** What is kept for how long. A log without a limit is kept whole. */
 export interface Retention {
   readonly receiptDays: number;
+  readonly usageDays: number;
   readonly logDays: number | undefined;
 }
 
 export interface Pruned {
   readonly receipts: number;
+  readonly usage: number;
   readonly entries: number;
 }
 
@@ -29,11 +32,12 @@ export interface Pruned {
  *
  * In that order a reader is told to resync before anything is missing, and a crash in between leaves only work to do.
  */
-export async function prune(db: Database, { receiptDays, logDays }: Retention): Promise<Pruned> {
+export async function prune(db: Database, { receiptDays, usageDays, logDays }: Retention): Promise<Pruned> {
   const receipts = await untilDone(db, (tx) => deleteOldReceipts(tx, receiptDays));
+  const usage = await untilDone(db, (tx) => deleteOldUsage(tx, usageDays));
   let entries = 0;
   if (logDays !== undefined) for (const start of await readLogStarts(db)) entries += await trimLog(db, start, logDays);
-  return { receipts, entries };
+  return { receipts, usage, entries };
 }
 
 async function trimLog(db: Database, { world, trimmedTo: from }: LogStart, days: number): Promise<number> {
