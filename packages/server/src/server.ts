@@ -82,7 +82,7 @@ const USAGE_DAYS = 400;
 const HOUR_MS = 3_600_000;
 /** What was counted since is lost when the process crashes. */
 const USAGE_MS = 2_000;
-const INDEXER_TIMES = { everyMs: 600_000, againMs: 5_000 };
+const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
 
@@ -112,7 +112,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     report: report("round_failed"),
   });
-
   const usage = createUsageCounter(pool, Date.now);
 
   const isOriginAllowed = originCheck(options.origins);
