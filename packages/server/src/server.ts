@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import type { ModelSchema } from "@holdfast/sdk/protocol";
+import type { SchemaPush } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
 import { isMigrated, migrate } from "./db/migrate.ts";
@@ -11,8 +11,10 @@ import { createCommitLane } from "./flows/commit-lane.ts";
 import { countCommits } from "./flows/count-commits.ts";
 import { createUsageCounter } from "./flows/count-usage.ts";
 import { followLog } from "./flows/follow-log.ts";
+import { identify } from "./flows/identify.ts";
 import { listDatasources } from "./flows/list-datasources.ts";
 import { listRecords } from "./flows/list-records.ts";
+import { modelsOf } from "./flows/models-of.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
 import { prune } from "./flows/prune.ts";
@@ -26,22 +28,26 @@ import { readSnapshot } from "./flows/read-snapshot.ts";
 import { readUsage } from "./flows/read-usage.ts";
 import { reconcileIndexes } from "./flows/reconcile-indexes.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
+import { scopedTokenFlows } from "./flows/scoped-tokens.ts";
 import type { Handlers } from "./http/answer.ts";
 import { countReads } from "./http/count-reads.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
 import { datasourceRoutes } from "./http/routes/datasources.ts";
+import { mountErrorsPage } from "./http/routes/errors-page.ts";
 import { mountHealth } from "./http/routes/health.ts";
 import { logRoutes } from "./http/routes/log.ts";
 import { mountOpenApi } from "./http/routes/openapi.ts";
 import { operatorRoutes } from "./http/routes/operator.ts";
 import { recordRoutes } from "./http/routes/records.ts";
 import { schemaRoutes } from "./http/routes/schemas.ts";
+import { tokenRoutes } from "./http/routes/tokens.ts";
 import { usageRoutes } from "./http/routes/usage.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
+import { createPublicUrl } from "./wire/public-url.ts";
 import { startIndexer } from "./workers/indexer.ts";
 import { startPruner } from "./workers/pruner.ts";
 import { startUsageWriter } from "./workers/usage-writer.ts";
@@ -60,6 +66,8 @@ export interface ServerOptions {
   readonly port?: number;
   /** Browser origins that may call; undefined: loopback only. */
   readonly origins?: readonly string[] | undefined;
+  /** The address that answers tell of; undefined: the one that it listens on. */
+  readonly publicUrl?: string | undefined;
   /** Commits in one transaction at most; 1 shows what the lane is worth. */
   readonly laneCommits?: number | undefined;
   /** Log entries older than that are taken away; undefined: the log is kept whole. */
@@ -78,6 +86,7 @@ export interface RunningServer {
 
 /** As long a key is remembered. */
 const RECEIPT_DAYS = 30;
+const TOKEN_DAYS = 30;
 const USAGE_DAYS = 400;
 const HOUR_MS = 3_600_000;
 /** What was counted since is lost when the process crashes. */
@@ -115,12 +124,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const usage = createUsageCounter(pool, Date.now);
 
   const isOriginAllowed = originCheck(options.origins);
-  const app = await createEdge({ logger, isOriginAllowed, stopping: stopping.signal });
-  const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, now: Date.now });
+  const publicUrl = createPublicUrl(options.publicUrl);
+  const { docUrl } = publicUrl;
+  const app = await createEdge({ logger, isOriginAllowed, docUrl, stopping: stopping.signal });
+  const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, docUrl, now: Date.now });
   const cursors = pageCursors(await readCursorKey(pool));
-  const revoked = (keyId: string) => {
-    authenticator.forget(keyId);
-    gateway.recheck();
+  const revoked = (tokenId: string) => {
+    authenticator.forget(tokenId);
+    return gateway.revoke(tokenId);
   };
   const indexer = startIndexer(
     async (signal) => {
@@ -133,7 +144,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     INDEXER_TIMES,
     report("index_failed"),
   );
-  const push = async (world: number, schema: ModelSchema) => {
+  const push = async (world: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, world, schema);
     indexer.wake();
     hub.hint(world);
@@ -141,7 +152,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return result;
   };
   const handlers: Handlers = {
-    ...commitRoutes(countCommits(lane, usage), readCommit(pool)),
+    ...commitRoutes(countCommits(lane, usage), docUrl, readCommit(pool)),
     ...recordRoutes(
       readRecord(pool, schemas),
       listRecords(pool, schemas, cursors),
@@ -149,6 +160,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ),
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
+    ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
     ...datasourceRoutes(listDatasources(pool)),
     ...usageRoutes(readUsage(pool, usage, Date.now)),
     ...operatorRoutes(operatorFlows(pool, revoked)),
@@ -156,11 +168,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const counted = countReads(handlers, (world) => usage.add(world, "reads"));
   mount(app, counted, authenticator);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
-  mountOpenApi(app);
+  mountOpenApi(app, publicUrl, modelsOf(authenticator, log));
+  mountErrorsPage(app);
   await app.listen({ host, port });
+  const url = urlOf(host, app.server.address() as AddressInfo);
+  publicUrl.listeningAt(url);
   const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
+  const retention = { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, usageDays: USAGE_DAYS };
   const pruner = startPruner(
-    () => prune(pool, { receiptDays: RECEIPT_DAYS, usageDays: USAGE_DAYS, logDays: options.logRetentionDays }),
+    () => prune(pool, { ...retention, logDays: options.logRetentionDays }),
     options.pruneEveryMs ?? HOUR_MS,
     report("prune_failed"),
   );
@@ -178,7 +194,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await pool.end();
   };
   let closed: Promise<void> | undefined;
-  return { url: urlOf(host, app.server.address() as AddressInfo), close: () => (closed ??= close()) };
+  return { url, close: () => (closed ??= close()) };
 }
 
 const urlOf = (host: string, { port }: AddressInfo): string =>

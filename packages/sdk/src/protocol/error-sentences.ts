@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./error-codes.ts";
+import type { ErrorCode, Remedy } from "./error-codes.ts";
 
 /** What each code means, in one sentence: the envelope's message where nothing closer is known. */
 export const errorSentences = {
@@ -31,6 +31,8 @@ export const errorSentences = {
   idempotency_key_mismatch: "Header and body name different idempotency keys.",
   token_in_query: "A token was sent in the address. It should be considered leaked.",
   too_many_operations: "A commit takes 1 to 100 operations and up to 100 reads.",
+  narrow_scope_required: "A token names its operations and sync groups; for everything at once say wideScope.",
+  invalid_participant_kind: "A capability's participant is an agent or a system.",
   read_at_in_future: "readAt lies beyond the head of the log.",
   duplicate_header: "A header that may come once came twice.",
   method_not_allowed: "The route does not know this method.",
@@ -43,6 +45,8 @@ export const errorSentences = {
   organization_not_found: "There is no such organisation.",
   secret_key_not_found: "There is no such secret key.",
   schema_not_found: "No schema has been pushed yet.",
+  capability_not_found: "There is no such capability.",
+  ephemeral_key_not_found: "There is no such ephemeral key.",
   stale_context: "The record, or a premise, moved since readAt.",
   already_exists: "A record with this id exists with other content.",
   dependency_blocked: "An earlier commit of the list that this one builds on failed.",
@@ -58,3 +62,15 @@ export const errorSentences = {
   storage_full: "The database has no room left.",
   internal_error: "A fault on our side.",
 } as const satisfies Record<ErrorCode, string>;
+
+/** What a caller does then, said to people. */
+export const remedySentences = {
+  fix: "Change the request: sent again as it is, it fails again.",
+  "re-read": "Read again what moved, decide anew, and send that.",
+  wait: "Wait, as long as Retry-After says where it is given, and ask again.",
+  retry: "Send the same again, a write with the same idempotency key, after what Retry-After says.",
+  "sign-in": "Ask again with a token that is valid.",
+} as const satisfies Record<Remedy, string>;
+
+/** Codes that have another status where a body, not the path, names what they are about. */
+export const statusesInBodies: Readonly<Partial<Record<ErrorCode, 400>>> = { unknown_model: 400 };

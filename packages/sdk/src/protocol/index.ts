@@ -13,7 +13,7 @@ export {
 } from "./endpoints.ts";
 export { ErrorEnvelope, RequiredCapability } from "./error.ts";
 export { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "./error-codes.ts";
-export { errorSentences } from "./error-sentences.ts";
+export { errorSentences, remedySentences, statusesInBodies } from "./error-sentences.ts";
 export {
   closeCodes,
   type Entries,
@@ -38,6 +38,7 @@ export {
   GroupRule,
   Model,
   type ModelSchema,
+  Rename,
   SchemaPush,
   SchemaPushed,
   SchemaRead,
@@ -48,5 +49,6 @@ export { type EndpointName, paths, STREAM_PATH } from "./paths.ts";
 export { BareWriteBody, Claim, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
 export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./snapshot.ts";
 export { OnStale, StaleNotification } from "./stale.ts";
+export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens.ts";
 export { Usage } from "./usage.ts";
 export { INTERFACE_VERSION, STREAM_PROTOCOL } from "./version.ts";

@@ -1,19 +1,18 @@
 import { readHead } from "../db/heads.ts";
 import { readRecordHistory } from "../db/log.ts";
 import type { Database } from "../db/pool.ts";
-import { readRecord } from "../db/records.ts";
+import { type RecordName, readRecord } from "../db/records.ts";
+import type { Principal, Scope } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
+import { checkModel, isWithin } from "../rules/scope.ts";
 import { seenText } from "../rules/seen-entry.ts";
-import type { View } from "../rules/view.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { PageCursors } from "./page-cursor.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
 export interface HistoryRequest {
-  readonly world: number;
-  /** What the reader may hear of; its models are not asked. */
-  readonly view: View;
+  readonly reader: Principal;
   readonly model: string;
   readonly id: string;
   readonly order: "asc" | "desc";
@@ -40,12 +39,15 @@ interface HistoryCursor {
 /** What happened to one record, as far as the log is kept; one that was deleted still has its history. */
 export const readHistory =
   (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
-  async ({ world, view, model, id, order, limit, cursor }) => {
+  async ({ reader, model, id, order, limit, cursor }) => {
+    const { world, scope } = reader;
     const { models } = await liveSchema(db, schemas, world);
     const key = model.toLowerCase();
+    const hidden = checkModel(reader, models.get(key)?.name ?? model);
+    if (hidden) return hidden;
     if (!models.has(key)) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
-    const groups = view.groups && [...view.groups].sort();
+    const groups = scope?.groups && [...scope.groups].sort();
     const { syncId: stamp, logId, trimmedTo } = await readHead(db, world);
     const context = JSON.stringify(["history", logId, key, id, order, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as HistoryCursor | undefined);
@@ -53,12 +55,12 @@ export const readHistory =
     const name = { world, model: key, id };
     const descending = order === "desc";
     const found = await readRecordHistory(db, { ...name, groups, after: after?.syncId, descending, limit: limit + 1 });
-    if (found.length === 0 && !after && !(await isSeen(db, name, groups)))
+    if (found.length === 0 && !after && !(await isSeen(db, name, scope)))
       return refuse("record_not_found", { param: "id" });
     const page = found.slice(0, limit);
     const last = page.at(-1);
     return {
-      entries: page.flatMap((entry) => seenText(view, entry, models) ?? []),
+      entries: page.flatMap((entry) => seenText({ models: undefined, groups: scope?.groups }, entry, models) ?? []),
       nextCursor:
         found.length > limit && last ? cursors.seal(context, { syncId: last.syncId } satisfies HistoryCursor) : null,
       stamp,
@@ -68,11 +70,7 @@ export const readHistory =
   };
 
 /** Whether there is such a record for this reader, whose entries were all trimmed away. */
-async function isSeen(
-  db: Database,
-  name: Parameters<typeof readRecord>[1],
-  groups: readonly string[] | undefined,
-): Promise<boolean> {
+async function isSeen(db: Database, name: RecordName, scope: Scope | undefined): Promise<boolean> {
   const record = await readRecord(db, name);
-  return record !== undefined && (groups === undefined || record.groups.some((group) => groups.includes(group)));
+  return record !== undefined && (scope === undefined || isWithin(scope, record.groups));
 }

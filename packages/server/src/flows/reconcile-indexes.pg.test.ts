@@ -26,7 +26,7 @@ const push = async (models: Record<string, Fields>, token = app.keys.live) => {
 const indexes = async () =>
   app.sql<{ name: string; valid: boolean }>(
     `select 'holdfast.' || relname as name, indisvalid as valid from pg_index join pg_class c on c.oid = indexrelid
-     where indrelid = 'holdfast.record'::regclass and not indisprimary order by 1`,
+     where indrelid = 'holdfast.record'::regclass and starts_with(relname, 'record_by_') order by 1`,
   );
 const named = (model: string, field: string, type: "string" | "number" | "datetime" | "boolean") =>
   `holdfast.${indexName({ model, field, type })}`;

@@ -42,8 +42,10 @@ test("[G14] a datasource tells nothing of the operator's database", async () => 
   expect(text).not.toContain(`"${username}"`);
 });
 
-test("[G14] the list takes no parameters, and is nobody's who has no token", async () => {
+test("[G14] the list takes no parameters, and is a secret key's alone", async () => {
   expect((await call("GET", "/v1/datasources?limit=1")).body.code).toBe("unknown_parameter");
   expect((await call("GET", "/v1/datasources", { token: null })).status).toBe(401);
+  const { body } = await call("POST", "/v1/capabilities", { json: { participantId: "agent", wideScope: true } });
+  expect((await call("GET", "/v1/datasources", { token: String(body.token) })).body.code).toBe("secret_key_required");
   expect((await call("POST", "/v1/datasources", { json: {} })).status).toBe(405);
 });

@@ -2,12 +2,7 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { readRecordHistory } from "../db/log.ts";
-import { clientConfig, createPool } from "../db/pool.ts";
-import { pageCursors } from "../flows/page-cursor.ts";
-import { readHistory } from "../flows/read-history.ts";
-import { createSchemaCache } from "../flows/schema-cache.ts";
-import { isRefusal } from "../rules/refusal.ts";
-import { viewOf } from "../rules/view.ts";
+import { clientConfig } from "../db/pool.ts";
 import { type Answer, startApp } from "../testing/app.ts";
 
 const app = await startApp();
@@ -123,16 +118,20 @@ test("[G12] [T7] a reader of groups is told what is in them, and a record that l
   await call("PATCH", `${slides}/h3`, { json: { data: { title: "x" } } });
   await call("PATCH", `${slides}/h3`, { json: { data: { deckId: "far" } } });
   await call("PATCH", `${slides}/h3`, { json: { data: { title: "y" } } });
-  const pool = createPool({ url: app.databaseUrl, maxConnections: 1 });
-  const read = async (group: string, limit = 10, cursor?: string) => {
-    const view = viewOf(app.organization, undefined, [group]);
-    const flow = readHistory(pool, createSchemaCache(), pageCursors(Buffer.alloc(32)));
-    const page = await flow({ world, view, model: "slide", id: "h3", order: "asc", limit, cursor });
-    if (isRefusal(page)) return page.code;
-    const told = page.entries.map((text) => JSON.parse(text) as LogEntry);
-    return { told: told.map(({ verb, left, data }) => [verb, left ?? false, data === null]), next: page.nextCursor };
+  const mint = async (syncGroup: string, operation = "slide.read") => {
+    const json = { participantId: "reader", operations: [operation], syncGroups: [syncGroup] };
+    return String((await call("POST", "/v1/capabilities", { json })).body.token);
   };
-  expect(await read("deck:near")).toEqual({
+  const read = async (token: string, search = "") => {
+    const { status, body } = await call("GET", `${slides}/h3/history${search}`, { token });
+    if (status !== 200) return [status, body.code];
+    return {
+      told: (body.data as LogEntry[]).map(({ verb, left, data }) => [verb, left ?? false, data === null]),
+      next: body.next_cursor,
+    };
+  };
+  const [near, far] = [await mint("deck:near"), await mint("deck:far")];
+  expect(await read(near)).toEqual({
     told: [
       ["created", false, false],
       ["updated", false, false],
@@ -140,21 +139,37 @@ test("[G12] [T7] a reader of groups is told what is in them, and a record that l
     ],
     next: null,
   });
-  expect(await read("deck:far")).toEqual({
+  expect(await read(far)).toEqual({
     told: [
       ["updated", false, false],
       ["updated", false, false],
     ],
     next: null,
   });
-  expect(await read("deck:elsewhere")).toBe("record_not_found");
-  const first = await read("deck:near", 2);
-  expect(first).toMatchObject({ told: [{ 0: "created" }, { 0: "updated" }], next: expect.any(String) });
-  expect(await read("deck:near", 2, (first as { next: string }).next)).toMatchObject({
-    told: [["deleted", true, true]],
+  expect(await read(await mint("deck:elsewhere"))).toEqual([404, "record_not_found"]);
+  expect(await read(await mint("deck:near", "document.read"))).toEqual([403, "capability_scope_denied"]);
+  expect(await read(await mint(`org:${app.organization}`))).toMatchObject({ told: { length: 4 } });
+  const { next } = (await read(near, "?limit=2")) as { next: string };
+  expect(await read(near, `?limit=2&starting_after=${next}`)).toEqual({ told: [["deleted", true, true]], next: null });
+  expect(await read(far, `?limit=2&starting_after=${next}`)).toEqual([400, "invalid_cursor"]);
+});
+
+test("[G12] a history speaks in the words of the schema as it is now", async () => {
+  const models = (await call("GET", "/v1/schema")).body.models as Record<string, { fields: Record<string, object> }>;
+  await call("POST", slides, { json: { id: "h6", data: { deckId: "d1", notes: "a" } } });
+  await call("PATCH", `${slides}/h6`, { json: { data: { notes: "b" } } });
+  const { notes, ...fields } = models.slide!.fields;
+  const pushed = await call("POST", "/v1/schema", {
+    json: {
+      models: { ...models, slide: { ...models.slide, fields: { ...fields, remarks: notes } } },
+      renames: [{ model: "slide", from: "notes", to: "remarks" }],
+    },
   });
-  expect(await read("deck:far", 2, (first as { next: string }).next)).toBe("invalid_cursor");
-  await pool.end();
+  expect(pushed.status).toBe(201);
+  expect(entries(await history("h6")).map(({ data, changedFields }) => [data?.remarks, changedFields])).toEqual([
+    ["a", null],
+    ["b", ["remarks"]],
+  ]);
 });
 
 test("[G13] of a trimmed log a history holds what is left, and says so", async () => {

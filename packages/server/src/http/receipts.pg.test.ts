@@ -86,6 +86,24 @@ test("[I10] a secret key reads another participant's, of its own world", async (
   expect((await receipt("tx-1", "?who=me")).body.code).toBe("unknown_parameter");
 });
 
+test("[I10] who has no secret key reads its own receipts only", async () => {
+  const mint = async (participantId: string) => {
+    const json = { participantId, operations: ["slide.*"], syncGroups: [`org:${app.organization}`] };
+    return String((await call("POST", "/v1/capabilities", { json })).body.token);
+  };
+  const [ann, bob] = [await mint("ann"), await mint("bob")];
+  const written = await create("c1", { clientTxId: "tx-ann", token: ann });
+  expect(written.status).toBe(200);
+  expect((await receipt("tx-ann", "", ann)).text).toBe(written.text);
+  expect((await receipt("tx-ann", "?participant=agent:ann", ann)).text).toBe(written.text);
+  expect((await receipt("tx-ann", "", bob)).status).toBe(404);
+  for (const asked of ["agent:ann", "nonsense"]) {
+    const { status, body } = await receipt("tx-ann", `?participant=${asked}`, bob);
+    expect([status, body.code, body.param]).toEqual([403, "secret_key_required", "participant"]);
+  }
+  expect((await receipt("tx-ann", "?participant=agent:ann")).text).toBe(written.text);
+});
+
 test("[I10] [H7] every name that a commit may have is found, and no other one breaks anything", async () => {
   const visible = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join("");
   for (const name of [visible, "%".repeat(255), "/".repeat(255), "..", "a/b?c#d", '"quoted"', "%2F", "\\"]) {

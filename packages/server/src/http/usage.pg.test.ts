@@ -116,6 +116,12 @@ test("[G15] [H6] what is no day is refused", async () => {
   expect((await call("GET", "/v1/usage?event_name=reads")).body.code).toBe("unknown_parameter");
 });
 
+test("[G15] [K10] only a secret key reads the usage", async () => {
+  const { body } = await call("POST", "/v1/capabilities", { json: { participantId: "agent", wideScope: true } });
+  const answer = await call("GET", "/v1/usage", { token: String(body.token) });
+  expect([answer.status, answer.body.code]).toEqual([403, "secret_key_required"]);
+});
+
 test("[G15] a day ends at midnight UTC, and what cannot be written is kept", async () => {
   const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
   let now = Date.parse("2020-01-31T23:59:59.999Z");
@@ -142,7 +148,7 @@ test("[G15] usage is forgotten after 400 days", async () => {
   const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
   await app.sql("insert into holdfast.usage select n, '2020-01-01', 'reads', 1 from generate_series(100001, 102500) n");
   // Those, the day 401 days ago, and the two of the test before.
-  expect((await prune(pool, { receiptDays: 30, usageDays: 400, logDays: undefined })).usage).toBe(2_503);
+  expect((await prune(pool, { receiptDays: 30, tokenDays: 30, usageDays: 400, logDays: undefined })).usage).toBe(2_503);
   const left = await app.sql<{ days: number }>(
     "select (now() at time zone 'UTC')::date - day as days from holdfast.usage where event_name = 'reads' order by 1 desc limit 2",
   );

@@ -14,8 +14,8 @@ export interface GatewayOptions extends SessionDeps {
 /** The stream's door: upgrades, and looks after the open sockets. */
 export interface Gateway {
   readonly size: number;
-  /** A key was revoked here: its sockets are looked at now. */
-  recheck(): void;
+  /** Closes the streams that run on a token; answers how many. */
+  revoke(tokenId: string): number;
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
 
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = stopping ? refuse("unavailable") : checkUpgrade(request, options.isOriginAllowed);
-    if (refusal) return endWithRefusal(socket, refusal);
+    if (refusal) return endWithRefusal(socket, refusal, options.docUrl);
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const session = createSession(opened, options);
       sessions.set(opened, { session, missedPings: 0 });
@@ -64,7 +64,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
     get size() {
       return sessions.size;
     },
-    recheck,
+    revoke: (tokenId) => [...sessions.values()].filter(({ session }) => session.revoke(tokenId)).length,
     async close() {
       stopping = true;
       clearInterval(checking);

@@ -1,6 +1,7 @@
+import type { DeclaredModel } from "./declared-model.ts";
 import { leftText, type StoredEntry, storedEntryText } from "./entry-text.ts";
+import { presentEntry } from "./schema-change.ts";
 import { sightOf, type View } from "./view.ts";
-import type { DeclaredModel } from "./world-state.ts";
 
 /** An entry as one reader sees it; undefined when it is not for them. */
 export function seenText(
@@ -8,12 +9,15 @@ export function seenText(
   entry: StoredEntry,
   models: ReadonlyMap<string, DeclaredModel>,
 ): string | undefined {
-  const name = models.get(entry.model)?.name ?? entry.model;
+  const declared = models.get(entry.model);
+  const shown = presentEntry(entry, declared);
+  if (!declared || !shown) return undefined;
+  const { name } = declared;
   switch (sightOf(view, entry)) {
     case "hidden":
       return undefined;
     case "whole":
-      return storedEntryText(entry, name);
+      return storedEntryText(shown, name);
     case "left":
       return leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null }, name));
   }

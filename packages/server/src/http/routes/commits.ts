@@ -2,10 +2,10 @@ import { headers, limits, PARTICIPANT_KINDS } from "@holdfast/sdk/protocol";
 import type { CommitLane } from "../../flows/commit-lane.ts";
 import type { ReadCommit } from "../../flows/read-commit.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commit-request.ts";
-import { isSecretKey, type Principal, participantName, readParticipantName } from "../../rules/participant.ts";
+import { type Principal, participantName, readParticipantName } from "../../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Judged } from "../../rules/round.ts";
-import { envelopeText, statusOf } from "../../wire/envelope.ts";
+import { type DocUrl, envelopeText, statusOf } from "../../wire/envelope.ts";
 import type { Answer, Handlers } from "../answer.ts";
 import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-requests.ts";
 
@@ -22,7 +22,7 @@ type CommitHandlers = Pick<
 >;
 
 /** Every route that writes: each becomes one commit, or many, and goes through the lane. And what came of one, again. */
-export function commitRoutes(lane: CommitLane, readCommit: ReadCommit): CommitHandlers {
+export function commitRoutes(lane: CommitLane, docUrl: DocUrl, readCommit: ReadCommit): CommitHandlers {
   const single =
     (endpoint: Parameters<typeof singleCommit>[1]) =>
     async ({
@@ -58,6 +58,7 @@ export function commitRoutes(lane: CommitLane, readCommit: ReadCommit): CommitHa
       return submitBulk(
         lane,
         body.commits.map((element) => ({ element, commit: bulkCommit({ principal, keyHeader: undefined }, element) })),
+        docUrl,
       );
     },
     readCommit: async ({ principal, params: { clientTxId = "" }, query }) => {
@@ -74,7 +75,7 @@ export function commitRoutes(lane: CommitLane, readCommit: ReadCommit): CommitHa
 function writerAsked(principal: Principal, named: string | undefined): string | Refusal {
   const own = participantName(principal.participantKind, principal.participantId);
   if (named === undefined || named === own) return own;
-  if (!isSecretKey(principal)) return refuse("secret_key_required", { param: "participant" });
+  if (principal.tokenKind !== "secret_key") return refuse("secret_key_required", { param: "participant" });
   return (
     readParticipantName(named) ??
     refuse("invalid_value", {
@@ -115,7 +116,11 @@ interface Element {
 }
 
 /** Well-formed commits go to the lane together; what builds on a malformed one is blocked like on any other failure. */
-async function submitBulk(lane: CommitLane, elements: readonly Element[]): Promise<Answer<"commitBulk">> {
+async function submitBulk(
+  lane: CommitLane,
+  elements: readonly Element[],
+  docUrl: DocUrl,
+): Promise<Answer<"commitBulk">> {
   const operations = elements.reduce((sum, { element }) => sum + recordsNamed(element).length, 0);
   if (operations > limits.operationsPerBulk)
     return {
@@ -134,9 +139,10 @@ async function submitBulk(lane: CommitLane, elements: readonly Element[]): Promi
   const judgedAt = new Map(tried.map(({ index }, i) => [index, result.judged[i] as Judged]));
   const items = elements.map(({ commit }, index) => {
     const judged = judgedAt.get(index);
-    if (judged) return itemOf(judged, (position) => tried[position]?.index ?? position);
+    if (judged) return itemOf(judged, (position) => tried[position]?.index ?? position, docUrl);
     return refusedItem(
       isRefusal(commit) ? commit : refuse("dependency_blocked", { blockedBy: blocked.get(index) as number }),
+      docUrl,
     );
   });
   return { text: `{"object":"list","data":[${items.join(",")}]}` };
@@ -158,14 +164,15 @@ function blockedByMalformed(elements: readonly Element[]): ReadonlyMap<number, n
 }
 
 /** A receipt or an envelope, with the status that it would have had alone. */
-function itemOf({ decision, body }: Judged, indexOf: (position: number) => number): string {
+function itemOf({ decision, body }: Judged, indexOf: (position: number) => number, docUrl: DocUrl): string {
   if (decision.kind !== "refused") return `${body.slice(0, -1)},"httpStatus":200}`;
   const { blockedBy } = decision.refusal;
   return refusedItem(
     blockedBy === undefined ? decision.refusal : { ...decision.refusal, blockedBy: indexOf(blockedBy) },
+    docUrl,
     body,
   );
 }
 
-const refusedItem = (refusal: Refusal, receipt?: string): string =>
-  `${envelopeText(refusal, undefined, receipt).slice(0, -1)},"httpStatus":${statusOf(refusal)}}`;
+const refusedItem = (refusal: Refusal, docUrl: DocUrl, receipt?: string): string =>
+  `${envelopeText(refusal, undefined, docUrl, receipt).slice(0, -1)},"httpStatus":${statusOf(refusal)}}`;

@@ -4,7 +4,6 @@ import type { ReadHistory } from "../../flows/read-history.ts";
 import type { ReadRecord } from "../../flows/read-record.ts";
 import { isRecordId } from "../../rules/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
-import { viewOf } from "../../rules/view.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";
 
@@ -16,13 +15,13 @@ export function recordRoutes(
 ): Pick<Handlers, "readRecord" | "listRecords" | "readHistory"> {
   return {
     readRecord: async ({ principal, params: { model = "", id = "" } }) => {
-      const found = await readRecord(principal.world, model, id);
+      const found = await readRecord(principal, model, id);
       return isRefusal(found) ? { refusal: found } : { value: found };
     },
     listRecords: async ({ principal, params: { model = "" }, query }) => {
       const asked = readListQuery(query);
       if (isRefusal(asked)) return { refusal: asked };
-      const page = await listRecords({ world: principal.world, model, groups: undefined, ...asked });
+      const page = await listRecords({ reader: principal, model, ...asked });
       if (isRefusal(page)) return { refusal: page };
       const tail = JSON.stringify({
         has_more: page.nextCursor !== null,
@@ -34,11 +33,10 @@ export function recordRoutes(
         text: `{"object":"list","model":${JSON.stringify(page.model)},"data":[${page.records.join(",")}],${tail.slice(1)}`,
       };
     },
-    readHistory: async ({ principal: { world, organization }, params: { model = "", id = "" }, query: { one } }) => {
+    readHistory: async ({ principal, params: { model = "", id = "" }, query: { one } }) => {
       const paging = readPaging(one);
       if (isRefusal(paging)) return { refusal: paging };
-      const view = viewOf(organization, undefined, undefined);
-      const page = await readHistory({ world, view, model, id, ...paging });
+      const page = await readHistory({ reader: principal, model, id, ...paging });
       if (isRefusal(page)) return { refusal: page };
       const tail = JSON.stringify({
         has_more: page.nextCursor !== null,
@@ -52,7 +50,7 @@ export function recordRoutes(
   };
 }
 
-function readListQuery({ one, others }: Query): Omit<ListRequest, "world" | "model" | "groups"> | Refusal {
+function readListQuery({ one, others }: Query): Omit<ListRequest, "reader" | "model"> | Refusal {
   const paging = readPaging(one);
   if (isRefusal(paging)) return paging;
   const { order_by: orderBy = "id", state = "live", ids: idList } = one;
