@@ -160,9 +160,10 @@ test("[E5] it knows the favorite, and a field that is named like a time", () => 
     components: { schemas: Record<string, Plain> };
     paths: Record<string, { post: Plain; patch: Plain; get: { parameters: { name: string; schema: Plain }[] } }>;
   };
-  const required = (operation: Plain | undefined) =>
-    (operation?.requestBody as { content: Record<string, { schema: Plain }> }).content["application/json"]?.schema
-      .required;
+  const required = (operation: Plain = {}) => {
+    const { content } = operation.requestBody as { content: Record<string, { schema: Plain }> };
+    return content["application/json"]?.schema.required;
+  };
   expect(required(described["/v1/models/favorite"]?.post)).toEqual(["data"]);
   expect(required(described["/v1/models/favorite/{id}"]?.patch)).toEqual([]);
   expect(required(described["/v1/models/other"]?.post)).toEqual(["data", "id"]);
