@@ -1,5 +1,5 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
-import { hasValidChecksum, tokenPrefixes } from "./rules/token.ts";
+import { hasValidChecksum, isSecretKey } from "./rules/token.ts";
 
 /** The environment, read once. What makes no sense is refused with a sentence. */
 export interface Config {
@@ -25,14 +25,14 @@ export interface Config {
 /** A setting that cannot be used, said in a sentence: no stack trace helps whoever reads it. */
 export class ConfigError extends Error {}
 
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>, { needsKey = true } = {}): Config {
   const text = (name: string) => (env[name] === undefined || env[name] === "" ? undefined : env[name]);
   const databaseUrl = text("DATABASE_URL");
   const secretKey = text("HOLDFAST_SECRET_KEY");
   const adminToken = text("HOLDFAST_ADMIN_TOKEN");
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl))
     throw new ConfigError("DATABASE_URL has to begin with postgres://.");
-  if (databaseUrl !== undefined && secretKey === undefined)
+  if (needsKey && databaseUrl !== undefined && secretKey === undefined)
     throw new ConfigError(
       "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organisation's key (npm run server -- --new-key prints one).",
     );
@@ -95,8 +95,6 @@ const readLimits = (text: (name: string) => string | undefined): Partial<ServerL
   );
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
-
-const isSecretKey = (token: string): boolean => Object.values(tokenPrefixes).some((prefix) => token.startsWith(prefix));
 
 const optionalInteger = (name: string, text: string | undefined, min: number, max: number): number | undefined =>
   text === undefined ? undefined : integer(name, text, min, max);

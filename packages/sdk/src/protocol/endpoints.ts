@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
+import { Datasource } from "./datasource.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { limits } from "./limits.ts";
 import { ListEnvelope } from "./list.ts";
@@ -8,6 +9,18 @@ import { SchemaPush, SchemaPushed, SchemaRead } from "./model-schema.ts";
 import { Deleted, Organization, OrganizationBody, RevokeBody, SecretKey, SecretKeyBody } from "./operator.ts";
 import type { EndpointName } from "./paths.ts";
 import { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
+import {
+  Capability,
+  CapabilityBody,
+  CapabilityDeleted,
+  EphemeralKey,
+  EphemeralKeyBody,
+  EphemeralKeyDeleted,
+  EphemeralKeysDeleted,
+  Identity,
+  RotateBody,
+} from "./tokens.ts";
+import { Usage } from "./usage.ts";
 
 /** Who may call: a token of the organisation, a secret key only, or the operator. */
 export type Audience = "token" | "secret_key" | "operator";
@@ -20,6 +33,8 @@ export interface EndpointSchema {
   readonly bodyOptional?: true;
   /** Query parameters as text, each with a pattern; `repeatable` ones may come several times. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** Every other parameter is a filter by a field of the model: `filter[<field>]`, `filter[<field>][gt]`, `<field>`. */
+  readonly filters?: true;
   /** Larger bodies than `limits.bodyBytes`. */
   readonly batchBody?: true;
   readonly reply: Readonly<Record<number, TSchema>>;
@@ -44,6 +59,11 @@ const group = {
 } as const;
 const wholeNumber = (minimum: number, maximum: number, absent: number) =>
   Type.Integer({ minimum, maximum, default: absent });
+
+const tokenPage = {
+  limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
+  starting_after: { description: "`next_cursor` of the page before." },
+} as const;
 
 /** Endpoint name → what it takes and what it answers. The same keys as `paths` and the server's handlers. */
 export const endpoints = {
@@ -97,7 +117,22 @@ export const endpoints = {
         schema: Type.String({ pattern: "^[A-Za-z0-9_.:~-]{1,255}(,[A-Za-z0-9_.:~-]{1,255}){0,99}$" }),
       },
     },
+    filters: true,
     reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
+  },
+  readHistory: {
+    summary: "List a record's log entries",
+    audience: "token",
+    query: {
+      limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
+      order: {
+        description: "`asc` (default, oldest first) or `desc`.",
+        schema: Type.Union([Type.Literal("asc"), Type.Literal("desc")], { default: "asc" }),
+      },
+      starting_after: { description: "`next_cursor` of the page before." },
+    },
+    reply: { 200: ListEnvelope(LogEntry) },
+    errors: ["record_not_found"],
   },
   archiveRecord: {
     summary: "Archive a record",
@@ -128,6 +163,18 @@ export const endpoints = {
     batchBody: true,
     reply: { 200: BulkReply },
     errors: ["too_many_operations", "invalid_idempotency_key"],
+  },
+  readCommit: {
+    summary: "Read a commit's receipt again",
+    audience: "token",
+    query: {
+      participant: {
+        description: "`<kind>:<id>` of the writer, for secret keys; absent: the caller itself.",
+        schema: Type.String({ pattern: "^(user|agent|system):[^\\s]{1,255}$" }),
+      },
+    },
+    reply: { 200: CommitReceipt },
+    errors: ["commit_not_found", "secret_key_required"],
   },
   readLog: {
     summary: "Read the log of changes",
@@ -171,12 +218,87 @@ export const endpoints = {
     reply: { 200: SchemaPushed, 201: SchemaPushed },
     errors: ["invalid_schema", "schema_incompatible"],
   },
+  listDatasources: {
+    summary: "List where rows live, in both environments",
+    audience: "secret_key",
+    reply: { 200: ListEnvelope(Datasource) },
+  },
+  readUsage: {
+    summary: "Count what was done, day by day",
+    audience: "secret_key",
+    query: {
+      starting_at: { description: "First UTC day, as `2026-01-31` or a date-time; default 29 days before the last." },
+      ending_at: { description: "Last UTC day, inclusive; default today." },
+    },
+    reply: { 200: ListEnvelope(Usage) },
+  },
   readSchema: {
     summary: "Read the pushed models",
     audience: "token",
     reply: { 200: SchemaRead },
     errors: ["schema_not_found"],
   },
+  createCapability: {
+    summary: "Mint a capability for an agent",
+    audience: "secret_key",
+    body: CapabilityBody,
+    reply: { 201: Capability },
+    errors: ["narrow_scope_required", "invalid_participant_kind", "invalid_sync_group"],
+  },
+  listCapabilities: {
+    summary: "List capabilities, oldest first",
+    audience: "secret_key",
+    query: tokenPage,
+    reply: { 200: ListEnvelope(Capability) },
+    errors: ["invalid_cursor"],
+  },
+  readCapability: {
+    summary: "Read one capability",
+    audience: "secret_key",
+    reply: { 200: Capability },
+    errors: ["capability_not_found"],
+  },
+  rotateCapability: {
+    summary: "Replace a capability's token",
+    audience: "secret_key",
+    body: RotateBody,
+    bodyOptional: true,
+    reply: { 201: Capability },
+    errors: ["capability_not_found"],
+  },
+  revokeCapability: {
+    summary: "Revoke a capability",
+    audience: "secret_key",
+    reply: { 200: CapabilityDeleted },
+    errors: ["capability_not_found"],
+  },
+  createEphemeralKey: {
+    summary: "Mint a key for a person's browser",
+    audience: "secret_key",
+    body: EphemeralKeyBody,
+    reply: { 201: EphemeralKey },
+    errors: ["narrow_scope_required", "invalid_sync_group"],
+  },
+  listEphemeralKeys: {
+    summary: "List ephemeral keys, oldest first",
+    audience: "secret_key",
+    query: { ...tokenPage, user: { description: "Only this person's keys." } },
+    reply: { 200: ListEnvelope(EphemeralKey) },
+    errors: ["invalid_cursor"],
+  },
+  revokeEphemeralKey: {
+    summary: "Revoke one ephemeral key",
+    audience: "secret_key",
+    reply: { 200: EphemeralKeyDeleted },
+    errors: ["ephemeral_key_not_found"],
+  },
+  revokeEphemeralKeys: {
+    summary: "Revoke every key of a person",
+    audience: "secret_key",
+    query: { user: { description: "Whose keys; required." } },
+    reply: { 200: EphemeralKeysDeleted },
+  },
+  readIdentity: { summary: "Who this token is, and what it may do", audience: "token", reply: { 200: Identity } },
   createOrganization: {
     summary: "Create an organisation",
     audience: "operator",

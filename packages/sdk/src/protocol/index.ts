@@ -2,6 +2,7 @@
 // (apply, error-codes, frames-down, headers, limits, paths, version), so that no TypeBox reaches a browser.
 export { applyOperation, type Row, type WriteStep } from "./apply.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
+export { Datasource } from "./datasource.ts";
 export {
   type Audience,
   type Body,
@@ -37,6 +38,7 @@ export {
   GroupRule,
   Model,
   type ModelSchema,
+  Rename,
   SchemaPush,
   SchemaPushed,
   SchemaRead,
@@ -47,4 +49,6 @@ export { type EndpointName, paths, STREAM_PATH } from "./paths.ts";
 export { BareWriteBody, Claim, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
 export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./snapshot.ts";
 export { OnStale, StaleNotification } from "./stale.ts";
+export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens.ts";
+export { Usage } from "./usage.ts";
 export { INTERFACE_VERSION, STREAM_PROTOCOL } from "./version.ts";

@@ -16,6 +16,7 @@ export const limits = {
   clientIdLength: 64,
   listDefault: 20,
   listMax: 100,
+  listFilters: 100,
   snapshotPage: 10_000,
   logPage: 100,
   logPageMax: 1_000,
@@ -26,6 +27,10 @@ export const limits = {
   schemaFields: 200,
   /** What the SDK puts into one bulk request at most. */
   bulkBodyBytes: 256 * KiB,
+  capabilityTtlSeconds: 600,
+  ephemeralTtlSeconds: 900,
+  tokenTtlMaxSeconds: 86_400,
+  userMetaLength: 4 * KiB,
   frameBytes: 64 * KiB,
   helloMs: 5_000,
   pingMs: 25_000,

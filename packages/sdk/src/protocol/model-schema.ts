@@ -52,8 +52,23 @@ export interface ModelSchema {
   readonly models: Readonly<Record<string, Model>>;
 }
 
-export const SchemaPush = Type.Object({ models: Type.Record(Type.String(), Model) }, strict);
-export type SchemaPush = ModelSchema;
+/** A field that goes on under another name: what is stored, and what older entries of the log say, goes with it. */
+export const Rename = Type.Object({ model: Type.String(), from: Type.String(), to: Type.String() }, strict);
+export type Rename = Static<typeof Rename>;
+
+export const SchemaPush = Type.Object(
+  {
+    models: Type.Record(Type.String(), Model),
+    /** Lands also when it hides data: that stays stored, and comes back when it is declared again. */
+    force: Type.Optional(Type.Boolean()),
+    renames: Type.Optional(Type.Array(Rename, { maxItems: 1_000 })),
+  },
+  strict,
+);
+export interface SchemaPush extends ModelSchema {
+  readonly force?: boolean;
+  readonly renames?: readonly Rename[];
+}
 
 export const SchemaPushed = Type.Object({
   object: Type.Literal("schema"),

@@ -39,6 +39,12 @@ export async function listOrganizations(db: Transaction): Promise<Organization[]
   return rows.map(toOrganization);
 }
 
+export async function readOrganization(db: Transaction, id: string): Promise<Organization> {
+  const { rows } = await db.query<OrganizationRow>("select * from holdfast.organization where id = $1", [id]);
+  if (!rows[0]) throw new Error(`There is no organisation ${id}.`);
+  return toOrganization(rows[0]);
+}
+
 export async function worldOf(db: Transaction, organization: string, livemode: boolean): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>(
     "select id from holdfast.world where organization = $1 and livemode = $2",
@@ -114,7 +120,14 @@ export async function revokeConfiguredKeys(tx: Transaction, world: number, excep
   );
 }
 
-export type KeyLookup = { readonly principal: Principal; readonly revoked: boolean };
+export interface KeyLookup {
+  readonly principal: Omit<Principal, "scope">;
+  /** What a scoped token carries; a secret key may do everything. */
+  readonly grant?: { readonly operations: readonly string[]; readonly syncGroups: readonly string[] };
+  readonly revoked: boolean;
+  /** Absent for a token without an end. */
+  readonly expiresInMs?: number;
+}
 
 export async function findSecretKey(db: Transaction, hash: Buffer): Promise<KeyLookup | undefined> {
   const { rows } = await db.query<{
@@ -140,6 +153,8 @@ export async function findSecretKey(db: Transaction, hash: Buffer): Promise<KeyL
         participantKind: "system",
         participantId: row.id,
         tokenId: row.id,
+        tokenKind: "secret_key",
+        expiresAt: null,
       },
     }
   );

@@ -32,6 +32,7 @@ export function createDoor(authenticator: Authenticator, strangers: Strangers, t
       return principal;
     }
     if (audience === "operator") return refuse("admin_required");
+    if (audience === "secret_key" && principal.tokenKind !== "secret_key") return refuse("secret_key_required");
     request.principal = principal;
     const longPoll = query !== undefined && "wait" in query && WAITS.test(searchOf(request.url));
     const refusal = traffic({ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll, reply });

@@ -31,7 +31,7 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
         if (refusal) return sendRefusal(reply, refusal);
       },
       handler: async (request, reply) => {
-        const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined);
+        const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined, endpoint.filters);
         if (isRefusal(query)) return sendRefusal(reply, query);
         const body = readBody(request.body);
         if ("refusal" in body) return sendRefusal(reply, body.refusal);

@@ -84,6 +84,11 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["listRecords", `${SLIDES}?state=all`, {}, 200],
   ["listRecords", `${SLIDES}?limit=0`, {}, 400],
   ["listRecords", "/v1/models/nothing", {}, 404],
+  ["listRecords", `${SLIDES}?filter[order][gte]=0&title=x`, {}, 200],
+  ["listRecords", `${SLIDES}?filter[order]=x`, {}, 400],
+  ["readHistory", `${SLIDES}/o1/history?limit=1&order=desc`, {}, 200],
+  ["readHistory", `${SLIDES}/o1/history?starting_after=x`, {}, 400],
+  ["readHistory", `${SLIDES}/never/history`, {}, 404],
   ["unarchiveRecord", `${SLIDES}/o1/unarchive`, { json: { readAt: 0 } }, 409],
   ["unarchiveRecord", `${SLIDES}/o1/unarchive`, {}, 200],
   ["deleteRecord", `${SLIDES}/o2`, { json: { claim: "claim_1" } }, 409],
@@ -112,6 +117,9 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
     200,
   ],
   ["commitBulk", "/v1/commits/bulk", { json: { commits: [] } }, 400],
+  ["readCommit", "/v1/commits/b1", {}, 200],
+  ["readCommit", "/v1/commits/b1?participant=x", {}, 400],
+  ["readCommit", "/v1/commits/never", {}, 404],
   ["readLog", "/v1/log?limit=2", {}, 200],
   ["readLog", "/v1/log?after=999999", {}, 400],
   ["readSnapshot", "/v1/snapshot?model=slide", {}, 200],
@@ -120,6 +128,31 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["pushSchema", "/v1/schema", { json: { models: referenceSchema.models } }, 200],
   ["pushSchema", "/v1/schema", { json: { models: { slide: { fields: { title: { type: "number" } } } } } }, 409],
   ["pushSchema", "/v1/schema", { json: { models: {} } }, 400],
+  [
+    "pushSchema",
+    "/v1/schema",
+    { json: { models: referenceSchema.models, renames: [{ model: "slide", from: "a", to: "b" }] } },
+    200,
+  ],
+  ["createCapability", "/v1/capabilities", { json: { wideScope: true, userMeta: { a: 1 }, label: "x" } }, 201],
+  ["createCapability", "/v1/capabilities", { json: {} }, 400],
+  ["createCapability", "/v1/capabilities", { json: { wideScope: true, participantKind: "user" } }, 400],
+  ["listCapabilities", "/v1/capabilities?limit=1", {}, 200],
+  ["listCapabilities", "/v1/capabilities?starting_after=x", {}, 400],
+  ["readCapability", "/v1/capabilities/cap_none", {}, 404],
+  ["rotateCapability", "/v1/capabilities/cap_none/rotate", {}, 404],
+  ["revokeCapability", "/v1/capabilities/cap_none", {}, 404],
+  ["createEphemeralKey", "/v1/ephemeral_keys", { json: { user: { id: "ada" } } }, 201],
+  ["createEphemeralKey", "/v1/ephemeral_keys", { json: { user: { id: "ada" }, syncGroups: ["org:x"] } }, 400],
+  ["listEphemeralKeys", "/v1/ephemeral_keys?user=ada", {}, 200],
+  ["revokeEphemeralKey", "/v1/ephemeral_keys/eph_none", {}, 404],
+  ["revokeEphemeralKeys", "/v1/ephemeral_keys?user=ada", {}, 200],
+  ["revokeEphemeralKeys", "/v1/ephemeral_keys", {}, 400],
+  ["readIdentity", "/v1/identity", {}, 200],
+  ["listDatasources", "/v1/datasources", {}, 200],
+  ["listDatasources", "/v1/datasources?limit=1", {}, 400],
+  ["readUsage", "/v1/usage?starting_at=2020-01-01", {}, 200],
+  ["readUsage", "/v1/usage?starting_at=x", {}, 400],
   ["createOrganization", "/v1/organizations", { json: { name: "b" } }, 403],
   ["createOrganization", "/v1/organizations", { ...operator, json: { name: "" } }, 400],
   ["listOrganizations", "/v1/organizations", operator, 200],
@@ -141,6 +174,21 @@ test("[E6] every endpoint answers as it is described, also when it refuses", asy
   expect((await ask("readSchema", "/v1/schema", { token })).status).toBe(404);
   expect((await ask("pushSchema", "/v1/schema", { token, json: { models: { a: { fields: {} } } } })).status).toBe(201);
   expect((await ask("revokeSecretKey", `/v1/secret_keys/${body.id}`, operator)).status).toBe(200);
+  const { body: minted } = await ask("createCapability", "/v1/capabilities", { json: { wideScope: true } });
+  const capability = `/v1/capabilities/${minted.id}`;
+  expect((await ask("readCapability", capability)).status).toBe(200);
+  expect((await ask("createCapability", "/v1/capabilities", { token: String(minted.token), json: {} })).status).toBe(
+    403,
+  );
+  expect((await ask("rotateCapability", `${capability}/rotate`, { json: { graceSeconds: 5 } })).status).toBe(201);
+  expect((await ask("revokeCapability", capability)).status).toBe(200);
+  const key = await ask("createEphemeralKey", "/v1/ephemeral_keys", { json: { user: { id: "ben" } } });
+  const asBen: Asking = { token: String(key.body.token) };
+  expect((await ask("createRecord", SLIDES, { ...asBen, json: { id: "ben", data: { deckId: "d" } } })).status).toBe(
+    403,
+  );
+  expect((await ask("readRecord", `${SLIDES}/o1`, asBen)).status).toBe(404);
+  expect((await ask("revokeEphemeralKey", `/v1/ephemeral_keys/${key.body.id}`)).status).toBe(200);
   const asked = new Set(requests.map(([name]) => name));
   const missing = Object.keys(endpoints).filter((name) => !asked.has(name as EndpointName));
   expect(missing, "give each endpoint a request above").toEqual([]);

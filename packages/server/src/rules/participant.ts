@@ -1,4 +1,7 @@
-import type { ParticipantKind } from "@holdfast/sdk/protocol";
+import { PARTICIPANT_KINDS, type ParticipantKind } from "@holdfast/sdk/protocol";
+
+/** A secret key is a server's, a capability an agent's, an ephemeral key a person's browser's. */
+export type TokenKind = "secret_key" | "capability" | "ephemeral_key";
 
 /** Who asks: one participant of one organisation in one environment (a world). */
 export interface Principal {
@@ -9,7 +12,28 @@ export interface Principal {
   readonly participantKind: ParticipantKind;
   readonly participantId: string;
   readonly tokenId: string;
+  readonly tokenKind: TokenKind;
+  /** ISO; null for a token without an end. */
+  readonly expiresAt: string | null;
+  /** Undefined: everything in its world, as a secret key. */
+  readonly scope: Scope | undefined;
+}
+
+/** What a scoped token may do, and with which records. */
+export interface Scope {
+  /** `<model>.<read|create|update|delete|*>`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`; models in lower case. */
+  readonly operations: ReadonlySet<string>;
+  /** Undefined: every record of the organisation. */
+  readonly groups: ReadonlySet<string> | undefined;
 }
 
 /** `<kind>:<id>`: the participant's name within its world. */
 export const participantName = (kind: ParticipantKind, id: string): string => `${kind}:${id}`;
+
+/** A name that a caller spelled, when it can be one: a kind, and an id without spaces. */
+export function readParticipantName(text: string): string | undefined {
+  const colon = text.indexOf(":");
+  const kind = PARTICIPANT_KINDS.find((known) => known === text.slice(0, Math.max(colon, 0)));
+  const id = text.slice(colon + 1);
+  return kind && /^[^\s\0]{1,255}$/.test(id) ? participantName(kind, id) : undefined;
+}

@@ -33,8 +33,17 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "Answer of a bulk: one item per commit, in order, each with the status it would have had alone.",
     "data.httpStatus": "The status that this commit would have had alone.",
   },
+  Datasource: {
+    "": "Where the rows of a world live. Keys that do not apply to its kind are left out; secrets are never in it.",
+    created: "Unix seconds, as all times here.",
+    connection: "`hosted`: beside the log, in the same transaction.",
+  },
   RequiredCapability: {
-    "": "What a denied caller would have needed.",
+    "": "What a denied caller would have needed. The last four keys come with a denied update of a favorite alone.",
+    can: "`read`, `create`, `update` or `delete`.",
+    syncGroup: "A group in which it would have been allowed, out of those that the caller may know of.",
+    scope: "`<model>.<can>`: the operation to mint the next token with.",
+    issuer: "The organisation, whose secret key mints such a token.",
   },
   ErrorEnvelope: {
     "": "Every error body over HTTP, and every error frame on the stream.",
@@ -65,6 +74,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     stamp: "Head of the log before the page was looked at.",
     logId: "The log that positions count in.",
     archived: "Id → time of archiving, of those on the page that are archived.",
+    trimmedTo: "History only: log entries up to this position are no longer kept.",
   },
   LogEntry: {
     "": "One line of the log: one operation that changed something.",
@@ -96,6 +106,12 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     fields: "Field name → what it holds. `id` need not be declared.",
     groups: "The sync groups that a record is filed under, besides `org:<organisation>`.",
     conflict: "What a stale check compares: single fields (default) or the record as a whole.",
+  },
+  Rename: {
+    "": "A field that goes on under another name: what is stored, and what older entries of the log say, goes with it.",
+  },
+  SchemaPush: {
+    force: "Lands also when it hides data: that stays stored, and comes back when it is declared again.",
   },
   SchemaPushed: {
     unchanged: "It was the same as before.",
@@ -176,5 +192,44 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     observedSyncId: "Position of the newest entry that conflicts.",
     conflictingFields: "The fields that both wrote.",
     currentValues: "What those fields hold now; an absent one is null.",
+  },
+  CapabilityBody: {
+    "": "Body of `POST /v1/capabilities`. Everything at once is only given to who says `wideScope`.",
+    participantId: "Default: the capability's own id.",
+    operations: "`<model>.<read|create|update|delete>`, `<model>.*`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`",
+    syncGroups: "`<kind>:<id>`; `org:<organisation>` is every record.",
+    ttlSeconds: "Default 600.",
+    userMeta: "Yours to keep with the token, up to 4 096 characters of JSON.",
+  },
+  RotateBody: {
+    "": "Body of a rotation: how long the old token goes on, and how long the new one lives.",
+    ttlSeconds: "Seconds until the token ends.",
+  },
+  Capability: {
+    "": "An agent's token. `token` is in the answer to minting and rotating only.",
+    lastUsedAt: "To the minute.",
+  },
+  CapabilityDeleted: {
+    activeSessionsClosed: "Streams that ended with it in the process that answers; those of others end within 5 s.",
+  },
+  EphemeralKeyBody: {
+    "": "Body of `POST /v1/ephemeral_keys`. Defaults: every operation on each pushed model, and the group `user:<id>` alone.",
+    syncGroups: "`<kind>:<id>`; `org:<organisation>` is every record.",
+    operations: "`<model>.<read|create|update|delete>`, `<model>.*`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`",
+    ttlSeconds: "Default 900.",
+  },
+  EphemeralKey: {
+    "": "A person's token, for one browser. `token` is in the answer to minting only.",
+  },
+  EphemeralKeysDeleted: {
+    "": "Every key of one person was revoked: a sign-out everywhere.",
+  },
+  Identity: {
+    "": "Who a token is, and what it may do.",
+  },
+  Usage: {
+    "": "How often something happened on one UTC day; days without it are left out.",
+    day: "`2026-01-31`",
+    event_name: "`commits`, `operations`, `reads`; more may come.",
   },
 };

@@ -41,9 +41,11 @@ const WRITES: readonly ErrorCode[] = [
 export const isWrite = ({ body }: EndpointSchema): boolean =>
   body !== undefined && "idempotencyKey" in ((body as { properties?: object }).properties ?? {});
 
+const FILTERED: readonly ErrorCode[] = ["unknown_column", "invalid_type"];
+
 /** Status → the codes that an endpoint answers with under it: what its table says, and what goes with its shape. */
 export function errorsOf(path: string, endpoint: EndpointSchema): ReadonlyMap<number, readonly ErrorCode[]> {
-  const { audience, body, query = {}, errors = [] } = endpoint;
+  const { audience, body, query = {}, filters, errors = [] } = endpoint;
   const named = (condition: boolean, ...codes: ErrorCode[]) => (condition ? codes : []);
   const ofModel = path.includes(":model");
   const codes = new Set<ErrorCode>([
@@ -55,7 +57,7 @@ export function errorsOf(path: string, endpoint: EndpointSchema): ReadonlyMap<nu
     ...(isWrite(endpoint) ? WRITES : []),
     ...named(ofModel, "unknown_model"),
     ...named(ofModel && path.includes(":id"), "invalid_id"),
-    ...named(true, "order_by" in query ? "unknown_column" : "unknown_parameter"),
+    ...(filters ? FILTERED : (["unknown_parameter"] as const)),
     ...named(Object.keys(query).length > 0, "invalid_value"),
     ...named("limit" in query, "invalid_limit"),
     ...named("starting_after" in query, "invalid_cursor"),

@@ -65,6 +65,7 @@ function parametersOf(path: string, endpoint: EndpointSchema, schemas: Schemas, 
   const inQuery = Object.entries(endpoint.query ?? {}).map(([name, parameter]) =>
     queryParameter(name, parameter, schemas, model),
   );
+  if (endpoint.filters) inQuery.push({ $ref: "#/components/parameters/Filter" });
   return [...inPath, ...inQuery, ...(isWrite(endpoint) ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [])];
 }
 
@@ -215,6 +216,16 @@ export const parameterComponents = (): Plain => ({
     description: "The record's id, chosen by the client that created it.",
     schema: { type: "string", pattern: `^[A-Za-z0-9_.:~-]{1,${limits.idLength}}$` },
     example: "slide_1",
+  },
+  Filter: {
+    name: "filter",
+    in: "query",
+    description:
+      "`filter[<field>]=v` (or `<field>=v`), `filter[<field>][gt|gte|lt|lte]=v`, `filter[<field>][null]=true|false`: all have to hold. Values of fields that hold no text are spelled as in JSON.",
+    style: "deepObject",
+    explode: true,
+    schema: { type: "object", additionalProperties: true },
+    example: { order: { gte: "3" } },
   },
   IdempotencyKey: {
     name: "Idempotency-Key",
