@@ -1,4 +1,4 @@
-import { Agent, request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from "node:http";
+import { Agent, request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest, Agent as TlsAgent } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Answer, Ask, Sent } from "./answers.ts";
