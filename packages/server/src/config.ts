@@ -1,4 +1,4 @@
-import { hasValidChecksum, tokenPrefixes } from "./rules/token.ts";
+import { hasValidChecksum, isSecretKey } from "./rules/token.ts";
 
 /** The environment, read once. What makes no sense is refused with a sentence. */
 export interface Config {
@@ -57,8 +57,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
-
-const isSecretKey = (token: string): boolean => Object.values(tokenPrefixes).some((prefix) => token.startsWith(prefix));
 
 const optionalInteger = (name: string, text: string | undefined, min: number, max: number): number | undefined =>
   text === undefined ? undefined : integer(name, text, min, max);

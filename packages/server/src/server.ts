@@ -9,6 +9,7 @@ import { openWake } from "./db/wake.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
 import { createCommitLane } from "./flows/commit-lane.ts";
 import { followLog } from "./flows/follow-log.ts";
+import { identify } from "./flows/identify.ts";
 import { listRecords } from "./flows/list-records.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
@@ -19,6 +20,7 @@ import { readRecord } from "./flows/read-record.ts";
 import { readSchema } from "./flows/read-schema.ts";
 import { readSnapshot } from "./flows/read-snapshot.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
+import { scopedTokenFlows } from "./flows/scoped-tokens.ts";
 import type { Handlers } from "./http/answer.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
@@ -29,6 +31,7 @@ import { mountOpenApi } from "./http/routes/openapi.ts";
 import { operatorRoutes } from "./http/routes/operator.ts";
 import { recordRoutes } from "./http/routes/records.ts";
 import { schemaRoutes } from "./http/routes/schemas.ts";
+import { tokenRoutes } from "./http/routes/tokens.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
@@ -66,6 +69,7 @@ export interface RunningServer {
 
 /** As long a key is remembered. */
 const RECEIPT_DAYS = 30;
+const TOKEN_DAYS = 30;
 const HOUR_MS = 3_600_000;
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
@@ -101,9 +105,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = await createEdge({ logger, isOriginAllowed, stopping: stopping.signal });
   const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, now: Date.now });
   const cursors = pageCursors(await readCursorKey(pool));
-  const revoked = (keyId: string) => {
-    authenticator.forget(keyId);
-    gateway.recheck();
+  const revoked = (tokenId: string) => {
+    authenticator.forget(tokenId);
+    return gateway.revoke(tokenId);
   };
   const push = async (world: number, schema: ModelSchema) => {
     const result = await pushSchema(pool, world, schema);
@@ -116,6 +120,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...recordRoutes(readRecord(pool, schemas), listRecords(pool, schemas, cursors)),
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
+    ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
     ...operatorRoutes(operatorFlows(pool, revoked)),
   };
   mount(app, handlers, authenticator);
@@ -123,7 +128,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mountOpenApi(app);
   await app.listen({ host, port });
   const pruner = startPruner(
-    () => prune(pool, { receiptDays: RECEIPT_DAYS, logDays: options.logRetentionDays }),
+    () => prune(pool, { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, logDays: options.logRetentionDays }),
     options.pruneEveryMs ?? HOUR_MS,
     report("prune_failed"),
   );

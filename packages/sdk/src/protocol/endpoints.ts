@@ -6,6 +6,17 @@ import { SchemaPush, SchemaPushed, SchemaRead } from "./model-schema.ts";
 import { Deleted, Organization, OrganizationBody, RevokeBody, SecretKey, SecretKeyBody } from "./operator.ts";
 import type { EndpointName } from "./paths.ts";
 import { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
+import {
+  Capability,
+  CapabilityBody,
+  CapabilityDeleted,
+  EphemeralKey,
+  EphemeralKeyBody,
+  EphemeralKeyDeleted,
+  EphemeralKeysDeleted,
+  Identity,
+  RotateBody,
+} from "./tokens.ts";
 
 /** Who may call: a token of the organisation, a secret key only, or the operator. */
 export type Audience = "token" | "secret_key" | "operator";
@@ -32,6 +43,11 @@ export interface QueryParameter {
 
 const model = { description: "Model name; may be repeated.", repeatable: true } as const;
 const group = { description: "Sync group `<kind>:<id>`; may be repeated.", repeatable: true } as const;
+
+const tokenPage = {
+  limit: { description: "1 to 100, default 20." },
+  starting_after: { description: "`next_cursor` of the page before." },
+} as const;
 
 /** Endpoint name → what it takes and what it answers. The same keys as `paths` and the server's handlers. */
 export const endpoints = {
@@ -122,6 +138,51 @@ export const endpoints = {
     reply: { 200: SchemaPushed, 201: SchemaPushed },
   },
   readSchema: { summary: "Read the pushed models", audience: "token", reply: { 200: SchemaRead } },
+  createCapability: {
+    summary: "Mint a capability for an agent",
+    audience: "secret_key",
+    body: CapabilityBody,
+    reply: { 201: Capability },
+  },
+  listCapabilities: {
+    summary: "List capabilities, oldest first",
+    audience: "secret_key",
+    query: tokenPage,
+    reply: { 200: ListEnvelope(Capability) },
+  },
+  readCapability: { summary: "Read one capability", audience: "secret_key", reply: { 200: Capability } },
+  rotateCapability: {
+    summary: "Replace a capability's token",
+    audience: "secret_key",
+    body: RotateBody,
+    bodyOptional: true,
+    reply: { 201: Capability },
+  },
+  revokeCapability: { summary: "Revoke a capability", audience: "secret_key", reply: { 200: CapabilityDeleted } },
+  createEphemeralKey: {
+    summary: "Mint a key for a person's browser",
+    audience: "secret_key",
+    body: EphemeralKeyBody,
+    reply: { 201: EphemeralKey },
+  },
+  listEphemeralKeys: {
+    summary: "List ephemeral keys, oldest first",
+    audience: "secret_key",
+    query: { ...tokenPage, user: { description: "Only this person's keys." } },
+    reply: { 200: ListEnvelope(EphemeralKey) },
+  },
+  revokeEphemeralKey: {
+    summary: "Revoke one ephemeral key",
+    audience: "secret_key",
+    reply: { 200: EphemeralKeyDeleted },
+  },
+  revokeEphemeralKeys: {
+    summary: "Revoke every key of a person",
+    audience: "secret_key",
+    query: { user: { description: "Whose keys; required." } },
+    reply: { 200: EphemeralKeysDeleted },
+  },
+  readIdentity: { summary: "Who this token is, and what it may do", audience: "token", reply: { 200: Identity } },
   createOrganization: {
     summary: "Create an organisation",
     audience: "operator",

@@ -64,6 +64,8 @@ export const errorCodes = {
   idempotency_key_mismatch: validation(400),
   token_in_query: validation(400),
   too_many_operations: validation(400),
+  narrow_scope_required: validation(400),
+  invalid_participant_kind: validation(400),
   read_at_in_future: validation(400),
   duplicate_header: validation(400),
   method_not_allowed: validation(405),
@@ -76,6 +78,8 @@ export const errorCodes = {
   organization_not_found: notFound,
   secret_key_not_found: notFound,
   schema_not_found: notFound,
+  capability_not_found: notFound,
+  ephemeral_key_not_found: notFound,
 
   stale_context: conflict("re-read"),
   already_exists: conflict("re-read"),

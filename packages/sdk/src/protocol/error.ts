@@ -1,11 +1,19 @@
 import { type Static, Type } from "typebox";
 
-/** What a denied caller would have needed. */
+/** What a denied caller would have needed. The last four keys come with a denied update of a favorite alone. */
 export const RequiredCapability = Type.Object({
+  /** `read`, `create`, `update` or `delete`. */
   can: Type.String(),
   model: Type.String(),
-  syncGroup: Type.Optional(Type.String()),
+  /** A group in which it would have been allowed, out of those that the caller may know of. */
+  syncGroup: Type.String(),
+  /** `<model>.<can>`: the operation to mint the next token with. */
   scope: Type.String(),
+  constraints: Type.Optional(Type.Object({ model: Type.String(), syncGroup: Type.String() })),
+  /** The organisation, whose secret key mints such a token. */
+  issuer: Type.Optional(Type.String()),
+  ttlSeconds: Type.Optional(Type.Integer()),
+  nonce: Type.Optional(Type.String()),
 });
 export type RequiredCapability = Static<typeof RequiredCapability>;
 

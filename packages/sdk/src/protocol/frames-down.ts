@@ -52,7 +52,8 @@ export type FrameDown = Welcome | Entries | SchemaFrame | Resync | Pong | ErrorF
 export const closeCodes = {
   badFrame: 4400,
   token: 4401,
-  origin: 4403,
+  /** A foreign origin, or a subscription outside the token's scope. */
+  forbidden: 4403,
   noHello: 4408,
   slowReader: 4409,
   tooManyFrames: 4429,

@@ -47,4 +47,5 @@ export { type EndpointName, paths, STREAM_PATH } from "./paths.ts";
 export { BareWriteBody, Claim, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
 export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./snapshot.ts";
 export { OnStale, StaleNotification } from "./stale.ts";
+export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens.ts";
 export { INTERFACE_VERSION, STREAM_PROTOCOL } from "./version.ts";

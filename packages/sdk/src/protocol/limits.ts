@@ -26,6 +26,10 @@ export const limits = {
   schemaFields: 200,
   /** What the SDK puts into one bulk request at most. */
   bulkBodyBytes: 256 * KiB,
+  capabilityTtlSeconds: 600,
+  ephemeralTtlSeconds: 900,
+  tokenTtlMaxSeconds: 86_400,
+  userMetaLength: 4 * KiB,
   frameBytes: 64 * KiB,
   helloMs: 5_000,
   pingMs: 25_000,

@@ -1,5 +1,5 @@
 import type { Verb } from "@holdfast/sdk/protocol";
-import type { PastEntry } from "../rules/stale.ts";
+import type { FiledEntry } from "../rules/world-state.ts";
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
 
@@ -13,6 +13,7 @@ interface PastRow {
   changed_fields: string | null;
   written_by: string;
   client_id: string | null;
+  groups: string[];
 }
 
 export interface HistoryQuestion extends RecordName {
@@ -20,10 +21,10 @@ export interface HistoryQuestion extends RecordName {
 }
 
 /** What happened to each record after a position, oldest first; one list per question. */
-export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<PastEntry[][]> => ({
+export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<FiledEntry[][]> => ({
   name: "load_history",
   text: `select k.n, l.* from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) with ordinality as k(world, model, id, after, n)
-    cross join lateral (select sync_id, verb, changed_fields, participant_kind || ':' || actor as written_by, client_id from holdfast.log l
+    cross join lateral (select sync_id, verb, changed_fields, participant_kind || ':' || actor as written_by, client_id, groups from holdfast.log l
       where l.world = k.world and l.model = k.model and l.id = k.id and l.sync_id > k.after
       order by l.sync_id desc limit ${MOST}) l`,
   values: [
@@ -33,21 +34,22 @@ export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<Pa
     questions.map(({ after }) => after),
   ],
   read: (rows) => {
-    const lists: PastEntry[][] = questions.map(() => []);
+    const lists: FiledEntry[][] = questions.map(() => []);
     for (const row of rows as PastRow[]) lists[row.n - 1]?.push(toEntry(row));
     return lists.map((list) => bounded(list.sort((a, b) => a.syncId - b.syncId)));
   },
 });
 
-const toEntry = (row: PastRow): PastEntry => ({
+const toEntry = (row: PastRow): FiledEntry => ({
   syncId: row.sync_id,
   verb: row.verb,
   changedFields: row.changed_fields === null ? null : (JSON.parse(row.changed_fields) as string[]),
   writtenBy: row.written_by,
   clientId: row.client_id,
+  groups: row.groups,
 });
 
-const bounded = (list: PastEntry[]): PastEntry[] =>
+const bounded = (list: FiledEntry[]): FiledEntry[] =>
   list.length < MOST
     ? list
     : list.map((entry, i) => (i === 0 ? { ...entry, changedFields: null, clientId: null } : entry));

@@ -114,7 +114,14 @@ export async function revokeConfiguredKeys(tx: Transaction, world: number, excep
   );
 }
 
-export type KeyLookup = { readonly principal: Principal; readonly revoked: boolean };
+export interface KeyLookup {
+  readonly principal: Omit<Principal, "scope">;
+  /** What a scoped token carries; a secret key may do everything. */
+  readonly grant?: { readonly operations: readonly string[]; readonly syncGroups: readonly string[] };
+  readonly revoked: boolean;
+  /** Absent for a token without an end. */
+  readonly expiresInMs?: number;
+}
 
 export async function findSecretKey(db: Transaction, hash: Buffer): Promise<KeyLookup | undefined> {
   const { rows } = await db.query<{
@@ -140,6 +147,8 @@ export async function findSecretKey(db: Transaction, hash: Buffer): Promise<KeyL
         participantKind: "system",
         participantId: row.id,
         tokenId: row.id,
+        tokenKind: "secret_key",
+        expiresAt: null,
       },
     }
   );

@@ -1,9 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
 import { findSecretKey, type KeyLookup } from "../db/organizations.ts";
 import type { Database } from "../db/pool.ts";
+import { findToken } from "../db/scoped-tokens.ts";
 import type { Principal } from "../rules/participant.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import { hasValidChecksum } from "../rules/token.ts";
+import { scopeOf } from "../rules/scope.ts";
+import { hasValidChecksum, isSecretKey } from "../rules/token.ts";
 import { tokenHash } from "./secret-keys.ts";
 
 /** Who is asking. Answers from memory for two seconds, so that a revocation works everywhere within five. */
@@ -18,19 +20,19 @@ const FRESH_MS = 2_000;
 const MOST_REMEMBERED = 10_000;
 
 export function createAuthenticator(pool: Database, adminToken: string): Authenticator {
-  const remembered = new Map<string, { readonly found: KeyLookup; readonly at: number }>();
-  const asking = new Map<string, Promise<KeyLookup | undefined>>();
+  const remembered = new Map<string, { readonly found: Known; readonly at: number }>();
+  const asking = new Map<string, Promise<Known | undefined>>();
   const adminHash = tokenHash(adminToken);
 
   /** Requests that come while a token is being looked up wait for the same answer. */
-  function lookUp(token: string): Promise<KeyLookup | undefined> {
+  function lookUp(token: string): Promise<Known | undefined> {
     const asked = asking.get(token) ?? askDatabase(token).finally(() => asking.delete(token));
     asking.set(token, asked);
     return asked;
   }
 
-  async function askDatabase(token: string): Promise<KeyLookup | undefined> {
-    const found = await findSecretKey(pool, tokenHash(token));
+  async function askDatabase(token: string): Promise<Known | undefined> {
+    const found = known(await (isSecretKey(token) ? findSecretKey : findToken)(pool, tokenHash(token)));
     remembered.delete(token);
     // Unknown tokens are not remembered: a stranger cannot fill the memory with guesses.
     if (!found) return undefined;
@@ -41,10 +43,10 @@ export function createAuthenticator(pool: Database, adminToken: string): Authent
 
   return {
     async principalOf(token) {
-      const known = remembered.get(token);
-      if (known && Date.now() - known.at < FRESH_MS) return verdict(known.found);
+      const memory = remembered.get(token);
+      if (memory && Date.now() - memory.at < FRESH_MS) return verdict(memory.found, Date.now() - memory.at);
       if (!hasValidChecksum(token)) return refuse("apikey_invalid");
-      return verdict(await lookUp(token));
+      return verdict(await lookUp(token), 0);
     },
     isOperator: (token) => timingSafeEqual(tokenHash(token), adminHash),
     forget: (tokenId) => {
@@ -53,8 +55,27 @@ export function createAuthenticator(pool: Database, adminToken: string): Authent
   };
 }
 
-const verdict = (found: KeyLookup | undefined): Principal | Refusal =>
-  found === undefined ? refuse("apikey_invalid") : found.revoked ? refuse("token_revoked") : found.principal;
+interface Known {
+  readonly principal: Principal;
+  readonly revoked: boolean;
+  readonly expiresInMs: number | undefined;
+}
+
+const known = (found: KeyLookup | undefined): Known | undefined =>
+  found && {
+    principal: {
+      ...found.principal,
+      scope: found.grant && scopeOf(found.principal.organization, found.grant.operations, found.grant.syncGroups),
+    },
+    revoked: found.revoked,
+    expiresInMs: found.expiresInMs,
+  };
+
+function verdict(found: Known | undefined, ageMs: number): Principal | Refusal {
+  if (found === undefined) return refuse("apikey_invalid");
+  if (found.revoked) return refuse("token_revoked");
+  return found.expiresInMs !== undefined && found.expiresInMs <= ageMs ? refuse("token_expired") : found.principal;
+}
 
 /** The token of `Authorization: Bearer <token>`; undefined when the header is absent or anything else. */
 export function bearerToken(header: string | undefined): string | undefined {

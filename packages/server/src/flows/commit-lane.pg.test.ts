@@ -217,6 +217,9 @@ test("[L9] a listener that throws is reported; the commit is answered, and so is
     livemode: true,
     participantKind: "system",
     participantId: "key_of_the_test",
+    tokenKind: "secret_key",
+    expiresAt: null,
+    scope: undefined,
     tokenId: "key_of_the_test",
   };
   const submit = (id: string) => {

@@ -10,7 +10,7 @@ const app = await startApp();
 const { call, keys, url } = app;
 const slides = "/v1/models/slide";
 const pool = createPool({ url: app.databaseUrl, maxConnections: 4 });
-const pruneAll = async (logDays: number | undefined) => prune(pool, { receiptDays: 30, logDays });
+const pruneAll = async (logDays: number | undefined) => prune(pool, { receiptDays: 30, tokenDays: 30, logDays });
 const [{ world } = { world: 0 }] = await app.sql<{ world: number }>(
   "select world from holdfast.world w join holdfast.head h on h.world = w.id where w.organization = $1 and livemode",
   [app.organization],
@@ -42,6 +42,19 @@ test("[I9] a receipt is forgotten after 30 days: its key is new, and the create 
   expect([again.headers["idempotent-replayed"], again.body.lastSyncId]).toEqual([undefined, at]);
   const young = await call("POST", slides, { json: { id: "i9-young", data: { deckId: "d" } }, key: "young-key" });
   expect(young.headers["idempotent-replayed"]).toBe("true");
+});
+
+test("[K8] a token that ended is told of for 30 more days, and then forgotten", async () => {
+  const json = { wideScope: true };
+  const [old, young] = [
+    (await call("POST", "/v1/capabilities", { json })).body.id,
+    (await call("POST", "/v1/capabilities", { json })).body.id,
+  ];
+  await app.sql("update holdfast.scoped_token set expires_at = now() - interval '31 days' where id = $1", [old]);
+  await app.sql("update holdfast.scoped_token set expires_at = now() - interval '29 days' where id = $1", [young]);
+  expect((await pruneAll(undefined)).tokens).toBe(1);
+  expect((await call("GET", `/v1/capabilities/${old}`)).status).toBe(404);
+  expect((await call("GET", `/v1/capabilities/${young}`)).body.status).toBe("expired");
 });
 
 test("[L6] without a retention the log is kept whole, however old it is", async () => {

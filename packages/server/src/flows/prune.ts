@@ -9,16 +9,20 @@ import {
   readTrimTarget,
   setTrimmed,
 } from "../db/prune.ts";
+import { deleteEndedTokens } from "../db/scoped-tokens.ts";
 import { type Transaction, transaction } from "../db/transaction.ts";
 
 /** What is kept for how long. A log without a limit is kept whole. */
 export interface Retention {
   readonly receiptDays: number;
+  /** How long an ended token can still be looked up. */
+  readonly tokenDays: number;
   readonly logDays: number | undefined;
 }
 
 export interface Pruned {
   readonly receipts: number;
+  readonly tokens: number;
   readonly entries: number;
 }
 
@@ -29,11 +33,12 @@ export interface Pruned {
  *
  * In that order a reader is told to resync before anything is missing, and a crash in between leaves only work to do.
  */
-export async function prune(db: Database, { receiptDays, logDays }: Retention): Promise<Pruned> {
+export async function prune(db: Database, { receiptDays, tokenDays, logDays }: Retention): Promise<Pruned> {
   const receipts = await untilDone(db, (tx) => deleteOldReceipts(tx, receiptDays));
+  const tokens = await untilDone(db, (tx) => deleteEndedTokens(tx, tokenDays, PRUNE_STEP));
   let entries = 0;
   if (logDays !== undefined) for (const start of await readLogStarts(db)) entries += await trimLog(db, start, logDays);
-  return { receipts, entries };
+  return { receipts, tokens, entries };
 }
 
 async function trimLog(db: Database, { world, trimmedTo: from }: LogStart, days: number): Promise<number> {

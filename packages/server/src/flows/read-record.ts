@@ -2,23 +2,29 @@ import type { ReadEnvelope } from "@holdfast/sdk/protocol";
 import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
 import { readRecord as readStored } from "../db/records.ts";
+import type { Principal } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
+import { checkModel, isWithin } from "../rules/scope.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
-export type ReadRecord = (world: number, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
+export type ReadRecord = (reader: Principal, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
 
 /** One record. The stamp is taken first: what is read may be newer than it says, never older. */
 export const readRecord =
   (db: Database, schemas: SchemaCache): ReadRecord =>
-  async (world, model, id) => {
+  async (reader, model, id) => {
+    const { world, scope } = reader;
     const declared = (await liveSchema(db, schemas, world)).models.get(model.toLowerCase());
+    const hidden = checkModel(reader, declared?.name ?? model);
+    if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
     const { syncId: stamp } = await readHead(db, world);
     const record = await readStored(db, { world, model: model.toLowerCase(), id });
-    if (!record) return refuse("record_not_found", { param: "id" });
+    // Outside the reader's groups is as good as not there.
+    if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
     const { syncId, createdAt, updatedAt, updatedBy, archivedAt, data } = record;
     return {
       object: "model",

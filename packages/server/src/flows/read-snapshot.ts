@@ -2,16 +2,16 @@ import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
 import { readSnapshotPage } from "../db/snapshot.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import { organizationGroup } from "../rules/sync-group.ts";
+import type { View } from "../rules/view.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { PageCursors } from "./page-cursor.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
 export interface SnapshotRequest {
   readonly world: number;
-  readonly organization: string;
+  readonly view: View;
+  /** The models that were asked for by name. */
   readonly models: readonly string[] | undefined;
-  readonly groups: readonly string[] | undefined;
   readonly limit: number;
   readonly cursor: string | undefined;
 }
@@ -29,11 +29,12 @@ interface SnapshotCursor {
 /** The stamp is the head before the first page, and the cursor carries it on: whoever reads the log from there misses nothing. */
 export const readSnapshot =
   (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadSnapshot =>
-  async ({ world, organization, models, groups, limit, cursor }) => {
-    const keys = models?.map((name) => name.toLowerCase()).sort();
+  async ({ world, view, models, limit, cursor }) => {
+    const keys = view.models && [...view.models].sort();
     const schema = await liveSchema(db, schemas, world);
-    if (keys?.some((key) => !schema.models.has(key))) return refuse("unknown_model", { param: "model", status: 400 });
-    const within = groups?.includes(organizationGroup(organization)) ? undefined : groups;
+    if (models?.some((name) => !schema.models.has(name.toLowerCase())))
+      return refuse("unknown_model", { param: "model", status: 400 });
+    const within = view.groups && [...view.groups].sort();
     const context = JSON.stringify(["snapshot", world, keys ?? null, within ?? null]);
     const from = cursor === undefined ? undefined : (cursors.open(context, cursor) as SnapshotCursor | undefined);
     if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });

@@ -70,7 +70,10 @@ async function admit(
     const principal = await authenticator.principalOf(token);
     return isRefusal(principal) ? principal : refuse("admin_required");
   }
-  return authenticator.principalOf(token);
+  const principal = await authenticator.principalOf(token);
+  return audience === "secret_key" && !isRefusal(principal) && principal.tokenKind !== "secret_key"
+    ? refuse("secret_key_required")
+    : principal;
 }
 
 const TRANSLATED: ReadonlySet<EndpointName> = new Set<EndpointName>([

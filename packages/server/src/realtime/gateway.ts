@@ -14,8 +14,8 @@ export interface GatewayOptions extends SessionDeps {
 /** The stream's door: upgrades, and looks after the open sockets. */
 export interface Gateway {
   readonly size: number;
-  /** A key was revoked here: its sockets are looked at now. */
-  recheck(): void;
+  /** Closes the streams that run on a token; answers how many. */
+  revoke(tokenId: string): number;
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
     get size() {
       return sessions.size;
     },
-    recheck,
+    revoke: (tokenId) => [...sessions.values()].filter(({ session }) => session.revoke(tokenId)).length,
     async close() {
       stopping = true;
       clearInterval(checking);

@@ -7,7 +7,7 @@ import { newId } from "../ids.ts";
 import { type Principal, participantName } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
-import { type View, viewOf } from "../rules/view.ts";
+import { isSameView, type View, viewName, viewOf } from "../rules/view.ts";
 import { envelopeOf } from "../wire/envelope.ts";
 import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
@@ -41,6 +41,8 @@ export interface Session {
   /** Called every few seconds: is the token still good, is the reader still reading? */
   check(): Promise<void>;
   close(code: number, reason: string): void;
+  /** Ends the session when it runs on that token; answers whether it did. */
+  revoke(tokenId: string): boolean;
 }
 
 const PAGE = 500;
@@ -51,6 +53,8 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
   const id = newId("ses_");
   const withinBudget = createFrameBudget(now);
   let phase: Phase = { name: "greeting" };
+  /** What the reader asked to hear, and what it gets of that. */
+  let wish: Wish = { models: undefined, groups: undefined };
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
   let slowSince: number | undefined;
@@ -118,15 +122,16 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
     clearTimeout(helloTimer);
     const principal = await authenticator.principalOf(token);
     if (isRefusal(principal)) return fail(principal, closeCodes.token);
-    if (groups?.every(isSyncGroup) === false)
-      return fail(refuse("invalid_sync_group", { param: "groups" }), closeCodes.badFrame);
+    const seen = lookFor(principal, { models, groups });
+    if (!seen) return;
     leave();
     const subscription = await hub.listen(principal.world, { hear, schemaPushed });
     const head = await log.head(principal.world);
     const schema = await log.schema(principal.world);
     if (socket.readyState !== socket.OPEN) return subscription.end();
     phase = { name: "catching-up", principal, token, subscription };
-    view = viewOf(principal.organization, models, groups);
+    wish = { models, groups };
+    view = seen;
     position = since ?? head.syncId;
     const welcome: Welcome = {
       frame: "welcome",
@@ -136,7 +141,7 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
       participant: participantName(principal.participantKind, principal.participantId),
       protocol: STREAM_PROTOCOL,
       resumeFrom: position,
-      expiresAt: null,
+      expiresAt: principal.expiresAt,
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
     };
     send(welcome);
@@ -181,9 +186,22 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
 
   function follow(models: readonly string[] | undefined, groups: readonly string[] | undefined): void {
     if (phase.name === "greeting") return;
-    if (groups?.every(isSyncGroup) === false)
+    const seen = lookFor(phase.principal, { models, groups });
+    if (!seen) return;
+    wish = { models, groups };
+    view = seen;
+  }
+
+  /** The view that a wish gets; undefined when it was refused, and the socket with it. */
+  function lookFor(principal: Principal, { models, groups }: Wish): View | undefined {
+    if (groups?.every(isSyncGroup) === false) {
       fail(refuse("invalid_sync_group", { param: "groups" }), closeCodes.badFrame);
-    else view = viewOf(phase.principal.organization, models, groups);
+      return undefined;
+    }
+    const seen = viewOf(principal, models, groups);
+    if (!isRefusal(seen)) return seen;
+    fail({ ...seen, param: `${seen.param}s` }, closeCodes.forbidden);
+    return undefined;
   }
 
   async function renew(token: string): Promise<void> {
@@ -199,7 +217,11 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
       return fail(refuse("apikey_invalid", { message: "The new token is another participant's." }), closeCodes.token);
     // The phase may have moved on while the token was looked up; only the token changes.
     const current = phase as Phase;
-    if (current.name !== "greeting") phase = { ...current, principal: next, token };
+    if (current.name === "greeting") return;
+    phase = { ...current, principal: next, token };
+    const seen = lookFor(next, wish);
+    // What the old token showed and the new one hides, or the other way round, no entry of the log would tell.
+    if (seen && !isSameView(seen, view)) resync("scope");
   }
 
   socket.on("message", (data, isBinary) => {
@@ -225,7 +247,17 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
       if (isRefusal(principal)) fail(principal, closeCodes.token);
     },
     close,
+    revoke(tokenId) {
+      if (phase.name === "greeting" || phase.principal.tokenId !== tokenId) return false;
+      fail(refuse("token_revoked"), closeCodes.token);
+      return true;
+    },
   };
+}
+
+interface Wish {
+  readonly models: readonly string[] | undefined;
+  readonly groups: readonly string[] | undefined;
 }
 
 /** Readers with the same view get the same bytes: the frame is built once for each piece of news. */
@@ -237,10 +269,7 @@ function sharedFrame(view: View, news: News): string {
     known = new Map();
     frames.set(news, known);
   }
-  const key =
-    view.models || view.groups
-      ? JSON.stringify([view.models && [...view.models], view.groups && [...view.groups]])
-      : "";
+  const key = viewName(view);
   let frame = known.get(key);
   if (frame === undefined) {
     frame = entriesFrame(view, news);

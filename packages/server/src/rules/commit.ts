@@ -6,24 +6,18 @@ import {
   type StaleNotification,
   type Verb,
 } from "@holdfast/sdk/protocol";
-import { type CommitOperation, type CommitRequest, operationKeyName, recordKey } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
+import { checkScope } from "./commit-scope.ts";
 import { participantName } from "./participant.ts";
 import { checkPayload, writesNothing } from "./payload.ts";
 import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, heldReceipt } from "./receipt.ts";
 import { type Refusal, refuse } from "./refusal.ts";
-import { replayOf } from "./replay.ts";
+import { isRepeated, replayOf } from "./replay.ts";
 import { sameJson } from "./same-json.ts";
 import { type Collision, judgeStale, type Writer } from "./stale.ts";
 import { checkGroups, groupsOf } from "./sync-group.ts";
-import {
-  type LogLine,
-  newerEntries,
-  type RecordState,
-  receiptKey,
-  type StoredReceipt,
-  type WorldState,
-} from "./world-state.ts";
+import { type LogLine, newerEntries, type RecordState, type StoredReceipt, type WorldState } from "./world-state.ts";
 
 /** What becomes of one commit. Only `confirmed` and `held` are remembered under the commit's key. */
 export type Decision =
@@ -39,8 +33,8 @@ export type Decision =
 export function decideCommit(state: WorldState, commit: CommitRequest): Decision {
   const replay = replayOf(state, commit);
   if (replay) return replay;
-  // Scope stands here in the order. A secret key, the only kind of token so far, may write everything.
-  const refusal = checkPayloads(state, commit) ?? checkClaims(commit) ?? checkReadAt(state, commit);
+  const refusal =
+    checkScope(state, commit) ?? checkPayloads(state, commit) ?? checkClaims(commit) ?? checkReadAt(state, commit);
   if (refusal) return { kind: "refused", refusal };
   const draft = draftCommit(state, commit);
   const premises = judgeReads(state, commit);
@@ -148,11 +142,6 @@ function draftCommit(state: WorldState, commit: CommitRequest): Draft {
   return draft;
 }
 
-/** The same operation under its own key was done before: it counts, and does nothing. */
-const isRepeated = (state: WorldState, commit: CommitRequest, operation: CommitOperation): boolean =>
-  operation.idempotencyKey !== undefined &&
-  state.receipts.has(receiptKey(writerOf(commit).writtenBy, operationKeyName(operation.idempotencyKey)));
-
 function isSameCreate(record: RecordState, operation: CommitOperation, model: Model, commit: CommitRequest): boolean {
   const wanted = applyOperation(
     undefined,
@@ -180,7 +169,13 @@ function collisionOf(
     data: operation.data as JsonObject | undefined,
     conflict: model.conflict ?? "field",
     row: before?.data,
-    newer: newerEntries(state, recordKey(operation.model, operation.id), operation.readAt, writerOf(commit)),
+    newer: newerEntries(
+      state,
+      recordKey(operation.model, operation.id),
+      operation.readAt,
+      writerOf(commit),
+      commit.principal.scope,
+    ),
   });
 }
 

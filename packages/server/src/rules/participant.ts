@@ -1,5 +1,8 @@
 import type { ParticipantKind } from "@holdfast/sdk/protocol";
 
+/** A secret key is a server's, a capability an agent's, an ephemeral key a person's browser's. */
+export type TokenKind = "secret_key" | "capability" | "ephemeral_key";
+
 /** Who asks: one participant of one organisation in one environment (a world). */
 export interface Principal {
   /** The organisation in one environment, as its small number in the database. */
@@ -9,6 +12,19 @@ export interface Principal {
   readonly participantKind: ParticipantKind;
   readonly participantId: string;
   readonly tokenId: string;
+  readonly tokenKind: TokenKind;
+  /** ISO; null for a token without an end. */
+  readonly expiresAt: string | null;
+  /** Undefined: everything in its world, as a secret key. */
+  readonly scope: Scope | undefined;
+}
+
+/** What a scoped token may do, and with which records. */
+export interface Scope {
+  /** `<model>.<read|create|update|delete|*>`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`; models in lower case. */
+  readonly operations: ReadonlySet<string>;
+  /** Undefined: every record of the organisation. */
+  readonly groups: ReadonlySet<string> | undefined;
 }
 
 /** `<kind>:<id>`: the participant's name within its world. */

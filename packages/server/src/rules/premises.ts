@@ -1,7 +1,9 @@
 import type { Read, StaleNotification } from "@holdfast/sdk/protocol";
 import { type CommitRequest, recordKey } from "./commit-request.ts";
+import type { Scope } from "./participant.ts";
 import { participantName } from "./participant.ts";
 import { type Refusal, refuse } from "./refusal.ts";
+import { may } from "./scope.ts";
 import { type Collision, judgePremise, type Writer } from "./stale.ts";
 import { organizationGroup } from "./sync-group.ts";
 import { type GroupHead, newerEntries, newestOfOthers, type WorldState, writerName } from "./world-state.ts";
@@ -19,10 +21,13 @@ export function judgeReads(state: WorldState, commit: CommitRequest): Premises {
     writtenBy: participantName(commit.principal.participantKind, commit.principal.participantId),
     clientId: commit.clientId,
   };
+  const { scope } = commit.principal;
   for (const [index, read] of commit.reads.entries()) {
     if (read.onStale === "overwrite") continue;
     const notice =
-      read.group === undefined ? rowPremise(state, read, writer) : groupPremise(state, read, read.group, writer);
+      read.group === undefined
+        ? rowPremise(state, read, writer, scope)
+        : groupPremise(state, read, read.group, writer, scope);
     if (notice && read.onStale === "notify") held.push(notice);
     else if (notice) return { held, refusal: refuse("stale_context", { param: `reads[${index}]` }) };
   }
@@ -33,13 +38,18 @@ export function judgeReads(state: WorldState, commit: CommitRequest): Premises {
 export const groupHeadOf = (state: WorldState, group: string): GroupHead | undefined =>
   group === organizationGroup(state.organization) ? state.head : state.groupHeads.get(group);
 
-function rowPremise(state: WorldState, read: Read, writer: Writer): StaleNotification | undefined {
+function rowPremise(
+  state: WorldState,
+  read: Read,
+  writer: Writer,
+  scope: Scope | undefined,
+): StaleNotification | undefined {
   const model = read.model as string;
   const id = read.id as string;
   const key = recordKey(model, id);
   const record = state.records.get(key);
   const collision =
-    judgePremise(read.fields, record?.data, newerEntries(state, key, read.readAt, writer)) ??
+    judgePremise(read.fields, record?.data, newerEntries(state, key, read.readAt, writer, scope)) ??
     (record ? undefined : goneUnseen(state, read));
   return (
     collision && {
@@ -60,10 +70,19 @@ function goneUnseen(state: WorldState, { readAt, fields = [] }: Read): Collision
     : undefined;
 }
 
-function groupPremise(state: WorldState, read: Read, group: string, writer: Writer): StaleNotification | undefined {
+function groupPremise(
+  state: WorldState,
+  read: Read,
+  group: string,
+  writer: Writer,
+  scope: Scope | undefined,
+): StaleNotification | undefined {
   const newest = newestOfOthers(groupHeadOf(state, group), writerName(writer));
   if (newest <= read.readAt) return undefined;
-  const { model, id, writtenBy } = state.authors.get(newest) ?? { model: "", id: "", writtenBy: "" };
+  const author = state.authors.get(newest);
+  // That the group has news is told; of what kind, only to who may read it.
+  const isTold = author && (scope === undefined || may(scope, author.model, "read"));
+  const { model, id, writtenBy } = isTold ? author : NOBODY;
   return {
     object: "stale_notification",
     model: state.models.get(model)?.name ?? model,
@@ -76,3 +95,5 @@ function groupPremise(state: WorldState, read: Read, group: string, writer: Writ
     currentValues: {},
   };
 }
+
+const NOBODY = { model: "", id: "", writtenBy: "" };

@@ -53,5 +53,6 @@ const rejected = (commit: CommitRequest, refusal: Refusal): CommitReceipt => ({
     code: refusal.code,
     message: refusal.message ?? errorSentences[refusal.code],
     ...(refusal.param !== undefined && { field: refusal.param }),
+    ...(refusal.requiredCapability !== undefined && { requiredCapability: refusal.requiredCapability }),
   },
 });

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorEnvelope } from "@holdfast/sdk/protocol";
+import type { ErrorCode, ErrorEnvelope, RequiredCapability } from "@holdfast/sdk/protocol";
 
 /** A clear no: what the edge turns into an error envelope. `status` overrides the code's own where one code has two. */
 export interface Refusal {
@@ -8,6 +8,7 @@ export interface Refusal {
   readonly message?: string;
   readonly status?: number;
   readonly blockedBy?: number;
+  readonly requiredCapability?: RequiredCapability;
   readonly problems?: ErrorEnvelope["problems"];
 }
 

@@ -1,4 +1,4 @@
-import { type CommitRequest, namesOf, operationKeyName } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, namesOf, operationKeyName } from "./commit-request.ts";
 import { participantName } from "./participant.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { receiptKey, type StoredReceipt, type WorldState } from "./world-state.ts";
@@ -35,3 +35,13 @@ export function replayOf(state: WorldState, commit: CommitRequest): Replay | und
   }
   return undefined;
 }
+
+/** The same operation under its own key was done before: it counts, and does nothing. */
+export const isRepeated = (state: WorldState, commit: CommitRequest, operation: CommitOperation): boolean =>
+  operation.idempotencyKey !== undefined &&
+  state.receipts.has(
+    receiptKey(
+      participantName(commit.principal.participantKind, commit.principal.participantId),
+      operationKeyName(operation.idempotencyKey),
+    ),
+  );

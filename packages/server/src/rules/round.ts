@@ -63,7 +63,13 @@ function append(state: WorldState, commit: CommitRequest, line: LogLine): void {
   const name = writerName(writer);
   state.records.set(key, line.after);
   state.authors.set(line.syncId, { model: line.model, id: line.id, writtenBy: writer.writtenBy });
-  const entry = { syncId: line.syncId, verb: line.verb, changedFields: line.changedFields, ...writer };
+  const entry = {
+    syncId: line.syncId,
+    verb: line.verb,
+    changedFields: line.changedFields,
+    groups: line.groups,
+    ...writer,
+  };
   const past = state.history.get(key);
   if (past) past.push(entry);
   else state.history.set(key, [entry]);

@@ -1,5 +1,5 @@
-/** Kinds of token are told apart by prefix; more kinds come with scoped tokens. */
-export const tokenPrefixes = { live: "sk_live_", test: "sk_test_" } as const;
+/** Kinds of token are told apart by prefix. */
+export const tokenPrefixes = { live: "sk_live_", test: "sk_test_", capability: "rk_", ephemeral_key: "ek_" } as const;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM = 30;
@@ -8,6 +8,8 @@ const SHAPE = new RegExp(`^(?:sk_live_|sk_test_|rk_|ek_)[0-9A-Za-z]{${RANDOM + C
 
 /** Whether a text could be one of our tokens, whatever its checksum: enough to keep it out of addresses and logs. */
 export const looksLikeToken = (text: string): boolean => SHAPE.test(text);
+
+export const isSecretKey = (token: string): boolean => token.startsWith("sk_");
 
 /** Whether the last six characters fit the rest: a mistyped or made-up token is refused without asking the database. */
 export const hasValidChecksum = (token: string): boolean =>

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { sightOf, viewOf } from "./view.ts";
+import { isRefusal } from "./refusal.ts";
+import { scopeOf } from "./scope.ts";
+import { sightOf, type View, viewName, viewOf } from "./view.ts";
 
 const entry = (model: string, groups: string[], groupsBefore: string[] | null = null) => ({
   model,
@@ -21,5 +23,34 @@ test.each([
   ["both", undefined, ["deck:1", "deck:2"], entry("slide", ["deck:2"], ["deck:1"]), "whole"],
   ["a model that does not match and a group that does", ["deck"], ["deck:1"], entry("slide", ["deck:1"]), "hidden"],
 ] as const)("[T7] who hears %s", (_, models, groups, filed, sight) => {
-  expect(sightOf(viewOf("org_1", models, groups), filed)).toBe(sight);
+  const view = viewOf({ organization: "org_1", scope: undefined }, models, groups);
+  expect(sightOf(view as View, filed)).toBe(sight);
 });
+
+const seen = (operations: string[], within: string[], models?: string[], groups?: string[]) => {
+  const view = viewOf({ organization: "org_1", scope: scopeOf("org_1", operations, within) }, models, groups);
+  if (isRefusal(view)) return `${view.param} ${view.requiredCapability?.scope} ${view.requiredCapability?.syncGroup}`;
+  return viewName(view);
+};
+
+test.each([
+  ["everything", ["*.*"], ["org:org_1"], undefined, undefined, ""],
+  ["every model in its groups", ["*.read"], ["deck:2", "deck:1"], undefined, undefined, `[0,["deck:1","deck:2"]]`],
+  [
+    "its models",
+    ["Slide.update", "deck.*", "claim.preempt"],
+    ["org:org_1"],
+    undefined,
+    undefined,
+    `[["deck","slide"],0]`,
+  ],
+  ["what it asks for", ["*.*"], ["deck:1", "deck:2"], ["SLIDE"], ["deck:2"], `[["slide"],["deck:2"]]`],
+  ["another model", ["slide.*"], ["deck:1"], ["slide", "Deck"], undefined, "model Deck.read deck:1"],
+  ["another group", ["*.*"], ["deck:1"], ["slide"], ["deck:1", "deck:2"], "group slide.read deck:2"],
+  ["the whole organisation", ["*.*"], ["deck:1"], undefined, ["org:org_1"], "group *.read org:org_1"],
+] as [string, string[], string[], string[] | undefined, string[] | undefined, string][])(
+  "[K6] a scoped reader gets what it asks for within its token, and is refused beyond it: %s",
+  (_, operations, within, models, groups, wanted) => {
+    expect(seen(operations, within, models, groups)).toBe(wanted);
+  },
+);

@@ -1,19 +1,41 @@
+import type { Principal } from "./participant.ts";
+import type { Refusal } from "./refusal.ts";
+import { checkModel, deny, isWithin, readableModels } from "./scope.ts";
 import { organizationGroup } from "./sync-group.ts";
 
-/** What a reader asked to hear: undefined is everything. Names of models are in lower case. */
+/** What a reader gets to hear: what was asked for, within the token's scope; undefined is everything. Models in lower case. */
 export interface View {
   readonly models: ReadonlySet<string> | undefined;
   readonly groups: ReadonlySet<string> | undefined;
 }
 
-export const viewOf = (
-  organization: string,
+/** Asking for something beyond the scope is refused; asking for nothing in particular gets all that is within it. */
+export function viewOf(
+  { organization, scope }: Pick<Principal, "organization" | "scope">,
   models: readonly string[] | undefined,
   groups: readonly string[] | undefined,
-): View => ({
-  models: models && new Set(models.map((name) => name.toLowerCase())),
-  groups: groups === undefined || groups.includes(organizationGroup(organization)) ? undefined : new Set(groups),
-});
+): View | Refusal {
+  const whole = organizationGroup(organization);
+  const asked = {
+    models: models && new Set(models.map((name) => name.toLowerCase())),
+    groups: groups === undefined || groups.includes(whole) ? undefined : new Set(groups),
+  };
+  if (scope === undefined) return asked;
+  for (const name of models ?? []) {
+    const hidden = checkModel({ organization, scope }, name);
+    if (hidden) return hidden;
+  }
+  const foreign = groups?.find((group) => !isWithin(scope, [group]));
+  if (foreign !== undefined)
+    return deny({ can: "read", model: models?.[0] ?? "*", syncGroup: foreign }, { param: "group" });
+  return { models: asked.models ?? readableModels(scope), groups: groups ? asked.groups : scope.groups };
+}
+
+/** The same for the same view, whatever the order it was asked for in. */
+export const viewName = ({ models, groups }: View): string =>
+  models || groups ? JSON.stringify([models ? [...models].sort() : 0, groups ? [...groups].sort() : 0]) : "";
+
+export const isSameView = (a: View, b: View): boolean => viewName(a) === viewName(b);
 
 export interface Filed {
   readonly model: string;

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { emptyWorld } from "../testing/world.ts";
-import type { PastEntry } from "./stale.ts";
+import { scopeOf } from "./scope.ts";
 import {
+  type FiledEntry,
   type GroupHead,
   newerEntries,
   newestOfOthers,
@@ -68,7 +69,8 @@ const record = (syncId: number): RecordState => ({
   updatedAt: "",
   updatedBy: "user:bob",
 });
-const past = (syncId: number, writtenBy = "user:bob", clientId: string | null = null): PastEntry => ({
+const past = (syncId: number, writtenBy = "user:bob", clientId: string | null = null): FiledEntry => ({
+  groups: ["deck:1"],
   syncId,
   verb: "updated",
   changedFields: ["title"],
@@ -77,14 +79,15 @@ const past = (syncId: number, writtenBy = "user:bob", clientId: string | null = 
 });
 const me = { writtenBy: "user:ann", clientId: "tab" };
 
-function world(syncId: number | null, history: PastEntry[], trimmedTo = 0) {
+function world(syncId: number | null, history: FiledEntry[], trimmedTo = 0) {
   const state = emptyWorld();
   state.head = { ...state.head, syncId: 100, trimmedTo };
   state.records.set("slide/s1", syncId === null ? null : record(syncId));
   state.history.set("slide/s1", history);
   return state;
 }
-const newer = (state: ReturnType<typeof world>, readAt: number) => newerEntries(state, "slide/s1", readAt, me);
+const newer = (state: ReturnType<typeof world>, readAt: number) =>
+  newerEntries(state, "slide/s1", readAt, me, undefined);
 
 test("[S8] a record whose last position was read is fresh, whatever else is known", () => {
   expect(newer(world(5, [past(5)]), 5)).toEqual([]);
@@ -112,4 +115,16 @@ test("[S8] a log trimmed exactly to the position still tells all", () => {
 test("[S6] a record that is gone has the entries that took it away", () => {
   const deletion = { ...past(8), verb: "deleted" as const, changedFields: null };
   expect(newer(world(null, [deletion]), 5)).toEqual([deletion]);
+});
+
+test("[K5] of a record that is gone a scoped writer hears what happened within its groups only", () => {
+  const elsewhere = { ...past(8), groups: ["deck:2"] };
+  const asked = (groups: string[], syncId: number | null) =>
+    newerEntries(world(syncId, [elsewhere]), "slide/s1", 5, me, scopeOf("org_1", ["*.*"], groups));
+  expect([asked(["deck:1"], null), asked(["deck:2"], null), asked(["org:org_1"], null)]).toEqual([
+    [],
+    [elsewhere],
+    [elsewhere],
+  ]);
+  expect(asked(["deck:1"], 8)).toEqual([elsewhere]);
 });

@@ -1,4 +1,6 @@
 import type { JsonObject, Model, Verb } from "@holdfast/sdk/protocol";
+import type { Scope } from "./participant.ts";
+import { isWithin } from "./scope.ts";
 import { isOwn, type PastEntry, type Writer } from "./stale.ts";
 
 /** The end of a world's log, and the newest entry that its newest writer did not make. */
@@ -18,6 +20,11 @@ export interface GroupHead {
   /** Null when the entry came without a clientId: then it is nobody's own. */
   readonly writer: string | null;
   readonly otherSyncId: number;
+}
+
+/** An entry with the groups that its record was in after it. */
+export interface FiledEntry extends PastEntry {
+  readonly groups: readonly string[];
 }
 
 /** Who wrote an entry, and to which record. */
@@ -65,7 +72,7 @@ export interface WorldState {
   /** By `recordKey`; null is known to be absent. */
   readonly records: Map<string, RecordState | null>;
   /** By `recordKey`, oldest first: what came after the oldest `readAt` that the round asks about, and what the round adds. */
-  readonly history: Map<string, PastEntry[]>;
+  readonly history: Map<string, FiledEntry[]>;
   readonly groupHeads: Map<string, GroupHead>;
   /** By position: who wrote the newest entries of the groups that the round asks about. */
   readonly authors: Map<number, Author>;
@@ -90,11 +97,25 @@ export const nextGroupHead = (before: GroupHead | undefined, syncId: number, wri
 export const newestOfOthers = (head: GroupHead | undefined, writer: string | null): number =>
   head === undefined ? 0 : writer !== null && head.writer === writer ? head.otherSyncId : head.syncId;
 
-/** What others did to a record after a position. A log that was trimmed beyond it answers "the whole record". */
-export function newerEntries(state: WorldState, key: string, readAt: number, writer: Writer): readonly PastEntry[] {
+/**
+ * What others did to a record after a position. A log that was trimmed beyond it answers "the whole record". Of a
+ * record that is gone a scoped writer hears what happened within its groups only.
+ */
+export function newerEntries(
+  state: WorldState,
+  key: string,
+  readAt: number,
+  writer: Writer,
+  scope: Scope | undefined,
+): readonly PastEntry[] {
   const record = state.records.get(key);
   if (record && record.syncId <= readAt) return [];
-  const known = (state.history.get(key) ?? []).filter((entry) => entry.syncId > readAt && !isOwn(writer, entry));
+  const known = (state.history.get(key) ?? []).filter(
+    (entry) =>
+      entry.syncId > readAt &&
+      !isOwn(writer, entry) &&
+      (record || scope === undefined || isWithin(scope, entry.groups)),
+  );
   if (!record || readAt >= state.head.trimmedTo) return known;
   // Nobody knows any more what happened up to there: it counts as one entry that touched everything.
   const syncId = Math.min(record.syncId, state.head.trimmedTo);

@@ -1,6 +1,7 @@
 import type { JsonObject, Model, Operation } from "@holdfast/sdk/protocol";
 import type { CommitOperation, CommitRequest } from "../rules/commit-request.ts";
 import { judgeInOrder } from "../rules/round.ts";
+import { scopeOf } from "../rules/scope.ts";
 import type { WorldState } from "../rules/world-state.ts";
 
 /** Models for tests of the rules: a slide filed under its deck, and one that is judged as a whole. */
@@ -37,6 +38,8 @@ export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): Wo
 
 export interface Who {
   readonly id?: string;
+  /** What the writer's token carries; absent: a secret key. */
+  readonly scope?: { readonly operations: readonly string[]; readonly groups: readonly string[] };
   readonly clientId?: string;
 }
 
@@ -47,7 +50,7 @@ let made = 0;
 /** A commit as the edge would hand it over. The fingerprint is what it asks for. */
 export function commitOf(
   operations: readonly CommitOperation[],
-  { id = "ann", clientId, ...rest }: Sent = {},
+  { id = "ann", clientId, scope, ...rest }: Sent = {},
 ): CommitRequest {
   made += 1;
   const names = { clientTxId: rest.idempotencyKey ?? `ctx_${made}`, serverTxId: `stx_${made}` };
@@ -59,6 +62,9 @@ export function commitOf(
       participantKind: "user",
       participantId: id,
       tokenId: "key_1",
+      tokenKind: "secret_key",
+      expiresAt: null,
+      scope: scope && scopeOf("org_1", scope.operations, scope.groups),
     },
     endpoint: "commit",
     single: false,

@@ -11,6 +11,7 @@ export function envelopeOf(refusal: Refusal, requestId: string | undefined): Err
     message: refusal.message ?? errorSentences[refusal.code],
     code: refusal.code,
     ...(refusal.param !== undefined && { param: refusal.param }),
+    ...(refusal.requiredCapability !== undefined && { requiredCapability: refusal.requiredCapability }),
     ...(refusal.blockedBy !== undefined && { blockedBy: refusal.blockedBy }),
     ...(refusal.problems !== undefined && { problems: refusal.problems }),
     ...(requestId !== undefined && { request_id: requestId }),

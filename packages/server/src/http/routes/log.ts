@@ -16,7 +16,8 @@ export function logRoutes(
   awaitNews: AwaitNews,
 ): Pick<Handlers, "readLog" | "readSnapshot"> {
   return {
-    readLog: async ({ principal: { world, organization }, query, signal }) => {
+    readLog: async ({ principal, query, signal }) => {
+      const { world } = principal;
       const after = readInteger(query.one.after, { name: "after", min: 0, max: Number.MAX_SAFE_INTEGER, absent: 0 });
       const limit = readInteger(query.one.limit, {
         name: "limit",
@@ -28,7 +29,8 @@ export function logRoutes(
       const refusal = [after, limit, wait].find(isRefusal) ?? checkGroups(query.many.group);
       if (isRefusal(after) || isRefusal(limit) || isRefusal(wait) || refusal)
         return { refusal: refusal ?? refuse("invalid_value") };
-      const view = viewOf(organization, query.many.model, query.many.group);
+      const view = viewOf(principal, query.many.model, query.many.group);
+      if (isRefusal(view)) return { refusal: view };
       let page = await readLog(world, view, after, limit);
       if (after > page.stamp) return { refusal: refuse("read_at_in_future", { param: "after" }) };
       const deadline = Date.now() + wait;
@@ -46,7 +48,7 @@ export function logRoutes(
       });
       return { text: `{"object":"list","data":[${page.entries.join(",")}],${tail.slice(1)}` };
     },
-    readSnapshot: async ({ principal: { world, organization }, query: { one, many } }) => {
+    readSnapshot: async ({ principal, query: { one, many } }) => {
       const limit = readInteger(one.limit, {
         name: "limit",
         min: 1,
@@ -56,11 +58,12 @@ export function logRoutes(
       if (isRefusal(limit)) return { refusal: limit };
       const refusal = checkGroups(many.group);
       if (refusal) return { refusal };
+      const view = viewOf(principal, many.model, many.group);
+      if (isRefusal(view)) return { refusal: view };
       const page = await readSnapshot({
-        world,
-        organization,
+        world: principal.world,
+        view,
         models: many.model,
-        groups: many.group,
         limit,
         cursor: one.starting_after,
       });

@@ -13,7 +13,7 @@ export function recordRoutes(
 ): Pick<Handlers, "readRecord" | "listRecords"> {
   return {
     readRecord: async ({ principal, params: { model = "", id = "" } }) => {
-      const found = await readRecord(principal.world, model, id);
+      const found = await readRecord(principal, model, id);
       return isRefusal(found) ? { refusal: found } : { value: found };
     },
     listRecords: async ({ principal, params: { model = "" }, query }) => {

@@ -1,0 +1,31 @@
+import type { Identity } from "@holdfast/sdk/protocol";
+import { readHead } from "../db/heads.ts";
+import type { Database } from "../db/pool.ts";
+import { readToken } from "../db/scoped-tokens.ts";
+import type { Principal } from "../rules/participant.ts";
+import { organizationGroup } from "../rules/sync-group.ts";
+
+/** What a token says of itself: whose it is, what it may do, and which log it reads. */
+export type Identify = (principal: Principal) => Promise<Identity>;
+
+const EVERYTHING = ["*.*", "claim.preempt", "claim.reorder"];
+
+export const identify =
+  (db: Database): Identify =>
+  async (principal) => {
+    const { world, organization, livemode, participantId, participantKind, tokenKind, tokenId, expiresAt } = principal;
+    const { logId } = await readHead(db, world);
+    const scoped =
+      tokenKind === "secret_key" ? undefined : await readToken(db, { world, kind: tokenKind, id: tokenId });
+    return {
+      object: "identity",
+      organization,
+      livemode,
+      participant: participantId,
+      participantKind,
+      operations: [...(scoped?.operations ?? EVERYTHING)],
+      syncGroups: [...(scoped?.syncGroups ?? [organizationGroup(organization)])],
+      expiresAt,
+      logId,
+    };
+  };
