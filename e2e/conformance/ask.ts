@@ -6,6 +6,7 @@ import { isObject } from "./pattern.ts";
 import { Unmet } from "./unmet.ts";
 
 const TIMEOUT_MS = 40_000;
+const LARGE = 512 * 1024;
 /** Who has no valid token shares 50 requests a second with everybody at the same address. */
 const STRANGER_PAUSE_MS = 45;
 
@@ -62,7 +63,10 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
           resolve({ request: sent, status, headers, text, body: parsed(text) });
         });
       });
-      going.end(payload);
+      if (payload === undefined || payload.length < LARGE || chunked) return void going.end(payload);
+      // A server that refuses by the length alone may close at once, and its answer would be lost in the rest.
+      going.flushHeaders();
+      setTimeout(() => (answered ? going.destroy() : going.end(payload)), 50);
     });
 
   const ask: Ask = async (method, path, asking = {}) => {

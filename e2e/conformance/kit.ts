@@ -1,5 +1,5 @@
 import type { Answer, Ask, Asking, Entry, Row } from "./answers.ts";
-import { entriesOf, positionOf } from "./answers.ts";
+import { entriesOf, positionOf, rowsOf } from "./answers.ts";
 import { type Assertions, createAssertions } from "./assertions.ts";
 import { NOTE, ownModels } from "./models.ts";
 import { atLeast, someText } from "./pattern.ts";
@@ -46,6 +46,8 @@ export interface Kit extends Assertions {
   head(asking?: Asking): Promise<number>;
   /** The log after a position, up to its head; with ids, only the entries of these records. */
   entries(after: number, ids?: readonly string[], asking?: Asking): Promise<Entry[]>;
+  /** All items of a list, over its pages of a hundred. */
+  listed(path: string, asking?: Asking): Promise<Row[]>;
   /** A stream that is ended with the case. */
   stream(options?: Parameters<typeof openStream>[1]): Promise<Listener>;
   /** A stream that has said hello and was welcomed. */
@@ -133,6 +135,16 @@ export function createKit(place: Place): CaseRun {
         if (page.body.has_more !== true) break;
       }
       return ids ? found.filter((entry) => ids.includes(entry.id)) : found;
+    },
+    async listed(path, asking) {
+      const found: Row[] = [];
+      for (let cursor = ""; ; ) {
+        const page = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}limit=100${cursor}`, asking);
+        kit.answered(page, 200, { object: "list" });
+        found.push(...rowsOf(page));
+        if (page.body.has_more !== true) return found;
+        cursor = `&starting_after=${encodeURIComponent(String(page.body.next_cursor))}`;
+      }
     },
     async stream(options) {
       const stream = await openStream(place.url, options);

@@ -1,4 +1,3 @@
-import { idsOf } from "../answers.ts";
 import { type Chapter, check, checkEach } from "../chapter.ts";
 import { NOTE, WHOLE } from "../models.ts";
 import { absent, anObject, exactly, orNull, sameSet, someText, time } from "../pattern.ts";
@@ -104,9 +103,13 @@ export const chapter: Chapter = {
         token: absent,
         status: "active",
       });
-      const list = t.answered(await t.get(`${path}?limit=100`), 200, { object: "list" });
-      t.that(idsOf(list).includes(id), "the list to name it", idsOf(list).length);
-      t.that(!(one.text + list.text).includes(token.slice(3, 30)), "neither to tell the token");
+      const list = await t.listed(path);
+      t.fits(
+        list.find((item) => item.id === id),
+        { object: "capability", token: absent, status: "active" },
+        "its item",
+      );
+      t.that(!(one.text + JSON.stringify(list)).includes(token.slice(3, 30)), "neither to tell the token");
       t.refused(await t.get(`${path}/cap_nobody`), "capability_not_found");
     }),
     check("Rotating gives a new token of the same participant and scope, and names the old one.", async (t) => {
