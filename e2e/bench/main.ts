@@ -3,17 +3,18 @@ import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { measureCommits } from "./commits.ts";
 import { measureFlush } from "./flush.ts";
+import { measureLists } from "./lists.ts";
 import { measureMemory } from "./memory.ts";
 import { measureSnapshot } from "./snapshot.ts";
 import { measureStep } from "./step.ts";
 import { measureStream } from "./stream.ts";
 import { type Row, toTable } from "./table.ts";
 
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,flush,step,memory] [--rounds 3] [--seconds 3] [--write]
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,flush,step,memory] [--rounds 3] [--seconds 3] [--write]
 
-Measures Holdfast on this machine, beside floors measured in the same run. Takes about six minutes, with memory eight.
+Measures Holdfast on this machine, beside floors measured in the same run. Takes about eight minutes, with memory ten.
 
-  --only     some of the parts: commits, stream, snapshot, flush, step, memory
+  --only     some of the parts: commits, stream, snapshot, lists, flush, step, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
   --seconds  length of a run under load: 3
   --write    put the table into docs/benchmarks.md
@@ -29,6 +30,7 @@ const parts: Record<string, (options: Options) => Promise<Row[]>> = {
   commits: measureCommits,
   stream: measureStream,
   snapshot: measureSnapshot,
+  lists: measureLists,
   flush: measureFlush,
   step: measureStep,
   memory: measureMemory,

@@ -14,6 +14,7 @@ test("[O1] nothing set: an embedded Postgres on this machine only", () => {
     adminToken: undefined,
     schemaFile: undefined,
     origins: undefined,
+    publicUrl: undefined,
     laneCommits: undefined,
     logRetentionDays: undefined,
     logLevel: "info",
@@ -40,6 +41,12 @@ test("[O1] what is set is read", () => {
     logRetentionDays: 90,
     laneCommits: 1,
   });
+  for (const [given, address] of [
+    ["https://sync.example", "https://sync.example"],
+    ["http://localhost:8787/", "http://localhost:8787"],
+    ["https://x.example/sync//", "https://x.example/sync"],
+  ])
+    expect(readConfig({ HOLDFAST_PUBLIC_URL: given }).publicUrl).toBe(address);
 });
 
 test.each<[Record<string, string>, RegExp]>([
@@ -58,6 +65,10 @@ test.each<[Record<string, string>, RegExp]>([
   [{ HOLDFAST_ORIGINS: "app.example" }, /HOLDFAST_ORIGINS takes origins/],
   [{ HOLDFAST_ORIGINS: "https://a.example/" }, /HOLDFAST_ORIGINS/],
   [{ HOLDFAST_ORIGINS: "*" }, /HOLDFAST_ORIGINS/],
+  [{ HOLDFAST_PUBLIC_URL: "sync.example" }, /HOLDFAST_PUBLIC_URL is an address/],
+  [{ HOLDFAST_PUBLIC_URL: "ftp://sync.example" }, /HOLDFAST_PUBLIC_URL/],
+  [{ HOLDFAST_PUBLIC_URL: "https://me:pass@sync.example" }, /HOLDFAST_PUBLIC_URL/],
+  [{ HOLDFAST_PUBLIC_URL: "https://sync.example?a=1" }, /HOLDFAST_PUBLIC_URL/],
   [{ HOLDFAST_LANE_COMMITS: "0" }, /HOLDFAST_LANE_COMMITS/],
   [{ HOLDFAST_LOG_RETENTION_DAYS: "0" }, /HOLDFAST_LOG_RETENTION_DAYS/],
   [{ HOLDFAST_LOG_RETENTION_DAYS: "1.5" }, /HOLDFAST_LOG_RETENTION_DAYS/],

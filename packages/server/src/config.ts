@@ -11,6 +11,8 @@ export interface Config {
   readonly schemaFile: string | undefined;
   /** Undefined: loopback origins only. */
   readonly origins: readonly string[] | undefined;
+  /** Undefined: the address it listens on. */
+  readonly publicUrl: string | undefined;
   readonly laneCommits: number | undefined;
   /** Undefined: the log is kept whole. */
   readonly logRetentionDays: number | undefined;
@@ -50,6 +52,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     origins: text("HOLDFAST_ORIGINS")
       ?.split(",")
       .map((origin) => originOf(origin.trim())),
+    publicUrl: addressOf(text("HOLDFAST_PUBLIC_URL")),
     laneCommits: optionalInteger("HOLDFAST_LANE_COMMITS", text("HOLDFAST_LANE_COMMITS"), 1, 1_000),
     logRetentionDays: optionalInteger("HOLDFAST_LOG_RETENTION_DAYS", text("HOLDFAST_LOG_RETENTION_DAYS"), 1, 36_500),
     logLevel: level,
@@ -66,6 +69,14 @@ function integer(name: string, text: string, min: number, max: number): number {
   if (!(value >= min && value <= max))
     throw new ConfigError(`${name} is a whole number from ${min} to ${max}, not "${text}".`);
   return value;
+}
+
+function addressOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username + url.password !== "")
+    throw new ConfigError(`HOLDFAST_PUBLIC_URL is an address like https://sync.example, not "${text}".`);
+  return url.href.replace(/\/+$/, "");
 }
 
 function originOf(text: string): string {

@@ -26,6 +26,7 @@ Environment (all optional):
   HOLDFAST_ADMIN_TOKEN   opens the operator routes; needed with DATABASE_URL to use them, else made and kept in admin-token
   HOLDFAST_SCHEMA        a JSON file with models to push at start
   HOLDFAST_ORIGINS       browser origins that may call, with commas between; absent: loopback only
+  HOLDFAST_PUBLIC_URL    the address that error pages and /openapi.json tell of; absent: the one it listens on
   HOLDFAST_LANE_COMMITS  commits in one transaction at most: 128
   HOLDFAST_LOG_RETENTION_DAYS
                          log entries older than that are taken away; absent: the log is kept whole
@@ -53,6 +54,7 @@ async function run(words: readonly string[]): Promise<void> {
       host: config.host,
       port: config.port,
       origins: config.origins,
+      publicUrl: config.publicUrl,
       laneCommits: config.laneCommits,
       logRetentionDays: config.logRetentionDays,
       logger,

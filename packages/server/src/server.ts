@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import type { ModelSchema } from "@holdfast/sdk/protocol";
+import type { SchemaPush } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
 import { isMigrated, migrate } from "./db/migrate.ts";
@@ -11,6 +11,7 @@ import { createCommitLane } from "./flows/commit-lane.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { identify } from "./flows/identify.ts";
 import { listRecords } from "./flows/list-records.ts";
+import { modelsOf } from "./flows/models-of.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
 import { prune } from "./flows/prune.ts";
@@ -19,12 +20,14 @@ import { readLog } from "./flows/read-log.ts";
 import { readRecord } from "./flows/read-record.ts";
 import { readSchema } from "./flows/read-schema.ts";
 import { readSnapshot } from "./flows/read-snapshot.ts";
+import { reconcileIndexes } from "./flows/reconcile-indexes.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
 import { scopedTokenFlows } from "./flows/scoped-tokens.ts";
 import type { Handlers } from "./http/answer.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
+import { mountErrorsPage } from "./http/routes/errors-page.ts";
 import { mountHealth } from "./http/routes/health.ts";
 import { logRoutes } from "./http/routes/log.ts";
 import { mountOpenApi } from "./http/routes/openapi.ts";
@@ -35,6 +38,8 @@ import { tokenRoutes } from "./http/routes/tokens.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
+import { createPublicUrl } from "./wire/public-url.ts";
+import { startIndexer } from "./workers/indexer.ts";
 import { startPruner } from "./workers/pruner.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
@@ -51,6 +56,8 @@ export interface ServerOptions {
   readonly port?: number;
   /** Browser origins that may call; undefined: loopback only. */
   readonly origins?: readonly string[] | undefined;
+  /** The address that answers tell of; undefined: the one that it listens on. */
+  readonly publicUrl?: string | undefined;
   /** Commits in one transaction at most; 1 shows what the lane is worth. */
   readonly laneCommits?: number | undefined;
   /** Log entries older than that are taken away; undefined: the log is kept whole. */
@@ -71,6 +78,7 @@ export interface RunningServer {
 const RECEIPT_DAYS = 30;
 const TOKEN_DAYS = 30;
 const HOUR_MS = 3_600_000;
+const INDEXER_TIMES = { everyMs: 600_000, againMs: 5_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
 
@@ -102,21 +110,35 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
 
   const isOriginAllowed = originCheck(options.origins);
-  const app = await createEdge({ logger, isOriginAllowed, stopping: stopping.signal });
-  const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, now: Date.now });
+  const publicUrl = createPublicUrl(options.publicUrl);
+  const { docUrl } = publicUrl;
+  const app = await createEdge({ logger, isOriginAllowed, docUrl, stopping: stopping.signal });
+  const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, docUrl, now: Date.now });
   const cursors = pageCursors(await readCursorKey(pool));
   const revoked = (tokenId: string) => {
     authenticator.forget(tokenId);
     return gateway.revoke(tokenId);
   };
-  const push = async (world: number, schema: ModelSchema) => {
+  const indexer = startIndexer(
+    async (signal) => {
+      const { done, refused, ...changed } = await reconcileIndexes(databaseUrl, signal);
+      if (changed.created + changed.dropped > 0) logger.info({ event: "indexed", ...changed }, "Indexes were changed.");
+      if (refused.length > 0)
+        logger.warn({ event: "too_many_indexes", refused }, "These fields stay without an index.");
+      return done;
+    },
+    INDEXER_TIMES,
+    report("index_failed"),
+  );
+  const push = async (world: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, world, schema);
+    indexer.wake();
     hub.hint(world);
     wake.announce(world);
     return result;
   };
   const handlers: Handlers = {
-    ...commitRoutes(lane),
+    ...commitRoutes(lane, docUrl),
     ...recordRoutes(readRecord(pool, schemas), listRecords(pool, schemas, cursors)),
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
@@ -125,8 +147,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   mount(app, handlers, authenticator);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
-  mountOpenApi(app);
+  mountOpenApi(app, publicUrl, modelsOf(authenticator, log));
+  mountErrorsPage(app);
   await app.listen({ host, port });
+  const url = urlOf(host, app.server.address() as AddressInfo);
+  publicUrl.listeningAt(url);
   const pruner = startPruner(
     () => prune(pool, { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, logDays: options.logRetentionDays }),
     options.pruneEveryMs ?? HOUR_MS,
@@ -140,13 +165,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await Promise.all([gateway.close(), app.close()]);
     clearTimeout(patience);
     await lane.close();
-    await pruner.stop();
+    await Promise.all([pruner.stop(), indexer.stop()]);
     hub.close();
     await wake.close();
     await pool.end();
   };
   let closed: Promise<void> | undefined;
-  return { url: urlOf(host, app.server.address() as AddressInfo), close: () => (closed ??= close()) };
+  return { url, close: () => (closed ??= close()) };
 }
 
 const urlOf = (host: string, { port }: AddressInfo): string =>

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { RequiredCapability } from "./error.ts";
+import { ErrorEnvelope, RequiredCapability } from "./error.ts";
 import { limits } from "./limits.ts";
 import { Operation, type Operation as OperationType, Read } from "./operation.ts";
 import { StaleNotification } from "./stale.ts";
@@ -9,13 +9,16 @@ const ClientNames = {
   clientTxId: Type.Optional(Type.String()),
   /** One per device and signed-in user, up to 64 of `[A-Za-z0-9_-]`: a client does not conflict with itself. */
   clientId: Type.Optional(Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` })),
+  /** The same as the `Idempotency-Key` header; both and different is refused. */
   idempotencyKey: Type.Optional(Type.String()),
 };
 
 /** Body of `POST /v1/commits`: operations that happen together or not at all. */
 export const CommitBody = Type.Object(
   {
+    /** What happens, in this order. */
     operations: Type.Array(Operation, { minItems: 1, maxItems: limits.operationsPerCommit }),
+    /** What the commit rests on: a premise that moved fires its own policy over the whole commit. */
     reads: Type.Optional(Type.Array(Read, { maxItems: limits.readsPerCommit })),
     ...ClientNames,
   },
@@ -25,6 +28,7 @@ export type CommitBody = Omit<Static<typeof CommitBody>, "operations"> & { opera
 
 /** Body of `POST /v1/commits/bulk`: commits in order, each atomic alone. Each is checked by itself. */
 export const BulkBody = Type.Object(
+  /** Each as the body of `POST /v1/commits`, and each names itself by `clientTxId` or `idempotencyKey`. */
   { commits: Type.Array(Type.Unknown(), { minItems: 1, maxItems: limits.commitsPerBulk }) },
   { additionalProperties: false },
 );
@@ -33,23 +37,33 @@ export type BulkBody = Static<typeof BulkBody>;
 /** What a write is answered with, and what the same key is answered with ever after. */
 export const CommitReceipt = Type.Object({
   object: Type.Literal("commit_receipt"),
+  /** The caller's name for the commit: its own, else the idempotency key, else one that was made. */
   clientTxId: Type.String(),
+  /** The server's name for it. */
   serverTxId: Type.String(),
+  /** Whether it was written. */
   success: Type.Boolean(),
+  /** `rejected` with status 200: held by `onStale: "notify"`, nothing was written. */
   status: Type.Union([Type.Literal("confirmed"), Type.Literal("rejected")]),
   /** The last entry written, else the head of the log. */
   lastSyncId: Type.Optional(Type.Integer()),
+  /** The log that positions count in. */
   logId: Type.Optional(Type.String()),
+  /** Operations that were asked for. */
   ops: Type.Optional(Type.Integer()),
   /** Ids of operations that matched no record; absent when none missed. */
   missingIds: Type.Optional(Type.Array(Type.String())),
+  /** Why the write was held: one notice for each record or premise that moved. */
   notifications: Type.Optional(Type.Array(StaleNotification)),
   /** Favorite only: the id that was made for a create without one. */
   id: Type.Optional(Type.String()),
+  /** Why it was rejected. */
   error: Type.Optional(
     Type.Object({
+      /** One of the codes of `/docs/errors`. */
       code: Type.String(),
       message: Type.String(),
+      /** Where in the request the reason lies. */
       field: Type.Optional(Type.String()),
       requiredCapability: Type.Optional(RequiredCapability),
     }),
@@ -61,7 +75,13 @@ export type CommitReceipt = Static<typeof CommitReceipt>;
 export const BulkReply = Type.Object({
   object: Type.Literal("list"),
   data: Type.Array(
-    Type.Intersect([Type.Object({ httpStatus: Type.Integer() }), Type.Record(Type.String(), Type.Unknown())]),
+    Type.Intersect([
+      Type.Object({
+        /** The status that this commit would have had alone. */
+        httpStatus: Type.Integer(),
+      }),
+      Type.Union([CommitReceipt, ErrorEnvelope]),
+    ]),
   ),
 });
 export type BulkReply = Static<typeof BulkReply>;

@@ -1,5 +1,7 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
+import type { ErrorCode } from "./error-codes.ts";
+import { limits } from "./limits.ts";
 import { ListEnvelope } from "./list.ts";
 import { LogEntry } from "./log.ts";
 import { SchemaPush, SchemaPushed, SchemaRead } from "./model-schema.ts";
@@ -29,9 +31,13 @@ export interface EndpointSchema {
   readonly bodyOptional?: true;
   /** Query parameters as text, each with a pattern; `repeatable` ones may come several times. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** Every other parameter is a filter by a field of the model: `filter[<field>]`, `filter[<field>][gt]`, `<field>`. */
+  readonly filters?: true;
   /** Larger bodies than `limits.bodyBytes`. */
   readonly batchBody?: true;
   readonly reply: Readonly<Record<number, TSchema>>;
+  /** Codes that it answers with, beyond those of every route like it. */
+  readonly errors?: readonly ErrorCode[];
   /** Content type when it is not JSON. */
   readonly produces?: "application/x-ndjson";
 }
@@ -39,24 +45,39 @@ export interface EndpointSchema {
 export interface QueryParameter {
   readonly description: string;
   readonly repeatable?: true;
+  /** What it may be, of each one that comes; absent: any text. It is sent as text all the same. */
+  readonly schema?: TSchema;
 }
 
 const model = { description: "Model name; may be repeated.", repeatable: true } as const;
-const group = { description: "Sync group `<kind>:<id>`; may be repeated.", repeatable: true } as const;
+const group = {
+  description: "Sync group `<kind>:<id>`; may be repeated.",
+  repeatable: true,
+  schema: Type.String({ pattern: "^[a-z][a-z0-9_]*:[^\\s]{1,200}$" }),
+} as const;
+const wholeNumber = (minimum: number, maximum: number, absent: number) =>
+  Type.Integer({ minimum, maximum, default: absent });
 
 const tokenPage = {
-  limit: { description: "1 to 100, default 20." },
+  limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
   starting_after: { description: "`next_cursor` of the page before." },
 } as const;
 
 /** Endpoint name → what it takes and what it answers. The same keys as `paths` and the server's handlers. */
 export const endpoints = {
-  createRecord: { summary: "Create a record", audience: "token", body: CreateBody, reply: { 200: CommitReceipt } },
+  createRecord: {
+    summary: "Create a record",
+    audience: "token",
+    body: CreateBody,
+    reply: { 200: CommitReceipt },
+    errors: ["already_exists"],
+  },
   updateRecord: {
     summary: "Update fields of a record",
     audience: "token",
     body: UpdateBody,
     reply: { 200: CommitReceipt },
+    errors: ["id_mismatch", "empty_update"],
   },
   deleteRecord: {
     summary: "Delete a record",
@@ -65,18 +86,36 @@ export const endpoints = {
     bodyOptional: true,
     reply: { 200: CommitReceipt },
   },
-  readRecord: { summary: "Read one record", audience: "token", reply: { 200: ReadEnvelope } },
+  readRecord: {
+    summary: "Read one record",
+    audience: "token",
+    reply: { 200: ReadEnvelope },
+    errors: ["record_not_found"],
+  },
   listRecords: {
     summary: "List records",
     audience: "token",
     query: {
-      limit: { description: "1 to 100, default 20." },
-      order: { description: "`asc` (default) or `desc`." },
-      order_by: { description: "A scalar field, `id` (default), `createdAt` or `updatedAt`." },
+      limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
+      order: {
+        description: "`asc` (default) or `desc`.",
+        schema: Type.Union([Type.Literal("asc"), Type.Literal("desc")], { default: "asc" }),
+      },
+      order_by: {
+        description: "A scalar field, `id` (default), `createdAt` or `updatedAt`.",
+        schema: Type.String({ default: "id" }),
+      },
       starting_after: { description: "`next_cursor` of the page before." },
-      state: { description: "`live` (default), `archived` or `all`." },
-      ids: { description: "Comma-separated ids, up to 100." },
+      state: {
+        description: "`live` (default), `archived` or `all`.",
+        schema: Type.Union([Type.Literal("live"), Type.Literal("archived"), Type.Literal("all")], { default: "live" }),
+      },
+      ids: {
+        description: "Comma-separated ids, up to 100.",
+        schema: Type.String({ pattern: "^[A-Za-z0-9_.:~-]{1,255}(,[A-Za-z0-9_.:~-]{1,255}){0,99}$" }),
+      },
     },
+    filters: true,
     reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
   },
   archiveRecord: {
@@ -99,6 +138,7 @@ export const endpoints = {
     body: CommitBody,
     batchBody: true,
     reply: { 200: CommitReceipt },
+    errors: ["too_many_operations", "already_exists", "id_mismatch", "empty_update", "invalid_sync_group"],
   },
   commitBulk: {
     summary: "Send many commits, each atomic alone",
@@ -106,18 +146,26 @@ export const endpoints = {
     body: BulkBody,
     batchBody: true,
     reply: { 200: BulkReply },
+    errors: ["too_many_operations", "invalid_idempotency_key"],
   },
   readLog: {
     summary: "Read the log of changes",
     audience: "token",
     query: {
-      after: { description: "Position to read from, exclusive; default 0." },
-      limit: { description: "1 to 1000 entries, default 100." },
+      after: {
+        description: "Position to read from, exclusive; default 0.",
+        schema: wholeNumber(0, Number.MAX_SAFE_INTEGER, 0),
+      },
+      limit: {
+        description: "1 to 1000 entries, default 100.",
+        schema: wholeNumber(1, limits.logPageMax, limits.logPage),
+      },
       model,
       group,
-      wait: { description: "Milliseconds to wait for news, 0 to 25000." },
+      wait: { description: "Milliseconds to wait for news, 0 to 25000.", schema: wholeNumber(0, limits.logWaitMs, 0) },
     },
     reply: { 200: ListEnvelope(LogEntry) },
+    errors: ["read_at_in_future", "resync_required"],
   },
   readSnapshot: {
     summary: "Read every record, as lines of JSON",
@@ -125,10 +173,14 @@ export const endpoints = {
     query: {
       model,
       group,
-      limit: { description: "Rows of this page, 1 to 10000." },
+      limit: {
+        description: "Rows of this page, 1 to 10000.",
+        schema: wholeNumber(1, limits.snapshotPage, limits.snapshotPage),
+      },
       starting_after: { description: "`next_cursor` of the page before." },
     },
     reply: { 200: Type.String() },
+    errors: ["unknown_model"],
     produces: "application/x-ndjson",
   },
   pushSchema: {
@@ -136,45 +188,67 @@ export const endpoints = {
     audience: "secret_key",
     body: SchemaPush,
     reply: { 200: SchemaPushed, 201: SchemaPushed },
+    errors: ["invalid_schema", "schema_incompatible"],
   },
-  readSchema: { summary: "Read the pushed models", audience: "token", reply: { 200: SchemaRead } },
+  readSchema: {
+    summary: "Read the pushed models",
+    audience: "token",
+    reply: { 200: SchemaRead },
+    errors: ["schema_not_found"],
+  },
   createCapability: {
     summary: "Mint a capability for an agent",
     audience: "secret_key",
     body: CapabilityBody,
     reply: { 201: Capability },
+    errors: ["narrow_scope_required", "invalid_participant_kind", "invalid_sync_group"],
   },
   listCapabilities: {
     summary: "List capabilities, oldest first",
     audience: "secret_key",
     query: tokenPage,
     reply: { 200: ListEnvelope(Capability) },
+    errors: ["invalid_cursor"],
   },
-  readCapability: { summary: "Read one capability", audience: "secret_key", reply: { 200: Capability } },
+  readCapability: {
+    summary: "Read one capability",
+    audience: "secret_key",
+    reply: { 200: Capability },
+    errors: ["capability_not_found"],
+  },
   rotateCapability: {
     summary: "Replace a capability's token",
     audience: "secret_key",
     body: RotateBody,
     bodyOptional: true,
     reply: { 201: Capability },
+    errors: ["capability_not_found"],
   },
-  revokeCapability: { summary: "Revoke a capability", audience: "secret_key", reply: { 200: CapabilityDeleted } },
+  revokeCapability: {
+    summary: "Revoke a capability",
+    audience: "secret_key",
+    reply: { 200: CapabilityDeleted },
+    errors: ["capability_not_found"],
+  },
   createEphemeralKey: {
     summary: "Mint a key for a person's browser",
     audience: "secret_key",
     body: EphemeralKeyBody,
     reply: { 201: EphemeralKey },
+    errors: ["narrow_scope_required", "invalid_sync_group"],
   },
   listEphemeralKeys: {
     summary: "List ephemeral keys, oldest first",
     audience: "secret_key",
     query: { ...tokenPage, user: { description: "Only this person's keys." } },
     reply: { 200: ListEnvelope(EphemeralKey) },
+    errors: ["invalid_cursor"],
   },
   revokeEphemeralKey: {
     summary: "Revoke one ephemeral key",
     audience: "secret_key",
     reply: { 200: EphemeralKeyDeleted },
+    errors: ["ephemeral_key_not_found"],
   },
   revokeEphemeralKeys: {
     summary: "Revoke every key of a person",
@@ -199,6 +273,7 @@ export const endpoints = {
     audience: "operator",
     body: SecretKeyBody,
     reply: { 201: SecretKey },
+    errors: ["organization_not_found"],
   },
   listSecretKeys: {
     summary: "List secret keys",
@@ -212,6 +287,7 @@ export const endpoints = {
     body: RevokeBody,
     bodyOptional: true,
     reply: { 200: Deleted },
+    errors: ["secret_key_not_found"],
   },
 } as const satisfies Record<EndpointName, EndpointSchema>;
 

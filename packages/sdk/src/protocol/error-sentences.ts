@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./error-codes.ts";
+import type { ErrorCode, Remedy } from "./error-codes.ts";
 
 /** What each code means, in one sentence: the envelope's message where nothing closer is known. */
 export const errorSentences = {
@@ -61,3 +61,15 @@ export const errorSentences = {
   storage_full: "The database has no room left.",
   internal_error: "A fault on our side.",
 } as const satisfies Record<ErrorCode, string>;
+
+/** What a caller does then, said to people. */
+export const remedySentences = {
+  fix: "Change the request: sent again as it is, it fails again.",
+  "re-read": "Read again what moved, decide anew, and send that.",
+  wait: "Wait, as long as Retry-After says where it is given, and ask again.",
+  retry: "Send the same again, a write with the same idempotency key, after what Retry-After says.",
+  "sign-in": "Ask again with a token that is valid.",
+} as const satisfies Record<Remedy, string>;
+
+/** Codes that have another status where a body, not the path, names what they are about. */
+export const statusesInBodies: Readonly<Partial<Record<ErrorCode, 400>>> = { unknown_model: 400 };

@@ -19,11 +19,17 @@ export type RequiredCapability = Static<typeof RequiredCapability>;
 
 /** Every error body over HTTP, and every error frame on the stream. */
 export const ErrorEnvelope = Type.Object({
+  /** Coarse class of the error. */
   type: Type.String(),
+  /** For people; it may change. */
   message: Type.String(),
+  /** What it is, for programs; it stays. */
   code: Type.String(),
+  /** Where in the request the fault lies. */
   param: Type.Optional(Type.String()),
+  /** The page on this code. */
   doc_url: Type.Optional(Type.String()),
+  /** The same as the answer's `x-request-id`. */
   request_id: Type.Optional(Type.String()),
   requiredCapability: Type.Optional(RequiredCapability),
   /** Bulk only: the index of the commit that this one waited for. */

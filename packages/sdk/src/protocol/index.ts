@@ -12,7 +12,7 @@ export {
 } from "./endpoints.ts";
 export { ErrorEnvelope, RequiredCapability } from "./error.ts";
 export { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "./error-codes.ts";
-export { errorSentences } from "./error-sentences.ts";
+export { errorSentences, remedySentences, statusesInBodies } from "./error-sentences.ts";
 export {
   closeCodes,
   type Entries,
@@ -37,6 +37,7 @@ export {
   GroupRule,
   Model,
   type ModelSchema,
+  Rename,
   SchemaPush,
   SchemaPushed,
   SchemaRead,

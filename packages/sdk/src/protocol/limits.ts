@@ -16,6 +16,7 @@ export const limits = {
   clientIdLength: 64,
   listDefault: 20,
   listMax: 100,
+  listFilters: 100,
   snapshotPage: 10_000,
   logPage: 100,
   logPageMax: 1_000,

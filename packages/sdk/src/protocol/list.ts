@@ -4,12 +4,18 @@ import { type TSchema, Type } from "typebox";
 export const ListEnvelope = <T extends TSchema>(item: T) =>
   Type.Object({
     object: Type.Literal("list"),
+    /** On lists of records: the model, as declared. */
     model: Type.Optional(Type.String()),
     data: Type.Array(item),
+    /** Whether there is more beyond this page. */
     has_more: Type.Boolean(),
+    /** Send as `starting_after` (the log: as `after`) for the next page. */
     next_cursor: Type.Union([Type.String(), Type.Null()]),
+    /** Head of the log before the page was looked at. */
     stamp: Type.Optional(Type.Integer()),
+    /** The log that positions count in. */
     logId: Type.Optional(Type.String()),
+    /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
   });
 

@@ -12,6 +12,7 @@ export const LogEntry = Type.Object({
   object: Type.Literal("log_entry"),
   /** Position in the log: 1, 2, 3 … without holes, in commit order. */
   syncId: Type.Integer(),
+  /** The model, as declared. */
   model: Type.String(),
   id: Type.String(),
   verb: Type.Union(VERBS.map((verb) => Type.Literal(verb))),
@@ -19,13 +20,18 @@ export const LogEntry = Type.Object({
   data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   /** The fields that an update wrote; null on every other verb. */
   changedFields: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  /** The writer's name for the commit. */
   clientTxId: Type.String(),
+  /** The writer's device, when it says so. */
   clientId: Type.Union([Type.String(), Type.Null()]),
   transactionId: Type.Union([Type.String(), Type.Null()]),
   /** Participant id of the writer. */
   actor: Type.String(),
+  /** Whether a person, an agent or a system wrote it. */
   participantKind: Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind))),
+  /** The claim that the write was bound to. */
   claim: Type.Union([Type.String(), Type.Null()]),
+  /** When it was committed; never before the entry before it. */
   createdAt: Type.String(),
   /** The record left the groups that the reader hears: `verb` is `deleted`, the record lives on elsewhere. */
   left: Type.Optional(Type.Boolean()),

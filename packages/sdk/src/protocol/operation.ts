@@ -4,19 +4,27 @@ import { OnStale } from "./stale.ts";
 export const ACTIONS = ["create", "update", "delete", "archive", "unarchive"] as const;
 export type Action = (typeof ACTIONS)[number];
 
+/** The whole record on create, the changed fields on update; other actions take none. `input` means the same. */
 const Data = Type.Record(Type.String(), Type.Unknown());
 
 /** One item of a commit. `data` is the whole entity on create and the changed fields on update. */
 export const Operation = Type.Object(
   {
+    /** `type` with the same words in capitals means the same. */
     action: Type.Union(ACTIONS.map((action) => Type.Literal(action))),
+    /** A declared model, whatever its case. */
     model: Type.String(),
+    /** Chosen by the client, also on create. */
     id: Type.String(),
     data: Type.Optional(Data),
+    /** The log position that the operation is based on; absent: it is not checked. */
     readAt: Type.Optional(Type.Integer({ minimum: 0 })),
     onStale: Type.Optional(OnStale),
+    /** Id of the claim that the operation is bound to. */
     claim: Type.Optional(Type.String()),
+    /** The operation's own key, apart from the commit's: the same operation again counts and does nothing. */
     idempotencyKey: Type.Optional(Type.String()),
+    /** The caller's name for what the operation belongs to; it stands in the log entry. */
     transactionId: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
@@ -26,10 +34,13 @@ export type Operation = Omit<Static<typeof Operation>, "action"> & { action: Act
 /** A premise: "this row, these fields, or this group has not moved since `readAt`". */
 export const Read = Type.Object(
   {
+    /** With `id`: the premise is on that record. */
     model: Type.Optional(Type.String()),
     id: Type.Optional(Type.String()),
+    /** The premise is on everything in this sync group, `<kind>:<id>`. */
     group: Type.Optional(Type.String()),
     readAt: Type.Integer({ minimum: 0 }),
+    /** Only these fields; absent: the record as a whole. */
     fields: Type.Optional(Type.Array(Type.String())),
     onStale: Type.Optional(OnStale),
   },

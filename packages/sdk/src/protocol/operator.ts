@@ -14,6 +14,7 @@ export type Organization = Static<typeof Organization>;
 export const SecretKeyBody = Type.Object(
   {
     organization: Type.String(),
+    /** True: a key of the live world; false: of the test world. */
     livemode: Type.Boolean(),
     label: Type.Optional(Type.String({ maxLength: 200 })),
   },
@@ -34,6 +35,7 @@ export const SecretKey = Type.Object({
 export type SecretKey = Static<typeof SecretKey>;
 
 export const RevokeBody = Type.Object(
+  /** How long the key still opens; default 0: it ends now. */
   { graceSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })) },
   strict,
 );

@@ -3,13 +3,20 @@ import { limits } from "./limits.ts";
 import { OnStale } from "./stale.ts";
 
 const WriteKeys = {
+  /** Id of the claim that the write is bound to. `intent` means the same. */
   claim: Type.Optional(Type.String()),
+  /** What happens when the record moved since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge` are `notify`. */
   onStale: Type.Optional(OnStale),
+  /** The log position that the write is based on; absent: it is not checked. */
   readAt: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** The same as the `Idempotency-Key` header; both and different is refused. */
   idempotencyKey: Type.Optional(Type.String()),
+  /** The caller's name for the commit; 1 to 255 visible ASCII, unique per participant. */
   clientTxId: Type.Optional(Type.String()),
+  /** One per device and signed-in user: a client does not conflict with itself. */
   clientId: Type.Optional(Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` })),
 };
+/** The record's fields, as the pushed schema declares them. */
 const Data = Type.Record(Type.String(), Type.Unknown());
 const strict = { additionalProperties: false };
 
@@ -43,12 +50,17 @@ export const ReadEnvelope = Type.Object({
   model: Type.String(),
   id: Type.String(),
   data: Data,
+  /** Head of the log before the record was looked at. */
   stamp: Type.Integer(),
+  /** The claims that are held on it now. */
   claims: Type.Array(Claim),
+  /** Position of the record's last entry: what a write sends as `readAt`. */
   syncId: Type.Integer(),
   createdAt: Type.String(),
   updatedAt: Type.String(),
+  /** `<participantKind>:<participantId>` of the last writer. */
   updatedBy: Type.String(),
+  /** Null: it is not archived. */
   archivedAt: Type.Union([Type.String(), Type.Null()]),
 });
 export type ReadEnvelope = Static<typeof ReadEnvelope>;

@@ -13,9 +13,13 @@ export const StaleNotification = Type.Object({
   writtenBy: Type.String(),
   /** The sync group of a group premise; absent otherwise. */
   group: Type.Optional(Type.String()),
+  /** What the write was based on. */
   readAt: Type.Integer(),
+  /** Position of the newest entry that conflicts. */
   observedSyncId: Type.Integer(),
+  /** The fields that both wrote. */
   conflictingFields: Type.Array(Type.String()),
+  /** What those fields hold now; an absent one is null. */
   currentValues: Type.Record(Type.String(), Type.Unknown()),
 });
 export type StaleNotification = Static<typeof StaleNotification>;

@@ -1,4 +1,6 @@
-import type { SortColumn } from "../rules/sort-column.ts";
+import type { ListColumn } from "../rules/list-column.ts";
+import type { Comparison, ListFilter } from "../rules/list-filter.ts";
+import { columnSql, TEXT_KEPT } from "./record-column.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface ListQuestion {
@@ -6,7 +8,10 @@ export interface ListQuestion {
   readonly model: string;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
-  readonly sort: SortColumn;
+  readonly filters: readonly ListFilter[];
+  /** Records in one of these groups; undefined: all. */
+  readonly groups: readonly string[] | undefined;
+  readonly sort: ListColumn;
   readonly descending: boolean;
   /** Where the page before ended: the sort value as Postgres spells it (null: none) and the id. */
   readonly after: PageEnd | undefined;
@@ -25,65 +30,83 @@ export interface ListedRecord {
   readonly value: string | null;
 }
 
-/** One page in a total order: by the sort value with absent ones last, then by id. Names of fields travel as parameters. */
+/** One page in a total order: by the sort value with absent ones last, then by id. */
 export async function listRecords(db: Transaction, question: ListQuestion): Promise<ListedRecord[]> {
   const { rows } = await db.query<ListedRecord & Record<string, unknown>>(listQuery(question));
   return rows;
 }
 
-function listQuery({ world, model, state, ids, sort, descending, after, limit }: ListQuestion) {
-  const values: unknown[] = [world, model];
-  const param = (value: unknown) => `$${values.push(value)}`;
-  const { expression, type } = sortExpression(sort, param);
-  const direction = descending ? "desc" : "asc";
-  const beyond = descending ? "<" : ">";
-  const where = ["world = $1", "model = $2"];
-  if (state !== "all") where.push(`archived_at is ${state === "live" ? "" : "not "}null`);
-  if (ids) where.push(`id = any(${param(ids)}::text[])`);
-  if (after) {
-    const id = param(after.id);
-    if (sort.kind === "id") where.push(`id ${beyond} ${id}`);
-    else if (after.value === null) where.push(`${expression} is null and id ${beyond} ${id}`);
-    else {
-      const value = `${param(after.value)}::text::${type}`;
-      where.push(
-        `(${expression} ${beyond} ${value} or (${expression} = ${value} and id ${beyond} ${id}) or ${expression} is null)`,
-      );
-    }
-  }
-  const order = sort.kind === "id" ? `id ${direction}` : `${expression} ${direction} nulls last, id ${direction}`;
+/**
+ * Without a name, so that it is planned with its values: only then does Postgres see that a field's index serves it.
+ * Records that have a sort value and those that have none are two scans, each of which an index gives in order and from
+ * the cursor on; one condition that says both would read all pages before. The second runs when the first has run out.
+ */
+export function listQuery(question: ListQuestion): { readonly text: string; readonly values: unknown[] } {
+  const { sort, descending, after, limit } = question;
+  const values: unknown[] = [];
+  const param: Param = (value) => `$${values.push(value)}`;
+  const { expression, type } = columnSql(sort, (name) => `${param(name)}::text`);
+  const [direction, beyond] = descending ? ["desc", "<"] : ["asc", ">"];
+  const isBeyond = ({ value, id }: PageEnd) =>
+    sort.kind === "id" || value === null
+      ? `id ${beyond} ${param(id)}::text`
+      : `(${expression}, id) ${beyond} (${param(value)}::text::${type}, ${param(id)}::text)`;
+  const most = `${param(limit)}::int`;
+  const where = conditionsOf(question, param).join(" and ");
+  // Where nulls go is nothing to a scan that meets only nulls, or none; said like this an index can be read backwards.
+  const scan = (...more: readonly string[]) =>
+    `select id, data, archived_at, ${expression} as value from holdfast.record
+      where ${[where, ...more].join(" and ")} order by ${expression} ${direction}, id ${direction} limit ${most}`;
+  const answer = `select id, data, archived_at as "archivedAt", value::text as value`;
+
+  // A record always has its id and its times.
+  if (sort.kind !== "field") return { text: `${answer} from (${after ? scan(isBeyond(after)) : scan()}) page`, values };
+  const isAbsent = `${expression} is null`;
+  if (after?.value === null) return { text: `${answer} from (${scan(isAbsent, isBeyond(after))}) page`, values };
+  const isPresent = after ? isBeyond(after) : `${expression} is not null`;
   return {
-    text: `select id, data, archived_at as "archivedAt", ${sort.kind === "id" ? "null" : `(${expression})::text`} as value
-      from holdfast.record where ${where.join(" and ")} order by ${order} limit ${param(limit)}`,
+    text: `with present as materialized (${scan(isPresent)}),
+      absent as (select * from (${scan(isAbsent)}) rest limit greatest(${most} - (select count(*) from present), 0))
+      ${answer} from (select 1 as part, * from present union all select 2, * from absent) page
+      order by part, page.value ${direction}, id ${direction}`,
     values,
   };
 }
 
-/** A value of another type than declared (a forced schema change leaves such rows) sorts like an absent one. */
-function sortExpression(sort: SortColumn, param: (value: unknown) => string): { expression: string; type: string } {
-  if (sort.kind === "id") return { expression: "id", type: "text" };
-  if (sort.kind === "createdAt") return { expression: "created_at", type: "timestamptz" };
-  if (sort.kind === "updatedAt") return { expression: "updated_at", type: "timestamptz" };
-  const name = `${param(sort.name)}::text`;
-  const when = (test: string, type: string) => ({
-    expression: `case when ${test} then (data->>${name})::${type} end`,
-    type,
-  });
-  switch (sort.type) {
-    case "number":
-    case "integer":
-      return when(`json_typeof(data->${name}) = 'number'`, "float8");
-    case "boolean":
-      return when(`json_typeof(data->${name}) = 'boolean'`, "boolean");
-    case "datetime":
-      return when(`data->>${name} ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}'`, "timestamptz");
-    case "string":
-    case "enum":
-    case "array":
-    case "json":
-      return {
-        expression: `case when json_typeof(data->${name}) = 'string' then (data->>${name}) collate "C" end`,
-        type: `text collate "C"`,
-      };
-  }
+type Param = (value: unknown) => string;
+
+function conditionsOf({ world, model, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
+  return [
+    `world = ${param(world)}::int and model = ${param(model)}::text`,
+    ...(state === "all" ? [] : [`archived_at is ${state === "live" ? "" : "not "}null`]),
+    ...(ids ? [`id = any(${param(ids)}::text[])`] : []),
+    ...(groups ? [`groups && ${param(groups)}::text[]`] : []),
+    ...filters.map((filter) => conditionOf(filter, param)),
+  ];
+}
+
+const OPERATORS = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const satisfies Record<Comparison, string>;
+
+function conditionOf(filter: ListFilter, param: Param): string {
+  const { column, operator, value } = filter;
+  const { expression, type } = columnSql(column, (name) => `${param(name)}::text`);
+  if (operator === "null") return `${expression} is ${value ? "" : "not "}null`;
+  if (type === "timestamptz") return `${expression} ${OPERATORS[operator]} holdfast.instant(${param(value)}::text)`;
+  if (column.kind === "field" && typeof value === "string" && [...value].length >= TEXT_KEPT)
+    return longTextCondition(column.name, operator, value, expression, param);
+  return `${expression} ${OPERATORS[operator]} ${param(value)}::${type}`;
+}
+
+/** The kept beginnings decide between most texts, and an index knows them; the whole texts decide the rest. */
+function longTextCondition(
+  name: string,
+  operator: Comparison,
+  value: string,
+  expression: string,
+  param: Param,
+): string {
+  const ofBeginnings = { eq: "=", gt: ">=", gte: ">=", lt: "<=", lte: "<=" }[operator];
+  const beginning = [...value].slice(0, TEXT_KEPT).join("");
+  const whole = `(data->>${param(name)}::text) collate "C"`;
+  return `${expression} ${ofBeginnings} ${param(beginning)}::text and ${whole} ${OPERATORS[operator]} ${param(value)}::text`;
 }

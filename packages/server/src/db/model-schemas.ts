@@ -1,18 +1,28 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
+import type { SchemaChange } from "../rules/declared-model.ts";
 import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface StoredSchema extends ModelSchema {
   readonly version: number;
   readonly hash: string;
+  /** By lower-case name, also of models that are hidden now. */
+  readonly changes: Readonly<Record<string, readonly SchemaChange[]>>;
+  readonly hiddenModels: readonly string[];
+  readonly rowsVersion: number;
 }
+
+type SchemaBody = Omit<StoredSchema, "version" | "hash">;
+/** What the body of a schema that never hid anything leaves out. */
+const UNCHANGED = { changes: {}, hiddenModels: [], rowsVersion: 0 };
 
 /** The pushed models of a world at one version; undefined before the first push. */
 export const loadSchema = (world: number, version: number): Statement<StoredSchema | undefined> => ({
   name: "load_schema",
   text: "select hash, body from holdfast.model_schema where world = $1 and version = $2",
   values: [world, version],
-  read: ([row]) => row && { version, hash: row.hash as string, ...(JSON.parse(row.body as string) as ModelSchema) },
+  read: ([row]) =>
+    row && { version, hash: row.hash as string, ...UNCHANGED, ...(JSON.parse(row.body as string) as SchemaBody) },
 });
 
 export async function readSchema(db: Transaction, world: number, version: number): Promise<StoredSchema | undefined> {
@@ -24,13 +34,13 @@ export async function readSchema(db: Transaction, world: number, version: number
 export async function insertSchema(
   tx: Transaction,
   world: number,
-  { version, hash, models }: StoredSchema,
+  { version, hash, ...body }: StoredSchema,
 ): Promise<void> {
   await tx.query("insert into holdfast.model_schema (world, version, hash, body) values ($1, $2, $3, $4)", [
     world,
     version,
     hash,
-    JSON.stringify({ models }),
+    JSON.stringify(body satisfies SchemaBody),
   ]);
   await tx.query("update holdfast.head set schema_version = $2 where world = $1", [world, version]);
 }

@@ -10,9 +10,11 @@ import { type Round, type SavedGroup, type SavedLine, type SavedReceipt, saveRou
 import { begin, commit as commitTransaction } from "../db/statement.ts";
 import { writerOf } from "../rules/commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
+import type { SchemaChange } from "../rules/declared-model.ts";
 import { entryText } from "../rules/entry-text.ts";
 import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
-import { receiptKey, type WorldState } from "../rules/world-state.ts";
+import { presentFields } from "../rules/schema-change.ts";
+import { type FiledEntry, receiptKey, type WorldState } from "../rules/world-state.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
 /** The commits of one request: one, or a bulk's in their order. All of one world. */
@@ -147,9 +149,19 @@ async function lookUp(pipe: Pipe, world: number, state: WorldState, commits: rea
     loadHistory([...history.values()].map((question) => ({ world, ...question }))),
     loadAuthors(world, [...authors]),
   ]);
-  for (const [i, key] of [...history.keys()].entries()) state.history.set(key, lists[i] ?? []);
+  for (const [i, [key, { model }]] of [...history].entries())
+    state.history.set(
+      key,
+      (lists[i] ?? []).map((entry) => inPresentWords(entry, state.models.get(model)?.changes ?? [])),
+    );
   for (const [position, author] of known) state.authors.set(position, author);
 }
+
+/** Fields that were renamed since are told by the names they have now. */
+const inPresentWords = (entry: FiledEntry, changes: readonly SchemaChange[]): FiledEntry =>
+  changes.length === 0 || entry.changedFields === null
+    ? entry
+    : { ...entry, changedFields: presentFields(entry.changedFields, entry.syncId, changes) };
 
 function savedLines(world: number, schema: LiveSchema, now: string, judged: readonly Judged[]): SavedLine[] {
   const written = judged.flatMap(({ commit, decision }) =>

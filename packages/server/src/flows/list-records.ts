@@ -1,20 +1,25 @@
 import { readHead } from "../db/heads.ts";
 import { listRecords as listStored, type PageEnd } from "../db/list-records.ts";
 import type { Database } from "../db/pool.ts";
-import { type Refusal, refuse } from "../rules/refusal.ts";
-import { sortColumn } from "../rules/sort-column.ts";
+import { listColumn } from "../rules/list-column.ts";
+import { type Parameter, readFilters } from "../rules/list-filter.ts";
+import type { Principal } from "../rules/participant.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { checkModel } from "../rules/scope.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { PageCursors } from "./page-cursor.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
 export interface ListRequest {
-  readonly world: number;
+  readonly reader: Principal;
   readonly model: string;
   readonly limit: number;
   readonly order: "asc" | "desc";
   readonly orderBy: string;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
+  /** What the address says beside the list's own parameters: each has to be a filter. */
+  readonly filters: readonly Parameter[];
   readonly cursor: string | undefined;
 }
 
@@ -33,13 +38,19 @@ export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
 /** One page of a model's records, in a total order that does not depend on how deep the page lies. */
 export const listRecords =
   (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords =>
-  async ({ world, model, limit, order, orderBy, state, ids, cursor }) => {
+  async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, cursor }) => {
+    const { world, scope } = reader;
     const key = model.toLowerCase();
     const declared = (await liveSchema(db, schemas, world)).models.get(key);
+    const hidden = checkModel(reader, declared?.name ?? model);
+    if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
-    const sort = sortColumn(orderBy, declared.model);
+    const sort = listColumn(orderBy, declared.model);
     if (!sort) return refuse("unknown_column", { param: "order_by" });
-    const context = JSON.stringify([world, key, order, sort, state, ids ?? null]);
+    const filters = readFilters(parameters, declared.model);
+    if (isRefusal(filters)) return filters;
+    const groups = scope?.groups && [...scope.groups].sort();
+    const context = JSON.stringify(["list", world, key, order, sort, state, ids ?? null, filters, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as PageEnd | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
     const { syncId: stamp } = await readHead(db, world);
@@ -48,6 +59,8 @@ export const listRecords =
       model: key,
       state,
       ids,
+      filters,
+      groups,
       sort,
       descending: order === "desc",
       after,

@@ -3,6 +3,7 @@ import { readHead } from "../db/heads.ts";
 import { readLog as readStored } from "../db/log.ts";
 import type { Database } from "../db/pool.ts";
 import { leftText, type StoredEntry, storedEntryText } from "../rules/entry-text.ts";
+import { presentEntry } from "../rules/schema-change.ts";
 import { sightOf, type View } from "../rules/view.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
@@ -50,12 +51,15 @@ export const readLog =
 
 /** An entry as one reader sees it; undefined when it is not for them. */
 function seenText(view: View, entry: StoredEntry, schema: LiveSchema): string | undefined {
-  const name = schema.models.get(entry.model)?.name ?? entry.model;
+  const declared = schema.models.get(entry.model);
+  const shown = presentEntry(entry, declared);
+  if (!declared || !shown) return undefined;
+  const { name } = declared;
   switch (sightOf(view, entry)) {
     case "hidden":
       return undefined;
     case "whole":
-      return storedEntryText(entry, name);
+      return storedEntryText(shown, name);
     case "left":
       return leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null }, name));
   }

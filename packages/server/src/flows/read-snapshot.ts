@@ -43,7 +43,11 @@ export const readSnapshot =
     if (from && from.logId !== head.logId) return refuse("resync_required", { param: "starting_after" });
     const stamp = from?.stamp ?? head.syncId;
     const names = new Map([...schema.models].map(([key, { name }]) => [key, name]));
-    const page = await readSnapshotPage(db, { world, models: keys, groups: within, after: from, limit }, names);
+    const shown =
+      schema.hiddenModels.length === 0
+        ? keys
+        : (keys ?? [...schema.models.keys()]).filter((key) => schema.models.has(key));
+    const page = await readSnapshotPage(db, { world, models: shown, groups: within, after: from, limit }, names);
     const more = page.count === limit && page.last !== undefined;
     const next = more ? cursors.seal(context, { ...page.last, stamp, logId: head.logId } as SnapshotCursor) : null;
     const start = JSON.stringify({ object: "snapshot", stamp, logId: head.logId });

@@ -1,11 +1,15 @@
 import type { StoredSchema } from "../db/model-schemas.ts";
-import type { DeclaredModel } from "../rules/world-state.ts";
+import type { DeclaredModel } from "../rules/declared-model.ts";
 
 /** A world's models as pushed, ready to be looked up by lower-case name. */
 export interface LiveSchema {
   readonly version: number;
   readonly hash: string;
   readonly models: ReadonlyMap<string, DeclaredModel>;
+  /** Models that a forced push took away while they had records: nobody sees those. */
+  readonly hiddenModels: readonly string[];
+  /** The version that last changed rows without an entry in the log. */
+  readonly rowsVersion: number;
 }
 
 /** The newest schema of each world that this process has met. The version in the head says when it is out of date. */
@@ -15,7 +19,7 @@ export interface SchemaCache {
 }
 
 const MOST_WORLDS = 1_000;
-const NO_SCHEMA: LiveSchema = { version: 0, hash: "", models: new Map() };
+const NO_SCHEMA: LiveSchema = { version: 0, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 0 };
 
 export function createSchemaCache(): SchemaCache {
   const byWorld = new Map<number, LiveSchema>();
@@ -30,7 +34,14 @@ export function createSchemaCache(): SchemaCache {
       const live: LiveSchema = {
         version: schema.version,
         hash: schema.hash,
-        models: new Map(Object.entries(schema.models).map(([name, model]) => [name.toLowerCase(), { name, model }])),
+        models: new Map(
+          Object.entries(schema.models).map(([name, model]) => [
+            name.toLowerCase(),
+            { name, model, changes: schema.changes[name.toLowerCase()] ?? [] },
+          ]),
+        ),
+        hiddenModels: schema.hiddenModels,
+        rowsVersion: schema.rowsVersion,
       };
       const oldest = byWorld.keys().next();
       if (byWorld.size >= MOST_WORLDS && !oldest.done) byWorld.delete(oldest.value);

@@ -1,4 +1,5 @@
 import type { Body, EndpointName, QueryParameter, Reply } from "@holdfast/sdk/protocol";
+import type { Parameter } from "../rules/list-filter.ts";
 import type { Principal } from "../rules/participant.ts";
 import type { Refusal } from "../rules/refusal.ts";
 
@@ -17,6 +18,8 @@ export interface Asked<N extends EndpointName> {
 export interface Query {
   readonly one: Readonly<Record<string, string | undefined>>;
   readonly many: Readonly<Record<string, readonly string[] | undefined>>;
+  /** The others, as they were spelled, where the route takes filters. */
+  readonly others: readonly Parameter[];
 }
 
 export type QueryTable = Readonly<Record<string, QueryParameter>>;

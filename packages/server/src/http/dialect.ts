@@ -4,8 +4,10 @@
  */
 type Body = Record<string, unknown>;
 
-const STALE_ALIASES: Readonly<Record<string, string>> = { force: "overwrite", flag: "notify", merge: "notify" };
-const OPTIONAL = new Set([
+/** Other words for a policy → the one that is used inside. */
+export const STALE_ALIASES: Readonly<Record<string, string>> = { force: "overwrite", flag: "notify", merge: "notify" };
+/** Keys of an envelope that may be null for "absent". */
+export const OPTIONAL: ReadonlySet<string> = new Set([
   "claim",
   "onStale",
   "readAt",

@@ -7,6 +7,7 @@ import { failureCode } from "../flows/failure.ts";
 import { newId } from "../ids.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, searchOf } from "../wire/address.ts";
+import type { DocUrl } from "../wire/envelope.ts";
 import { isJsonType, parseJson } from "../wire/json-body.ts";
 import { endWithRefusal } from "../wire/raw-refusal.ts";
 import { sendRefusal } from "./mount.ts";
@@ -15,13 +16,14 @@ export interface EdgeOptions {
   readonly logger: FastifyBaseLogger;
   isOriginAllowed(origin: string): boolean;
   readonly stopping: AbortSignal;
+  readonly docUrl: DocUrl;
 }
 
 const MOST_HEADERS = 100;
 const ONCE = new Set(["authorization", "idempotency-key", "content-type", "content-length", "host"]);
 
 /** The HTTP server before it has routes: limits, JSON bodies, CORS, and one envelope for whatever goes wrong. */
-export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOptions): Promise<FastifyInstance> {
+export async function createEdge({ logger, isOriginAllowed, stopping, docUrl }: EdgeOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -39,7 +41,7 @@ export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOpti
       connectionsCheckingInterval: 2_000,
       keepAliveTimeout: 65_000,
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, docUrl),
     frameworkErrors: (_error, request, reply) => {
       void reply.header(headers.requestId, request.id);
       return sendRefusal(reply as never, refuse("invalid_body", { message: "The address is malformed." }));
@@ -49,6 +51,7 @@ export async function createEdge({ logger, isOriginAllowed, stopping }: EdgeOpti
   app.server.maxHeadersCount = 0;
   letGoWhenStopping(app, stopping);
   app.decorate("stopping", stopping);
+  app.decorate("docUrl", docUrl);
   app.decorate("routeTable", []);
   app.addHook("onRoute", ({ method, path }) => {
     if (path.includes("*")) return;
@@ -178,7 +181,7 @@ function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refus
 }
 
 /** What Node's parser refused before there was a request: an envelope all the same, and the connection ends. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, docUrl: DocUrl): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
@@ -192,7 +195,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): 
               ? "The request took too long to arrive."
               : "The request is not valid HTTP.",
         });
-  endWithRefusal(socket, refusal);
+  endWithRefusal(socket, refusal, docUrl);
 }
 
 /** The methods that a path answers to, when it is one of ours at all. */

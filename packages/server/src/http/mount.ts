@@ -4,7 +4,7 @@ import { type Authenticator, bearerToken } from "../flows/authenticate.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { PREFIXES, searchOf } from "../wire/address.ts";
-import { envelopeText, refusalHeaders, statusOf } from "../wire/envelope.ts";
+import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../wire/envelope.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
 import { translateCommit, translateWrite } from "./dialect.ts";
@@ -38,7 +38,7 @@ function mountOne(
         request.principal = principal;
       },
       handler: async (request, reply) => {
-        const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined);
+        const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined, endpoint.filters);
         if (isRefusal(query)) return sendRefusal(reply, query);
         const body = readBody(request.body);
         if ("refusal" in body) return sendRefusal(reply, body.refusal);
@@ -125,7 +125,7 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal, receipt?: str
     .code(statusOf(refusal))
     .headers(refusalHeaders(refusal))
     .type(JSON_TYPE)
-    .send(envelopeText(refusal, reply.request.id, receipt));
+    .send(envelopeText(refusal, reply.request.id, reply.server.docUrl, receipt));
 }
 
 /** Fires when the caller hangs up, or the server stops. */
@@ -143,5 +143,6 @@ declare module "fastify" {
   interface FastifyInstance {
     /** Fires when the server begins to stop. */
     stopping: AbortSignal;
+    docUrl: DocUrl;
   }
 }

@@ -1,22 +1,25 @@
+import type { Parameter } from "../rules/list-filter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import type { Query, QueryTable } from "./answer.ts";
 
-/** The address's parameters as text: each of them known, and once unless it may be repeated. */
-export function readQuery(search: string, table: QueryTable | undefined): Query | Refusal {
+/**
+ * The address's parameters as text: each of them known, and once unless it may be repeated. Where a route takes filters,
+ * the unknown ones are handed on to whoever knows the model's columns.
+ */
+export function readQuery(search: string, table: QueryTable | undefined, takesFilters = false): Query | Refusal {
   if (search === "") return NOTHING_ASKED;
   const one: Record<string, string> = {};
   const many: Record<string, string[]> = {};
+  const others: Parameter[] = [];
   for (const [name, value] of new URLSearchParams(search)) {
     const known = table && Object.hasOwn(table, name) ? table[name] : undefined;
-    if (!known)
-      return refuse(table && Object.hasOwn(table, "order_by") ? "unknown_column" : "unknown_parameter", {
-        param: name.slice(0, 100),
-      });
+    if (!known && !takesFilters) return refuse("unknown_parameter", { param: name.slice(0, 100) });
     // No text of ours has one, and Postgres takes none.
     if (value.includes("\0"))
-      return refuse(name === "starting_after" ? "invalid_cursor" : "invalid_value", { param: name });
-    if (known.repeatable) many[name] = [...(many[name] ?? []), value];
+      return refuse(name === "starting_after" ? "invalid_cursor" : "invalid_value", { param: name.slice(0, 100) });
+    if (!known) others.push([name, value]);
+    else if (known.repeatable) many[name] = [...(many[name] ?? []), value];
     else if (Object.hasOwn(one, name))
       return refuse(name === "limit" ? "invalid_limit" : "invalid_value", {
         param: name,
@@ -24,10 +27,10 @@ export function readQuery(search: string, table: QueryTable | undefined): Query 
       });
     else one[name] = value;
   }
-  return { one, many };
+  return { one, many, others };
 }
 
-const NOTHING_ASKED: Query = { one: {}, many: {} };
+const NOTHING_ASKED: Query = { one: {}, many: {}, others: [] };
 
 /** A whole number spelled with digits only, within bounds; never clamped. */
 export function readInteger(

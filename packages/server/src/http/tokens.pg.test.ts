@@ -214,6 +214,19 @@ test("[K6] reading: a record out of sight is missing, a model out of scope is 40
   expect(body.requiredCapability).toMatchObject({ can: "read", model: "document", scope: "document.read" });
 });
 
+test("[K6] lists hold what the token covers and no more, page by page", async () => {
+  for (const id of ["a", "b", "c", "d"]) await make(`k6l-${id}`, { deckId: id === "c" ? "k6l-2" : "k6l-1" });
+  const { token } = await deck("k6l-1");
+  const first = (await call("GET", `${slides}?limit=2`, { token })).body;
+  const rest = (await call("GET", `${slides}?limit=2&starting_after=${first.next_cursor}`, { token })).body;
+  expect([ids(first.data), ids(rest.data), rest.has_more]).toEqual([["k6l-a", "k6l-b"], ["k6l-d"], false]);
+  expect(ids((await call("GET", `${slides}?ids=k6l-a,k6l-c`, { token })).body.data)).toEqual(["k6l-a"]);
+  expect((await call("GET", `${slides}?deckId=k6l-2`, { token })).body.data).toEqual([]);
+  const elsewhere = `${slides}?limit=2&starting_after=${first.next_cursor}`;
+  expect((await call("GET", elsewhere)).body.code).toBe("invalid_cursor");
+  expect((await call("GET", "/v1/models/document", { token })).body.code).toBe(DENIED);
+});
+
 test("[K6] the feed and the snapshot hold what the token covers and no more", async () => {
   const from = await headOf();
   await make("k6c-a", { deckId: "k6c-1" });

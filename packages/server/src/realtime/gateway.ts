@@ -33,7 +33,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
 
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = stopping ? refuse("unavailable") : checkUpgrade(request, options.isOriginAllowed);
-    if (refusal) return endWithRefusal(socket, refusal);
+    if (refusal) return endWithRefusal(socket, refusal, options.docUrl);
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const session = createSession(opened, options);
       sessions.set(opened, { session, missedPings: 0 });

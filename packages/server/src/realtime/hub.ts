@@ -1,15 +1,14 @@
 import type { Batch } from "../flows/commit-round.ts";
 import type { FollowLog } from "../flows/follow-log.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
-import { sameGroups } from "../rules/schema-push.ts";
 import { type News, newsOfBatch } from "./news.ts";
 import { createTail, type Tail } from "./tail.ts";
 
 /** Somebody in this process who hears one world's log: a stream session, or a long poll. */
 export interface Listener {
   hear(news: News): void;
-  /** A schema was pushed; `refiled` when records may have changed groups without an entry in the log. */
-  schemaPushed(schema: LiveSchema, refiled: boolean): void;
+  /** A schema was pushed; `rowsChanged` when records look otherwise now without an entry in the log. */
+  schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
 /** Everybody in this process who listens, by world. A world without listeners costs nothing. */
@@ -85,10 +84,8 @@ export function createHub(log: FollowLog, failed: (error: unknown) => void): Hub
     const before = audience.schema;
     audience.schema = await log.schema(world);
     if (audience.schema.version === before.version) return;
-    const refiled = [...before.models].some(
-      ([key, { model }]) => !sameGroups(model.groups, audience.schema.models.get(key)?.model.groups),
-    );
-    for (const listener of audience.listeners) listener.schemaPushed(audience.schema, refiled);
+    const rowsChanged = audience.schema.rowsVersion > before.version;
+    for (const listener of audience.listeners) listener.schemaPushed(audience.schema, rowsChanged);
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Batch } from "../flows/commit-round.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
 import { leftText, type StoredEntry, storedEntryText } from "../rules/entry-text.ts";
+import { presentEntry } from "../rules/schema-change.ts";
 import { type Filed, sightOf, type View } from "../rules/view.ts";
 
 /** One entry on its way to those who listen: its text, and what decides who may hear it. */
@@ -36,14 +37,17 @@ export const newsOfBatch = ({ from, to, lines }: Batch): News => ({
 export const newsOfEntries = (from: number, to: number, entries: readonly StoredEntry[], schema: LiveSchema): News => ({
   from,
   to,
-  lines: entries.map((entry) => {
-    const name = schema.models.get(entry.model)?.name ?? entry.model;
+  lines: entries.flatMap((entry) => {
+    const declared = schema.models.get(entry.model);
+    const shown = presentEntry(entry, declared);
+    if (!declared || !shown) return [];
+    const { name } = declared;
     return {
       syncId: entry.syncId,
       model: entry.model,
       groups: entry.groups,
       groupsBefore: entry.groupsBefore,
-      text: storedEntryText(entry, name),
+      text: storedEntryText(shown, name),
       leftText: () => leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null }, name)),
     };
   }),

@@ -8,7 +8,7 @@ import { type Principal, participantName } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import { isSameView, type View, viewName, viewOf } from "../rules/view.ts";
-import { envelopeOf } from "../wire/envelope.ts";
+import { type DocUrl, envelopeOf } from "../wire/envelope.ts";
 import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import { createFrameBudget } from "./frame-budget.ts";
@@ -19,6 +19,7 @@ export interface SessionDeps {
   readonly log: FollowLog;
   readonly hub: Hub;
   readonly authenticator: Authenticator;
+  readonly docUrl: DocUrl;
   now(): number;
 }
 
@@ -49,7 +50,7 @@ const PAGE = 500;
 const checkFrame = shapeCheck(FrameUp);
 
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
-export function createSession(socket: WebSocket, { log, hub, authenticator, now }: SessionDeps): Session {
+export function createSession(socket: WebSocket, { log, hub, authenticator, docUrl, now }: SessionDeps): Session {
   const id = newId("ses_");
   const withinBudget = createFrameBudget(now);
   let phase: Phase = { name: "greeting" };
@@ -73,7 +74,7 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
     setTimeout(() => socket.terminate(), 2_000).unref();
   };
   const fail = (refusal: Refusal, code: number) => {
-    send({ frame: "error", ...envelopeOf(refusal, newId("req_")) });
+    send({ frame: "error", ...envelopeOf(refusal, newId("req_"), docUrl) });
     close(code, refusal.code);
   };
   const leave = () => {
@@ -178,9 +179,9 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, now 
     if (socket.bufferedAmount > limits.slowReaderBytes) close(closeCodes.slowReader, "reads too slowly");
   }
 
-  function schemaPushed({ version, hash }: LiveSchema, refiled: boolean): void {
+  function schemaPushed({ version, hash }: LiveSchema, rowsChanged: boolean): void {
     if (phase.name === "greeting") return;
-    if (refiled) resync("schema");
+    if (rowsChanged) resync("schema");
     else send({ frame: "schema", version, hash });
   }
 

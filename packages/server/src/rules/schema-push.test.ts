@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Field, Model, ModelSchema } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { checkSchema, diffSchemas } from "./schema-push.ts";
+import { isRefusal } from "./refusal.ts";
+import { checkSchema, diffSchemas, readRenames } from "./schema-push.ts";
 
 const one = (fields: Record<string, Field>, rest: Partial<Model> = {}, name = "m"): ModelSchema => ({
   models: { [name]: { fields, ...rest } },
@@ -121,4 +122,61 @@ test("[M4] models whose group rules changed are to be filed anew, under their ne
   const grouped = (from: string, name: string) => one({ a: text, b: text }, { groups: [{ kind: "k", from }] }, name);
   expect(diffSchemas(grouped("a", "deck"), grouped("b", "Deck"), () => true).refiled).toEqual(["Deck"]);
   expect(diffSchemas(grouped("a", "deck"), grouped("a", "deck"), () => true).refiled).toEqual([]);
+});
+
+const before = one({ a: text, b: text });
+const renamed = (after: Record<string, Field>, ...renames: { model: string; from: string; to: string }[]) => {
+  const found = readRenames(before, { ...one(after), renames });
+  return isRefusal(found) ? (found.param ?? "") : [...found];
+};
+
+test.each([
+  ["to a new field", { c: text, b: text }, [{ model: "M", from: "a", to: "c" }], [["m", { a: "c" }]]],
+  [
+    "two at once",
+    { c: text, d: text },
+    [
+      { model: "m", from: "a", to: "c" },
+      { model: "m", from: "b", to: "d" },
+    ],
+    [["m", { a: "c", b: "d" }]],
+  ],
+  ["of what stays", { a: text, c: text }, [{ model: "m", from: "a", to: "c" }], "renames[0]"],
+  ["to what was there", { b: text }, [{ model: "m", from: "a", to: "b" }], "renames[0]"],
+  ["to what is not declared", { b: text }, [{ model: "m", from: "a", to: "c" }], "renames[0]"],
+  ["of what never was", { c: text }, [{ model: "m", from: "z", to: "c" }], "renames[0]"],
+  ["in no model", { c: text }, [{ model: "n", from: "a", to: "c" }], "renames[0]"],
+  [
+    "twice to one",
+    { c: text },
+    [
+      { model: "m", from: "a", to: "c" },
+      { model: "m", from: "b", to: "c" },
+    ],
+    "renames[1]",
+  ],
+  [
+    "one twice",
+    { c: text, d: text },
+    [
+      { model: "m", from: "a", to: "c" },
+      { model: "m", from: "a", to: "d" },
+    ],
+    "renames[1]",
+  ],
+  ["of a member of every object", { c: text }, [{ model: "m", from: "toString", to: "c" }], "renames[0]"],
+] as [string, Record<string, Field>, { model: string; from: string; to: string }[], unknown][])(
+  "[M8] a rename %s",
+  (_, after, renames, wanted) => {
+    expect(renamed(after, ...renames)).toEqual(wanted);
+  },
+);
+
+test("[M8] a renamed field is neither dropped nor new, but may not be narrowed on the way", () => {
+  const problems = (to: Field) =>
+    diffSchemas(before, one({ c: to, b: text }), () => true, new Map([["m", { a: "c" }]])).problems;
+  expect(problems({ type: "string", required: false })).toEqual([]);
+  expect(problems({ type: "number" })).toEqual([
+    expect.objectContaining({ field: "a", problem: expect.stringMatching(/narrowed/) }),
+  ]);
 });

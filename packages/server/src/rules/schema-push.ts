@@ -5,7 +5,9 @@ import {
   limits,
   type Model,
   type ModelSchema,
+  type SchemaPush,
 } from "@holdfast/sdk/protocol";
+import { isScalar } from "./list-column.ts";
 import { fits } from "./payload.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { sameJson } from "./same-json.ts";
@@ -66,11 +68,52 @@ function faultOf(field: Field): string | undefined {
 
 const bad = (param: string, message: string): Refusal => refuse("invalid_schema", { param, message });
 
+/** New names by old ones, by lower-case model. */
+export type Renames = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** Sorts renames by model; refuses what names no field that was, or none that comes. */
+export function readRenames(before: ModelSchema, { models, renames = [] }: SchemaPush): Renames | Refusal {
+  const byModel = new Map<string, Record<string, string>>();
+  for (const [index, { model, from, to }] of renames.entries()) {
+    const was = modelNamed(before, model);
+    const now = modelNamed({ models }, model);
+    const fault =
+      !was || !now
+        ? `"${model}" is no model of both schemas.`
+        : !fieldOf(was, from) || fieldOf(now, from)
+          ? `"${from}" is no field of "${model}" that goes away.`
+          : !fieldOf(now, to) || fieldOf(was, to)
+            ? `"${to}" is no new field of "${model}".`
+            : undefined;
+    const own = byModel.get(model.toLowerCase()) ?? {};
+    const isTwice = Object.hasOwn(own, from) || Object.values(own).includes(to);
+    if (fault !== undefined || isTwice)
+      return bad(`renames[${index}]`, fault ?? `"${from}" or "${to}" is renamed twice.`);
+    byModel.set(model.toLowerCase(), { ...own, [from]: to });
+  }
+  return byModel;
+}
+
+const modelNamed = ({ models }: ModelSchema, name: string): Model | undefined =>
+  Object.entries(models).find(([declared]) => declared.toLowerCase() === name.toLowerCase())?.[1];
+
+/** Fields that ask for an index and cannot be listed by: `slide.tags`. */
+export const uselessIndexes = ({ models }: ModelSchema): string[] =>
+  Object.entries(models).flatMap(([name, { fields }]) =>
+    Object.entries(fields).flatMap(([field, declared]) =>
+      declared.index && !isScalar(declared) ? [`${name}.${field}`] : [],
+    ),
+  );
+
 export interface SchemaDiff {
   /** What would hide or refuse data that exists. Empty: the change may land. */
   readonly problems: readonly Problem[];
   /** Models whose records have to be filed under other groups. */
   readonly refiled: readonly string[];
+  /** Models whose fields are others now, and new ones. */
+  readonly changed: readonly string[];
+  /** Models that are no longer declared. */
+  readonly dropped: readonly string[];
 }
 
 /** What a push changes. `hasRecords` tells for a model (as declared before) whether any record exists. */
@@ -78,29 +121,41 @@ export function diffSchemas(
   before: ModelSchema,
   after: ModelSchema,
   hasRecords: (model: string) => boolean,
+  renames: Renames = new Map(),
 ): SchemaDiff {
   const problems: Problem[] = [];
   const refiled: string[] = [];
+  const dropped: string[] = [];
+  const changed = Object.keys(after.models).filter((name) => !modelNamed(before, name));
   const nowByKey = new Map(Object.entries(after.models).map(([name, model]) => [name.toLowerCase(), { name, model }]));
   for (const [name, model] of Object.entries(before.models)) {
     const now = nowByKey.get(name.toLowerCase());
-    if (!now) problems.push({ model: name, problem: "The model is dropped." });
-    else {
-      problems.push(...fieldProblems(name, model, now.model, hasRecords(name)));
+    if (!now) {
+      dropped.push(name);
+      problems.push({ model: name, problem: "The model is dropped." });
+    } else {
+      problems.push(...fieldProblems(name, model, now.model, hasRecords(name), renames.get(name.toLowerCase()) ?? {}));
+      if (!sameJson(model.fields as never, now.model.fields as never)) changed.push(now.name);
       if (!sameGroups(model.groups, now.model.groups)) refiled.push(now.name);
     }
   }
-  return { problems, refiled };
+  return { problems, refiled, changed, dropped };
 }
 
 export const sameGroups = (a: readonly GroupRule[] = [], b: readonly GroupRule[] = []): boolean =>
   sameJson(a as never, b as never);
 
-function fieldProblems(model: string, before: Model, after: Model, hasRecords: boolean): Problem[] {
+function fieldProblems(
+  model: string,
+  before: Model,
+  after: Model,
+  hasRecords: boolean,
+  renames: Readonly<Record<string, string>>,
+): Problem[] {
   const problems: Problem[] = [];
   const say = (field: string, problem: string) => problems.push({ model, field, problem });
   for (const [name, field] of Object.entries(before.fields)) {
-    const now = fieldOf(after, name);
+    const now = fieldOf(after, Object.hasOwn(renames, name) ? (renames[name] as string) : name);
     if (!now) say(name, "The field is dropped.");
     else if (!widens(field, now)) say(name, `The type ${field.type} is narrowed to ${now.type}.`);
     else if (field.type === "enum" && now.type === "enum" && missing(field, now).length > 0)
@@ -110,7 +165,13 @@ function fieldProblems(model: string, before: Model, after: Model, hasRecords: b
       say(name, "The field becomes required while records exist.");
   }
   for (const [name, field] of Object.entries(after.fields))
-    if (!fieldOf(before, name) && field.required && field.default === undefined && hasRecords)
+    if (
+      !fieldOf(before, name) &&
+      !Object.values(renames).includes(name) &&
+      field.required &&
+      field.default === undefined &&
+      hasRecords
+    )
       say(name, "A new required field needs a default while records exist.");
   return problems;
 }

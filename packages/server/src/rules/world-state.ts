@@ -1,4 +1,5 @@
-import type { JsonObject, Model, Verb } from "@holdfast/sdk/protocol";
+import type { JsonObject, Verb } from "@holdfast/sdk/protocol";
+import type { DeclaredModel } from "./declared-model.ts";
 import type { Scope } from "./participant.ts";
 import { isWithin } from "./scope.ts";
 import { isOwn, type PastEntry, type Writer } from "./stale.ts";
@@ -51,12 +52,6 @@ export interface StoredReceipt {
   /** The receipt as it was sent, byte for byte. */
   readonly body: string;
   readonly held: boolean;
-}
-
-export interface DeclaredModel {
-  /** The name as pushed; everything that keys on a model uses it in lower case. */
-  readonly name: string;
-  readonly model: Model;
 }
 
 /**

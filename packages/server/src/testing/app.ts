@@ -1,17 +1,14 @@
-import { readFileSync } from "node:fs";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
-import type { ModelSchema } from "@holdfast/sdk/protocol";
 import pg from "pg";
 import { afterAll } from "vitest";
 import { type RunningServer, type ServerOptions, startServer } from "../server.ts";
 import { freshDatabase } from "./database.ts";
+import { referenceSchema } from "./reference-schema.ts";
 
 export const ADMIN = "admin_token_of_the_tests";
 
-export const referenceSchema = JSON.parse(
-  readFileSync(new URL("../../reference-schema.json", import.meta.url), "utf8"),
-) as ModelSchema;
+export { referenceSchema };
 
 export interface Answer {
   readonly status: number;
@@ -158,8 +155,9 @@ function faultOf({ status, headers, body }: Answer, method: string): string | un
   if (typeof id !== "string" || !/^req_[0-9A-Za-z]{24}$/.test(id)) return `x-request-id is ${id}`;
   if (status === 500) return "answered with 500";
   if (status < 400 || method === "HEAD") return undefined;
-  const { type, message, code, request_id } = body;
+  const { type, message, code, doc_url, request_id } = body;
   if (![type, message, code].every((part) => typeof part === "string" && part !== "")) return "no envelope";
+  if (!String(doc_url).endsWith(`/docs/errors#${code}`)) return `doc_url is ${doc_url}`;
   if (/ at .*\.ts|node_modules|select |insert /i.test(String(message))) return "the message tells of our inside";
   return request_id === id ? undefined : `request_id is ${request_id}, the header ${id}`;
 }

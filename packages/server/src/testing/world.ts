@@ -26,7 +26,7 @@ export const NOW = "2026-01-02T03:04:05.678Z";
 /** A world with an empty log. What the rules do to it is what a round of commits would. */
 export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): WorldState => ({
   organization: "org_1",
-  models: new Map(Object.entries(models).map(([name, model]) => [name.toLowerCase(), { name, model }])),
+  models: new Map(Object.entries(models).map(([name, model]) => [name.toLowerCase(), { name, model, changes: [] }])),
   now: NOW,
   head: { logId: "log_1", schemaVersion: 1, trimmedTo: 0, syncId: 0, writer: null, otherSyncId: 0 },
   records: new Map(),

@@ -1,10 +1,13 @@
-import { type ErrorEnvelope, type ErrorType, errorCodes, errorSentences } from "@holdfast/sdk/protocol";
+import { type ErrorCode, type ErrorEnvelope, type ErrorType, errorCodes, errorSentences } from "@holdfast/sdk/protocol";
 import type { Refusal } from "../rules/refusal.ts";
+
+/** Where a code is explained: the envelope's `doc_url`. */
+export type DocUrl = (code: ErrorCode) => string;
 
 export const statusOf = (refusal: Refusal): number => refusal.status ?? errorCodes[refusal.code].status;
 
 /** A refusal as every error body and error frame spells it. */
-export function envelopeOf(refusal: Refusal, requestId: string | undefined): ErrorEnvelope {
+export function envelopeOf(refusal: Refusal, requestId: string | undefined, docUrl: DocUrl): ErrorEnvelope {
   const row = errorCodes[refusal.code];
   return {
     type: refusal.status === 400 ? ("validation_error" satisfies ErrorType) : row.type,
@@ -14,13 +17,19 @@ export function envelopeOf(refusal: Refusal, requestId: string | undefined): Err
     ...(refusal.requiredCapability !== undefined && { requiredCapability: refusal.requiredCapability }),
     ...(refusal.blockedBy !== undefined && { blockedBy: refusal.blockedBy }),
     ...(refusal.problems !== undefined && { problems: refusal.problems }),
+    doc_url: docUrl(refusal.code),
     ...(requestId !== undefined && { request_id: requestId }),
   };
 }
 
 /** The envelope as JSON; a commit's carries its rejected receipt too. */
-export function envelopeText(refusal: Refusal, requestId: string | undefined, receipt?: string): string {
-  const text = JSON.stringify(envelopeOf(refusal, requestId));
+export function envelopeText(
+  refusal: Refusal,
+  requestId: string | undefined,
+  docUrl: DocUrl,
+  receipt?: string,
+): string {
+  const text = JSON.stringify(envelopeOf(refusal, requestId, docUrl));
   return receipt === undefined ? text : `${text.slice(0, -1)},"receipt":${receipt}}`;
 }
 

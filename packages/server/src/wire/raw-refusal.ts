@@ -2,12 +2,12 @@ import type { Duplex } from "node:stream";
 import { headers } from "@holdfast/sdk/protocol";
 import { newId } from "../ids.ts";
 import type { Refusal } from "../rules/refusal.ts";
-import { envelopeText, statusOf } from "./envelope.ts";
+import { type DocUrl, envelopeText, statusOf } from "./envelope.ts";
 
 /** Refuses on a bare connection, where there is no reply to send with: an envelope all the same, and the connection ends. */
-export function endWithRefusal(socket: Duplex, refusal: Refusal): void {
+export function endWithRefusal(socket: Duplex, refusal: Refusal, docUrl: DocUrl): void {
   const id = newId("req_");
-  const body = envelopeText(refusal, id);
+  const body = envelopeText(refusal, id, docUrl);
   const lines = [
     `HTTP/1.1 ${statusOf(refusal)} Refused`,
     "content-type: application/json; charset=utf-8",

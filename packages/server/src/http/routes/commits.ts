@@ -3,7 +3,7 @@ import type { CommitLane } from "../../flows/commit-lane.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commit-request.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Judged } from "../../rules/round.ts";
-import { envelopeText, statusOf } from "../../wire/envelope.ts";
+import { type DocUrl, envelopeText, statusOf } from "../../wire/envelope.ts";
 import type { Answer, Handlers } from "../answer.ts";
 import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-requests.ts";
 
@@ -13,7 +13,7 @@ type CommitHandlers = Pick<
 >;
 
 /** Every route that writes: each becomes one commit, or many, and goes through the lane. */
-export function commitRoutes(lane: CommitLane): CommitHandlers {
+export function commitRoutes(lane: CommitLane, docUrl: DocUrl): CommitHandlers {
   const single =
     (endpoint: Parameters<typeof singleCommit>[1]) =>
     async ({
@@ -49,6 +49,7 @@ export function commitRoutes(lane: CommitLane): CommitHandlers {
       return submitBulk(
         lane,
         body.commits.map((element) => ({ element, commit: bulkCommit({ principal, keyHeader: undefined }, element) })),
+        docUrl,
       );
     },
   };
@@ -85,7 +86,11 @@ interface Element {
 }
 
 /** Well-formed commits go to the lane together; what builds on a malformed one is blocked like on any other failure. */
-async function submitBulk(lane: CommitLane, elements: readonly Element[]): Promise<Answer<"commitBulk">> {
+async function submitBulk(
+  lane: CommitLane,
+  elements: readonly Element[],
+  docUrl: DocUrl,
+): Promise<Answer<"commitBulk">> {
   const operations = elements.reduce((sum, { element }) => sum + recordsNamed(element).length, 0);
   if (operations > limits.operationsPerBulk)
     return {
@@ -104,9 +109,10 @@ async function submitBulk(lane: CommitLane, elements: readonly Element[]): Promi
   const judgedAt = new Map(tried.map(({ index }, i) => [index, result.judged[i] as Judged]));
   const items = elements.map(({ commit }, index) => {
     const judged = judgedAt.get(index);
-    if (judged) return itemOf(judged, (position) => tried[position]?.index ?? position);
+    if (judged) return itemOf(judged, (position) => tried[position]?.index ?? position, docUrl);
     return refusedItem(
       isRefusal(commit) ? commit : refuse("dependency_blocked", { blockedBy: blocked.get(index) as number }),
+      docUrl,
     );
   });
   return { text: `{"object":"list","data":[${items.join(",")}]}` };
@@ -128,14 +134,15 @@ function blockedByMalformed(elements: readonly Element[]): ReadonlyMap<number, n
 }
 
 /** A receipt or an envelope, with the status that it would have had alone. */
-function itemOf({ decision, body }: Judged, indexOf: (position: number) => number): string {
+function itemOf({ decision, body }: Judged, indexOf: (position: number) => number, docUrl: DocUrl): string {
   if (decision.kind !== "refused") return `${body.slice(0, -1)},"httpStatus":200}`;
   const { blockedBy } = decision.refusal;
   return refusedItem(
     blockedBy === undefined ? decision.refusal : { ...decision.refusal, blockedBy: indexOf(blockedBy) },
+    docUrl,
     body,
   );
 }
 
-const refusedItem = (refusal: Refusal, receipt?: string): string =>
-  `${envelopeText(refusal, undefined, receipt).slice(0, -1)},"httpStatus":${statusOf(refusal)}}`;
+const refusedItem = (refusal: Refusal, docUrl: DocUrl, receipt?: string): string =>
+  `${envelopeText(refusal, undefined, docUrl, receipt).slice(0, -1)},"httpStatus":${statusOf(refusal)}}`;

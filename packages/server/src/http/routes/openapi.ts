@@ -1,76 +1,64 @@
-import {
-  type EndpointName,
-  type EndpointSchema,
-  ErrorEnvelope,
-  endpoints,
-  headers,
-  INTERFACE_VERSION,
-  paths,
-} from "@holdfast/sdk/protocol";
+import type { Model } from "@holdfast/sdk/protocol";
 import type { FastifyInstance } from "fastify";
+import { isRefusal, type Refusal } from "../../rules/refusal.ts";
 import { PREFIXES } from "../../wire/address.ts";
+import type { PublicUrl } from "../../wire/public-url.ts";
+import { etagOf, isUnchanged } from "../docs/serve-file.ts";
+import { sendRefusal } from "../mount.ts";
+import { openApi } from "../openapi/document.ts";
 
-/** The description of the interface, made from the same tables as the routes. */
-export function mountOpenApi(app: FastifyInstance): void {
-  const description = JSON.stringify(openApi());
-  for (const prefix of PREFIXES)
-    app.get(`${prefix}/openapi.json`, async (_request, reply) =>
-      reply.type("application/json; charset=utf-8").send(description),
-    );
+/** The models of whom a token opens the world to. */
+export interface PushedModels {
+  readonly world: number;
+  readonly version: number;
+  readonly models: Readonly<Record<string, Model>>;
 }
 
-function openApi() {
-  const described: Record<string, Record<string, unknown>> = {};
-  for (const name of Object.keys(paths) as EndpointName[]) {
-    const [method, path] = paths[name];
-    const template = path.replace(/:([a-z]+)/g, "{$1}");
-    described[template] = { ...described[template], [method.toLowerCase()]: operation(name, path, endpoints[name]) };
+/** Text is kept for so many worlds: it is made anew for the others. */
+const MOST_KEPT = 100;
+
+/** `/openapi.json`: for anybody, generic over `{model}`; with a token, with the models of its world too. */
+export function mountOpenApi(
+  app: FastifyInstance,
+  publicUrl: PublicUrl,
+  modelsFor: (authorization: string) => Promise<PushedModels | Refusal>,
+): void {
+  let generic: Description | undefined;
+  const kept = new Map<number, Description & { readonly version: number }>();
+
+  function ofNobody(): Description {
+    generic ??= described(JSON.stringify(openApi(publicUrl)));
+    return generic;
   }
-  return {
-    openapi: "3.1.0",
-    info: { title: "Holdfast", version: INTERFACE_VERSION, license: { name: "MIT", identifier: "MIT" } },
-    servers: [{ url: "/" }],
-    security: [{ bearer: [] }],
-    paths: described,
-    components: {
-      securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
-      schemas: { ErrorEnvelope },
-      responses: {
-        Error: {
-          description: "What went wrong.",
-          headers: { [headers.requestId]: { schema: { type: "string" } } },
-          content: { "application/json": { schema: { $ref: "#/components/schemas/ErrorEnvelope" } } },
-        },
-      },
-    },
-  };
+
+  function ofWorld({ world, version, models }: PushedModels): Description {
+    const known = kept.get(world);
+    if (known?.version === version) return known;
+    const made = { version, ...described(JSON.stringify(openApi(publicUrl, models))) };
+    kept.delete(world);
+    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value as number);
+    kept.set(world, made);
+    return made;
+  }
+
+  for (const prefix of PREFIXES)
+    app.get(`${prefix}/openapi.json`, async (request, reply) => {
+      const { authorization } = request.headers;
+      const pushed = authorization === undefined ? undefined : await modelsFor(authorization);
+      if (isRefusal(pushed)) return sendRefusal(reply, pushed);
+      const { text, etag } = pushed ? ofWorld(pushed) : ofNobody();
+      void reply.headers({
+        "cache-control": pushed ? "private, no-cache" : "public, no-cache",
+        vary: [reply.getHeader("vary"), "authorization"].flat().filter(Boolean).join(", "),
+      });
+      if (isUnchanged(request, reply, etag)) return reply.code(304).send();
+      return reply.type("application/json; charset=utf-8").send(text);
+    });
 }
 
-function operation(name: EndpointName, path: string, endpoint: EndpointSchema) {
-  const replies = Object.entries(endpoint.reply).map(([status, schema]) => [
-    status,
-    { description: "Done.", content: { [endpoint.produces ?? "application/json"]: { schema } } },
-  ]);
-  return {
-    operationId: name,
-    summary: endpoint.summary,
-    parameters: [
-      ...[...path.matchAll(/:([a-z]+)/g)].map(([, parameter]) => ({
-        name: parameter,
-        in: "path",
-        required: true,
-        schema: { type: "string" },
-      })),
-      ...Object.entries(endpoint.query ?? {}).map(([parameter, { description, repeatable }]) => ({
-        name: parameter,
-        in: "query",
-        description,
-        schema: repeatable ? { type: "array", items: { type: "string" } } : { type: "string" },
-      })),
-    ],
-    ...(endpoint.body && {
-      requestBody: { required: !endpoint.bodyOptional, content: { "application/json": { schema: endpoint.body } } },
-    }),
-    responses: { ...Object.fromEntries(replies), default: { $ref: "#/components/responses/Error" } },
-  };
+interface Description {
+  readonly text: string;
+  readonly etag: string;
 }
+
+const described = (text: string): Description => ({ text, etag: etagOf(text) });

@@ -19,7 +19,7 @@ export function recordRoutes(
     listRecords: async ({ principal, params: { model = "" }, query }) => {
       const asked = readListQuery(query);
       if (isRefusal(asked)) return { refusal: asked };
-      const page = await listRecords({ world: principal.world, model, ...asked });
+      const page = await listRecords({ reader: principal, model, ...asked });
       if (isRefusal(page)) return { refusal: page };
       const tail = JSON.stringify({
         has_more: page.nextCursor !== null,
@@ -34,7 +34,7 @@ export function recordRoutes(
   };
 }
 
-function readListQuery({ one }: Query): Omit<ListRequest, "world" | "model"> | Refusal {
+function readListQuery({ one, others }: Query): Omit<ListRequest, "reader" | "model"> | Refusal {
   const limit = readInteger(one.limit, { name: "limit", min: 1, max: limits.listMax, absent: limits.listDefault });
   if (isRefusal(limit)) return limit;
   const { order = "asc", order_by: orderBy = "id", state = "live", ids: idList, starting_after: cursor } = one;
@@ -45,5 +45,5 @@ function readListQuery({ one }: Query): Omit<ListRequest, "world" | "model"> | R
   const ids = idList?.split(",");
   if (ids && (ids.length > limits.listMax || !ids.every(isRecordId)))
     return refuse("invalid_id", { param: "ids", message: `"ids" is up to ${limits.listMax} ids with commas between.` });
-  return { limit, order, orderBy, state, ids, cursor };
+  return { limit, order, orderBy, state, ids, filters: others, cursor };
 }

@@ -1,16 +1,16 @@
-import type { ModelSchema, SchemaPushed, SchemaRead } from "@holdfast/sdk/protocol";
+import type { SchemaPush, SchemaPushed, SchemaRead } from "@holdfast/sdk/protocol";
 import { isRefusal, type Refusal } from "../../rules/refusal.ts";
 import type { Handlers } from "../answer.ts";
 
 export interface SchemaFlows {
-  push(world: number, schema: ModelSchema): Promise<SchemaPushed | Refusal>;
+  push(world: number, schema: SchemaPush): Promise<SchemaPushed | Refusal>;
   read(world: number): Promise<SchemaRead | Refusal>;
 }
 
 export function schemaRoutes({ push, read }: SchemaFlows): Pick<Handlers, "pushSchema" | "readSchema"> {
   return {
     pushSchema: async ({ principal, body }) => {
-      const result = await push(principal.world, body as ModelSchema);
+      const result = await push(principal.world, body as SchemaPush);
       return isRefusal(result) ? { refusal: result } : { status: result.unchanged ? 200 : 201, value: result };
     },
     readSchema: async ({ principal }) => {

@@ -1,6 +1,6 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { sortColumn } from "./sort-column.ts";
+import { listColumn } from "./list-column.ts";
 
 const model: Model = {
   fields: {
@@ -22,7 +22,7 @@ test.each([
   ["at", { kind: "field", name: "at", type: "datetime" }],
   ["kind", { kind: "field", name: "kind", type: "enum" }],
 ])("[G3] a list is sorted by %s", (name, column) => {
-  expect(sortColumn(name, model)).toEqual(column);
+  expect(listColumn(name, model)).toEqual(column);
 });
 
 test.each([
@@ -39,5 +39,5 @@ test.each([
   "title;--",
   "created_at",
 ])("[G3] and not by %j", (name) => {
-  expect(sortColumn(name, model)).toBeUndefined();
+  expect(listColumn(name, model)).toBeUndefined();
 });

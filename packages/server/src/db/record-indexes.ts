@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import type { Field } from "@holdfast/sdk/protocol";
+import pg from "pg";
+import { clientConfig } from "./pool.ts";
+import { columnSql } from "./record-column.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** A field that a schema wants to be listed by quickly. Worlds whose model and field have the same names share the index. */
+export interface IndexedField {
+  /** In lower case. */
+  readonly model: string;
+  readonly field: string;
+  readonly type: Field["type"];
+}
+
+export interface StoredIndex {
+  readonly name: string;
+  /** False: it is being built, or its building failed. */
+  readonly valid: boolean;
+}
+
+const PREFIX = "record_by_";
+const LOCK = 4_270_004;
+
+/**
+ * Works on a connection without time limits: building takes as long as it takes. An abort lets go at once; what Postgres
+ * was asked for last it still finishes.
+ */
+export async function withIndexer<T>(
+  url: string,
+  signal: AbortSignal,
+  work: (client: Transaction) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({
+    ...clientConfig(url),
+    options: "-c statement_timeout=0 -c lock_timeout=0 -c timezone=UTC",
+  });
+  // Whoever asks something just now is told; nobody else has to be.
+  client.on("error", () => {});
+  const { stream } = (client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection;
+  const letGo = () => stream.destroy(new Error("The server is stopping."));
+  signal.addEventListener("abort", letGo);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    signal.removeEventListener("abort", letGo);
+    await client.end().catch(() => {});
+  }
+}
+
+/**
+ * Whether this connection may change indexes until it closes. Asked, never waited for: building an index concurrently
+ * waits for whoever waits in a statement of their own.
+ */
+export async function claimIndexing(client: Transaction): Promise<boolean> {
+  const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1) as mine", [LOCK]);
+  return rows[0]?.mine === true;
+}
+
+/** The fields that the newest schema of any world declares with `index`. */
+export async function readIndexedFields(db: Transaction): Promise<IndexedField[]> {
+  const { rows } = await db.query<IndexedField & Record<string, unknown>>(
+    `select distinct lower(m.key) as model, f.key as field, f.value->>'type' as type
+     from holdfast.head h join holdfast.model_schema s on s.world = h.world and s.version = h.schema_version
+     cross join json_each(s.body->'models') m cross join json_each(m.value->'fields') f
+     where f.value->>'index' = 'true' order by 1, 2, 3`,
+  );
+  return rows;
+}
+
+export async function readIndexes(db: Transaction): Promise<StoredIndex[]> {
+  const { rows } = await db.query<StoredIndex & Record<string, unknown>>(
+    `select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
+     where i.indrelid = 'holdfast.record'::regclass and starts_with(c.relname, $1) order by 1`,
+    [PREFIX],
+  );
+  return rows;
+}
+
+/** Where a field's index is found: the same name for the same index, whoever asks. */
+export const indexName = (field: IndexedField): string =>
+  PREFIX + createHash("sha256").update(definitionOf(field)).digest("hex").slice(0, 16);
+
+/** Builds an index beside the writes. One that fails is left there, not valid. */
+export async function createIndex(client: Transaction, field: IndexedField): Promise<void> {
+  await client.query(`create index concurrently ${indexName(field)} on holdfast.record ${definitionOf(field)}`);
+}
+
+export async function dropIndex(client: Transaction, name: string): Promise<void> {
+  await client.query(`drop index concurrently if exists holdfast.${pg.escapeIdentifier(name)}`);
+}
+
+/** How often which values occur, so that Postgres knows what an index is good for. */
+export async function analyzeRecords(client: Transaction): Promise<void> {
+  await client.query("analyze holdfast.record");
+}
+
+/** In the order in which a list reads: its world, the value, the id. A list of another model does not touch it. */
+function definitionOf({ model, field, type }: IndexedField): string {
+  const { expression } = columnSql({ kind: "field", name: field, type }, pg.escapeLiteral);
+  return `(world, ${expression}, id) where model = ${pg.escapeLiteral(model)}`;
+}

@@ -1,0 +1,46 @@
+import {
+  analyzeRecords,
+  claimIndexing,
+  createIndex,
+  dropIndex,
+  indexName,
+  readIndexedFields,
+  readIndexes,
+  withIndexer,
+} from "../db/record-indexes.ts";
+import { planIndexes } from "../rules/index-plan.ts";
+import { isScalar } from "../rules/list-column.ts";
+
+/** Of all worlds together: an index costs every write to the table of records. */
+const MOST_INDEXES = 200;
+
+export interface Reconciled {
+  /** False: another process is at it just now, and has perhaps not seen what we have. */
+  readonly done: boolean;
+  readonly created: number;
+  readonly dropped: number;
+  /** Fields whose lists stay without an index: there are too many. */
+  readonly refused: readonly string[];
+}
+
+/**
+ * Makes the indexes that the schemas of all worlds declare, and takes away those that none declares any more. Outside of
+ * the push and of every transaction: an index is built beside the writes, which a transaction cannot, and may take minutes.
+ * What fails in between is found and mended the next time.
+ */
+export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reconciled> =>
+  withIndexer(url, signal, async (client) => {
+    if (!(await claimIndexing(client))) return { done: false, created: 0, dropped: 0, refused: [] };
+    const fields = (await readIndexedFields(client)).filter(isScalar);
+    const byName = new Map(fields.map((field) => [indexName(field), field]));
+    const { drop, create, refused } = planIndexes([...byName.keys()], await readIndexes(client), MOST_INDEXES);
+    for (const name of drop) await dropIndex(client, name);
+    for (const name of create) await createIndex(client, byName.get(name) as (typeof fields)[number]);
+    if (create.length > 0) await analyzeRecords(client);
+    return {
+      done: true,
+      created: create.length,
+      dropped: drop.length,
+      refused: refused.map((name) => `${byName.get(name)?.model}.${byName.get(name)?.field}`),
+    };
+  });

@@ -1,0 +1,97 @@
+import { type ErrorCode, errorCodes, errorSentences } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { type Answer, rawRequest, startApp } from "../testing/app.ts";
+import { openStream } from "../testing/stream.ts";
+import { escapeHtml } from "./docs/html.ts";
+
+const app = await startApp();
+const { call } = app;
+
+const CODES = Object.keys(errorCodes) as ErrorCode[];
+const linkTo = (code: string, base = app.url) => `${base}/docs/errors#${code}`;
+
+test.each<[string, () => Promise<Answer>, string]>([
+  ["an unknown route", () => call("GET", "/nowhere"), "route_not_found"],
+  ["another method", () => call("PUT", "/v1/log"), "method_not_allowed"],
+  ["no token", () => call("GET", "/v1/log", { token: null }), "auth_no_credentials"],
+  [
+    "another media type",
+    () => call("POST", "/v1/commits", { bytes: "{}", headers: { "content-type": "text/plain" } }),
+    "unsupported_media_type",
+  ],
+  [
+    "a body that is too large",
+    () => call("POST", "/v1/models/slide", { bytes: `"${"x".repeat(1024 * 1024)}"` }),
+    "request_too_large",
+  ],
+  ["too many headers", () => call("GET", "/livez", { headers: { "x-long": "x".repeat(17_000) } }), "headers_too_large"],
+  ["a malformed address", () => call("GET", "/v1/models/%zz"), "invalid_body"],
+  ["a rule", () => call("POST", "/v1/models/slide", { json: { id: "s1", data: { colour: 1 } } }), "unknown_field"],
+])("[E1] [H1] %s: the envelope with its request id and its link", async (_, ask, code) => {
+  const { body, headers } = await ask();
+  expect(body).toMatchObject({ code, doc_url: linkTo(code), request_id: headers["x-request-id"] });
+});
+
+test("[E1] an error within a bulk has its link too", async () => {
+  const operations = [{ action: "create", model: "slide", id: "e1", data: { colour: 1 } }];
+  const { body } = await call("POST", "/v1/commits/bulk", {
+    json: { commits: [{ clientTxId: "e1", operations }, { operations: [] }] },
+  });
+  expect(body.data).toEqual([
+    expect.objectContaining({ code: "unknown_field", doc_url: linkTo("unknown_field") }),
+    expect.objectContaining({ code: "too_many_operations", doc_url: linkTo("too_many_operations") }),
+  ]);
+});
+
+test("[E1] so have a bare connection, and the stream", async () => {
+  expect(await rawRequest(app.url, "hello\r\n\r\n")).toContain(`"doc_url":"${linkTo("invalid_body")}"`);
+  const refused = await rawRequest(
+    app.url,
+    "GET /v1/stream?x=1 HTTP/1.1\r\nhost: evil.example\r\norigin: https://evil.example\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n",
+  );
+  expect(refused).toContain(`"doc_url":"${linkTo("origin_not_allowed")}"`);
+  const stream = await openStream(app.url);
+  stream.send("{}");
+  expect(await stream.next("error")).toMatchObject({ code: "invalid_frame", doc_url: linkTo("invalid_frame") });
+  await stream.close();
+});
+
+test("[E1] a configured address comes first, the caller's Host never", async () => {
+  const hidden = await app.another({ publicUrl: "https://sync.example/api" });
+  const { body } = await hidden.call("GET", "/nowhere", { headers: { host: "evil.example" } });
+  expect(body.doc_url).toBe("https://sync.example/api/docs/errors#route_not_found");
+});
+
+test("[E2] the page explains every code to anybody", async () => {
+  for (const path of ["/docs/errors", "/api/docs/errors"]) {
+    const page = await call("GET", path, { token: null });
+    expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    for (const code of CODES) {
+      const section = page.text.split(`<section id="${code}"`)[1]?.split("</section>")[0];
+      expect(section, code).toContain(escapeHtml(errorSentences[code]));
+      expect(section, code).toContain(String(errorCodes[code].status));
+      expect(section, code).toContain(errorCodes[code].type);
+      expect(section, code).toContain(`<code>${errorCodes[code].then}</code>`);
+    }
+  }
+});
+
+test("[E2] it loads nothing, and is not sent twice", async () => {
+  const page = await call("GET", "/docs/errors", { token: null });
+  expect(page.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  expect(page.text).not.toMatch(/<script|<img|<link|src=|url\(|https?:/);
+  expect(page.headers["cache-control"]).toBe("public, max-age=3600");
+  const etag = String(page.headers.etag);
+  const again = await call("GET", "/docs/errors", { token: null, headers: { "if-none-match": `"x", W/${etag}` } });
+  expect([again.status, again.text, again.headers.etag]).toEqual([304, "", etag]);
+  const head = await call("HEAD", "/docs/errors", { token: null });
+  expect([head.status, head.text, head.headers["content-type"]]).toEqual([200, "", page.headers["content-type"]]);
+  const packed = await call("GET", "/docs/errors", { token: null, headers: { "accept-encoding": "gzip, br" } });
+  expect([packed.headers["content-encoding"], packed.headers.vary?.split(", ").includes("accept-encoding")]).toEqual([
+    "gzip",
+    true,
+  ]);
+  expect(Number(packed.headers["content-length"])).toBeLessThan(page.text.length / 2);
+  const wrong = await call("POST", "/docs/errors", { token: null });
+  expect([wrong.status, wrong.headers.allow]).toEqual([405, "GET, HEAD"]);
+});

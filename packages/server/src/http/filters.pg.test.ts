@@ -1,0 +1,338 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { type Answer, startApp } from "../testing/app.ts";
+import { naughtyStrings } from "../testing/naughty-strings.ts";
+
+const app = await startApp();
+const { call } = app;
+const things = "/v1/models/thing";
+
+const fields = {
+  name: { type: "string" },
+  size: { type: "number", nullable: true },
+  count: { type: "integer" },
+  at: { type: "datetime" },
+  done: { type: "boolean" },
+  kind: { type: "enum", values: ["b", "a"] },
+  limit: { type: "number" },
+  toString: { type: "string" },
+  extra: { type: "json" },
+};
+const push = async (changes: object = {}) => {
+  const models = (await call("GET", "/v1/schema")).body.models as object;
+  return call("POST", "/v1/schema", { json: { models: { ...models, thing: { fields: { ...fields, ...changes } } } } });
+};
+expect((await push()).status).toBe(201);
+const put = async (rows: Record<string, object>) => {
+  const operations = Object.entries(rows).map(([id, data]) => ({ action: "create", model: "thing", id, data }));
+  for (let i = 0; i < operations.length; i += limits.operationsPerCommit)
+    expect(
+      (await call("POST", "/v1/commits", { json: { operations: operations.slice(i, i + limits.operationsPerCommit) } }))
+        .status,
+    ).toBe(200);
+};
+const list = (parameters: Record<string, string>) =>
+  call("GET", `${things}?${new URLSearchParams({ limit: "100", ...parameters })}`);
+const ids = ({ status, body }: Answer) => {
+  expect([status, body.code]).toEqual([200, undefined]);
+  return (body.data as { id: string }[]).map(({ id }) => id);
+};
+
+const NAMES = ["", "A", "a", "B", "é", "z", "ﬁ", "𝕳", "\uffff", "10", "9", "_", "%", "a%", "'", '"', "\\", "a b"];
+const TIMES = [
+  "2024-01-01T00:00:00Z",
+  "2023-12-31T23:00:00-01:00",
+  "2024-01-01T23:59:00+23:59",
+  "2024-01-01T00:00:00.000001Z",
+  "2024-01-01T00:00:00.1Z",
+  "0001-01-01T00:00:00+10:00",
+  "9999-12-31T23:59:59.999999-23:59",
+];
+const SIZES = [null, -2.5, 0, 0.1, 1e21, -1e-7, 3];
+type Row = Record<string, unknown>;
+const rows: Record<string, Row> = Object.fromEntries(
+  Array.from({ length: 90 }, (_, i) => [
+    `t${String((i * 37) % 90).padStart(2, "0")}`,
+    {
+      ...(i % 5 !== 0 && { name: NAMES[i % NAMES.length] }),
+      ...(i % 4 !== 0 && { size: SIZES[i % SIZES.length] === 1e21 ? 1e15 : SIZES[i % SIZES.length] }),
+      ...(i % 7 !== 0 && { count: (i % 9) - 4 }),
+      ...(i % 6 !== 0 && { at: TIMES[i % TIMES.length] }),
+      ...(i % 2 === 0 && { done: i % 3 === 0 }),
+      ...(i % 3 === 0 && { kind: i % 2 === 0 ? "a" : "b" }),
+      ...(i % 8 === 0 && { toString: `s${i % 3}`, limit: i % 4 }),
+    },
+  ]),
+);
+await put(rows);
+
+/** What a value is compared by: code points, the number, the instant in nanoseconds. */
+function comparable(field: string, value: unknown): bigint | number | readonly number[] {
+  if (field === "at") {
+    const fraction = /\.(\d+)/.exec(value as string)?.[1] ?? "";
+    return BigInt(Date.parse((value as string).replace(/\.\d+/, ""))) * 1_000_000n + BigInt(fraction.padEnd(9, "0"));
+  }
+  return typeof value === "string" ? [...value].map((one) => one.codePointAt(0) as number) : Number(value);
+}
+function compare(field: string, a: unknown, b: unknown): number {
+  const [x, y] = [comparable(field, a), comparable(field, b)];
+  if (!Array.isArray(x) || !Array.isArray(y)) return x < y ? -1 : x > y ? 1 : 0;
+  const at = x.findIndex((point, i) => point !== y[i]);
+  if (at < 0) return x.length - y.length;
+  return at >= y.length ? 1 : (x[at] as number) - (y[at] as number);
+}
+const holds: Record<string, (by: number) => boolean> = {
+  eq: (by) => by === 0,
+  gt: (by) => by > 0,
+  gte: (by) => by >= 0,
+  lt: (by) => by < 0,
+  lte: (by) => by <= 0,
+};
+const valueIn = (row: Row, field: string) => (Object.hasOwn(row, field) ? (row[field] ?? undefined) : undefined);
+const matching = (field: string, operator: string, value: unknown) =>
+  Object.keys(rows)
+    .filter((id) => {
+      const own = field === "id" ? id : valueIn(rows[id] as Row, field);
+      return own !== undefined && holds[operator]?.(compare(field, own, value));
+    })
+    .sort();
+const spelled = (field: string, operator: string) =>
+  operator === "eq" ? `filter[${field}]` : `filter[${field}][${operator}]`;
+
+test.each<[string, readonly unknown[]]>([
+  ["name", NAMES],
+  ["size", [...SIZES.filter((size) => size !== null && size < 1e16), 0.10000000000000002, -3]],
+  ["count", [-5, -4, 0, 4, 5]],
+  ["at", [...TIMES, "2024-01-01T00:00:00.05Z", "2024-01-01T02:00:00+02:00"]],
+  ["done", [true, false]],
+  ["kind", ["a", "b", "c", ""]],
+  ["limit", [0, 1]],
+  ["toString", ["s0", "s9"]],
+  ["id", ["t00", "t44", "t", "u"]],
+])("[G8] %s is filtered by value and by range, compared as it is sorted", async (field, values) => {
+  for (const value of values)
+    for (const operator of Object.keys(holds)) {
+      const answer = await list({ [spelled(field, operator)]: String(value) });
+      expect([operator, value, ids(answer)]).toEqual([operator, value, matching(field, operator, value)]);
+    }
+});
+
+test("[G8] a field that is absent and one that is null have no value, and none is in any range", async () => {
+  for (const field of ["name", "size", "count", "at", "done", "kind"]) {
+    const none = Object.keys(rows).filter((id) => valueIn(rows[id] as Row, field) === undefined);
+    expect(ids(await list({ [`filter[${field}][null]`]: "true" }))).toEqual(none.sort());
+    expect(ids(await list({ [`filter[${field}][null]`]: "false" }))).toHaveLength(90 - none.length);
+  }
+  expect(ids(await list({ "filter[id][null]": "true" }))).toEqual([]);
+  expect(ids(await list({ "filter[createdAt][null]": "false" }))).toHaveLength(90);
+});
+
+test("[G8] bare names are filters where the route has no such parameter", async () => {
+  expect(ids(await list({ name: "a" }))).toEqual(matching("name", "eq", "a"));
+  expect(ids(await list({ limit: "3" }))).toHaveLength(3);
+  expect(ids(await list({ "filter[limit]": "0" }))).toEqual(matching("limit", "eq", 0));
+});
+
+test("[G8] all filters hold together, with ids, state and any order", async () => {
+  const both = matching("count", "gte", -1).filter((id) => matching("size", "lt", 1).includes(id));
+  expect(both.length).toBeGreaterThan(8);
+  const asked = { "filter[count][gte]": "-1", "filter[size][lt]": "1" };
+  expect(ids(await list(asked))).toEqual(both);
+  expect(ids(await list({ ...asked, order: "desc" }))).toEqual(both.toReversed());
+  expect(ids(await list({ ...asked, order_by: "name" })).sort()).toEqual(both);
+  const some = both.filter((_, i) => i % 2 === 0);
+  expect(ids(await list({ ...asked, ids: ["none", ...some].join(",") }))).toEqual(some);
+  await call("POST", `${things}/${both[0]}/archive`);
+  expect(ids(await list(asked))).toEqual(both.slice(1));
+  expect(ids(await list({ ...asked, state: "archived" }))).toEqual([both[0]]);
+  expect(ids(await list({ ...asked, state: "all" }))).toEqual(both);
+  await call("POST", `${things}/${both[0]}/unarchive`);
+  expect(ids(await list({ ...asked, "filter[count][null]": "true" }))).toEqual([]);
+});
+
+test.each(["id", "name", "size", "at", "done"])(
+  "[G4] [G8] pages by %s with a filter: each once, in order",
+  async (by) => {
+    for (const order of ["asc", "desc"]) {
+      const asked = { "filter[count][lte]": "2", order_by: by, order };
+      const whole = ids(await list(asked));
+      expect(whole).toHaveLength(matching("count", "lte", 2).length);
+      const seen: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page = await list({ ...asked, limit: "7", ...(cursor !== null && { starting_after: cursor }) });
+        seen.push(...ids(page));
+        cursor = page.body.next_cursor as string | null;
+      } while (cursor !== null);
+      expect(seen).toEqual(whole);
+    }
+  },
+);
+
+test("[G4] a cursor belongs to its filters, in whatever order they are spelled", async () => {
+  const asked = { limit: "3", "filter[count][lte]": "3", "filter[name][gt]": "" };
+  const cursor = String((await list(asked)).body.next_cursor);
+  const status = async (search: string) => (await call("GET", `${things}?${search}&starting_after=${cursor}`)).status;
+  expect(await status("filter[count][lte]=3&filter[name][gt]=")).toBe(200);
+  expect(await status("filter[name][gt]=&filter[count][lte]=3.0")).toBe(200);
+  for (const search of ["filter[count][lte]=3", "filter[count][lt]=3&filter[name][gt]=", "filter[name][gt]=", "a=b"])
+    expect([search, await status(search)]).toEqual([search, 400]);
+});
+
+test("[G8] times of the record are columns too", async () => {
+  const [{ createdAt } = { createdAt: "" }] = [(await call("GET", `${things}/t00`)).body as { createdAt?: string }];
+  const whole = ids(await list({ "filter[createdAt]": String(createdAt) }));
+  expect(whole).toHaveLength(90);
+  const later = new Date(Date.parse(String(createdAt)) + 3_600_000).toISOString().replace("Z", "+01:00");
+  expect(ids(await list({ createdAt: later.replace(/T(..)/, (_, hour) => `T${hour}`) }))).toEqual(whole);
+  expect(ids(await list({ "filter[createdAt][gt]": String(createdAt) }))).toEqual([]);
+  await call("PATCH", `${things}/t07`, { json: { data: { toString: "touched" } } });
+  expect(ids(await list({ "filter[updatedAt][gt]": String(createdAt) }))).toContain("t07");
+  await call("PATCH", `${things}/t07`, { json: { data: { toString: "s0" } } });
+});
+
+test("[G8] long texts are compared whole, and sorted by their first 500 characters", async () => {
+  const long = `𝕳${"x".repeat(498)}`;
+  const texts = { l1: long, l2: `${long}a`, l3: `${long}b`, l4: `${long}bb`, l5: `${long}b${"y".repeat(3_000)}` };
+  await put(Object.fromEntries(Object.entries(texts).map(([id, name]) => [id, { name }])));
+  const all = Object.entries(texts);
+  for (const [, value] of all)
+    for (const operator of Object.keys(holds)) {
+      const wanted = all.filter(([, text]) => holds[operator]?.(compare("name", text, value))).map(([id]) => id);
+      const answer = await list({ [spelled("name", operator)]: value, ids: Object.keys(texts).join(",") });
+      expect([operator, value.length, ids(answer)]).toEqual([operator, value.length, wanted]);
+    }
+  await put({ l0: { name: `${long}bbb` } });
+  const page = await list({ order_by: "name", "filter[name][gte]": long, limit: "4" });
+  // What begins alike is sorted by id; a cursor that carried the whole text would be too long for an address.
+  expect(ids(page)).toEqual(["l1", "l2", "l0", "l3"]);
+  expect(String(page.body.next_cursor).length).toBeLessThan(4_000);
+  const rest = await list({
+    order_by: "name",
+    "filter[name][gte]": long,
+    starting_after: String(page.body.next_cursor),
+  });
+  expect(ids(rest).slice(0, 2)).toEqual(["l4", "l5"]);
+  for (const id of ["l0", ...Object.keys(texts)]) await call("DELETE", `${things}/${id}`);
+});
+
+test("[G8] a default that came later is not in the records from before, and they are not found by it", async () => {
+  expect((await push({ late: { type: "number", default: 7 } })).status).toBe(201);
+  await put({ d1: {} });
+  expect(ids(await list({ late: "7" }))).toEqual(["d1"]);
+  expect(ids(await list({ "filter[late][null]": "true" }))).toHaveLength(90);
+  expect((await call("GET", `${things}/t00`)).body.data).not.toHaveProperty("late");
+  await call("DELETE", `${things}/d1`);
+});
+
+test("[G8] a value of another type than the field's counts as none", async () => {
+  await put({ w1: {}, w2: {} });
+  await app.sql(
+    `update holdfast.record set data = '{"id":"w1","name":5,"size":"5","count":true,"at":"2024-02-30T00:00:00Z","done":"true"}' where id = 'w1'`,
+  );
+  for (const field of ["name", "size", "count", "at", "done"]) {
+    expect(ids(await list({ [`filter[${field}][null]`]: "true", ids: "w1,w2" }))).toEqual(["w1", "w2"]);
+    expect(ids(await list({ order_by: field, ids: "w1,w2" }))).toEqual(["w1", "w2"]);
+  }
+  for (const id of ["w1", "w2"]) await call("DELETE", `${things}/${id}`);
+});
+
+test("[G9] what is no filter is refused with its name", async () => {
+  for (const [search, code, param] of [
+    ["filter[size]=big", "invalid_type", "filter[size]"],
+    ["filter%5Bsize%5D%5Bgt%5D=", "invalid_type", "filter[size][gt]"],
+    ["filter[size]=9007199254740993", "invalid_value", "filter[size]"],
+    ["done=1", "invalid_type", "done"],
+    ["at=2024-01-01T00:00:00+02:00", "invalid_type", "at"],
+    ["filter[name][null]=1", "invalid_type", "filter[name][null]"],
+    ["filter[extra]=1", "unknown_column", "filter[extra]"],
+    ["filter[nothing]=1", "unknown_column", "filter[nothing]"],
+    ["filter[name][like]=1", "unknown_column", "filter[name][like]"],
+    ["filter[name=1", "unknown_column", "filter[name"],
+    ["filter=1", "unknown_column", "filter"],
+    ["name=a&filter[name]=a", "invalid_value", "filter[name]"],
+    ["name=a&name=a", "invalid_value", "name"],
+    ["name=%00", "invalid_value", "name"],
+    ["a%00b=1", "unknown_column", "a\0b"],
+    ["order_by=extra", "unknown_column", "order_by"],
+  ]) {
+    const { status, body } = await call("GET", `${things}?${search}`);
+    expect([search, status, body.code, body.param]).toEqual([search, 400, code, param]);
+  }
+  expect((await call("GET", "/v1/models/nothing?name=1")).body.code).toBe("unknown_model");
+  expect((await call("GET", "/v1/schema?name=1")).body.code).toBe("unknown_parameter");
+});
+
+test("[G9] [H7] an address with thousands of filters is refused, whatever its size", async () => {
+  const search = (count: number, one: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => one(i)).join("&");
+  const asked = async (text: string) => (await call("GET", `${things}?${text}`)).body.code;
+  expect(await asked(search(10_000, (i) => `filter[name]=${i}`))).toBe("headers_too_large");
+  expect(await asked(search(1_000, () => "name=a"))).toBe("invalid_value");
+  expect(await asked(search(limits.listFilters + 1, (i) => `f${i}=1`))).toBe("invalid_value");
+});
+
+test("[G9] [H7] nasty strings as names and values of filters find nothing else, and break nothing", async () => {
+  const hostile = [
+    ...naughtyStrings,
+    "a'; drop table holdfast.record; --",
+    "name) or (1=1",
+    "$1",
+    "data->>'name'",
+    "x'::text) is null or true --",
+  ];
+  await put({ nasty: { name: "nasty" } });
+  await Promise.all(
+    hostile.map(async (text) => {
+      const [value, ...names] = await Promise.all([
+        list({ "filter[name]": text }),
+        list({ [`filter[${text}]`]: "1" }),
+        list({ [`filter[name][${text}]`]: "1" }),
+        list({ [`filter[name] ${text}`]: "1" }),
+      ]);
+      if (text.includes("\0")) expect(value.body.code).toBe("invalid_value");
+      else expect([text, ids(value)]).toEqual([text, matching("name", "eq", text)]);
+      const isColumn = text === "id" || Object.hasOwn(fields, text);
+      for (const { status } of isColumn ? names.slice(1) : names) expect([text, status]).toEqual([text, 400]);
+      for (const field of ["size", "count", "at", "done"])
+        expect((await list({ [`filter[${field}][gte]`]: text })).status).toBeLessThan(500);
+    }),
+  );
+  expect(ids(await list({ name: "nasty" }))).toEqual(["nasty"]);
+});
+
+test("[G8] every date-time that may be written has an instant, and nothing else has one", async () => {
+  const { isDateTime } = await import("../rules/datetime.ts");
+  const pick = <T>(values: readonly T[], i: number) => values[i % values.length] as T;
+  const texts = Array.from({ length: 3_000 }, (_, i) => {
+    const date = `${pick(["0000", "0001", "1900", "2000", "2023", "2024", "9999", "999"], i)}-${pick(["00", "01", "02", "04", "11", "12", "13"], i * 3)}-${pick(["00", "01", "28", "29", "30", "31", "32"], i * 5)}`;
+    const time = `${pick(["00", "12", "23", "24"], i * 7)}:${pick(["00", "59", "60"], i * 11)}:${pick(["00", "59", "60", "59.999999999", "00.5", "1"], i * 13)}`;
+    return `${date}${pick(["T", "T", "T", "t", " "], i * 17)}${time}${pick(["Z", "Z", "+23:59", "-00:00", "+24:00", "-15:60", "z", "", "+0100"], i * 19)}`;
+  });
+  const found = await app.sql<{ text: string; ms: string | null }>(
+    "select text, floor(extract(epoch from holdfast.instant(text)) * 1000)::text as ms from unnest($1::text[]) as text",
+    [texts],
+  );
+  let valid = 0;
+  for (const { text, ms } of found) {
+    // To the microsecond: nine digits of nines are the next second.
+    const wanted = isDateTime(text)
+      ? Date.parse(text.replace(/\.\d+/, "")) + (text.includes(".5") ? 500 : text.includes(".9") ? 1_000 : 0)
+      : undefined;
+    if (wanted !== undefined) valid++;
+    expect([text, ms === null ? undefined : Number(ms)]).toEqual([text, wanted]);
+  }
+  expect(valid).toBeGreaterThan(30);
+});
+
+test("[G11] a list that takes longer than five seconds is given up: 503, and it may be tried again", async () => {
+  const begun = performance.now();
+  await app.sql(
+    `create or replace function holdfast.number_of(data json, field text) returns float8 language plpgsql as $$ begin perform pg_sleep(1); return 1; end $$`,
+  );
+  const { status, headers, body } = await list({ "filter[size][gt]": "0" });
+  expect([status, body.code, headers["retry-after"]]).toEqual([503, "overloaded", "1"]);
+  expect(performance.now() - begun).toBeGreaterThan(4_500);
+  expect(performance.now() - begun).toBeLessThan(8_000);
+  expect(ids(await list({ name: "nasty" }))).toEqual(["nasty"]);
+});

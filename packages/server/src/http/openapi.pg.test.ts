@@ -1,0 +1,280 @@
+import { type EndpointName, endpoints, limits, paths } from "@holdfast/sdk/protocol";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { ADMIN, type Answer, type Asking, referenceSchema, startApp } from "../testing/app.ts";
+
+type Plain = Record<string, unknown>;
+
+const app = await startApp();
+const { call, keys } = app;
+const described = async (token: string | null): Promise<Plain> =>
+  (await call("GET", "/openapi.json", { token })).body as Plain;
+const generic = await described(null);
+
+/** What a description says of an answer, checked against the answer; throws when it was not foretold. */
+function foretold(document: Plain) {
+  const ajv = new Ajv2020({ strict: false, allErrors: false, ownProperties: true, validateFormats: false });
+  ajv.addSchema(document, "doc");
+  return ([method, template]: readonly [string, string], { status, headers, text, body }: Answer): Answer => {
+    const at = `/paths/${template.replaceAll("~", "~0").replaceAll("/", "~1")}/${method.toLowerCase()}`;
+    const operation = (document.paths as Record<string, Record<string, Plain>>)[template]?.[method.toLowerCase()];
+    if (!operation) throw new Error(`${method} ${template} is not described`);
+    const said = (operation.responses as Record<string, { $ref?: string; content?: Plain; headers?: Plain }>)[status];
+    if (!said) throw new Error(`${method} ${template} is not said to answer ${status}: ${text.slice(0, 300)}`);
+    const pointer = said.$ref?.slice(1) ?? `${at}/responses/${status}`;
+    const whole = pointer.split("/").slice(1).reduce<unknown>(inside, document) as { content: Plain; headers: Plain };
+    const type = String(headers["content-type"]).split(";")[0] ?? "";
+    if (!(type in whole.content)) throw new Error(`${method} ${template} is not said to answer with ${type}`);
+    const known = new Set(Object.keys(whole.headers));
+    for (const name of ["x-request-id", "idempotent-replayed", "holdfast-held", "retry-after", "www-authenticate"])
+      if (headers[name] !== undefined && !known.has(name)) throw new Error(`${method} ${template}: header ${name}`);
+    const check = ajv.compile({
+      $ref: `doc#${encodeURI(pointer)}/content/${type.replaceAll("/", "~1")}/schema`,
+    });
+    if (!check(type === "application/json" ? body : text))
+      throw new Error(`${method} ${template} ${status}: ${JSON.stringify(check.errors)} in ${text.slice(0, 500)}`);
+    return { status, headers, text, body };
+  };
+}
+
+/** `/a~1b/c` → the value there. */
+const inside = (value: unknown, key: string): unknown =>
+  (value as Plain)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
+
+const templateOf = (name: EndpointName): readonly [string, string] => [
+  paths[name][0],
+  paths[name][1].replace(/:([A-Za-z]+)/g, "{$1}"),
+];
+
+const check = foretold(generic);
+const ask = async (name: EndpointName, path: string, asking: Asking = {}) =>
+  check(templateOf(name), await call(paths[name][0], path, asking));
+
+const SLIDES = "/v1/models/slide";
+const operator: Asking = { token: ADMIN };
+const organization = String(
+  (await ask("createOrganization", "/v1/organizations", { ...operator, json: { name: "a" } })).body.id,
+);
+
+/** Requests with the answer that they get: every endpoint, and the ways in which it may go wrong. */
+const requests: readonly [EndpointName, string, Asking, number][] = [
+  ["createRecord", SLIDES, { json: { id: "o1", data: { title: "a", deckId: "d" } }, key: "k1" }, 200],
+  ["createRecord", SLIDES, { json: { id: "o1", data: { title: "a", deckId: "d" } }, key: "k1" }, 200],
+  ["createRecord", SLIDES, { json: { id: "o1", data: { title: "other" } }, key: "k1" }, 409],
+  ["createRecord", SLIDES, { json: { id: "o1", data: { title: "other" } } }, 409],
+  ["createRecord", SLIDES, { json: { id: "o2", data: { colour: 1 } } }, 400],
+  ["createRecord", SLIDES, { json: { id: "o2", data: {}, intent: null, onStale: "force", readAt: null } }, 200],
+  ["createRecord", SLIDES, { bytes: `"${"x".repeat(limits.bodyBytes)}"` }, 413],
+  ["createRecord", SLIDES, { bytes: "{}", headers: { "content-type": "text/plain" } }, 415],
+  ["createRecord", "/v1/models/nothing", { json: { id: "o2", data: {} } }, 404],
+  ["createRecord", SLIDES, { token: null, json: {} }, 401],
+  ["createRecord", SLIDES, { json: {}, headers: { "x-long": "x".repeat(17_000) } }, 431],
+  ["createRecord", "/v1/models/favorite", { json: { data: {} } }, 200],
+  ["updateRecord", `${SLIDES}/o1`, { json: { data: { title: "b" } } }, 200],
+  ["updateRecord", `${SLIDES}/o1`, { json: { data: { title: "c" }, readAt: 1 } }, 409],
+  ["updateRecord", `${SLIDES}/o1`, { json: { data: { title: "c" }, readAt: 1, onStale: "flag" } }, 200],
+  ["updateRecord", `${SLIDES}/o1`, { json: { data: {} } }, 400],
+  ["updateRecord", `${SLIDES}/o1`, { json: { id: "o2", data: {} } }, 400],
+  ["updateRecord", `${SLIDES}/gone`, { json: { data: { title: "c" } } }, 200],
+  ["readRecord", `${SLIDES}/o1`, {}, 200],
+  ["readRecord", `${SLIDES}/gone`, {}, 404],
+  ["readRecord", `${SLIDES}/a%20b`, {}, 400],
+  ["readRecord", `${SLIDES}/o1?x=1`, {}, 400],
+  ["archiveRecord", `${SLIDES}/o1/archive`, {}, 200],
+  ["listRecords", `${SLIDES}?state=all`, {}, 200],
+  ["listRecords", `${SLIDES}?limit=0`, {}, 400],
+  ["listRecords", "/v1/models/nothing", {}, 404],
+  ["unarchiveRecord", `${SLIDES}/o1/unarchive`, { json: { readAt: 0 } }, 409],
+  ["unarchiveRecord", `${SLIDES}/o1/unarchive`, {}, 200],
+  ["deleteRecord", `${SLIDES}/o2`, { json: { claim: "claim_1" } }, 409],
+  ["deleteRecord", `${SLIDES}/o2`, {}, 200],
+  ["commit", "/v1/commits", { json: { operations: [{ action: "delete", model: "slide", id: "o9" }] } }, 200],
+  ["commit", "/v1/commits", { json: { operations: [] } }, 400],
+  ["commit", "/v1/commits", { json: { operations: [{ action: "delete", model: "nothing", id: "o9" }] } }, 400],
+  [
+    "commit",
+    "/v1/commits",
+    { json: { operations: [{ action: "update", model: "slide", id: "o1", data: { title: "z" }, readAt: 1 }] } },
+    409,
+  ],
+  [
+    "commitBulk",
+    "/v1/commits/bulk",
+    {
+      json: {
+        commits: [
+          { clientTxId: "b1", operations: [{ action: "create", model: "slide", id: "o3", data: {} }] },
+          { clientTxId: "b2", operations: [{ action: "create", model: "slide", id: "o3", data: { title: "x" } }] },
+          { clientTxId: "b3", operations: [{ action: "update", model: "slide", id: "o3", data: { title: "x" } }] },
+        ],
+      },
+    },
+    200,
+  ],
+  ["commitBulk", "/v1/commits/bulk", { json: { commits: [] } }, 400],
+  ["readLog", "/v1/log?limit=2", {}, 200],
+  ["readLog", "/v1/log?after=999999", {}, 400],
+  ["readSnapshot", "/v1/snapshot?model=slide", {}, 200],
+  ["readSnapshot", "/v1/snapshot?model=nothing", {}, 400],
+  ["readSchema", "/v1/schema", {}, 200],
+  ["pushSchema", "/v1/schema", { json: { models: referenceSchema.models } }, 200],
+  ["pushSchema", "/v1/schema", { json: { models: { slide: { fields: { title: { type: "number" } } } } } }, 409],
+  ["pushSchema", "/v1/schema", { json: { models: {} } }, 400],
+  [
+    "pushSchema",
+    "/v1/schema",
+    { json: { models: referenceSchema.models, renames: [{ model: "slide", from: "a", to: "b" }] } },
+    200,
+  ],
+  ["createCapability", "/v1/capabilities", { json: { wideScope: true, userMeta: { a: 1 }, label: "x" } }, 201],
+  ["createCapability", "/v1/capabilities", { json: {} }, 400],
+  ["createCapability", "/v1/capabilities", { json: { wideScope: true, participantKind: "user" } }, 400],
+  ["listCapabilities", "/v1/capabilities?limit=1", {}, 200],
+  ["listCapabilities", "/v1/capabilities?starting_after=x", {}, 400],
+  ["readCapability", "/v1/capabilities/cap_none", {}, 404],
+  ["rotateCapability", "/v1/capabilities/cap_none/rotate", {}, 404],
+  ["revokeCapability", "/v1/capabilities/cap_none", {}, 404],
+  ["createEphemeralKey", "/v1/ephemeral_keys", { json: { user: { id: "ada" } } }, 201],
+  ["createEphemeralKey", "/v1/ephemeral_keys", { json: { user: { id: "ada" }, syncGroups: ["org:x"] } }, 400],
+  ["listEphemeralKeys", "/v1/ephemeral_keys?user=ada", {}, 200],
+  ["revokeEphemeralKey", "/v1/ephemeral_keys/eph_none", {}, 404],
+  ["revokeEphemeralKeys", "/v1/ephemeral_keys?user=ada", {}, 200],
+  ["revokeEphemeralKeys", "/v1/ephemeral_keys", {}, 400],
+  ["readIdentity", "/v1/identity", {}, 200],
+  ["createOrganization", "/v1/organizations", { json: { name: "b" } }, 403],
+  ["createOrganization", "/v1/organizations", { ...operator, json: { name: "" } }, 400],
+  ["listOrganizations", "/v1/organizations", operator, 200],
+  ["createSecretKey", "/v1/secret_keys", { ...operator, json: { organization, livemode: false } }, 201],
+  ["createSecretKey", "/v1/secret_keys", { ...operator, json: { organization: "org_x", livemode: true } }, 404],
+  ["listSecretKeys", `/v1/secret_keys?organization=${organization}`, operator, 200],
+  ["revokeSecretKey", "/v1/secret_keys/key_x", operator, 404],
+];
+
+test("[E6] every endpoint answers as it is described, also when it refuses", async () => {
+  for (const [name, path, asking, status] of requests) {
+    const answer = await ask(name, path, asking);
+    expect([name, path, answer.status, answer.text]).toEqual([name, path, status, answer.text]);
+  }
+  const fresh = await call("POST", "/v1/organizations", { ...operator, json: { name: "fresh" } });
+  const json = { organization: fresh.body.id, livemode: true };
+  const { body } = await call("POST", "/v1/secret_keys", { ...operator, json });
+  const token = String(body.token);
+  expect((await ask("readSchema", "/v1/schema", { token })).status).toBe(404);
+  expect((await ask("pushSchema", "/v1/schema", { token, json: { models: { a: { fields: {} } } } })).status).toBe(201);
+  expect((await ask("revokeSecretKey", `/v1/secret_keys/${body.id}`, operator)).status).toBe(200);
+  const { body: minted } = await ask("createCapability", "/v1/capabilities", { json: { wideScope: true } });
+  const capability = `/v1/capabilities/${minted.id}`;
+  expect((await ask("readCapability", capability)).status).toBe(200);
+  expect((await ask("createCapability", "/v1/capabilities", { token: String(minted.token), json: {} })).status).toBe(
+    403,
+  );
+  expect((await ask("rotateCapability", `${capability}/rotate`, { json: { graceSeconds: 5 } })).status).toBe(201);
+  expect((await ask("revokeCapability", capability)).status).toBe(200);
+  const key = await ask("createEphemeralKey", "/v1/ephemeral_keys", { json: { user: { id: "ben" } } });
+  const asBen: Asking = { token: String(key.body.token) };
+  expect((await ask("createRecord", SLIDES, { ...asBen, json: { id: "ben", data: { deckId: "d" } } })).status).toBe(
+    403,
+  );
+  expect((await ask("readRecord", `${SLIDES}/o1`, asBen)).status).toBe(404);
+  expect((await ask("revokeEphemeralKey", `/v1/ephemeral_keys/${key.body.id}`)).status).toBe(200);
+  const asked = new Set(requests.map(([name]) => name));
+  const missing = Object.keys(endpoints).filter((name) => !asked.has(name as EndpointName));
+  expect(missing, "give each endpoint a request above").toEqual([]);
+});
+
+test("[E6] the check of answers would find a wrong one", async () => {
+  const answer = await call("GET", `${SLIDES}/o1`);
+  const template = templateOf("readRecord");
+  expect(() => check(template, { ...answer, body: { ...answer.body, stamp: "1" } })).toThrow(/must be integer/);
+  expect(() => check(template, { ...answer, status: 418 })).toThrow(/not said to answer 418/);
+  expect(() => check(template, { ...answer, headers: { ...answer.headers, "retry-after": "1" } })).toThrow(/header/);
+});
+
+test("[E6] query parameters take what is said of them, and nothing beyond", async () => {
+  let tried = 0;
+  for (const [name, { query = {}, audience }] of Object.entries(endpoints) as [
+    EndpointName,
+    (typeof endpoints)["listRecords"],
+  ][]) {
+    if (audience !== "token") continue;
+    const path = paths[name][1].replace(":model", "slide").replace(":id", "o1");
+    const statusOf = async (parameter: string, text: unknown) =>
+      (await call(paths[name][0], `${path}?${parameter}=${encodeURIComponent(String(text))}`)).status;
+    for (const [parameter, { schema }] of Object.entries(query) as [string, { schema?: Plain }][]) {
+      const { minimum, maximum, anyOf } = (schema ?? {}) as { minimum?: number; maximum?: number; anyOf?: Plain[] };
+      if (minimum !== undefined && maximum !== undefined) {
+        tried += 1;
+        expect([name, parameter, await statusOf(parameter, minimum)]).toEqual([name, parameter, 200]);
+        // To wait for the whole time, or to read beyond the log, is tried elsewhere.
+        if (parameter !== "wait" && parameter !== "after")
+          expect([name, parameter, await statusOf(parameter, maximum)]).toEqual([name, parameter, 200]);
+        for (const beyond of [minimum - 1, maximum + 1])
+          expect([name, parameter, await statusOf(parameter, beyond)]).toEqual([name, parameter, 400]);
+      }
+      for (const { const: text } of anyOf ?? []) {
+        tried += 1;
+        expect([name, parameter, await statusOf(parameter, text)]).toEqual([name, parameter, 200]);
+        expect([name, parameter, await statusOf(parameter, `${text}x`)]).toEqual([name, parameter, 400]);
+      }
+    }
+  }
+  expect(tried).toBeGreaterThan(8);
+});
+
+test("[E5] with a token it has the models of that world, with their fields", async () => {
+  const document = await described(keys.live);
+  const ofModel = foretold(document);
+  const paths = document.paths as Plain;
+  for (const name of Object.keys(referenceSchema.models)) expect(paths).toHaveProperty([`/v1/models/${name}/{id}`]);
+  expect(Object.keys(generic.paths as Plain)).not.toContain("/v1/models/slide");
+  const id = "m1";
+  ofModel(["POST", "/v1/models/slide"], await call("POST", SLIDES, { json: { id, data: { title: "a", order: 1 } } }));
+  const read = ofModel(["GET", "/v1/models/slide/{id}"], await call("GET", `${SLIDES}/${id}`));
+  ofModel(["GET", "/v1/models/slide"], await call("GET", SLIDES));
+  const wrong = { ...read, body: { ...read.body, data: { id, title: 5 } } };
+  expect(() => ofModel(["GET", "/v1/models/slide/{id}"], wrong)).toThrow(/must be string/);
+  const schemas = (document.components as { schemas: Record<string, Plain> }).schemas;
+  expect(schemas.documentchunk_Create?.required).toEqual(["attachmentId", "chunkIndex", "content", "tokenCount"]);
+  expect(schemas.documentchunk_Update).not.toHaveProperty("required");
+  const lists = (paths["/v1/models/slide"] as { get: { parameters: { name: string; schema: Plain }[] } }).get;
+  expect(lists.parameters.find(({ name }) => name === "order_by")?.schema.enum).toEqual(
+    expect.arrayContaining(["id", "title", "order", "createdAt", "updatedAt"]),
+  );
+});
+
+test("[E5] it follows the schema, and is nobody else's", async () => {
+  const models = { Note: { fields: { text: { type: "string", required: true } } } };
+  expect((await call("POST", "/v1/schema", { token: keys.test, json: { models } })).status).toBe(409);
+  const key = await app.newKey(false);
+  const before = await call("GET", "/openapi.json", { token: key.token });
+  const added = { models: { ...referenceSchema.models, ...models } };
+  expect((await call("POST", "/v1/schema", { token: key.token, json: added })).status).toBe(201);
+  const after = await call("GET", "/openapi.json", { token: key.token });
+  expect(after.headers.etag).not.toBe(before.headers.etag);
+  expect(Object.keys(after.body.paths as Plain)).toContain("/v1/models/note/{id}");
+  for (const token of [keys.live, keys.other])
+    expect(Object.keys((await described(token)).paths as Plain)).not.toContain("/v1/models/note/{id}");
+});
+
+test("[E5] who brings a token that is none is told so", async () => {
+  const answer = await call("GET", "/openapi.json", { token: `${keys.live}x` });
+  expect([answer.status, answer.body.code]).toEqual([401, "apikey_invalid"]);
+});
+
+test("[E4] it has the version of the interface, and this server's address", async () => {
+  expect(generic).toMatchObject({ openapi: "3.1.0", info: { version: "0.16.1" }, servers: [{ url: app.url }] });
+  const hidden = await app.another({ publicUrl: "https://sync.example" });
+  const { body, text } = await hidden.call("GET", "/openapi.json", { token: null });
+  expect(body.servers).toEqual([{ url: "https://sync.example", description: "This server." }]);
+  expect(text).not.toContain("127.0.0.1");
+});
+
+test("[E4] it is not sent twice to who has it", async () => {
+  for (const token of [null, keys.live]) {
+    const { headers } = await call("GET", "/api/openapi.json", { token });
+    expect(headers["cache-control"]).toBe(token === null ? "public, no-cache" : "private, no-cache");
+    expect(headers.vary).toContain("authorization");
+    const again = await call("GET", "/openapi.json", { token, headers: { "if-none-match": String(headers.etag) } });
+    expect([again.status, again.text]).toEqual([304, ""]);
+  }
+});

@@ -1,0 +1,124 @@
+import {
+  CreateBody,
+  type EndpointName,
+  endpoints,
+  type Model,
+  paths,
+  ReadEnvelope,
+  UpdateBody,
+} from "@holdfast/sdk/protocol";
+import type { PublicUrl } from "../../wire/public-url.ts";
+import { info } from "./info.ts";
+import { createSchemas, type Plain, type Schemas } from "./json-schema.ts";
+import { dataSchemas } from "./model-schemas.ts";
+import {
+  type Describing,
+  headerComponents,
+  type ModelParts,
+  modelTag,
+  operation,
+  parameterComponents,
+  tagOf,
+} from "./operation.ts";
+import { createShared } from "./shared.ts";
+import { asSpelled } from "./spelled-bodies.ts";
+
+/** The description of the interface, made from the same tables as the routes; with models, each has paths of its own. */
+export function openApi(publicUrl: PublicUrl, models: Readonly<Record<string, Model>> = {}): Plain {
+  const describing: Describing = {
+    schemas: createSchemas(asSpelled),
+    responses: createShared("responses"),
+    docUrl: publicUrl.docUrl,
+  };
+  const described: Record<string, Plain> = {};
+  const put = (path: string, method: string, what: Plain) => {
+    const template = path.replace(/:([A-Za-z]+)/g, "{$1}");
+    described[template] = { ...described[template], [method.toLowerCase()]: what };
+  };
+  for (const name of Object.keys(paths) as EndpointName[])
+    put(paths[name][1], paths[name][0], operation(name, endpoints[name], describing));
+  for (const [modelName, model] of Object.entries(models)) {
+    const parts = partsOf(modelName, model, describing.schemas);
+    for (const name of Object.keys(paths) as EndpointName[]) {
+      const [method, path] = paths[name];
+      if (path.includes(":model"))
+        put(
+          path.replace(":model", modelName.toLowerCase()),
+          method,
+          operation(name, endpoints[name], describing, parts(name)),
+        );
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: info(publicUrl.base()),
+    servers: [{ url: publicUrl.base(), description: "This server." }],
+    security: [{ token: [] }],
+    tags: tagsOf(Object.keys(models)),
+    paths: described,
+    components: {
+      securitySchemes: SECURITY,
+      parameters: parameterComponents(),
+      headers: headerComponents(),
+      responses: describing.responses.all(),
+      schemas: describing.schemas.all(),
+    },
+  };
+}
+
+/** What a model's operations have in place of the generic ones', by endpoint. */
+function partsOf(name: string, model: Model, schemas: Schemas): (endpoint: EndpointName) => ModelParts {
+  const data = dataSchemas(name, model, schemas);
+  // A favorite may be made without an id and updated without data; nothing else may.
+  const isFavorite = name.toLowerCase() === "favorite";
+  const create = withData(schemas.whole(CreateBody), data.created, isFavorite ? [] : ["id"]);
+  const update = withData(schemas.whole(UpdateBody), data.updated, isFavorite ? [] : ["data"]);
+  const read = withData(schemas.whole(ReadEnvelope), data.read);
+  const list = withData(schemas.whole(endpoints.listRecords.reply[200]), { type: "array", items: data.read }, [
+    "model",
+  ]);
+  const own: Partial<Record<EndpointName, Pick<ModelParts, "body" | "reply">>> = {
+    createRecord: { body: create },
+    updateRecord: { body: update },
+    readRecord: { reply: schemas.put(`${name}_Record`, named(name, read)) },
+    listRecords: { reply: schemas.put(`${name}_List`, named(name, list)) },
+  };
+  return (endpoint) => ({ name, sortable: data.sortable, example: data.example, ...own[endpoint] });
+}
+
+/** The envelope's `data` is this model's, and some more keys are sure to be there. */
+const withData = (schema: Plain, data: Plain, surely: readonly string[] = []): Plain => ({
+  ...schema,
+  properties: { ...(schema.properties as Plain), data },
+  required: [...new Set([...((schema.required as string[] | undefined) ?? []), ...surely])],
+});
+
+const named = (name: string, schema: Plain): Plain => ({
+  ...schema,
+  properties: { ...(schema.properties as Plain), model: { type: "string", const: name } },
+});
+
+/** One group for each kind of route, and one for each model. */
+const tagsOf = (models: readonly string[]): Plain[] => [
+  ...[...new Set(Object.values(paths).map(([, path]) => tagOf(path)))].map((name) => ({
+    name,
+    description: AREAS[name] ?? `Everything below \`/v1/${name}\`.`,
+  })),
+  ...models.map((name) => ({ name: modelTag(name), description: `Records of the model "${name}".` })),
+];
+
+const AREAS: Readonly<Record<string, string>> = {
+  models: "Single records of any model.",
+  commits: "Several operations that happen together or not at all.",
+  log: "Every change, in the order in which it was committed.",
+  snapshot: "Everything as it is now, to begin with.",
+  schema: "The models of this world.",
+  organizations: "For whoever runs the server.",
+  secret_keys: "For whoever runs the server.",
+};
+
+const SECURITY: Plain = {
+  token: { type: "http", scheme: "bearer", description: "Any token of the organisation." },
+  secretKey: { type: "http", scheme: "bearer", description: "A secret key (`sk_live_…`, `sk_test_…`)." },
+  operator: { type: "http", scheme: "bearer", description: "The token of whoever runs the server." },
+};

@@ -1,0 +1,74 @@
+import { type EndpointSchema, type ErrorCode, errorCodes, statusesInBodies } from "@holdfast/sdk/protocol";
+
+const ALWAYS: readonly ErrorCode[] = [
+  "token_in_query",
+  "duplicate_header",
+  "headers_too_large",
+  "auth_no_credentials",
+  "apikey_invalid",
+  "token_expired",
+  "token_revoked",
+  "rate_limited",
+  "unavailable",
+  "overloaded",
+  "internal_error",
+];
+const WITH_BODY: readonly ErrorCode[] = [
+  "invalid_json",
+  "invalid_body",
+  "invalid_encoding",
+  "invalid_type",
+  "invalid_value",
+  "missing_field",
+  "unknown_field",
+  "request_too_large",
+  "unsupported_media_type",
+  "storage_full",
+];
+const WRITES: readonly ErrorCode[] = [
+  "invalid_id",
+  "invalid_idempotency_key",
+  "idempotency_key_mismatch",
+  "read_at_in_future",
+  "stale_context",
+  "claim_conflict",
+  "claim_lost",
+  "idempotency_conflict",
+  "unknown_model",
+];
+
+/** Whether an endpoint's body may carry an idempotency key: it writes records. */
+export const isWrite = ({ body }: EndpointSchema): boolean =>
+  body !== undefined && "idempotencyKey" in ((body as { properties?: object }).properties ?? {});
+
+const FILTERED: readonly ErrorCode[] = ["unknown_column", "invalid_type"];
+
+/** Status → the codes that an endpoint answers with under it: what its table says, and what goes with its shape. */
+export function errorsOf(path: string, endpoint: EndpointSchema): ReadonlyMap<number, readonly ErrorCode[]> {
+  const { audience, body, query = {}, filters, errors = [] } = endpoint;
+  const named = (condition: boolean, ...codes: ErrorCode[]) => (condition ? codes : []);
+  const ofModel = path.includes(":model");
+  const codes = new Set<ErrorCode>([
+    ...ALWAYS,
+    ...named(audience === "operator", "admin_required"),
+    ...named(audience === "secret_key", "secret_key_required"),
+    ...named(audience === "token", "capability_scope_denied"),
+    ...(body ? WITH_BODY : []),
+    ...(isWrite(endpoint) ? WRITES : []),
+    ...named(ofModel, "unknown_model"),
+    ...named(ofModel && path.includes(":id"), "invalid_id"),
+    ...(filters ? FILTERED : (["unknown_parameter"] as const)),
+    ...named(Object.keys(query).length > 0, "invalid_value"),
+    ...named("limit" in query, "invalid_limit"),
+    ...named("starting_after" in query, "invalid_cursor"),
+    ...named("group" in query, "invalid_sync_group"),
+    ...named("ids" in query, "invalid_id"),
+    ...errors,
+  ]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const status = (ofModel ? undefined : statusesInBodies[code]) ?? errorCodes[code].status;
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
+}

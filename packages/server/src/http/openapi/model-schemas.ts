@@ -1,0 +1,101 @@
+import type { Field, Model } from "@holdfast/sdk/protocol";
+import type { Plain, Schemas } from "./json-schema.ts";
+
+/** What each model's data looks like: as it is created, as it is updated, and as it is read. */
+export interface DataSchemas {
+  readonly created: Plain;
+  readonly updated: Plain;
+  readonly read: Plain;
+  /** The fields that a list can be sorted by. */
+  readonly sortable: readonly string[];
+  /** A record of it, made up from its field types. */
+  readonly example: Plain;
+}
+
+/** Puts a model's data under names of its own, which no schema of the protocol has: they hold an underscore. */
+export function dataSchemas(name: string, model: Model, schemas: Schemas): DataSchemas {
+  const fields = Object.entries(model.fields).filter(([field]) => field !== "id");
+  const properties = Object.fromEntries(fields.map(([field, declared]) => [field, schemaOf(declared)]));
+  // A default fills in what a create leaves out; a record from before the default may lack the field.
+  const required = fields.filter(([, { required, default: absent }]) => required && absent === undefined);
+  const requiredNames = required.map(([field]) => field);
+  const id = { type: "string", description: "The record's own id." };
+  const sent = { type: "object", additionalProperties: false };
+  return {
+    created: schemas.put(`${name}_Create`, {
+      ...sent,
+      description: `A whole "${name}".`,
+      properties: { id, ...properties },
+      ...(requiredNames.length > 0 && { required: requiredNames }),
+    }),
+    updated: schemas.put(`${name}_Update`, {
+      ...sent,
+      description: `The fields of a "${name}" that change.`,
+      properties: { id, ...properties },
+      minProperties: 1,
+    }),
+    read: schemas.put(`${name}_Data`, {
+      type: "object",
+      description: `A "${name}" as it is read.`,
+      properties: { id, ...properties },
+      required: ["id", ...requiredNames],
+    }),
+    sortable: ["id", ...fields.filter(([, { type }]) => SCALARS.has(type)).map(([field]) => field)],
+    example: Object.fromEntries(
+      fields
+        .filter(([, { required, nullable }], at) => required || (at < 3 && !nullable))
+        .map(([field, declared]) => [field, exampleOf(field, declared)]),
+    ),
+  };
+}
+
+const SCALARS: ReadonlySet<Field["type"]> = new Set(["string", "number", "integer", "boolean", "datetime", "enum"]);
+
+function schemaOf(field: Field): Plain {
+  const { type, nullable = false } = field;
+  const types = (name: string) => ({ type: nullable ? [name, "null"] : name });
+  const absent = field.default === undefined ? {} : { default: field.default };
+  switch (type) {
+    case "string":
+    case "boolean":
+    case "number":
+      return { ...types(type), ...absent };
+    case "integer":
+      return {
+        ...types(type),
+        minimum: Number.MIN_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+        ...absent,
+      };
+    case "datetime":
+      return { ...types("string"), format: "date-time", ...absent };
+    case "enum":
+      return { ...types("string"), enum: [...(field.values ?? []), ...(nullable ? [null] : [])], ...absent };
+    case "array":
+      return { ...types("array"), items: {}, ...absent };
+    case "json":
+      // No type: any JSON value; null only where it is nullable.
+      return { ...(nullable ? {} : { not: { type: "null" } }), description: "Any JSON value.", ...absent };
+  }
+}
+
+function exampleOf(name: string, field: Field): unknown {
+  if (field.default !== undefined) return field.default;
+  switch (field.type) {
+    case "string":
+      return `${name} 1`;
+    case "number":
+    case "integer":
+      return 1;
+    case "boolean":
+      return true;
+    case "datetime":
+      return "2026-01-02T03:04:05.678Z";
+    case "enum":
+      return field.values?.[0];
+    case "array":
+      return [];
+    case "json":
+      return {};
+  }
+}

@@ -1,0 +1,236 @@
+import {
+  CommitReceipt,
+  type EndpointName,
+  type EndpointSchema,
+  type ErrorCode,
+  ErrorEnvelope,
+  errorCodes,
+  errorSentences,
+  headers,
+  limits,
+  paths,
+  type QueryParameter,
+} from "@holdfast/sdk/protocol";
+import type { DocUrl } from "../../wire/envelope.ts";
+import { errorsOf, isWrite } from "./errors-of.ts";
+import { bodyExamples } from "./examples.ts";
+import type { Plain, Schemas } from "./json-schema.ts";
+import type { Shared } from "./shared.ts";
+
+export interface Describing {
+  readonly schemas: Schemas;
+  readonly responses: Shared;
+  readonly docUrl: DocUrl;
+}
+
+/** What a model's own operation has in place of the generic one's. */
+export interface ModelParts {
+  readonly name: string;
+  readonly body?: Plain;
+  readonly reply?: Plain;
+  readonly example?: Plain;
+  readonly sortable: readonly string[];
+}
+
+/** One endpoint as an operation; of one model when it is given. */
+export function operation(
+  endpointName: EndpointName,
+  endpoint: EndpointSchema,
+  describing: Describing,
+  model?: ModelParts,
+): Plain {
+  const [, path] = paths[endpointName];
+  return {
+    operationId: model ? `${model.name}_${endpointName}` : endpointName,
+    summary: model ? `${endpoint.summary}: ${model.name}` : endpoint.summary,
+    tags: [model ? modelTag(model.name) : tagOf(path)],
+    ...(endpoint.audience !== "token" && { security: [{ [securityOf(endpoint)]: [] }] }),
+    parameters: parametersOf(path, endpoint, describing.schemas, model),
+    ...requestBody(endpointName, endpoint, describing.schemas, model),
+    responses: { ...successes(endpoint, describing, model), ...errors(endpointName, path, endpoint, describing) },
+  };
+}
+
+/** Operations are grouped by what stands after the version. */
+export const tagOf = (path: string): string => path.split("/")[2] ?? "";
+
+export const modelTag = (name: string): string => `model ${name}`;
+
+const securityOf = ({ audience }: EndpointSchema): string => (audience === "operator" ? "operator" : "secretKey");
+
+function parametersOf(path: string, endpoint: EndpointSchema, schemas: Schemas, model?: ModelParts): Plain[] {
+  const inPath = [...path.matchAll(/:([A-Za-z]+)/g)].flatMap(([, name = ""]) =>
+    name === "model" && model ? [] : [pathParameter(name, path)],
+  );
+  const inQuery = Object.entries(endpoint.query ?? {}).map(([name, parameter]) =>
+    queryParameter(name, parameter, schemas, model),
+  );
+  if (endpoint.filters) inQuery.push({ $ref: "#/components/parameters/Filter" });
+  return [...inPath, ...inQuery, ...(isWrite(endpoint) ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [])];
+}
+
+function pathParameter(name: string, path: string): Plain {
+  if (name === "model") return { $ref: "#/components/parameters/Model" };
+  if (path.includes(":model") && name === "id") return { $ref: "#/components/parameters/RecordId" };
+  return {
+    name,
+    in: "path",
+    required: true,
+    description: `The \`${name}\` that the service gave.`,
+    schema: { type: "string" },
+  };
+}
+
+function queryParameter(
+  name: string,
+  { description, repeatable, schema }: QueryParameter,
+  schemas: Schemas,
+  model?: ModelParts,
+): Plain {
+  const known: Plain = schema ? schemas.of(schema) : { type: "string" };
+  const one =
+    name === "order_by" && model
+      ? { ...known, enum: [...new Set([...model.sortable, "createdAt", "updatedAt"])] }
+      : known;
+  return { name, in: "query", description, schema: repeatable ? { type: "array", items: one } : one };
+}
+
+function requestBody(name: EndpointName, endpoint: EndpointSchema, schemas: Schemas, model?: ModelParts): Plain {
+  if (!endpoint.body) return {};
+  const examples = bodyExamples(name, model?.example);
+  return {
+    requestBody: {
+      required: !endpoint.bodyOptional,
+      description: `Up to ${(endpoint.batchBody ? limits.batchBodyBytes : limits.bodyBytes) / 1024 / 1024} MiB.`,
+      content: {
+        "application/json": { schema: model?.body ?? schemas.of(endpoint.body), ...(examples && { examples }) },
+      },
+    },
+  };
+}
+
+/** Headers that every answer may have, whatever its status. */
+const EVERYWHERE = ["RequestId", "RateLimitLimit", "RateLimitRemaining", "RateLimitReset"];
+
+const headersNamed = (names: readonly string[]): Plain =>
+  Object.fromEntries(names.map((name) => [HEADERS[name]?.[0] ?? "", { $ref: `#/components/headers/${name}` }]));
+
+function successes(endpoint: EndpointSchema, { schemas, responses }: Describing, model?: ModelParts): Plain {
+  return Object.fromEntries(
+    Object.entries(endpoint.reply).map(([status, reply]) => {
+      const receipt = reply === CommitReceipt;
+      const schema = model?.reply ?? schemas.of(reply);
+      const response = {
+        description: receipt
+          ? "The receipt: written, or held by `onStale: notify`."
+          : endpoint.produces
+            ? "Lines of JSON: one that opens, one for each record, one that ends. A page without its last line is incomplete."
+            : (STATUS[status] ?? "Done."),
+        headers: headersNamed([...EVERYWHERE, ...(receipt ? ["Replayed", "Held"] : [])]),
+        content: { [endpoint.produces ?? "application/json"]: { schema } },
+      };
+      return [status, receipt ? responses.put(response, "CommitReceipt", `CommitReceipt${status}`) : response];
+    }),
+  );
+}
+
+const STATUS: Readonly<Record<string, string>> = { 200: "Done.", 201: "It was made.", 202: "It waits." };
+
+function errors(
+  name: EndpointName,
+  path: string,
+  endpoint: EndpointSchema,
+  { schemas, responses, docUrl }: Describing,
+): Plain {
+  return Object.fromEntries(
+    [...errorsOf(path, endpoint)].map(([status, codes]) => {
+      const response = {
+        description: codes.map((code) => `- [\`${code}\`](${docUrl(code)}): ${errorSentences[code]}`).join("\n"),
+        headers: headersNamed([
+          ...EVERYWHERE,
+          ...(status === 429 || status === 503 ? ["RetryAfter"] : []),
+          ...(status === 401 ? ["Authenticate"] : []),
+        ]),
+        content: {
+          "application/json": {
+            schema: schemas.of(ErrorEnvelope),
+            example: exampleError(codes[0] as ErrorCode, docUrl),
+          },
+        },
+      };
+      return [status, responses.put(response, `Error${status}`, `Error${status}_${name}`)];
+    }),
+  );
+}
+
+const exampleError = (code: ErrorCode, docUrl: DocUrl): Plain => ({
+  type: errorCodes[code].type,
+  message: errorSentences[code],
+  code,
+  doc_url: docUrl(code),
+  request_id: "req_3vXk9TzQ1mBq7LdYw2NcR8sA",
+});
+
+/** Component name → header, what it says, and its schema. */
+const HEADERS: Readonly<Record<string, readonly [name: string, description: string, schema: Plain]>> = {
+  RequestId: [
+    headers.requestId,
+    "Names this request; `request_id` in an error body.",
+    { type: "string", pattern: "^req_[0-9A-Za-z]{24}$" },
+  ],
+  RateLimitLimit: [
+    "ratelimit-limit",
+    "Requests that may come at once. Only for tokens that have a limit, as the next two.",
+    { type: "integer" },
+  ],
+  RateLimitRemaining: ["ratelimit-remaining", "Requests that may still come now.", { type: "integer" }],
+  RateLimitReset: ["ratelimit-reset", "Seconds until all of them may come again.", { type: "integer" }],
+  RetryAfter: [headers.retryAfter, "Seconds to wait before asking again.", { type: "integer" }],
+  Authenticate: ["www-authenticate", "`Bearer`.", { type: "string" }],
+  Replayed: [
+    headers.replayed,
+    "The receipt of an earlier request with the same key, again.",
+    { type: "string", enum: ["true"] },
+  ],
+  Held: [headers.held, "The write was stale and held: nothing was written.", { type: "string", enum: ["true"] }],
+};
+
+export const headerComponents = (): Plain =>
+  Object.fromEntries(Object.entries(HEADERS).map(([name, [, description, schema]]) => [name, { description, schema }]));
+
+export const parameterComponents = (): Plain => ({
+  Model: {
+    name: "model",
+    in: "path",
+    required: true,
+    description: "A model of the pushed schema, whatever its case.",
+    schema: { type: "string", pattern: "^[A-Za-z][A-Za-z0-9_]{0,62}$" },
+    example: "slide",
+  },
+  RecordId: {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "The record's id, chosen by the client that created it.",
+    schema: { type: "string", pattern: `^[A-Za-z0-9_.:~-]{1,${limits.idLength}}$` },
+    example: "slide_1",
+  },
+  Filter: {
+    name: "filter",
+    in: "query",
+    description:
+      "`filter[<field>]=v` (or `<field>=v`), `filter[<field>][gt|gte|lt|lte]=v`, `filter[<field>][null]=true|false`: all have to hold. Values of fields that hold no text are spelled as in JSON.",
+    style: "deepObject",
+    explode: true,
+    schema: { type: "object", additionalProperties: true },
+    example: { order: { gte: "3" } },
+  },
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description:
+      "1 to 255 visible ASCII characters, derived from what is done. The same key and body give the same receipt; kept 30 days.",
+    schema: { type: "string", minLength: 1, maxLength: limits.keyLength },
+    example: "import-42-slide-1",
+  },
+});

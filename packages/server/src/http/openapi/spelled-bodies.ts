@@ -1,0 +1,45 @@
+import { OPTIONAL, STALE_ALIASES } from "../dialect.ts";
+import { orNull, type Plain, refTo } from "./json-schema.ts";
+
+const WRITE_BODIES: ReadonlySet<string> = new Set([
+  "CreateBody",
+  "UpdateBody",
+  "BareWriteBody",
+  "CommitBody",
+  "Operation",
+  "Read",
+]);
+
+/** Schemas as callers may spell them: inside there is one word for each thing, and null is absent. */
+export function asSpelled(name: string, schema: Plain): Plain {
+  if (name === "OnStale")
+    return {
+      ...schema,
+      type: ["string", "null"],
+      enum: [...(schema.enum as string[]), ...Object.keys(STALE_ALIASES), null],
+    };
+  if (name === "ErrorEnvelope")
+    return withProperty(schema, "receipt", {
+      ...refTo("CommitReceipt"),
+      description: "Of a refused commit: its receipt, with `status` `rejected`.",
+    });
+  return WRITE_BODIES.has(name) ? asWritten(schema) : schema;
+}
+
+function asWritten(schema: Plain): Plain {
+  const required = new Set(schema.required as string[] | undefined);
+  const properties = Object.entries(schema.properties as Record<string, Plain>).map(([key, property]) => [
+    key,
+    // The policy takes null already.
+    OPTIONAL.has(key) && !required.has(key) && key !== "onStale" ? orNull(property) : property,
+  ]);
+  const spelled = { ...schema, properties: Object.fromEntries(properties) as Record<string, Plain> };
+  return "claim" in spelled.properties
+    ? withProperty(spelled, "intent", { type: ["string", "null"], description: "The same as `claim`." })
+    : spelled;
+}
+
+const withProperty = (schema: Plain, name: string, property: Plain): Plain => ({
+  ...schema,
+  properties: { ...(schema.properties as Plain), [name]: property },
+});

@@ -1,0 +1,161 @@
+import type { LogEntry, Model } from "@holdfast/sdk/protocol";
+import { afterAll, expect, test } from "vitest";
+import { ADMIN, startApp } from "../testing/app.ts";
+import { follow, type TestStream } from "../testing/stream.ts";
+
+const app = await startApp();
+const second = await app.another();
+const { call, url } = app;
+
+const streams: TestStream[] = [];
+afterAll(() => {
+  for (const { socket } of streams) socket.terminate();
+});
+
+/** A world of its own for each test: a schema is the whole world's. */
+async function world(models: Record<string, Model>) {
+  const { token } = await freshKey();
+  const push = (next: Record<string, Model>, rest: object = {}) =>
+    call("POST", "/v1/schema", { token, json: { models: next, ...rest } });
+  await push(models);
+  const ask = (method: string, path: string, json?: unknown) =>
+    call(method, path, { token, ...(json !== undefined && { json }) });
+  const log = async (after = 0) => (await ask("GET", `/v1/log?after=${after}`)).body.data as LogEntry[];
+  const listed = async (path: string) => (await ask("GET", path)).body.data;
+  const snapshot = async () =>
+    (await ask("GET", "/v1/snapshot")).text
+      .trim()
+      .split("\n")
+      .slice(1, -1)
+      .map((line) => (JSON.parse(line) as { data: object }).data);
+  return { token, push, ask, log, listed, snapshot };
+}
+
+async function freshKey() {
+  const organization = (await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "schema" } })).body.id;
+  const { body } = await call("POST", "/v1/secret_keys", { token: ADMIN, json: { organization, livemode: true } });
+  return { token: String(body.token) };
+}
+
+const text = { type: "string" } as const;
+const number = { type: "number" } as const;
+const note = (fields: Model["fields"], rest: Partial<Model> = {}): Record<string, Model> => ({
+  Note: { fields, ...rest },
+});
+
+test("[M7] what force hides is shown nowhere, and comes back when it is declared again", async () => {
+  const { push, ask, log, listed, snapshot } = await world(note({ a: text, b: number }));
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: 7 } });
+  const refused = await push(note({ a: text }));
+  expect([refused.status, refused.body.code]).toEqual([409, "schema_incompatible"]);
+  expect(refused.body.problems).toEqual([{ model: "Note", field: "b", problem: "The field is dropped." }]);
+  const forced = await push(note({ a: text }), { force: true });
+  expect([forced.status, forced.body.warnings]).toEqual([201, ["Note.b: The field is dropped."]]);
+  const hidden = { id: "n", a: "x" };
+  expect((await ask("GET", "/v1/models/note/n")).body.data).toEqual(hidden);
+  expect(await listed("/v1/models/note")).toEqual([hidden]);
+  expect(await snapshot()).toEqual([hidden]);
+  expect((await log()).map(({ data }) => data)).toEqual([hidden]);
+  expect((await ask("PATCH", "/v1/models/note/n", { data: { b: 8 } })).body.code).toBe("unknown_field");
+  await ask("PATCH", "/v1/models/note/n", { data: { a: "y" } });
+  await push(note({ a: text, b: number }));
+  expect(await listed("/v1/models/note")).toEqual([{ id: "n", a: "y", b: 7 }]);
+  expect((await log()).map(({ data }) => data)).toEqual([
+    { id: "n", a: "x", b: 7 },
+    { id: "n", a: "y" },
+  ]);
+});
+
+test("[M7] values that no longer fit their field are hidden one by one", async () => {
+  const { push, ask, listed } = await world(note({ size: { type: "enum", values: ["s", "m", "l"] } }));
+  for (const size of ["s", "m", "l"]) await ask("POST", "/v1/models/note", { id: size, data: { size } });
+  const smaller = note({ size: { type: "enum", values: ["s", "m"] } });
+  expect((await push(smaller)).body.problems).toEqual([
+    { model: "Note", field: "size", problem: "Values are removed: l." },
+  ]);
+  await push(smaller, { force: true });
+  expect(await listed("/v1/models/note")).toEqual([{ id: "l" }, { id: "m", size: "m" }, { id: "s", size: "s" }]);
+});
+
+test("[M7] a model that is dropped takes its records and entries with it, and brings them back", async () => {
+  const { push, ask, log, listed, snapshot } = await world({ ...note({ a: text }), other: { fields: {} } });
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
+  await ask("POST", "/v1/models/other", { id: "o", data: {} });
+  await push({ other: { fields: {} } }, { force: true });
+  expect((await ask("GET", "/v1/models/note/n")).body.code).toBe("unknown_model");
+  expect(await snapshot()).toEqual([{ id: "o" }]);
+  expect((await log()).map(({ id }) => id)).toEqual(["o"]);
+  expect((await ask("POST", "/v1/models/note", { id: "m", data: {} })).body.code).toBe("unknown_model");
+  await push({ ...note({ a: text }, { groups: [{ kind: "a", from: "a" }] }), other: { fields: {} } });
+  expect(await listed("/v1/models/note")).toEqual([{ id: "n", a: "x" }]);
+  expect((await log()).map(({ id }) => id)).toEqual(["n", "o"]);
+  const filed = (await ask("GET", "/v1/snapshot?group=a:x")).text.split("\n");
+  expect(JSON.parse(filed[1] ?? "{}")).toMatchObject({ id: "n" });
+});
+
+test("[M8] a rename takes rows, entries, groups and the stale check with it", async () => {
+  const { push, ask, log, listed } = await world(
+    note({ deck: text, a: text }, { groups: [{ kind: "deck", from: "deck" }] }),
+  );
+  const first = Number(
+    (await ask("POST", "/v1/models/note", { id: "n", data: { deck: "d", a: "1" } })).body.lastSyncId,
+  );
+  await ask("PATCH", "/v1/models/note/n", { data: { a: "2" } });
+  const after = note({ deckId: text, title: text }, { groups: [{ kind: "deck", from: "deckId" }] });
+  const renames = [
+    { model: "note", from: "deck", to: "deckId" },
+    { model: "note", from: "a", to: "title" },
+  ];
+  expect((await push(after)).status).toBe(409);
+  expect((await push(after, { renames: renames.slice(0, 1) })).body.problems).toHaveLength(1);
+  expect((await push(after, { renames: [{ model: "note", from: "x", to: "title" }] })).body).toMatchObject({
+    code: "invalid_schema",
+    param: "renames[0]",
+  });
+  expect((await push(after, { renames })).status).toBe(201);
+  expect(await listed("/v1/models/note?order_by=title")).toEqual([{ id: "n", deckId: "d", title: "2" }]);
+  expect((await log()).map(({ data, changedFields }) => [data, changedFields])).toEqual([
+    [{ id: "n", deckId: "d", title: "1" }, null],
+    [{ id: "n", deckId: "d", title: "2" }, ["title"]],
+  ]);
+  const stale = await ask("PATCH", "/v1/models/note/n", { data: { title: "3" }, readAt: first, onStale: "notify" });
+  expect(stale.body.notifications).toEqual([
+    expect.objectContaining({ conflictingFields: ["title"], currentValues: { title: "2" } }),
+  ]);
+  const fresh = await ask("PATCH", "/v1/models/note/n", { data: { deckId: "e" }, readAt: first });
+  expect(fresh.body.status).toBe("confirmed");
+});
+
+test("[M9] whoever reads rows that a push changed is told to resync, on every server", async () => {
+  const { token, push, ask } = await world(note({ a: text, b: text }));
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
+  const heard = [await follow(url, token, {}), await follow(second.server.url, token, {})];
+  streams.push(...heard);
+  await push(note({ a: text, b: text, c: text }));
+  for (const stream of heard) expect(await stream.next("schema")).toMatchObject({ version: 2 });
+  await push(note({ a: text, c: text }), { force: true });
+  for (const stream of heard) expect(await stream.next("resync")).toEqual({ frame: "resync", reason: "schema" });
+});
+
+test("[M7] a forced change of more records than one batch rewrites every one of them", async () => {
+  const { token, push } = await world(note({ a: text, b: text }));
+  for (let n = 0; n < 25; n++)
+    await call("POST", "/v1/commits", {
+      token,
+      json: {
+        operations: Array.from({ length: 100 }, (_, i) => ({
+          action: "create",
+          model: "note",
+          id: `n${n}-${i}`,
+          data: { a: "x", b: "y" },
+        })),
+      },
+    });
+  await push(note({ a: text }), { force: true });
+  const [counted] = await app.sql<{ whole: number; hidden: number }>(
+    `select count(*) filter (where data::jsonb ? 'b')::int as whole, count(*) filter (where hidden::jsonb = '{"b":"y"}')::int as hidden
+     from holdfast.record r join holdfast.secret_key k on k.world = r.world where k.last4 = $1`,
+    [token.slice(-4)],
+  );
+  expect(counted).toEqual({ whole: 0, hidden: 2_500 });
+});

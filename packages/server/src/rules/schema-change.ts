@@ -1,0 +1,76 @@
+import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
+import type { DeclaredModel, SchemaChange } from "./declared-model.ts";
+import type { StoredEntry } from "./entry-text.ts";
+import { fits } from "./payload.ts";
+
+export interface StoredRow {
+  readonly data: JsonObject;
+  /** What the schema does not declare, or not as this value; null: nothing. */
+  readonly hidden: JsonObject | null;
+}
+
+/** A row in the words of a schema: renamed, what it does not declare put away, what it declares again brought back. */
+export function rewriteRow({ data, hidden }: StoredRow, renames: SchemaChange["renames"], model: Model): StoredRow {
+  const shown: [string, Json][] = [];
+  const kept: [string, Json][] = [];
+  const all = new Map(
+    [...Object.entries({ ...hidden }), ...Object.entries(data)].map(([name, value]) => [named(renames, name), value]),
+  );
+  // In the order of the row, and what comes back behind it.
+  const order = [...new Set([...Object.keys(data), ...Object.keys({ ...hidden })].map((name) => named(renames, name)))];
+  for (const name of order) {
+    const value = all.get(name) as Json;
+    (isShown(model, name, value) ? shown : kept).push([name, value]);
+  }
+  return { data: Object.fromEntries(shown), hidden: kept.length === 0 ? null : Object.fromEntries(kept) };
+}
+
+/** An entry in the words of the schema as it is now; undefined when its model is no longer declared. */
+export function presentEntry(entry: StoredEntry, declared: DeclaredModel | undefined): StoredEntry | undefined {
+  if (!declared) return undefined;
+  const renames = renamesSince(declared.changes, entry.syncId);
+  if (!renames) return entry;
+  const { data, changedFields } = entry;
+  return {
+    ...entry,
+    data: data && JSON.stringify(presentData(JSON.parse(data) as JsonObject, renames, declared.model)),
+    changedFields:
+      changedFields &&
+      JSON.stringify(
+        presentNames(JSON.parse(changedFields) as string[], renames).filter((name) => isDeclared(declared.model, name)),
+      ),
+  };
+}
+
+/** The names that an entry's changed fields have now. */
+export const presentFields = (
+  names: readonly string[],
+  syncId: number,
+  changes: readonly SchemaChange[],
+): readonly string[] => presentNames(names, renamesSince(changes, syncId) ?? []);
+
+/** The renames that came after an entry, oldest first; undefined when its words are the present ones. */
+function renamesSince(changes: readonly SchemaChange[], syncId: number): SchemaChange["renames"][] | undefined {
+  if (!changes.some(({ upTo }) => syncId <= upTo)) return undefined;
+  return changes.filter(({ upTo }) => syncId <= upTo).map(({ renames }) => renames);
+}
+
+const presentNames = (names: readonly string[], renames: readonly SchemaChange["renames"][]): string[] =>
+  names.map((name) => renames.reduce((now, step) => named(step, now), name));
+
+const presentData = (data: JsonObject, renames: readonly SchemaChange["renames"][], model: Model): JsonObject => {
+  const names = presentNames(Object.keys(data), renames);
+  const entries = Object.values(data).map((value, i): [string, Json] => [names[i] as string, value]);
+  return Object.fromEntries(entries.filter(([name, value]) => isShown(model, name, value)));
+};
+
+const named = (renames: SchemaChange["renames"], name: string): string =>
+  Object.hasOwn(renames, name) ? (renames[name] as string) : name;
+
+const isDeclared = (model: Model, name: string): boolean => name === "id" || Object.hasOwn(model.fields, name);
+
+function isShown(model: Model, name: string, value: Json): boolean {
+  if (name === "id") return true;
+  const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+  return field !== undefined && fits(field, value);
+}

@@ -1,0 +1,54 @@
+import type { Worker } from "./pruner.ts";
+
+export interface Indexer extends Worker {
+  /** Something may have to be done now. */
+  wake(): void;
+}
+
+export interface IndexerTimes {
+  /** After all was found in order: another process may have left something undone. */
+  readonly everyMs: number;
+  /** After a failure, or while another process is at it. */
+  readonly againMs: number;
+}
+
+/** Looks after the indexes from the start on, never twice at a time. `reconcile` tells whether it could do its work. */
+export function startIndexer(
+  reconcile: (signal: AbortSignal) => Promise<boolean>,
+  { everyMs, againMs }: IndexerTimes,
+  failed: (error: unknown) => void,
+): Indexer {
+  const stopping = new AbortController();
+  let running: Promise<void> | undefined;
+  let woken = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function run(): Promise<void> {
+    let done = false;
+    do {
+      woken = false;
+      done = await reconcile(stopping.signal).catch((error: unknown) => {
+        if (!stopping.signal.aborted) failed(error);
+        return false;
+      });
+    } while (woken && !stopping.signal.aborted);
+    running = undefined;
+    if (!stopping.signal.aborted) timer = setTimeout(wake, done ? everyMs : againMs).unref();
+  }
+
+  function wake(): void {
+    woken = true;
+    clearTimeout(timer);
+    if (!stopping.signal.aborted) running ??= run();
+  }
+
+  wake();
+  return {
+    wake,
+    async stop() {
+      stopping.abort();
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
