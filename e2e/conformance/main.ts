@@ -14,6 +14,8 @@ async function run(words: Words): Promise<number> {
   const place = await openPlace({ url, key, otherKey, adminToken });
   try {
     const results = await runSuite(place, chapters, { jobs: words.jobs, heard: progress(chapters) });
+    const kept = words.clean ? await place.removeModels() : undefined;
+    if (kept !== undefined) say(`the suite's models stay in the schema: ${kept}`);
     const seconds = (Date.now() - startedAt.getTime()) / 1_000;
     const secrets = [key, otherKey, adminToken].filter((secret) => secret !== undefined);
     const report = reportOf(results, { url, startedAt: startedAt.toISOString(), seconds }, secrets);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Ask } from "./answers.ts";
 import { createAsk } from "./ask.ts";
-import { favoriteModel, ownModels } from "./models.ts";
+import { favoriteModel, type Models, ownModels } from "./models.ts";
 import { addModels, createPusher, type Push, readModels } from "./schemas.ts";
 import { Unmet } from "./unmet.ts";
 
@@ -20,6 +20,8 @@ export interface Place extends Target {
   readonly run: string;
   readonly ask: Ask;
   readonly push: Push;
+  /** Takes the suite's models out of the schema again. Tells what stood against it. */
+  removeModels(): Promise<string | undefined>;
   close(): void;
 }
 
@@ -34,13 +36,24 @@ export async function openPlace(target: Target): Promise<Place> {
     await lookAround(target, ask);
     for (const token of [target.key, target.otherKey])
       if (token !== undefined) await addModels(push, token, ownModels, favoriteModel);
-    return { ...target, run, ask, push, close };
+    const removeModels = async () => {
+      for (const token of [target.key, target.otherKey]) {
+        if (token === undefined) continue;
+        const answer = await push(token, (models) => without(models, Object.keys(ownModels)), { force: true });
+        if (answer.status > 201) return answer.text.slice(0, 500);
+      }
+      return undefined;
+    };
+    return { ...target, run, ask, push, removeModels, close };
   } catch (error) {
     close();
     if (error instanceof CannotBegin || !(error instanceof Unmet)) throw error;
     throw new CannotBegin(`The run cannot begin: ${error.message}.`);
   }
 }
+
+const without = (models: Models, names: readonly string[]): Models =>
+  Object.fromEntries(Object.entries(models).filter(([name]) => !names.includes(name)));
 
 async function lookAround({ url, key, otherKey }: Target, ask: Ask): Promise<void> {
   const alive = await ask("GET", "/livez", { token: null }).catch((error: Error) => {

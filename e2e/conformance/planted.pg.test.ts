@@ -20,6 +20,8 @@ async function faultsOf(edits: readonly Edit[], databaseUrl: string, chapters: r
   });
   try {
     const results = await runChapters({ url: server.url, key, adminToken }, { chapters, only });
+    // A server that does nothing at all is not what is looked for.
+    if (only === undefined) expect(results.some(({ outcome }) => outcome === "passed")).toBe(true);
     return results.filter((result) => result.outcome === "failed" && !waiting.includes(titleOf(result)));
   } finally {
     await server.stop();

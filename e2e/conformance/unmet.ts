@@ -20,6 +20,7 @@ export class NotApplicable extends Error {}
 
 /** A value in a report: JSON, cut where it gets long. */
 export function shown(value: unknown, most = 600): string {
-  const text = value === undefined ? "nothing" : (JSON.stringify(value) ?? String(value));
+  const text =
+    value === undefined ? "nothing" : (JSON.stringify(value instanceof Set ? [...value] : value) ?? String(value));
   return text.length > most ? `${text.slice(0, most)}… (${text.length} characters)` : text;
 }

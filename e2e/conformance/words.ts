@@ -8,6 +8,7 @@ export interface Words {
   readonly json: string | undefined;
   readonly jobs: number;
   readonly list: boolean;
+  readonly clean: boolean;
 }
 
 export const USAGE = `Usage: npm run conformance -- --url <address> --key <secret key> [more]
@@ -25,6 +26,8 @@ with 2 when the run could not begin.
   --only <words>         only cases whose sentence contains these words
   --jobs <number>        chapters side by side: 4
   --json <file>          writes the report as JSON too; - for the standard output, instead of the text
+  --clean                takes the suite's models out of the schema again at the end; what is stored under them is
+                         hidden, not deleted
   --list                 prints all chapters and sentences, and asks nothing
   --help                 this
 
@@ -37,11 +40,16 @@ const TAKES_VALUE = new Set(["--url", "--key", "--test-key", "--admin-token", "-
 export function readWords(words: readonly string[], env: Readonly<Record<string, string | undefined>>): Words | string {
   const values = new Map<string, string[]>();
   let list = false;
+  let clean = false;
   for (let i = 0; i < words.length; i++) {
     const word = words[i] as string;
     if (word === "--help") return "";
     if (word === "--list") {
       list = true;
+      continue;
+    }
+    if (word === "--clean") {
+      clean = true;
       continue;
     }
     if (!TAKES_VALUE.has(word)) return `"${word}" is not an option.`;
@@ -67,5 +75,6 @@ export function readWords(words: readonly string[], env: Readonly<Record<string,
     json: last("--json"),
     jobs,
     list,
+    clean,
   };
 }

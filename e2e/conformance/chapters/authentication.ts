@@ -94,7 +94,7 @@ export const chapter: Chapter = {
         }
       },
     ),
-    check("A key is never told again: no answer of the operator's or of a list shows one.", async (t) => {
+    check("A token is never told again: neither lists of tokens nor the identity show one.", async (t) => {
       const lists = await Promise.all(
         ["/v1/capabilities", "/v1/ephemeral_keys", "/v1/identity"].map((path) => t.get(path)),
       );

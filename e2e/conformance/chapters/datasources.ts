@@ -5,7 +5,7 @@ import { flag, listOf, position, someText } from "../pattern.ts";
 export const chapter: Chapter = {
   title: "Datasources",
   cases: [
-    check("The list is a list envelope of datasources, and begins with the two hosted ones.", async (t) => {
+    check("GET /v1/datasources is a list envelope of datasources, and begins with the two hosted ones.", async (t) => {
       const answer = t.answered(await t.get("/v1/datasources"), 200, {
         object: "list",
         has_more: flag,
@@ -21,13 +21,13 @@ export const chapter: Chapter = {
         "the first two",
       );
     }),
-    check("The list does not depend on the caller's environment.", async (t) => {
+    check("The list of datasources does not depend on the caller's environment.", async (t) => {
       const [own, other] = [await t.get("/v1/datasources"), await t.get("/v1/datasources", { token: t.otherKey() })];
       t.answered(own, 200);
       t.answered(other, 200);
       t.is(idsOf(other), idsOf(own), "ids of the other environment's list");
     }),
-    check("Secrets never come back.", async (t) => {
+    check("The list of datasources tells no secret.", async (t) => {
       const answer = t.answered(await t.get("/v1/datasources"), 200);
       t.that(
         !/password|connectionString|signingKey|postgres(ql)?:\/\//i.test(answer.text),

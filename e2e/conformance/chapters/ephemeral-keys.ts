@@ -28,6 +28,8 @@ export const chapter: Chapter = {
       t.is(token?.slice(-6), checksum(String(token).slice(0, -6)), "the token's checksum");
       const seconds = (Date.parse(String(expiresAt)) - begun) / 1_000;
       t.that(Math.abs(seconds - 900) < 10, "an end in 900 s", seconds);
+      const claims = (operations as unknown as string[]).filter((operation) => operation.startsWith("claim."));
+      t.is(claims, [], "operations on claims");
       for (const model of Object.keys(ownModels))
         t.that((operations as unknown as string[]).includes(`${model}.*`), `operations to name ${model}.*`, operations);
     }),

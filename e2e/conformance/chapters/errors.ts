@@ -44,7 +44,7 @@ async function errors(t: Kit): Promise<readonly Answer[]> {
 export const chapter: Chapter = {
   title: "Errors",
   cases: [
-    check("Every error is JSON in one envelope: type, message, code, request_id, and doc_url.", async (t) => {
+    check("Every error is JSON in one envelope with type, message, code and request_id.", async (t) => {
       for (const answer of await errors(t)) {
         t.that(
           answer.status >= 400 && answer.status < 500,
@@ -131,27 +131,25 @@ export const chapter: Chapter = {
           "1;select pg_sleep(5)",
         ];
         const { path } = await t.note();
-        let asked = 0;
         for (const text of strange) {
           const escaped = encodeURIComponent(text);
           // Every answer is looked at by the caller itself: a 500, or an error without the envelope, fails the case.
-          await t.get(`${notes}/${escaped}`);
-          await t.get(`/v1/models/${escaped}`);
-          await t.get(`${notes}?starting_after=${escaped}`);
-          await t.get(`${notes}?order_by=${escaped}`);
-          await t.get(`${notes}?filter[title]=${escaped}&limit=1`);
-          await t.get(`${notes}?${escaped}=${escaped}`);
-          await t.get(`/v1/log?group=${escaped}`);
-          await t.get(`/v1/log?model=${escaped}&limit=1`);
-          await t.post(notes, { id: text, data: {} });
-          await t.commit([{ action: text, model: text, id: text, data: { [text]: text } }], {
-            clientTxId: text,
-            clientId: text,
-          });
-          await t.patch(path, { data: { title: text, extra: { [text]: [text] } } });
-          asked += 11;
+          const answers = await Promise.all([
+            t.get(`${notes}/${escaped}`),
+            t.get(`/v1/models/${escaped}`),
+            t.get(`${notes}?starting_after=${escaped}`),
+            t.get(`${notes}?order_by=${escaped}`),
+            t.get(`${notes}?filter[title]=${escaped}&limit=1`),
+            t.get(`${notes}?${escaped}=${escaped}`),
+            t.get(`/v1/log?group=${escaped}`),
+            t.get(`/v1/log?model=${escaped}&limit=1`),
+            t.post(notes, { id: text, data: {} }),
+            t.commit([{ action: text, model: text, id: text, data: { [text]: text } }], { clientTxId: text }),
+            t.patch(path, { data: { title: text, extra: { [text]: [text] } } }),
+          ]);
+          const wrong = answers.filter(({ status }) => status >= 500).map(({ request }) => request.path);
+          t.is(wrong, [], `requests that were answered with 5xx for ${JSON.stringify(text)}`);
         }
-        t.is(asked, strange.length * 11, "answers");
         t.answered(await t.get("/livez"), 200);
       },
     ),

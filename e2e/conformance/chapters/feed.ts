@@ -146,7 +146,7 @@ export const chapter: Chapter = {
         "colour=1",
         "after=1&after=2",
       ],
-      (query) => `${query} is 400.`,
+      (query) => `GET /v1/log?${query} is 400.`,
       async (t, query) => t.answered(await t.get(`/v1/log?${query}`), 400, { type: "validation_error" }),
     ),
     check("An after beyond the head is refused.", async (t) => {

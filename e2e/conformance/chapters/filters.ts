@@ -81,7 +81,7 @@ export const chapter: Chapter = {
   cases: [
     ...checkEach(
       FINDS,
-      ([query]) => `${decodeURIComponent(query)} finds what it says.`,
+      ([query]) => `A list with ${decodeURIComponent(query)} holds the records of which that is so, and no others.`,
       async (t, [query, which]) => {
         const { list } = await four(t);
         t.is([...(await list(query))].sort(), which, "the records found");
@@ -89,7 +89,7 @@ export const chapter: Chapter = {
     ),
     ...checkEach(
       REFUSED,
-      ([query, code]) => `${query} is 400 ${code}.`,
+      ([query, code]) => `A list with ${query} is 400 ${code}.`,
       async (t, [query, code]) => t.refused(await t.get(`${notes}?${query}`), code),
     ),
     check("A range without a known word, and null=maybe, are 400.", async (t) => {

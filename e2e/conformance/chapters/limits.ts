@@ -37,6 +37,10 @@ export const chapter: Chapter = {
       t.refused(await t.ask("POST", "/v1/commits", large), "request_too_large");
       t.answered(await t.remove(`${notes}/${fits.id}`), 200);
     }),
+    check("A schema of more than 1 MiB is 413 request_too_large.", async (t) => {
+      const models = { ConfLarge: { fields: { a: { type: "enum", values: ["x".repeat(MiB)] } } } };
+      t.refused(await t.post("/v1/schema", { models }), "request_too_large");
+    }),
     check("A body that does not say its length is cut off at the limit too.", async (t) => {
       const large = single(t, MiB + 1);
       const answer = await t.ask("POST", notes, { bytes: large.bytes, headers: { "transfer-encoding": "chunked" } });

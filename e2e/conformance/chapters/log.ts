@@ -66,6 +66,12 @@ export const chapter: Chapter = {
       const [entry] = await t.entries(positionOf(made) - 1, [id]);
       t.fits(entry, { actor: participantId, participantKind: "agent", clientId: null }, "the entry");
     }),
+    check("The participant of a secret key is the key's id, of the kind system.", async (t) => {
+      const { key: token, keyId } = await t.freshWorld();
+      const id = t.id();
+      t.answered(await t.post(notes, { id, data: {} }, { token }), 200);
+      t.fits(await t.entries(0, [id], { token }), [{ actor: keyId, participantKind: "system" }], "the entry");
+    }),
     check("One entry per operation that changed something; what changed nothing has none.", async (t) => {
       const { id, at } = await t.note({ title: "same" });
       const update = (data: object) => ({ action: "update", model: NOTE, id, data });

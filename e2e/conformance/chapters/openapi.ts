@@ -1,8 +1,14 @@
-import { type Chapter, check } from "../chapter.ts";
+import { type Chapter, check, checkEach } from "../chapter.ts";
 import { NOTE } from "../models.ts";
 import { anObject, someText } from "../pattern.ts";
 
 type Described = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+interface Parameter {
+  readonly $ref?: string;
+  readonly name?: string;
+  readonly in?: string;
+}
+const METHODS = new Set(["get", "post", "patch", "delete"]);
 const path = "/openapi.json";
 /** `{model}`, `:model` and the like are all one. */
 const shape = (route: string) => route.replace(/^\/api/, "").replace(/\{[^}]+\}|:[^/]+/g, "{}");
@@ -41,22 +47,29 @@ export const chapter: Chapter = {
       });
       t.fits(answer.headers["content-type"], /^application\/(json|openapi\+json)\b/, "the content type");
     }),
-    check("It describes the routes: each operation has responses, and its path parameters are declared.", async (t) => {
+    ...checkEach(
+      ROUTES,
+      ([method, route]) => `It describes ${method.toUpperCase()} ${route}.`,
+      async (t, [method, route]) => {
+        const { body } = t.answered(await t.get(path, { token: null }), 200, { paths: anObject });
+        const found = Object.entries(body.paths as Record<string, Described>).find(
+          ([name]) => shape(name) === shape(route),
+        );
+        t.fits(found?.[1]?.[method], { responses: anObject }, `${method} ${route}`);
+      },
+    ),
+    check("Every path parameter that an address names is declared.", async (t) => {
       const { body } = t.answered(await t.get(path, { token: null }), 200, { paths: anObject });
       const described = Object.entries(body.paths as Record<string, Described>);
-      for (const [method, route] of ROUTES) {
-        const found = described.find(([name]) => shape(name) === shape(route));
-        t.fits(found?.[1]?.[method], { responses: anObject }, `${method} ${route}`);
-      }
+      t.that(described.length > 0, "some paths");
       for (const [route, item] of described) {
         const named = [...route.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
         for (const [method, operation] of Object.entries(item)) {
-          if (!["get", "post", "patch", "delete", "put", "head"].includes(method)) continue;
-          const parameters = [
-            ...((item.parameters as unknown as object[]) ?? []),
-            ...((operation.parameters as object[]) ?? []),
-          ] as { name?: string; in?: string }[];
-          const missing = named.filter((name) => !parameters.some((one) => one.name === name && one.in === "path"));
+          if (!METHODS.has(method)) continue;
+          const declared = [item, operation]
+            .flatMap(({ parameters }) => (parameters ?? []) as readonly Parameter[])
+            .map((one) => (one.$ref === undefined ? one : (targetOf(body, one.$ref) as Parameter)));
+          const missing = named.filter((name) => !declared.some((one) => one?.name === name && one.in === "path"));
           t.is(missing, [], `path parameters that ${method} ${route} does not declare`);
         }
       }
@@ -65,11 +78,7 @@ export const chapter: Chapter = {
       const { body, text } = t.answered(await t.get(path, { token: null }), 200);
       const references = [...new Set([...text.matchAll(/"\$ref":"(#\/[^"]+)"/g)].map(([, ref]) => String(ref)))];
       for (const reference of references) {
-        const parts = reference
-          .slice(2)
-          .split("/")
-          .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-        const target = parts.reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], body);
+        const target = targetOf(body, reference);
         t.that(target !== undefined, `${reference} to lead somewhere`);
       }
       t.that(text.includes("0.16.1"), "the version to be in the text");
@@ -89,3 +98,11 @@ export const chapter: Chapter = {
     }),
   ],
 };
+
+/** What a reference within the document leads to. */
+const targetOf = (document: unknown, reference: string): unknown =>
+  reference
+    .slice(2)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>> | undefined)?.[part], document);

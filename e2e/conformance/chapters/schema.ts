@@ -187,7 +187,7 @@ export const chapter: Chapter = {
     }),
     ...checkEach(
       MALFORMED,
-      ([what]) => `${what[0]?.toUpperCase()}${what.slice(1)} is 400, and nothing is pushed.`,
+      ([what]) => `A schema with ${what} is 400, and nothing is pushed.`,
       async (t, [, shape]) => {
         const { name, push, token } = await workshop(t);
         t.answered(await push(shape as ModelShape), 400, { type: "validation_error" });

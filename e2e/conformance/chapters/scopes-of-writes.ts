@@ -67,7 +67,8 @@ export const chapter: Chapter = {
     }),
     ...checkEach(
       VERBS.map((verb, i) => [NAMES[i] as string, ...verb] as const),
-      ([what]) => `To ${what} a record outside the caller's groups is 403, and the record stays as it is.`,
+      ([what]) =>
+        `${what[0]?.toUpperCase()}${what.slice(1)} of a record outside the caller's groups is 403, and the record stays as it is.`,
       async (t, [, can, write]) => {
         const { token } = await agent(t);
         const { path, at } = await t.note({ title: "theirs" });

@@ -21,6 +21,17 @@ function linesOf(t: Kit, answer: Answer): { start: Line; rows: readonly Line[]; 
   return { start: start ?? {}, rows: rest.slice(0, -1), end };
 }
 
+/** The records of all pages. */
+async function allRows(t: Kit, address: string): Promise<readonly Line[]> {
+  const all: Line[] = [];
+  for (let cursor = ""; ; ) {
+    const { rows, end } = linesOf(t, await t.get(address + cursor));
+    all.push(...rows);
+    if (end.next_cursor === null) return all;
+    cursor = `&starting_after=${encodeURIComponent(String(end.next_cursor))}`;
+  }
+}
+
 async function threeNotes(t: Kit) {
   const { deckId, group } = t.deck();
   const ids = [0, 1, 2].map((i) => `${deckId}-${i}`);
@@ -57,7 +68,7 @@ export const chapter: Chapter = {
     check("Records come in the order of model, then id.", async (t) => {
       const { ids } = await threeNotes(t);
       t.answered(await t.post(`/v1/models/${WHOLE}`, { id: t.id(), data: {} }), 200);
-      const { rows } = linesOf(t, await t.get(`/v1/snapshot?model=${WHOLE}&model=${NOTE.toLowerCase()}`));
+      const rows = await allRows(t, `/v1/snapshot?model=${WHOLE}&model=${NOTE.toLowerCase()}`);
       const keys = rows.map(({ model, id }) => `${String(model).toLowerCase()} ${id}`);
       t.is(
         keys,
@@ -123,7 +134,7 @@ export const chapter: Chapter = {
     ),
     ...checkEach(
       ["limit=0", "limit=10001", "limit=abc", "colour=1", "starting_after=x", "group=nothing"],
-      (query) => `${query} is 400.`,
+      (query) => `GET /v1/snapshot?${query} is 400.`,
       async (t, query) => t.answered(await t.get(`/v1/snapshot?${query}`), 400, { type: "validation_error" }),
     ),
     check("A cursor belongs to its snapshot: with other groups it is 400 invalid_cursor.", async (t) => {

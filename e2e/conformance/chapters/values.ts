@@ -58,7 +58,7 @@ export const chapter: Chapter = {
   cases: [
     ...checkEach(
       REFUSED,
-      ([what]) => `${what} is 400 invalid_value, and its place is named.`,
+      ([what]) => `What JSON can say and nobody can keep, ${what}, is 400 invalid_value, and its place is named.`,
       async (t, [, field, spelled, param]) =>
         t.refused(await send(t, t.id(), field, spelled), "invalid_value", { param }),
     ),

@@ -66,6 +66,11 @@ export const chapter: Chapter = {
       t.answered(await t.patch(path, { data: { title: "first" } }), 200);
       t.refused(await t.post(notes, { id, data: { deckId, title: "first" } }), "already_exists");
     }),
+    check("The same create by another participant is 409 already_exists.", async (t) => {
+      const { id, group, deckId } = await t.note({ title: "same" });
+      const { token } = await t.capability({ operations: [`${NOTE}.*`], syncGroups: [group] });
+      t.refused(await t.post(notes, { id, data: { deckId, title: "same" } }, { token }), "already_exists");
+    }),
     check("A create of the id of an archived record is 409 already_exists.", async (t) => {
       const { id, path, deckId } = await t.note({ title: "first" });
       t.answered(await t.post(`${path}/archive`), 200);
