@@ -53,8 +53,9 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: `${server}/db/list-records.ts`,
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
-        find: " or (${expression} = ${value} and id ${beyond} ${id})",
-        replace: "",
+        find: "(${expression}, id) ${beyond} (${param(value)}::text::${type}, ${param(id)}::text)",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        replace: "${expression} ${beyond} ${param(value)}::text::${type}",
       },
     ],
   },

@@ -22,14 +22,14 @@ export interface Config {
 /** A setting that cannot be used, said in a sentence: no stack trace helps whoever reads it. */
 export class ConfigError extends Error {}
 
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>, { needsKey = true } = {}): Config {
   const text = (name: string) => (env[name] === undefined || env[name] === "" ? undefined : env[name]);
   const databaseUrl = text("DATABASE_URL");
   const secretKey = text("HOLDFAST_SECRET_KEY");
   const adminToken = text("HOLDFAST_ADMIN_TOKEN");
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl))
     throw new ConfigError("DATABASE_URL has to begin with postgres://.");
-  if (databaseUrl !== undefined && secretKey === undefined)
+  if (needsKey && databaseUrl !== undefined && secretKey === undefined)
     throw new ConfigError(
       "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organisation's key (npm run server -- --new-key prints one).",
     );
