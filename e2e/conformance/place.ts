@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Ask } from "./answers.ts";
 import { createAsk } from "./ask.ts";
 import { favoriteModel, type Models, ownModels } from "./models.ts";
-import { addModels, createPusher, type Push, readModels } from "./schemas.ts";
+import { addModels, createPusher, type Push } from "./schemas.ts";
 import { Unmet } from "./unmet.ts";
 
 export interface Target {
@@ -74,5 +74,4 @@ async function lookAround({ url, key, otherKey }: Target, ask: Ask): Promise<voi
   }
   if (otherKey !== undefined && otherKey.slice(0, 8) === key.slice(0, 8))
     throw new CannotBegin("--key and --test-key have to be of the two environments, sk_live_ and sk_test_.");
-  await readModels(ask, key);
 }

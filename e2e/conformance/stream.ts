@@ -1,6 +1,6 @@
 import { WebSocket } from "ws";
 import type { Entry } from "./answers.ts";
-import { mismatch, type Pattern } from "./pattern.ts";
+import { isObject, mismatch, type Pattern } from "./pattern.ts";
 import { shown, Unmet } from "./unmet.ts";
 
 export type Frame = Readonly<Record<string, unknown>> & { readonly frame: string };
@@ -57,7 +57,7 @@ export async function openStream(
   };
 
   socket.on("message", (data: Buffer) => {
-    const frame = JSON.parse(data.toString()) as Frame;
+    const frame = frameOf(data.toString());
     frames.push(frame);
     if (frame.frame === "welcome") position = Number(frame.resumeFrom);
     if (frame.frame === "entries") read(frame);
@@ -71,6 +71,7 @@ export async function openStream(
 
   function read(frame: Frame): void {
     const { from, to, entries: told } = frame as unknown as { from: number; to: number; entries: Entry[] };
+    if (!Array.isArray(told)) return void faults.push(`an entries frame without entries: ${shown(frame)}`);
     if (from !== position) faults.push(`(${from}, ${to}] came at position ${position}`);
     let last = from;
     for (const entry of told) {
@@ -142,4 +143,15 @@ export async function openStream(
     },
     end: () => socket.terminate(),
   };
+}
+
+/** What came, also when it is no frame at all: a case then waits for its frame in vain, and shows this one. */
+function frameOf(text: string): Frame {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value) && typeof value.frame === "string") return value as Frame;
+  } catch {
+    // Told below.
+  }
+  return { frame: "(no frame)", text };
 }

@@ -51,7 +51,7 @@ export const chapter: Chapter = {
     check("Each token has its own: another one of the same organisation is not held up.", async (t) => {
       const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
       const [busy, calm] = [await t.capability(scope), await t.capability(scope)];
-      const answers = await hammer(600, () => t.get("/v1/identity", { token: busy.token, impatient: true }));
+      const answers = await hammer(900, () => t.get("/v1/identity", { token: busy.token, impatient: true }));
       t.that(
         answers.some(({ status }) => status === 429),
         "the busy one to be refused",

@@ -14,10 +14,10 @@ export const chapter: Chapter = {
   title: "How tokens end",
   cases: [
     check("A token whose time is over is 401 token_expired, and its stream is closed with 4401.", async (t) => {
-      const token = await t.capability({ ...scopeOf(t), ttlSeconds: 3 });
+      const token = await t.capability({ ...scopeOf(t), ttlSeconds: 4 });
       t.is(await statusOf(t, token), "200", "the answer before its end");
       const stream = await t.hear({ token: token.token });
-      await pause(3_500);
+      await pause(4_500);
       t.is(await statusOf(t, token), "401 token_expired", "the answer after its end");
       t.is((await stream.closes(END_MS)).code, 4401, "the close code");
     }),

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Edit } from "./planted-bugs.ts";
 
@@ -31,12 +31,14 @@ export async function startPatched(
   }
 }
 
+const MADE = new Set(["node_modules", "dist"]);
+
 /** Only our own sources are copied. Other packages are linked to where they are; `@holdfast/sdk` leads to the copy. */
 function copySources(folder: string): void {
   const from = (path: string) => join(ROOT, "packages", path);
   const to = (path: string) => join(folder, "packages", path);
-  for (const path of ["server/src", "server/migrations", "server/package.json", "sdk/src", "sdk/package.json"])
-    cpSync(from(path), to(path), { recursive: true });
+  const isOurs = (path: string) => !MADE.has(basename(path));
+  for (const path of ["server", "sdk"]) cpSync(from(path), to(path), { recursive: true, filter: isOurs });
   symlinkSync(from("sdk/node_modules"), to("sdk/node_modules"), "dir");
   mkdirSync(to("server/node_modules/@holdfast"), { recursive: true });
   symlinkSync(to("sdk"), to("server/node_modules/@holdfast/sdk"), "dir");

@@ -131,6 +131,18 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [{ file: `${server}/rules/view.ts`, find: 'if (!view.groups) return "whole";', replace: 'return "whole";' }],
   },
   {
+    name: "lists show what is out of scope",
+    chapter: "scopes-of-reads",
+    edits: [
+      {
+        file: `${server}/db/list-records.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        find: "...(groups ? [`groups && ${param(groups)}::text[]`] : []),",
+        replace: "",
+      },
+    ],
+  },
+  {
     name: "a reader is not told what leaves its groups",
     chapter: "feed",
     edits: [{ file: `${server}/rules/view.ts`, find: '? "left" : "hidden"', replace: '? "hidden" : "hidden"' }],
