@@ -8,26 +8,34 @@ import { readCursorKey } from "./db/service-secrets.ts";
 import { openWake } from "./db/wake.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
 import { createCommitLane } from "./flows/commit-lane.ts";
+import { countCommits } from "./flows/count-commits.ts";
+import { createUsageCounter } from "./flows/count-usage.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { identify } from "./flows/identify.ts";
+import { listDatasources } from "./flows/list-datasources.ts";
 import { listRecords } from "./flows/list-records.ts";
 import { modelsOf } from "./flows/models-of.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
 import { prune } from "./flows/prune.ts";
 import { pushSchema } from "./flows/push-schema.ts";
+import { readCommit } from "./flows/read-commit.ts";
+import { readHistory } from "./flows/read-history.ts";
 import { readLog } from "./flows/read-log.ts";
 import { readRecord } from "./flows/read-record.ts";
 import { readSchema } from "./flows/read-schema.ts";
 import { readSnapshot } from "./flows/read-snapshot.ts";
+import { readUsage } from "./flows/read-usage.ts";
 import { reconcileIndexes } from "./flows/reconcile-indexes.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
 import { scopedTokenFlows } from "./flows/scoped-tokens.ts";
 import type { Handlers } from "./http/answer.ts";
+import { countReads } from "./http/count-reads.ts";
 import { createDoor } from "./http/door.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
+import { datasourceRoutes } from "./http/routes/datasources.ts";
 import { mountDocsPage } from "./http/routes/docs-page.ts";
 import { mountErrorsPage } from "./http/routes/errors-page.ts";
 import { mountHealth } from "./http/routes/health.ts";
@@ -37,6 +45,7 @@ import { operatorRoutes } from "./http/routes/operator.ts";
 import { recordRoutes } from "./http/routes/records.ts";
 import { schemaRoutes } from "./http/routes/schemas.ts";
 import { tokenRoutes } from "./http/routes/tokens.ts";
+import { usageRoutes } from "./http/routes/usage.ts";
 import { createTraffic } from "./http/traffic.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
@@ -45,6 +54,7 @@ import { createPublicUrl } from "./wire/public-url.ts";
 import { createStrangers } from "./wire/strangers.ts";
 import { startIndexer } from "./workers/indexer.ts";
 import { startPruner } from "./workers/pruner.ts";
+import { startUsageWriter } from "./workers/usage-writer.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
 export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
@@ -83,8 +93,11 @@ export interface RunningServer {
 /** As long a key is remembered. */
 const RECEIPT_DAYS = 30;
 const TOKEN_DAYS = 30;
+const USAGE_DAYS = 400;
 const HOUR_MS = 3_600_000;
-const INDEXER_TIMES = { everyMs: 600_000, againMs: 5_000 };
+/** What was counted since is lost when the process crashes. */
+const USAGE_MS = 2_000;
+const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
 
@@ -114,6 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     report: report("round_failed"),
   });
+  const usage = createUsageCounter(pool, Date.now);
 
   const isOriginAllowed = originCheck(options.origins);
   const limits: ServerLimits = { ...serverLimits, ...options.limits };
@@ -156,14 +170,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return result;
   };
   const handlers: Handlers = {
-    ...commitRoutes(lane, docUrl),
-    ...recordRoutes(readRecord(pool, schemas), listRecords(pool, schemas, cursors)),
+    ...commitRoutes(countCommits(lane, usage), docUrl, readCommit(pool)),
+    ...recordRoutes(
+      readRecord(pool, schemas),
+      listRecords(pool, schemas, cursors),
+      readHistory(pool, schemas, cursors),
+    ),
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
     ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
+    ...datasourceRoutes(listDatasources(pool)),
+    ...usageRoutes(readUsage(pool, usage, Date.now)),
     ...operatorRoutes(operatorFlows(pool, revoked)),
   };
-  mount(app, handlers, door);
+  const counted = countReads(handlers, (world) => usage.add(world, "reads"));
+  mount(app, counted, door);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
   mountOpenApi(app, publicUrl, door, modelsOf(log));
   mountDocsPage(app);
@@ -171,8 +192,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await app.listen({ host, port });
   const url = urlOf(host, app.server.address() as AddressInfo);
   publicUrl.listeningAt(url);
+  const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
+  const retention = { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, usageDays: USAGE_DAYS };
   const pruner = startPruner(
-    () => prune(pool, { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, logDays: options.logRetentionDays }),
+    () => prune(pool, { ...retention, logDays: options.logRetentionDays }),
     options.pruneEveryMs ?? HOUR_MS,
     report("prune_failed"),
   );
@@ -184,7 +207,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await Promise.all([gateway.close(), app.close()]);
     clearTimeout(patience);
     await lane.close();
-    await Promise.all([pruner.stop(), indexer.stop()]);
+    await Promise.all([pruner.stop(), indexer.stop(), usageWriter.stop()]);
     hub.close();
     await wake.close();
     await pool.end();

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
+import { Datasource } from "./datasource.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { limits } from "./limits.ts";
 import { ListEnvelope } from "./list.ts";
@@ -19,6 +20,7 @@ import {
   Identity,
   RotateBody,
 } from "./tokens.ts";
+import { Usage } from "./usage.ts";
 
 /** Who may call: a token of the organisation, a secret key only, or the operator. */
 export type Audience = "token" | "secret_key" | "operator";
@@ -118,6 +120,20 @@ export const endpoints = {
     filters: true,
     reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
   },
+  readHistory: {
+    summary: "List a record's log entries",
+    audience: "token",
+    query: {
+      limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
+      order: {
+        description: "`asc` (default, oldest first) or `desc`.",
+        schema: Type.Union([Type.Literal("asc"), Type.Literal("desc")], { default: "asc" }),
+      },
+      starting_after: { description: "`next_cursor` of the page before." },
+    },
+    reply: { 200: ListEnvelope(LogEntry) },
+    errors: ["record_not_found"],
+  },
   archiveRecord: {
     summary: "Archive a record",
     audience: "token",
@@ -147,6 +163,18 @@ export const endpoints = {
     batchBody: true,
     reply: { 200: BulkReply },
     errors: ["too_many_operations", "invalid_idempotency_key"],
+  },
+  readCommit: {
+    summary: "Read a commit's receipt again",
+    audience: "token",
+    query: {
+      participant: {
+        description: "`<kind>:<id>` of the writer, for secret keys; absent: the caller itself.",
+        schema: Type.String({ pattern: "^(user|agent|system):[^\\s]{1,255}$" }),
+      },
+    },
+    reply: { 200: CommitReceipt },
+    errors: ["commit_not_found", "secret_key_required"],
   },
   readLog: {
     summary: "Read the log of changes",
@@ -189,6 +217,20 @@ export const endpoints = {
     body: SchemaPush,
     reply: { 200: SchemaPushed, 201: SchemaPushed },
     errors: ["invalid_schema", "schema_incompatible"],
+  },
+  listDatasources: {
+    summary: "List where rows live, in both environments",
+    audience: "secret_key",
+    reply: { 200: ListEnvelope(Datasource) },
+  },
+  readUsage: {
+    summary: "Count what was done, day by day",
+    audience: "secret_key",
+    query: {
+      starting_at: { description: "First UTC day, as `2026-01-31` or a date-time; default 29 days before the last." },
+      ending_at: { description: "Last UTC day, inclusive; default today." },
+    },
+    reply: { 200: ListEnvelope(Usage) },
   },
   readSchema: {
     summary: "Read the pushed models",

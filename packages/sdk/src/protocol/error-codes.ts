@@ -74,6 +74,7 @@ export const errorCodes = {
 
   unknown_model: notFound,
   record_not_found: notFound,
+  commit_not_found: notFound,
   route_not_found: notFound,
   organization_not_found: notFound,
   secret_key_not_found: notFound,

@@ -40,6 +40,7 @@ export const errorSentences = {
   headers_too_large: "The request's headers are too large.",
   unknown_model: "No such model is in the pushed schema.",
   record_not_found: "There is no such record.",
+  commit_not_found: "No commit of this name is remembered.",
   route_not_found: "There is no such route.",
   organization_not_found: "There is no such organisation.",
   secret_key_not_found: "There is no such secret key.",

@@ -2,6 +2,7 @@
 // (apply, error-codes, frames-down, headers, limits, paths, version), so that no TypeBox reaches a browser.
 export { applyOperation, type Row, type WriteStep } from "./apply.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
+export { Datasource } from "./datasource.ts";
 export {
   type Audience,
   type Body,
@@ -49,4 +50,5 @@ export { BareWriteBody, Claim, CreateBody, ReadEnvelope, UpdateBody } from "./re
 export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./snapshot.ts";
 export { OnStale, StaleNotification } from "./stale.ts";
 export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens.ts";
+export { Usage } from "./usage.ts";
 export { INTERFACE_VERSION, STREAM_PROTOCOL } from "./version.ts";

@@ -17,6 +17,8 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     logId: Type.Optional(Type.String()),
     /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** History only: log entries up to this position are no longer kept. */
+    trimmedTo: Type.Optional(Type.Integer()),
   });
 
 export interface List<T> {

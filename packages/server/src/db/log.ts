@@ -1,5 +1,6 @@
 import type { StoredEntry } from "../rules/entry-text.ts";
 import type { Author } from "../rules/world-state.ts";
+import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -13,6 +14,30 @@ export async function readLog(db: Transaction, world: number, after: number, to:
     name: "read_log",
     text: `select ${COLUMNS} from holdfast.log where world = $1 and sync_id > $2 and sync_id <= $3 order by sync_id`,
     values: [world, after, to],
+  });
+  return rows;
+}
+
+export interface RecordHistoryQuestion extends RecordName {
+  /** Lines of one of these groups, before or after; undefined: all. */
+  readonly groups: readonly string[] | undefined;
+  /** Beyond this position; undefined: from the beginning. */
+  readonly after: number | undefined;
+  readonly descending: boolean;
+  readonly limit: number;
+}
+
+/** The lines of one record, oldest or newest first. */
+export async function readRecordHistory(
+  db: Transaction,
+  { world, model, id, groups, after, descending, limit }: RecordHistoryQuestion,
+): Promise<StoredEntry[]> {
+  const [direction, beyond] = descending ? ["desc", "<"] : ["asc", ">"];
+  const { rows } = await db.query<StoredEntry & Record<string, unknown>>({
+    name: `read_record_history_${direction}`,
+    text: `select ${COLUMNS} from holdfast.log where world = $1 and model = $2 and id = $3 and sync_id ${beyond} $4
+      and ($5::text[] is null or groups && $5 or groups_before && $5) order by sync_id ${direction} limit $6`,
+    values: [world, model, id, after ?? (descending ? Number.MAX_SAFE_INTEGER : 0), groups ?? null, limit],
   });
   return rows;
 }

@@ -39,6 +39,12 @@ export async function listOrganizations(db: Transaction): Promise<Organization[]
   return rows.map(toOrganization);
 }
 
+export async function readOrganization(db: Transaction, id: string): Promise<Organization> {
+  const { rows } = await db.query<OrganizationRow>("select * from holdfast.organization where id = $1", [id]);
+  if (!rows[0]) throw new Error(`There is no organisation ${id}.`);
+  return toOrganization(rows[0]);
+}
+
 export async function worldOf(db: Transaction, organization: string, livemode: boolean): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>(
     "select id from holdfast.world where organization = $1 and livemode = $2",

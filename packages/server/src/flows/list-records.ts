@@ -9,6 +9,7 @@ import { checkModel } from "../rules/scope.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { PageCursors } from "./page-cursor.ts";
 import type { SchemaCache } from "./schema-cache.ts";
+import { createTurns } from "./turns.ts";
 
 export interface ListRequest {
   readonly reader: Principal;
@@ -35,10 +36,13 @@ export interface ListPage {
 
 export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
 
+/** Lists that may have to read a whole model share a part of the connections, so that other reads find one. */
+const SLOW_LISTS = { most: 4, patienceMs: 1_000 };
+
 /** One page of a model's records, in a total order that does not depend on how deep the page lies. */
-export const listRecords =
-  (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords =>
-  async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, cursor }) => {
+export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
+  const turns = createTurns(SLOW_LISTS);
+  return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, cursor }) => {
     const { world, scope } = reader;
     const key = model.toLowerCase();
     const declared = (await liveSchema(db, schemas, world)).models.get(key);
@@ -54,18 +58,11 @@ export const listRecords =
     const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as PageEnd | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
     const { syncId: stamp } = await readHead(db, world);
-    const rows = await listStored(db, {
-      world,
-      model: key,
-      state,
-      ids,
-      filters,
-      groups,
-      sort,
-      descending: order === "desc",
-      after,
-      limit: limit + 1,
-    });
+    const question = { world, model: key, state, ids, filters, groups, sort, descending: order === "desc", after };
+    const read = () => listStored(db, { ...question, limit: limit + 1 });
+    const mayTakeLong = sort.kind !== "id" || filters.length > 0;
+    const rows = mayTakeLong ? await turns.take(read) : await read();
+    if (!rows) return refuse("overloaded");
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return {
@@ -81,3 +78,4 @@ export const listRecords =
       ),
     };
   };
+};

@@ -11,18 +11,21 @@ import {
 } from "../db/prune.ts";
 import { deleteEndedTokens } from "../db/scoped-tokens.ts";
 import { type Transaction, transaction } from "../db/transaction.ts";
+import { deleteOldUsage } from "../db/usage.ts";
 
 /** What is kept for how long. A log without a limit is kept whole. */
 export interface Retention {
   readonly receiptDays: number;
   /** How long an ended token can still be looked up. */
   readonly tokenDays: number;
+  readonly usageDays: number;
   readonly logDays: number | undefined;
 }
 
 export interface Pruned {
   readonly receipts: number;
   readonly tokens: number;
+  readonly usage: number;
   readonly entries: number;
 }
 
@@ -33,12 +36,13 @@ export interface Pruned {
  *
  * In that order a reader is told to resync before anything is missing, and a crash in between leaves only work to do.
  */
-export async function prune(db: Database, { receiptDays, tokenDays, logDays }: Retention): Promise<Pruned> {
+export async function prune(db: Database, { receiptDays, tokenDays, usageDays, logDays }: Retention): Promise<Pruned> {
   const receipts = await untilDone(db, (tx) => deleteOldReceipts(tx, receiptDays));
   const tokens = await untilDone(db, (tx) => deleteEndedTokens(tx, tokenDays, PRUNE_STEP));
+  const usage = await untilDone(db, (tx) => deleteOldUsage(tx, usageDays));
   let entries = 0;
   if (logDays !== undefined) for (const start of await readLogStarts(db)) entries += await trimLog(db, start, logDays);
-  return { receipts, tokens, entries };
+  return { receipts, tokens, usage, entries };
 }
 
 async function trimLog(db: Database, { world, trimmedTo: from }: LogStart, days: number): Promise<number> {

@@ -2,11 +2,10 @@ import { limits } from "@holdfast/sdk/protocol";
 import { readHead } from "../db/heads.ts";
 import { readLog as readStored } from "../db/log.ts";
 import type { Database } from "../db/pool.ts";
-import { leftText, type StoredEntry, storedEntryText } from "../rules/entry-text.ts";
-import { presentEntry } from "../rules/schema-change.ts";
-import { sightOf, type View } from "../rules/view.ts";
+import { seenText } from "../rules/seen-entry.ts";
+import type { View } from "../rules/view.ts";
 import { liveSchema } from "./live-schema.ts";
-import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
+import type { SchemaCache } from "./schema-cache.ts";
 
 export interface LogPage {
   readonly entries: readonly string[];
@@ -40,7 +39,7 @@ export const readLog =
       if (found.length < to - examined) return { ...page, entries: [], examined, trimmedTo: to };
       for (const stored of found) {
         if (entries.length === limit) break;
-        const text = seenText(view, stored, schema);
+        const text = seenText(view, stored, schema.models);
         if (text !== undefined) entries.push(text);
         examined = stored.syncId;
       }
@@ -48,19 +47,3 @@ export const readLog =
     }
     return { ...page, entries, examined };
   };
-
-/** An entry as one reader sees it; undefined when it is not for them. */
-function seenText(view: View, entry: StoredEntry, schema: LiveSchema): string | undefined {
-  const declared = schema.models.get(entry.model);
-  const shown = presentEntry(entry, declared);
-  if (!declared || !shown) return undefined;
-  const { name } = declared;
-  switch (sightOf(view, entry)) {
-    case "hidden":
-      return undefined;
-    case "whole":
-      return storedEntryText(shown, name);
-    case "left":
-      return leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null }, name));
-  }
-}

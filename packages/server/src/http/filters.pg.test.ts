@@ -336,3 +336,22 @@ test("[G11] a list that takes longer than five seconds is given up: 503, and it 
   expect(performance.now() - begun).toBeLessThan(8_000);
   expect(ids(await list({ name: "nasty" }))).toEqual(["nasty"]);
 });
+
+test("[G11] however many slow lists are asked for, others read on", async () => {
+  const slow = Array.from({ length: 20 }, async () => {
+    const begun = performance.now();
+    const { status, body } = await list({ "filter[size][gt]": "0" });
+    return { answer: [status, body.code], ms: performance.now() - begun };
+  });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const begun = performance.now();
+  for (let i = 0; i < 20; i++)
+    for (const path of [`${things}/nasty`, `${things}?limit=1`, "/v1/log?limit=1"])
+      expect((await call("GET", path)).status).toBe(200);
+  expect(performance.now() - begun).toBeLessThan(3_000);
+  const done = await Promise.all(slow);
+  expect(done.map(({ answer }) => answer)).toEqual(done.map(() => [503, "overloaded"]));
+  // A few ran to their limit, the others were told soon.
+  expect(done.filter(({ ms }) => ms > 3_000)).toHaveLength(4);
+  expect(done.filter(({ ms }) => ms < 3_000)).toHaveLength(16);
+});

@@ -1,4 +1,4 @@
-import type { ParticipantKind } from "@holdfast/sdk/protocol";
+import { PARTICIPANT_KINDS, type ParticipantKind } from "@holdfast/sdk/protocol";
 
 /** A secret key is a server's, a capability an agent's, an ephemeral key a person's browser's. */
 export type TokenKind = "secret_key" | "capability" | "ephemeral_key";
@@ -29,3 +29,11 @@ export interface Scope {
 
 /** `<kind>:<id>`: the participant's name within its world. */
 export const participantName = (kind: ParticipantKind, id: string): string => `${kind}:${id}`;
+
+/** A name that a caller spelled, when it can be one: a kind, and an id without spaces. */
+export function readParticipantName(text: string): string | undefined {
+  const colon = text.indexOf(":");
+  const kind = PARTICIPANT_KINDS.find((known) => known === text.slice(0, Math.max(colon, 0)));
+  const id = text.slice(colon + 1);
+  return kind && /^[^\s\0]{1,255}$/.test(id) ? participantName(kind, id) : undefined;
+}

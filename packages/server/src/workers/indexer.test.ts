@@ -4,7 +4,7 @@ import { startIndexer } from "./indexer.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const TIMES = { everyMs: 1_000, againMs: 10 };
+const TIMES = { everyMs: 1_000, busyMs: 10, failedMs: 100 };
 const after = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 test("[G10] indexes are looked after at the start, when woken, every so often, and soon again after a failure", async () => {
@@ -30,10 +30,12 @@ test("[G10] indexes are looked after at the start, when woken, every so often, a
   await count(0);
   await count(999);
   await count(1);
-  await count(10);
-  await count(10);
+  await count(9);
+  await count(1);
+  await count(99);
+  await count(1);
   await count(999);
-  expect(counts).toEqual([1, 2, 2, 3, 4, 5, 5]);
+  expect(counts).toEqual([1, 2, 2, 3, 3, 4, 4, 5, 5]);
   expect(failures).toHaveLength(1);
   await worker.stop();
   worker.wake();

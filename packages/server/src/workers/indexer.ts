@@ -8,14 +8,15 @@ export interface Indexer extends Worker {
 export interface IndexerTimes {
   /** After all was found in order: another process may have left something undone. */
   readonly everyMs: number;
-  /** After a failure, or while another process is at it. */
-  readonly againMs: number;
+  /** While another process is at it. */
+  readonly busyMs: number;
+  readonly failedMs: number;
 }
 
 /** Looks after the indexes from the start on, never twice at a time. `reconcile` tells whether it could do its work. */
 export function startIndexer(
   reconcile: (signal: AbortSignal) => Promise<boolean>,
-  { everyMs, againMs }: IndexerTimes,
+  { everyMs, busyMs, failedMs }: IndexerTimes,
   failed: (error: unknown) => void,
 ): Indexer {
   const stopping = new AbortController();
@@ -24,16 +25,19 @@ export function startIndexer(
   let timer: NodeJS.Timeout | undefined;
 
   async function run(): Promise<void> {
-    let done = false;
+    let restMs = everyMs;
     do {
       woken = false;
-      done = await reconcile(stopping.signal).catch((error: unknown) => {
-        if (!stopping.signal.aborted) failed(error);
-        return false;
-      });
+      restMs = await reconcile(stopping.signal).then(
+        (done) => (done ? everyMs : busyMs),
+        (error: unknown) => {
+          if (!stopping.signal.aborted) failed(error);
+          return failedMs;
+        },
+      );
     } while (woken && !stopping.signal.aborted);
     running = undefined;
-    if (!stopping.signal.aborted) timer = setTimeout(wake, done ? everyMs : againMs).unref();
+    if (!stopping.signal.aborted) timer = setTimeout(wake, restMs).unref();
   }
 
   function wake(): void {

@@ -33,6 +33,11 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "Answer of a bulk: one item per commit, in order, each with the status it would have had alone.",
     "data.httpStatus": "The status that this commit would have had alone.",
   },
+  Datasource: {
+    "": "Where the rows of a world live. Keys that do not apply to its kind are left out; secrets are never in it.",
+    created: "Unix seconds, as all times here.",
+    connection: "`hosted`: beside the log, in the same transaction.",
+  },
   RequiredCapability: {
     "": "What a denied caller would have needed. The last four keys come with a denied update of a favorite alone.",
     can: "`read`, `create`, `update` or `delete`.",
@@ -69,6 +74,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     stamp: "Head of the log before the page was looked at.",
     logId: "The log that positions count in.",
     archived: "Id → time of archiving, of those on the page that are archived.",
+    trimmedTo: "History only: log entries up to this position are no longer kept.",
   },
   LogEntry: {
     "": "One line of the log: one operation that changed something.",
@@ -220,5 +226,10 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   Identity: {
     "": "Who a token is, and what it may do.",
+  },
+  Usage: {
+    "": "How often something happened on one UTC day; days without it are left out.",
+    day: "`2026-01-31`",
+    event_name: "`commits`, `operations`, `reads`; more may come.",
   },
 };

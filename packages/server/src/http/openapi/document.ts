@@ -113,6 +113,8 @@ const AREAS: Readonly<Record<string, string>> = {
   log: "Every change, in the order in which it was committed.",
   snapshot: "Everything as it is now, to begin with.",
   schema: "The models of this world.",
+  datasources: "Where rows live.",
+  usage: "What was done, counted by day.",
   organizations: "For whoever runs the server.",
   secret_keys: "For whoever runs the server.",
 };

@@ -1,6 +1,8 @@
-import { headers, limits } from "@holdfast/sdk/protocol";
+import { headers, limits, PARTICIPANT_KINDS } from "@holdfast/sdk/protocol";
 import type { CommitLane } from "../../flows/commit-lane.ts";
+import type { ReadCommit } from "../../flows/read-commit.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commit-request.ts";
+import { type Principal, participantName, readParticipantName } from "../../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Judged } from "../../rules/round.ts";
 import { type DocUrl, envelopeText, statusOf } from "../../wire/envelope.ts";
@@ -9,11 +11,18 @@ import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-r
 
 type CommitHandlers = Pick<
   Handlers,
-  "createRecord" | "updateRecord" | "deleteRecord" | "archiveRecord" | "unarchiveRecord" | "commit" | "commitBulk"
+  | "createRecord"
+  | "updateRecord"
+  | "deleteRecord"
+  | "archiveRecord"
+  | "unarchiveRecord"
+  | "commit"
+  | "commitBulk"
+  | "readCommit"
 >;
 
-/** Every route that writes: each becomes one commit, or many, and goes through the lane. */
-export function commitRoutes(lane: CommitLane, docUrl: DocUrl): CommitHandlers {
+/** Every route that writes: each becomes one commit, or many, and goes through the lane. And what came of one, again. */
+export function commitRoutes(lane: CommitLane, docUrl: DocUrl, readCommit: ReadCommit): CommitHandlers {
   const single =
     (endpoint: Parameters<typeof singleCommit>[1]) =>
     async ({
@@ -52,7 +61,28 @@ export function commitRoutes(lane: CommitLane, docUrl: DocUrl): CommitHandlers {
         docUrl,
       );
     },
+    readCommit: async ({ principal, params: { clientTxId = "" }, query }) => {
+      const writer = writerAsked(principal, query.one.participant);
+      if (isRefusal(writer)) return { refusal: writer };
+      const receipt = await readCommit(principal.world, writer, clientTxId);
+      if (!receipt) return { refusal: refuse("commit_not_found", { param: "clientTxId" }) };
+      return { text: receipt.body, ...(receipt.held && { headers: { [headers.held]: "true" } }) };
+    },
   };
+}
+
+/** Whose commit is asked for: the caller's own, unless a secret key names somebody else. */
+function writerAsked(principal: Principal, named: string | undefined): string | Refusal {
+  const own = participantName(principal.participantKind, principal.participantId);
+  if (named === undefined || named === own) return own;
+  if (principal.tokenKind !== "secret_key") return refuse("secret_key_required", { param: "participant" });
+  return (
+    readParticipantName(named) ??
+    refuse("invalid_value", {
+      param: "participant",
+      message: `"participant" is <kind>:<id>, of kind ${PARTICIPANT_KINDS.join(", ")}.`,
+    })
+  );
 }
 
 type WriteAnswer = Exclude<Answer<"commit">, { value: unknown }>;

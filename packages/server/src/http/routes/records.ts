@@ -1,16 +1,18 @@
 import { limits } from "@holdfast/sdk/protocol";
 import type { ListRecords, ListRequest } from "../../flows/list-records.ts";
+import type { ReadHistory } from "../../flows/read-history.ts";
 import type { ReadRecord } from "../../flows/read-record.ts";
 import { isRecordId } from "../../rules/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";
 
-/** Reading one record, and pages of them. */
+/** Reading one record, its history, and pages of records. */
 export function recordRoutes(
   readRecord: ReadRecord,
   listRecords: ListRecords,
-): Pick<Handlers, "readRecord" | "listRecords"> {
+  readHistory: ReadHistory,
+): Pick<Handlers, "readRecord" | "listRecords" | "readHistory"> {
   return {
     readRecord: async ({ principal, params: { model = "", id = "" } }) => {
       const found = await readRecord(principal, model, id);
@@ -31,19 +33,40 @@ export function recordRoutes(
         text: `{"object":"list","model":${JSON.stringify(page.model)},"data":[${page.records.join(",")}],${tail.slice(1)}`,
       };
     },
+    readHistory: async ({ principal, params: { model = "", id = "" }, query: { one } }) => {
+      const paging = readPaging(one);
+      if (isRefusal(paging)) return { refusal: paging };
+      const page = await readHistory({ reader: principal, model, id, ...paging });
+      if (isRefusal(page)) return { refusal: page };
+      const tail = JSON.stringify({
+        has_more: page.nextCursor !== null,
+        next_cursor: page.nextCursor,
+        stamp: page.stamp,
+        logId: page.logId,
+        ...(page.trimmedTo > 0 && { trimmedTo: page.trimmedTo }),
+      });
+      return { text: `{"object":"list","data":[${page.entries.join(",")}],${tail.slice(1)}` };
+    },
   };
 }
 
 function readListQuery({ one, others }: Query): Omit<ListRequest, "reader" | "model"> | Refusal {
-  const limit = readInteger(one.limit, { name: "limit", min: 1, max: limits.listMax, absent: limits.listDefault });
-  if (isRefusal(limit)) return limit;
-  const { order = "asc", order_by: orderBy = "id", state = "live", ids: idList, starting_after: cursor } = one;
-  if (order !== "asc" && order !== "desc")
-    return refuse("invalid_value", { param: "order", message: `"order" is asc or desc.` });
+  const paging = readPaging(one);
+  if (isRefusal(paging)) return paging;
+  const { order_by: orderBy = "id", state = "live", ids: idList } = one;
   if (state !== "live" && state !== "archived" && state !== "all")
     return refuse("invalid_value", { param: "state", message: `"state" is live, archived or all.` });
   const ids = idList?.split(",");
   if (ids && (ids.length > limits.listMax || !ids.every(isRecordId)))
     return refuse("invalid_id", { param: "ids", message: `"ids" is up to ${limits.listMax} ids with commas between.` });
-  return { limit, order, orderBy, state, ids, filters: others, cursor };
+  return { ...paging, orderBy, state, ids, filters: others };
+}
+
+function readPaging(one: Query["one"]): Pick<ListRequest, "limit" | "order" | "cursor"> | Refusal {
+  const limit = readInteger(one.limit, { name: "limit", min: 1, max: limits.listMax, absent: limits.listDefault });
+  if (isRefusal(limit)) return limit;
+  const { order = "asc", starting_after: cursor } = one;
+  if (order !== "asc" && order !== "desc")
+    return refuse("invalid_value", { param: "order", message: `"order" is asc or desc.` });
+  return { limit, order, cursor };
 }

@@ -1,0 +1,76 @@
+import { readHead } from "../db/heads.ts";
+import { readRecordHistory } from "../db/log.ts";
+import type { Database } from "../db/pool.ts";
+import { type RecordName, readRecord } from "../db/records.ts";
+import type { Principal, Scope } from "../rules/participant.ts";
+import { isRecordId } from "../rules/record-id.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { checkModel, isWithin } from "../rules/scope.ts";
+import { seenText } from "../rules/seen-entry.ts";
+import { liveSchema } from "./live-schema.ts";
+import type { PageCursors } from "./page-cursor.ts";
+import type { SchemaCache } from "./schema-cache.ts";
+
+export interface HistoryRequest {
+  readonly reader: Principal;
+  readonly model: string;
+  readonly id: string;
+  readonly order: "asc" | "desc";
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+export interface HistoryPage {
+  /** Entries as JSON text, like in the feed. */
+  readonly entries: readonly string[];
+  readonly nextCursor: string | null;
+  readonly stamp: number;
+  readonly logId: string;
+  /** Positions up to here are no longer kept: what happened there is missing. */
+  readonly trimmedTo: number;
+}
+
+export type ReadHistory = (request: HistoryRequest) => Promise<HistoryPage | Refusal>;
+
+interface HistoryCursor {
+  readonly syncId: number;
+}
+
+/** What happened to one record, as far as the log is kept; one that was deleted still has its history. */
+export const readHistory =
+  (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
+  async ({ reader, model, id, order, limit, cursor }) => {
+    const { world, scope } = reader;
+    const { models } = await liveSchema(db, schemas, world);
+    const key = model.toLowerCase();
+    const hidden = checkModel(reader, models.get(key)?.name ?? model);
+    if (hidden) return hidden;
+    if (!models.has(key)) return refuse("unknown_model", { param: "model" });
+    if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
+    const groups = scope?.groups && [...scope.groups].sort();
+    const { syncId: stamp, logId, trimmedTo } = await readHead(db, world);
+    const context = JSON.stringify(["history", logId, key, id, order, groups ?? null]);
+    const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as HistoryCursor | undefined);
+    if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+    const name = { world, model: key, id };
+    const descending = order === "desc";
+    const found = await readRecordHistory(db, { ...name, groups, after: after?.syncId, descending, limit: limit + 1 });
+    if (found.length === 0 && !after && !(await isSeen(db, name, scope)))
+      return refuse("record_not_found", { param: "id" });
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      entries: page.flatMap((entry) => seenText({ models: undefined, groups: scope?.groups }, entry, models) ?? []),
+      nextCursor:
+        found.length > limit && last ? cursors.seal(context, { syncId: last.syncId } satisfies HistoryCursor) : null,
+      stamp,
+      logId,
+      trimmedTo,
+    };
+  };
+
+/** Whether there is such a record for this reader, whose entries were all trimmed away. */
+async function isSeen(db: Database, name: RecordName, scope: Scope | undefined): Promise<boolean> {
+  const record = await readRecord(db, name);
+  return record !== undefined && (scope === undefined || isWithin(scope, record.groups));
+}
