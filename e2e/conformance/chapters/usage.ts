@@ -60,7 +60,9 @@ export const chapter: Chapter = {
         "only days up to the end",
         rowsOf(past),
       );
-      const future = t.answered(await t.get(`/v1/usage?starting_at=${day(2)}`), 200, { object: "list" });
+      const future = t.answered(await t.get(`/v1/usage?starting_at=${day(2)}&ending_at=${day(3)}`), 200, {
+        object: "list",
+      });
       t.is(rowsOf(future), [], "what was counted on days to come");
       t.answered(await t.get("/v1/usage?starting_at=yesterday"), 400, { type: "validation_error" });
     }),
