@@ -24,6 +24,10 @@ const jobs = {
   bench: { says: "measures throughput on this machine", program: "e2e/bench/main.ts" },
   faults: { says: "kills, cuts and stalls while clients write", program: "e2e/faults/main.ts" },
   simulate: { says: "many clients with random writes and bad lines, from a seed", program: "e2e/simulate/main.ts" },
+  conformance: {
+    says: "asks a running server everything that the interface promises",
+    program: "e2e/conformance/main.ts",
+  },
   "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
 };
 

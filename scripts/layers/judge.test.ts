@@ -26,6 +26,17 @@ describe("refused", () => {
     ["a clock in decisions", `${sdk}/core/a.ts`, "export const now = () => Date.now()"],
     ["today in decisions", `${server}/rules/a.ts`, "export const now = () => new Date()"],
     ["dice in the protocol", `${sdk}/protocol/a.ts`, "export const roll = () => Math.random()"],
+    [
+      "the conformance suite importing the protocol",
+      "e2e/conformance/a.ts",
+      `import { b } from "@holdfast/sdk/protocol"`,
+    ],
+    [
+      "the conformance suite reaching into the server",
+      "e2e/conformance/chapters/a.ts",
+      `import { b } from "../../../packages/server/src/ids.ts"`,
+    ],
+    ["the conformance suite importing its own tests", "e2e/conformance/a.ts", `import { b } from "./testing/b.ts"`],
     ["a file outside the picture", "packages/new/src/a.ts", ""],
   ])("%s", (_, file, text) => {
     expect(judgeLayers(new Map([[file, text]]))).toEqual([expect.stringContaining(file)]);

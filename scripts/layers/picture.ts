@@ -70,6 +70,16 @@ export const picture: Layer[] = [
   { files: "packages/react/src/", packages: ["@holdfast/sdk", "react"] },
   { files: "apps/demo/src/", imports: ["apps/demo/src/"] },
   { files: "apps/demo/", imports: ["apps/demo/"] },
+
+  // The conformance suite knows no package of ours, so that it can be taken elsewhere. Its own tests start servers.
+  { files: "e2e/conformance/testing/", imports: ["e2e/conformance/"] },
+  {
+    files: "e2e/conformance/",
+    packages: [
+      "ws",
+      ...["crypto", "fs", "http", "https", "net", "timers/promises", "tls", "util"].map((name) => `node:${name}`),
+    ],
+  },
 ];
 
 /** Packages that only these may import, wherever nothing narrower is said above. */
@@ -77,7 +87,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
   { packages: /^pg(-|$)/, only: [`${server}/db/`, `${server}/testing/`], because: "all SQL lives in db" },
   {
     packages: /^(node:|ws$|fs$|path$)/,
-    only: [`${sdk}/node`, `${sdk}/testing/`, `${server}/`, "apps/demo/"],
+    only: [`${sdk}/node`, `${sdk}/testing/`, `${server}/`, "apps/demo/", "e2e/conformance/testing/"],
     because: "the rest of the SDK and React run in browsers",
   },
   {

@@ -1,0 +1,117 @@
+import { Agent, request as httpRequest, type RequestOptions } from "node:http";
+import { request as httpsRequest, Agent as TlsAgent } from "node:https";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Answer, Ask, Sent } from "./answers.ts";
+import { isObject } from "./pattern.ts";
+import { Unmet } from "./unmet.ts";
+
+const TIMEOUT_MS = 40_000;
+const LARGE = 512 * 1024;
+/** Who has no valid token shares 50 requests a second with everybody at the same address. */
+const STRANGER_PAUSE_MS = 45;
+
+/** Asks one server over HTTP. What holds for every answer of the interface is checked here, for every answer. */
+export function createAsk(url: string, usual: string): { readonly ask: Ask; close(): void } {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const secure = protocol === "https:";
+  const agent = new (secure ? TlsAgent : Agent)({ keepAlive: true, maxSockets: 256 });
+  const send = secure ? httpsRequest : httpRequest;
+  const base = pathname.replace(/\/$/, "");
+  let strangersTurn: Promise<unknown> = Promise.resolve();
+
+  const once: Ask = (method, path, { token = usual, key, headers = {}, json, bytes } = {}) =>
+    new Promise((resolve, reject) => {
+      const payload = bytes ?? (json === undefined ? undefined : JSON.stringify(json));
+      const chunked = headers["transfer-encoding"] !== undefined;
+      const sent: Sent = {
+        method,
+        path,
+        headers: {
+          ...(token !== null && { authorization: `Bearer ${token}` }),
+          ...(key !== undefined && { "idempotency-key": key }),
+          ...(payload !== undefined && { "content-type": "application/json" }),
+          ...(payload !== undefined && !chunked && { "content-length": String(Buffer.byteLength(payload)) }),
+          ...withoutEmpty(headers),
+        },
+        body: payload === undefined ? undefined : payload.toString(),
+      };
+      if (headers["content-type"] === "") delete (sent.headers as Record<string, unknown>)["content-type"];
+      const options: RequestOptions = {
+        agent,
+        hostname: hostname.replace(/^\[|\]$/g, ""),
+        port,
+        method,
+        path: base + path,
+        headers: sent.headers as Record<string, string | string[]>,
+        timeout: TIMEOUT_MS,
+      };
+      const going = send(options);
+      // What the server refuses before it has read it all may cut the rest off: the answer counts, when there is one.
+      let answered = false;
+      going.on("error", (error) => {
+        if (!answered) reject(new Unmet("an answer", `${method} ${path.slice(0, 200)} failed: ${error.message}`));
+      });
+      going.on("timeout", () => going.destroy(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)));
+      going.on("response", (response) => {
+        answered = true;
+        const chunks: Buffer[] = [];
+        response.on("error", reject);
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          const { statusCode: status = 0, headers } = response;
+          resolve({ request: sent, status, headers, text, body: parsed(text) });
+        });
+      });
+      if (payload === undefined || payload.length < LARGE || chunked) return void going.end(payload);
+      // A server that refuses by the length alone may close at once, and its answer would be lost in the rest.
+      going.flushHeaders();
+      setTimeout(() => (answered ? going.destroy() : going.end(payload)), 50);
+    });
+
+  const ask: Ask = async (method, path, asking = {}) => {
+    if (asking.token === null) {
+      strangersTurn = strangersTurn.then(() => pause(STRANGER_PAUSE_MS));
+      await strangersTurn;
+    }
+    for (let tried = 1; ; tried++) {
+      const answer = await once(method, path, asking);
+      const fault = faultOf(answer);
+      if (fault !== undefined) throw new Unmet(fault.expected, fault.got, answer);
+      // A limit of the server's is not what most cases are about: they come again when they are told to.
+      if (answer.status !== 429 || answer.body.code !== "rate_limited" || asking.impatient || tried === 8)
+        return answer;
+      await pause(1_000 * Math.max(1, Number(answer.headers["retry-after"] ?? 1)));
+    }
+  };
+  return { ask, close: () => agent.destroy() };
+}
+
+const withoutEmpty = (headers: Readonly<Record<string, string | readonly string[]>>) =>
+  Object.fromEntries(Object.entries(headers).filter(([name, value]) => !(name === "content-type" && value === "")));
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What every answer promises, whatever was asked: a name of the server's own, no 500, and errors in the envelope. */
+function faultOf({ request, status, headers, text, body }: Answer): { expected: string; got: string } | undefined {
+  const id = headers["x-request-id"];
+  if (typeof id !== "string" || !/^req_[0-9A-Za-z]{24}$/.test(id))
+    return { expected: "an x-request-id header, req_ and 24 of 0-9A-Za-z", got: String(id) };
+  if (status === 500) return { expected: "anything but 500", got: text.slice(0, 300) };
+  if (status < 400 || request.method === "HEAD") return undefined;
+  const { type, message, code, request_id } = body;
+  if (![type, message, code].every((part) => typeof part === "string" && part !== ""))
+    return { expected: "an error envelope with type, message and code", got: text.slice(0, 300) };
+  if (/\n\s+at |node_modules|\.[jt]s:\d+/.test(String(message)))
+    return { expected: "a message without a stack trace", got: String(message) };
+  if (request_id !== id)
+    return { expected: `request_id equal to the x-request-id header ${id}`, got: String(request_id) };
+  return undefined;
+}

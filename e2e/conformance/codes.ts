@@ -1,0 +1,32 @@
+/** The coarse class and the status of each error code. */
+const classes: Readonly<Record<string, readonly [type: string, status: number, codes: string]>> = {
+  authentication: ["authentication_error", 401, "auth_no_credentials apikey_invalid token_expired token_revoked"],
+  permission: ["permission_error", 403, "capability_scope_denied secret_key_required admin_required"],
+  validation: [
+    "validation_error",
+    400,
+    `invalid_json invalid_body invalid_encoding unknown_field invalid_type missing_field invalid_sync_group invalid_schema
+     invalid_value invalid_id id_mismatch empty_update invalid_limit invalid_cursor unknown_column read_at_in_future
+     too_many_operations invalid_idempotency_key idempotency_key_mismatch duplicate_header token_in_query
+     narrow_scope_required invalid_participant_kind invalid_ttl`,
+  ],
+  method: ["validation_error", 405, "method_not_allowed"],
+  media: ["validation_error", 415, "unsupported_media_type"],
+  headers: ["validation_error", 431, "headers_too_large"],
+  missing: [
+    "not_found_error",
+    404,
+    "unknown_model record_not_found route_not_found commit_not_found capability_not_found schema_not_found",
+  ],
+  conflict: ["conflict_error", 409, "stale_context already_exists dependency_blocked schema_incompatible"],
+  claim: ["claim_error", 409, "claim_lost claim_conflict"],
+  idempotency: ["idempotency_error", 409, "idempotency_conflict idempotency_in_progress"],
+  rate: ["rate_limit_error", 429, "rate_limited"],
+  large: ["too_large_error", 413, "request_too_large"],
+};
+
+export function classOf(code: string): { readonly type: string; readonly status: number } {
+  const found = Object.values(classes).find(([, , codes]) => codes.split(/\s+/).includes(code));
+  if (!found) throw new Error(`codes.ts does not know "${code}".`);
+  return { type: found[0], status: found[1] };
+}

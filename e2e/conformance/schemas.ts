@@ -1,0 +1,46 @@
+import type { Answer, Ask } from "./answers.ts";
+import type { Models } from "./models.ts";
+import { shown, Unmet } from "./unmet.ts";
+
+export interface SchemaExtras {
+  readonly force?: boolean;
+  readonly renames?: readonly { readonly model: string; readonly from: string; readonly to: string }[];
+}
+
+/** The models of a world; none when nothing was pushed there yet. */
+export async function readModels(ask: Ask, token: string): Promise<Models> {
+  const answer = await ask("GET", "/v1/schema", { token });
+  if (answer.status === 404) return {};
+  if (answer.status !== 200)
+    throw new Unmet("the world's schema", `${answer.status} ${answer.text.slice(0, 300)}`, answer);
+  return answer.body.models as Models;
+}
+
+/**
+ * Pushes what a change makes of the models that are there. A push replaces the whole schema, so all others are sent
+ * along; and one push waits for the other, or the second would take back the first.
+ */
+export function createPusher(ask: Ask) {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (token: string, change: (models: Models) => Models, extras: SchemaExtras = {}): Promise<Answer> => {
+    const push = async () => {
+      const models = change(await readModels(ask, token));
+      return await ask("POST", "/v1/schema", { token, json: { models, ...extras } });
+    };
+    const pushed = turn.then(push, push);
+    turn = pushed.catch(() => {});
+    return pushed;
+  };
+}
+export type Push = ReturnType<typeof createPusher>;
+
+/** Adds models to a world, or says why that cannot be. */
+export async function addModels(push: Push, token: string, more: Models, onlyWhenAbsent: Models = {}): Promise<void> {
+  const answer = await push(token, (models) => {
+    const taken = new Set(Object.keys(models).map((name) => name.toLowerCase()));
+    const absent = Object.entries(onlyWhenAbsent).filter(([name]) => !taken.has(name.toLowerCase()));
+    return { ...models, ...Object.fromEntries(absent), ...more };
+  });
+  if (answer.status !== 200 && answer.status !== 201)
+    throw new Unmet(`the models ${Object.keys(more).join(", ")} to be added`, shown(answer.body), answer);
+}

@@ -1,0 +1,162 @@
+/** A fault that is planted into a copy of the server's sources, and the chapter that has to notice it. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly chapter: string;
+  /** Only the cases whose sentence has these words: for chapters that take their time. */
+  readonly only?: string;
+  readonly edits: readonly Edit[];
+}
+
+/** `find` has to be in the file exactly once: a patch that no longer fits is no proof. */
+export interface Edit {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+const server = "packages/server/src";
+
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: "the same key is taken for the same request, whatever the body",
+    chapter: "idempotency",
+    edits: [
+      {
+        file: `${server}/rules/replay.ts`,
+        find: "if (position === 0 && stored.fingerprint === commit.fingerprint) return",
+        replace: "if (position === 0) return",
+      },
+    ],
+  },
+  {
+    name: "a stored receipt is not sent again",
+    chapter: "idempotency",
+    edits: [
+      { file: `${server}/rules/replay.ts`, find: "if (!stored) continue;", replace: "if (stored ?? true) continue;" },
+    ],
+  },
+  {
+    name: "a limit out of bounds is clamped",
+    chapter: "lists",
+    edits: [
+      {
+        file: `${server}/http/query.ts`,
+        find: "if (value >= min && value <= max) return value;",
+        replace: "if (!Number.isNaN(value)) return Math.min(Math.max(value, min), max);",
+      },
+    ],
+  },
+  {
+    name: "records that sort alike are lost between two pages",
+    chapter: "lists",
+    edits: [
+      {
+        file: `${server}/db/list-records.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        find: "(${expression}, id) ${beyond} (${param(value)}::text::${type}, ${param(id)}::text)",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        replace: "${expression} ${beyond} ${param(value)}::text::${type}",
+      },
+    ],
+  },
+  {
+    name: "the stamp of a read is taken after the row",
+    chapter: "reading",
+    edits: [
+      {
+        file: `${server}/flows/read-record.ts`,
+        find: "    const { syncId: stamp } = await readHead(db, world);\n",
+        replace: "",
+      },
+      {
+        file: `${server}/flows/read-record.ts`,
+        find: "    // Outside the reader's groups is as good as not there.\n",
+        replace: "    const { syncId: stamp } = await readHead(db, world);\n",
+      },
+    ],
+  },
+  {
+    name: "readAt is ignored",
+    chapter: "staleness",
+    edits: [
+      {
+        file: `${server}/rules/commit.ts`,
+        find: 'if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;',
+        replace: "if (operation.readAt !== -1) return undefined;",
+      },
+    ],
+  },
+  {
+    name: "a batch with a refused operation is applied but for that one",
+    chapter: "batches",
+    edits: [
+      {
+        file: `${server}/rules/commit.ts`,
+        find: 'if (refused) return { kind: "refused", refusal: refused };',
+        replace: 'if (refused && draft.lines.length === 0) return { kind: "refused", refusal: refused };',
+      },
+    ],
+  },
+  {
+    name: "an update that changes nothing writes a log entry",
+    chapter: "writes",
+    edits: [{ file: `${server}/rules/commit.ts`, find: "changedFields?.length === 0 ||", replace: "" }],
+  },
+  {
+    name: "x-request-id is reflected",
+    chapter: "addresses",
+    edits: [
+      { file: `${server}/http/edge.ts`, find: "requestIdHeader: false", replace: 'requestIdHeader: "x-request-id"' },
+    ],
+  },
+  {
+    name: "types are coerced",
+    chapter: "request-bodies",
+    edits: [{ file: `${server}/wire/shape.ts`, find: "coerceTypes: false", replace: "coerceTypes: true" }],
+  },
+  {
+    name: "WWW-Authenticate is forgotten",
+    chapter: "authentication",
+    edits: [
+      {
+        file: `${server}/wire/envelope.ts`,
+        find: 'if (status === 401) return { "www-authenticate": "Bearer" };',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "feed and stream tell what is out of scope",
+    chapter: "scopes-of-reads",
+    edits: [{ file: `${server}/rules/view.ts`, find: 'if (!view.groups) return "whole";', replace: 'return "whole";' }],
+  },
+  {
+    name: "lists show what is out of scope",
+    chapter: "scopes-of-reads",
+    edits: [
+      {
+        file: `${server}/db/list-records.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        find: "...(groups ? [`groups && ${param(groups)}::text[]`] : []),",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a reader is not told what leaves its groups",
+    chapter: "feed",
+    edits: [{ file: `${server}/rules/view.ts`, find: '? "left" : "hidden"', replace: '? "hidden" : "hidden"' }],
+  },
+  {
+    name: "streams outlive the time of their token",
+    chapter: "token-ends",
+    only: "A token whose time is over",
+    edits: [
+      {
+        file: `${server}/realtime/session.ts`,
+        find: "if (isRefusal(principal)) fail(principal, closeCodes.token);",
+        replace: "",
+      },
+    ],
+  },
+];

@@ -1,0 +1,26 @@
+import type { Answer } from "./answers.ts";
+
+/** An expectation that was not met: what a case throws, and what the report tells. */
+export class Unmet extends Error {
+  readonly expected: string;
+  readonly got: string;
+  /** The answer that it was about; absent: the last one of the case. */
+  readonly about: Answer | undefined;
+
+  constructor(expected: string, got: string, about?: Answer) {
+    super(`expected ${expected}, got ${got}`);
+    this.expected = expected;
+    this.got = got;
+    this.about = about;
+  }
+}
+
+/** The case cannot be asked here, and why. */
+export class NotApplicable extends Error {}
+
+/** A value in a report: JSON, cut where it gets long. */
+export function shown(value: unknown, most = 600): string {
+  const text =
+    value === undefined ? "nothing" : (JSON.stringify(value instanceof Set ? [...value] : value) ?? String(value));
+  return text.length > most ? `${text.slice(0, most)}… (${text.length} characters)` : text;
+}
