@@ -1,9 +1,7 @@
-import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
+import { seriousViolations } from "./support/axe.ts";
 import { createDeck } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
-
-const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 test("the main path works with the keyboard alone", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One", "Two"]);
@@ -84,18 +82,4 @@ async function tabTo(page: Page, name: string, key = "Tab"): Promise<void> {
     await page.keyboard.press(key);
   }
   throw new Error(`${key} does not lead to “${name}”.`);
-}
-
-/** What axe-core calls serious or critical, as "rule: element". */
-async function seriousViolations(page: Page): Promise<string[]> {
-  await page.addScriptTag({ path: axe });
-  return page.evaluate(async () => {
-    const { axe: checker } = window as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
-    };
-    const { violations } = await checker.run();
-    return violations
-      .filter((violation) => violation.impact === "serious" || violation.impact === "critical")
-      .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html}`));
-  });
 }

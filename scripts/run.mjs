@@ -17,6 +17,10 @@ const jobs = {
   test: { says: `everything: ${Object.keys(verifySteps).join(", ")}; or only the named ones`, run: verify },
   verify: { says: "the same without installing", run: verify, installs: false },
   e2e: { says: "the end-to-end tests; further words go to Playwright", run: endToEnd },
+  holdfast: {
+    says: "looks after a server: schema, keys, organisations, log, dump and restore",
+    program: "packages/server/src/cli.ts",
+  },
   bench: { says: "measures throughput on this machine", program: "e2e/bench/main.ts" },
   faults: { says: "kills, cuts and stalls while clients write", program: "e2e/faults/main.ts" },
   simulate: { says: "many clients with random writes and bad lines, from a seed", program: "e2e/simulate/main.ts" },

@@ -32,4 +32,4 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...rows.map(line)].join("\n");
 }
 
-const escaped = (text: string): string => text.replace(/[<>*_]/g, "\\$&");
+const escaped = (text: string): string => text.replace(/[<>*_~`]/g, "\\$&");

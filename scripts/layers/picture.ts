@@ -57,6 +57,11 @@ export const picture: Layer[] = [
     files: `${server}/${edge}/`,
     imports: [`${server}/flows/`, `${server}/rules/`, `${server}/wire/`, `${server}/deps.ts`, `${server}/ids.ts`],
   })),
+  {
+    files: `${server}/cli/`,
+    imports: [],
+    types: [`${server}/flows/`],
+  },
   { files: `${server}/testing/`, imports: [`${server}/`] },
   // main.ts and server.ts know every part; config.ts, deps.ts and ids.ts stand beside them
   { files: `${server}/`, imports: [`${server}/`] },

@@ -1,5 +1,6 @@
+import { type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError, limitSettings, readConfig } from "./config.ts";
 import { tokenOf } from "./rules/token.ts";
 
 const live = tokenOf("sk_live_", "0".repeat(30));
@@ -18,6 +19,7 @@ test("[O1] nothing set: an embedded Postgres on this machine only", () => {
     laneCommits: undefined,
     logRetentionDays: undefined,
     logLevel: "info",
+    limits: {},
   });
   expect(readConfig({ PORT: "", DATABASE_URL: "", HOLDFAST_ORIGINS: "" })).toEqual(readConfig({}));
 });
@@ -47,6 +49,17 @@ test("[O1] what is set is read", () => {
     ["https://x.example/sync//", "https://x.example/sync"],
   ])
     expect(readConfig({ HOLDFAST_PUBLIC_URL: given }).publicUrl).toBe(address);
+});
+
+test("[B6] every limit of the server has a setting, and both ends of it", () => {
+  expect(Object.keys(limitSettings)).toEqual(Object.keys(serverLimits));
+  for (const [limit, [name, min, max]] of Object.entries(limitSettings)) {
+    for (const value of [min, max, serverLimits[limit as keyof ServerLimits]])
+      expect(readConfig({ [name]: String(value) }).limits).toEqual({ [limit]: value });
+    for (const value of [min - 1, max + 1, 1.5])
+      expect(() => readConfig({ [name]: String(value) })).toThrow(`${name} is a whole number from ${min} to ${max}`);
+  }
+  expect(readConfig({ HOLDFAST_RATE_SK: "" }).limits).toEqual({});
 });
 
 test.each<[Record<string, string>, RegExp]>([

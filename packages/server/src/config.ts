@@ -1,3 +1,4 @@
+import type { ServerLimits } from "@holdfast/sdk/protocol";
 import { hasValidChecksum, isSecretKey } from "./rules/token.ts";
 
 /** The environment, read once. What makes no sense is refused with a sentence. */
@@ -17,19 +18,21 @@ export interface Config {
   /** Undefined: the log is kept whole. */
   readonly logRetentionDays: number | undefined;
   readonly logLevel: string;
+  /** Only those that are set. */
+  readonly limits: Partial<ServerLimits>;
 }
 
 /** A setting that cannot be used, said in a sentence: no stack trace helps whoever reads it. */
 export class ConfigError extends Error {}
 
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>, { needsKey = true } = {}): Config {
   const text = (name: string) => (env[name] === undefined || env[name] === "" ? undefined : env[name]);
   const databaseUrl = text("DATABASE_URL");
   const secretKey = text("HOLDFAST_SECRET_KEY");
   const adminToken = text("HOLDFAST_ADMIN_TOKEN");
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl))
     throw new ConfigError("DATABASE_URL has to begin with postgres://.");
-  if (databaseUrl !== undefined && secretKey === undefined)
+  if (needsKey && databaseUrl !== undefined && secretKey === undefined)
     throw new ConfigError(
       "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organisation's key (npm run server -- --new-key prints one).",
     );
@@ -56,8 +59,40 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     laneCommits: optionalInteger("HOLDFAST_LANE_COMMITS", text("HOLDFAST_LANE_COMMITS"), 1, 1_000),
     logRetentionDays: optionalInteger("HOLDFAST_LOG_RETENTION_DAYS", text("HOLDFAST_LOG_RETENTION_DAYS"), 1, 36_500),
     logLevel: level,
+    limits: readLimits(text),
   };
 }
+
+/** Limit → its name in the environment, and what it may be. */
+export const limitSettings: {
+  readonly [name in keyof ServerLimits]: readonly [env: string, min: number, max: number];
+} = {
+  headerBytes: ["HOLDFAST_HEADER_BYTES", 1_024, 1_048_576],
+  headerCount: ["HOLDFAST_HEADER_COUNT", 10, 10_000],
+  headersMs: ["HOLDFAST_HEADERS_MS", 100, 600_000],
+  requestMs: ["HOLDFAST_REQUEST_MS", 100, 3_600_000],
+  rateSk: ["HOLDFAST_RATE_SK", 0, 1_000_000],
+  rateRk: ["HOLDFAST_RATE_RK", 0, 1_000_000],
+  rateEk: ["HOLDFAST_RATE_EK", 0, 1_000_000],
+  rateStrangers: ["HOLDFAST_RATE_STRANGERS", 0, 1_000_000],
+  inFlightSk: ["HOLDFAST_IN_FLIGHT_SK", 1, 1_000_000],
+  inFlightRk: ["HOLDFAST_IN_FLIGHT_RK", 1, 1_000_000],
+  inFlightEk: ["HOLDFAST_IN_FLIGHT_EK", 1, 1_000_000],
+  waitingPerToken: ["HOLDFAST_WAITING", 0, 1_000_000],
+  waitingMs: ["HOLDFAST_WAITING_MS", 0, 60_000],
+  longPollsSk: ["HOLDFAST_LONG_POLLS_SK", 1, 1_000_000],
+  longPollsRk: ["HOLDFAST_LONG_POLLS_RK", 1, 1_000_000],
+  longPollsEk: ["HOLDFAST_LONG_POLLS_EK", 1, 1_000_000],
+  socketsPerToken: ["HOLDFAST_SOCKETS_PER_TOKEN", 1, 1_000_000],
+};
+
+const readLimits = (text: (name: string) => string | undefined): Partial<ServerLimits> =>
+  Object.fromEntries(
+    Object.entries(limitSettings).flatMap(([limit, [name, min, max]]) => {
+      const value = optionalInteger(name, text(name), min, max);
+      return value === undefined ? [] : [[limit, value]];
+    }),
+  );
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ModelSchema } from "@holdfast/sdk/protocol";
+import { type ModelSchema, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import { pino } from "pino";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import { type Config, ConfigError, limitSettings, readConfig } from "./config.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
 import { migrate } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
@@ -31,7 +31,17 @@ Environment (all optional):
   HOLDFAST_LOG_RETENTION_DAYS
                          log entries older than that are taken away; absent: the log is kept whole
   HOLDFAST_LOG_LEVEL     info
+
+Limits, for each token in each process; a rate of 0 is none, and twice a rate may come at once:
+${limitLines()}
 `;
+
+/** Name and usual value of every limit that can be set. */
+function limitLines(): string {
+  return Object.entries(limitSettings)
+    .map(([limit, [name]]) => `  ${name.padEnd(27)} ${serverLimits[limit as keyof ServerLimits]}`)
+    .join("\n");
+}
 
 async function run(words: readonly string[]): Promise<void> {
   if (words.includes("--help")) return void process.stdout.write(HELP);
@@ -55,6 +65,7 @@ async function run(words: readonly string[]): Promise<void> {
       port: config.port,
       origins: config.origins,
       publicUrl: config.publicUrl,
+      limits: config.limits,
       laneCommits: config.laneCommits,
       logRetentionDays: config.logRetentionDays,
       logger,

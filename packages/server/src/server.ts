@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import type { SchemaPush } from "@holdfast/sdk/protocol";
+import { type SchemaPush, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
 import { isMigrated, migrate } from "./db/migrate.ts";
@@ -31,10 +31,12 @@ import { createSchemaCache } from "./flows/schema-cache.ts";
 import { scopedTokenFlows } from "./flows/scoped-tokens.ts";
 import type { Handlers } from "./http/answer.ts";
 import { countReads } from "./http/count-reads.ts";
+import { createDoor } from "./http/door.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
 import { datasourceRoutes } from "./http/routes/datasources.ts";
+import { mountDocsPage } from "./http/routes/docs-page.ts";
 import { mountErrorsPage } from "./http/routes/errors-page.ts";
 import { mountHealth } from "./http/routes/health.ts";
 import { logRoutes } from "./http/routes/log.ts";
@@ -44,10 +46,12 @@ import { recordRoutes } from "./http/routes/records.ts";
 import { schemaRoutes } from "./http/routes/schemas.ts";
 import { tokenRoutes } from "./http/routes/tokens.ts";
 import { usageRoutes } from "./http/routes/usage.ts";
+import { createTraffic } from "./http/traffic.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
 import { createPublicUrl } from "./wire/public-url.ts";
+import { createStrangers } from "./wire/strangers.ts";
 import { startIndexer } from "./workers/indexer.ts";
 import { startPruner } from "./workers/pruner.ts";
 import { startUsageWriter } from "./workers/usage-writer.ts";
@@ -74,6 +78,8 @@ export interface ServerOptions {
   readonly logRetentionDays?: number | undefined;
   /** How often what is too old is taken away: every hour. */
   readonly pruneEveryMs?: number;
+  /** Where the server's own limits differ from the usual ones. */
+  readonly limits?: Partial<ServerLimits>;
   /** Undefined: silent. */
   readonly logger?: FastifyBaseLogger;
 }
@@ -124,10 +130,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const usage = createUsageCounter(pool, Date.now);
 
   const isOriginAllowed = originCheck(options.origins);
+  const limits: ServerLimits = { ...serverLimits, ...options.limits };
+  const strangers = createStrangers(limits.rateStrangers, Date.now);
+  const door = createDoor(authenticator, strangers, createTraffic(limits, Date.now));
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
-  const app = await createEdge({ logger, isOriginAllowed, docUrl, stopping: stopping.signal });
-  const gateway = openGateway(app.server, { log, hub, authenticator, isOriginAllowed, docUrl, now: Date.now });
+  const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, stopping: stopping.signal });
+  const gateway = openGateway(app.server, {
+    log,
+    hub,
+    authenticator,
+    strangers,
+    isOriginAllowed,
+    docUrl,
+    socketsPerToken: limits.socketsPerToken,
+    now: Date.now,
+  });
   const cursors = pageCursors(await readCursorKey(pool));
   const revoked = (tokenId: string) => {
     authenticator.forget(tokenId);
@@ -166,9 +184,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...operatorRoutes(operatorFlows(pool, revoked)),
   };
   const counted = countReads(handlers, (world) => usage.add(world, "reads"));
-  mount(app, counted, authenticator);
+  mount(app, counted, door);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
-  mountOpenApi(app, publicUrl, modelsOf(authenticator, log));
+  mountOpenApi(app, publicUrl, door, modelsOf(log));
+  mountDocsPage(app);
   mountErrorsPage(app);
   await app.listen({ host, port });
   const url = urlOf(host, app.server.address() as AddressInfo);

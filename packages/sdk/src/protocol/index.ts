@@ -28,7 +28,7 @@ export {
 export { Auth, Follow, FrameUp, Hello, Ping } from "./frames-up.ts";
 export { headers } from "./headers.ts";
 export type { Json, JsonObject } from "./json.ts";
-export { limits } from "./limits.ts";
+export { limits, type ServerLimits, serverLimits } from "./limits.ts";
 export { type List, ListEnvelope } from "./list.ts";
 export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } from "./log.ts";
 export {

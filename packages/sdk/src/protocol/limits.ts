@@ -40,3 +40,35 @@ export const limits = {
   slowReaderBytes: MiB,
   slowReaderMs: 10_000,
 } as const;
+
+/**
+ * The limits that a server keeps for itself; its environment may set them. Times in milliseconds, rates per second,
+ * 0 for no rate. `Sk`, `Rk`, `Ek`: for each secret key, capability, ephemeral key.
+ */
+export const serverLimits = {
+  headerBytes: 16 * KiB,
+  headerCount: 100,
+  /** Until a request's headers are there. */
+  headersMs: 20_000,
+  /** Until the whole request is there. */
+  requestMs: 120_000,
+  /** A token may use up what it has not used for two seconds at once. */
+  rateSk: 0,
+  rateRk: 100,
+  rateEk: 100,
+  /** For each address: requests without a valid token. */
+  rateStrangers: 50,
+  inFlightSk: 1_024,
+  inFlightRk: 32,
+  inFlightEk: 32,
+  /** Those beyond wait in order: so many of a token, and so long. */
+  waitingPerToken: 1_024,
+  waitingMs: 5_000,
+  /** Requests that wait for news are counted apart. */
+  longPollsSk: 2_000,
+  longPollsRk: 100,
+  longPollsEk: 100,
+  socketsPerToken: 1_000,
+} as const;
+
+export type ServerLimits = { readonly [name in keyof typeof serverLimits]: number };

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { lockDirectory } from "./directory-lock.ts";
-import { choosePostgresAddress } from "./postgres-address.ts";
+import { choosePostgresAddress, runningAddress } from "./postgres-address.ts";
 import { findPostgresBinaries } from "./postgres-binaries.ts";
 import { databaseUser, postgresEnvironment, prepareCluster, prepareHome } from "./postgres-cluster.ts";
 import { endLeftovers } from "./postgres-leftovers.ts";
@@ -94,6 +94,13 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     close();
     throw error;
   }
+}
+
+/** The address of an embedded Postgres that another process of ours runs in this directory; undefined when none does. */
+export function attachEmbeddedPostgres(dataDir: string): string | undefined {
+  const home = join(resolve(dataDir), "postgres");
+  const running = runningAddress(join(home, "data", "postmaster.pid"));
+  return running?.(databaseUser, readFileSync(join(home, "password"), "utf8").trim());
 }
 
 const silent: EmbeddedLog = { info: () => {}, warn: () => {}, error: () => {} };

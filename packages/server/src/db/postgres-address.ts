@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { PostgresUser } from "./postgres-user.ts";
@@ -33,7 +33,7 @@ function socketIn(directory: string, user: PostgresUser): PostgresAddress {
       unix_socket_permissions: "0700",
       port: socketNumber,
     },
-    url: (name, password) => `postgres://${name}:${password}@${encodeURIComponent(directory)}:${socketNumber}/postgres`,
+    url: socketUrl(directory),
     clear: () => {
       // What a killed Postgres left there names a process number that may be somebody else's by now.
       rmSync(directory, { recursive: true, force: true });
@@ -43,12 +43,38 @@ function socketIn(directory: string, user: PostgresUser): PostgresAddress {
   };
 }
 
+const socketUrl =
+  (directory: string): PostgresAddress["url"] =>
+  (name, password) =>
+    `postgres://${name}:${password}@${encodeURIComponent(directory)}:${socketNumber}/postgres`;
+
 function loopback(port: number): PostgresAddress {
   return {
     settings: { listen_addresses: "127.0.0.1", unix_socket_directories: "", port },
     url: (name, password) => `postgres://${name}:${password}@127.0.0.1:${port}/postgres`,
     clear: () => {},
   };
+}
+
+/** Where the Postgres listens that wrote this file; undefined when it is gone, or did not come up yet. */
+export function runningAddress(pidFile: string): PostgresAddress["url"] | undefined {
+  const lines = existsSync(pidFile)
+    ? readFileSync(pidFile, "utf8")
+        .split("\n")
+        .map((line) => line.trim())
+    : [];
+  const [pid, , , port, directory, host] = lines;
+  if (!isAlive(Number(pid)) || port === undefined) return undefined;
+  if (directory) return socketUrl(directory);
+  return host ? loopback(Number(port)).url : undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 const freePort = () =>

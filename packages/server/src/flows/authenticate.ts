@@ -12,6 +12,8 @@ import { tokenHash } from "./secret-keys.ts";
 export interface Authenticator {
   principalOf(token: string): Promise<Principal | Refusal>;
   isOperator(token: string): boolean;
+  /** Whether it was good when it was last looked at here; asks nobody. */
+  knows(token: string): boolean;
   /** Forgets what is remembered of a key: its next request asks the database. */
   forget(tokenId: string): void;
 }
@@ -49,6 +51,7 @@ export function createAuthenticator(pool: Database, adminToken: string): Authent
       return verdict(await lookUp(token), 0);
     },
     isOperator: (token) => timingSafeEqual(tokenHash(token), adminHash),
+    knows: (token) => remembered.get(token)?.found.revoked === false,
     forget: (tokenId) => {
       for (const [token, { found }] of remembered) if (found.principal.tokenId === tokenId) remembered.delete(token);
     },

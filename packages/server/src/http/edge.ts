@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import cors from "@fastify/cors";
-import { type ErrorCode, headers, limits } from "@holdfast/sdk/protocol";
+import { type ErrorCode, headers, limits, type ServerLimits } from "@holdfast/sdk/protocol";
 import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
 import { failureCode } from "../flows/failure.ts";
 import { newId } from "../ids.ts";
@@ -17,13 +17,19 @@ export interface EdgeOptions {
   isOriginAllowed(origin: string): boolean;
   readonly stopping: AbortSignal;
   readonly docUrl: DocUrl;
+  readonly limits: ServerLimits;
 }
 
-const MOST_HEADERS = 100;
 const ONCE = new Set(["authorization", "idempotency-key", "content-type", "content-length", "host"]);
 
 /** The HTTP server before it has routes: limits, JSON bodies, CORS, and one envelope for whatever goes wrong. */
-export async function createEdge({ logger, isOriginAllowed, stopping, docUrl }: EdgeOptions): Promise<FastifyInstance> {
+export async function createEdge({
+  logger,
+  isOriginAllowed,
+  stopping,
+  docUrl,
+  limits: { headerBytes, headerCount, headersMs, requestMs },
+}: EdgeOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -31,14 +37,14 @@ export async function createEdge({ logger, isOriginAllowed, stopping, docUrl }: 
     requestIdHeader: false,
     routerOptions: { maxParamLength: 512 },
     bodyLimit: limits.batchBodyBytes,
-    requestTimeout: 120_000,
+    requestTimeout: requestMs,
     return503OnClosing: false,
     forceCloseConnections: "idle",
-    // Node looks for headers that take too long only every so often: both together are 20 s.
+    // Node looks for headers that take too long only every so often: both together are the limit.
     http: {
-      maxHeaderSize: 16 * 1024,
-      headersTimeout: 18_000,
-      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: headerBytes,
+      headersTimeout: Math.min(0.9 * headersMs, requestMs),
+      connectionsCheckingInterval: 0.1 * headersMs,
       keepAliveTimeout: 65_000,
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, docUrl),
@@ -63,7 +69,7 @@ export async function createEdge({ logger, isOriginAllowed, stopping, docUrl }: 
     void reply.header(headers.requestId, request.id);
     const refusal = stopping.aborted
       ? refuse("unavailable", { message: "The server is stopping." })
-      : checkHeaders(request.raw.rawHeaders, request.url);
+      : checkHeaders(request.raw.rawHeaders, request.url, headerCount);
     if (stopping.aborted) void reply.header("connection", "close");
     if (refusal) sendRefusal(reply, refusal);
     else next();
@@ -116,9 +122,8 @@ function letGoWhenStopping({ server }: FastifyInstance, stopping: AbortSignal): 
   });
 }
 
-function checkHeaders(raw: readonly string[], url: string): Refusal | undefined {
-  if (raw.length > 2 * MOST_HEADERS)
-    return refuse("headers_too_large", { message: `A request has up to ${MOST_HEADERS} headers.` });
+function checkHeaders(raw: readonly string[], url: string, most: number): Refusal | undefined {
+  if (raw.length > 2 * most) return refuse("headers_too_large", { message: `A request has up to ${most} headers.` });
   let seen: Set<string> | undefined;
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();

@@ -1,6 +1,5 @@
 import { type EndpointName, type EndpointSchema, endpoints, headers, limits, paths } from "@holdfast/sdk/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Authenticator, bearerToken } from "../flows/authenticate.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { PREFIXES, searchOf } from "../wire/address.ts";
@@ -8,21 +7,16 @@ import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../wire/env
 import { shapeCheck } from "../wire/shape.ts";
 import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
 import { translateCommit, translateWrite } from "./dialect.ts";
+import type { Door } from "./door.ts";
 import { readQuery } from "./query.ts";
 
 /** Turns the three tables (paths, endpoints, handlers) into routes: who may ask, query, body's shape, answer. */
-export function mount(app: FastifyInstance, handlers: Handlers, authenticator: Authenticator): void {
+export function mount(app: FastifyInstance, handlers: Handlers, door: Door): void {
   app.decorateRequest("principal");
-  for (const name of Object.keys(paths) as EndpointName[])
-    mountOne(app, name, handlers[name] as Handler<never>, authenticator);
+  for (const name of Object.keys(paths) as EndpointName[]) mountOne(app, name, handlers[name] as Handler<never>, door);
 }
 
-function mountOne(
-  app: FastifyInstance,
-  name: EndpointName,
-  handler: Handler<never>,
-  authenticator: Authenticator,
-): void {
+function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<never>, door: Door): void {
   const [method, path] = paths[name];
   const endpoint: EndpointSchema = endpoints[name];
   const readBody = bodyReader(name, endpoint);
@@ -33,9 +27,8 @@ function mountOne(
       bodyLimit: endpoint.batchBody ? limits.batchBodyBytes : limits.bodyBytes,
       // Before the body is read: a stranger does not get to send one.
       onRequest: async (request, reply) => {
-        const principal = await admit(authenticator, endpoint, request);
-        if (principal && isRefusal(principal)) return sendRefusal(reply, principal);
-        request.principal = principal;
+        const refusal = await door(request, reply, endpoint);
+        if (refusal) return sendRefusal(reply, refusal);
       },
       handler: async (request, reply) => {
         const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined, endpoint.filters);
@@ -53,27 +46,6 @@ function mountOne(
         return send(reply, await handler(asked as unknown as Asked<never>));
       },
     });
-}
-
-/** The caller's principal, nothing for the operator, or why not. */
-async function admit(
-  authenticator: Authenticator,
-  { audience }: EndpointSchema,
-  request: FastifyRequest,
-): Promise<Principal | Refusal | undefined> {
-  const header = request.headers.authorization;
-  if (header === undefined) return refuse("auth_no_credentials");
-  const token = bearerToken(header);
-  if (token === undefined) return refuse("apikey_invalid");
-  if (audience === "operator") {
-    if (authenticator.isOperator(token)) return undefined;
-    const principal = await authenticator.principalOf(token);
-    return isRefusal(principal) ? principal : refuse("admin_required");
-  }
-  const principal = await authenticator.principalOf(token);
-  return audience === "secret_key" && !isRefusal(principal) && principal.tokenKind !== "secret_key"
-    ? refuse("secret_key_required")
-    : principal;
 }
 
 const TRANSLATED: ReadonlySet<EndpointName> = new Set<EndpointName>([

@@ -1,4 +1,5 @@
 import { limits } from "@holdfast/sdk/protocol";
+import { leftAt } from "../rules/token-bucket.ts";
 
 /** A bucket of frames that refills: 50 a second, 200 at once. Answers whether one more is within it. */
 export function createFrameBudget(
@@ -10,7 +11,7 @@ export function createFrameBudget(
   let at = now();
   return () => {
     const time = now();
-    left = Math.min(burst, left + ((time - at) / 1_000) * perSecond);
+    left = leftAt({ left, at }, { perSecond, burst }, time);
     at = time;
     if (left < 1) return false;
     left -= 1;

@@ -5,10 +5,12 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, PREFIXES, searchOf } from "../wire/address.ts";
 import { endWithRefusal } from "../wire/raw-refusal.ts";
+import { createSeats } from "./seats.ts";
 import { createSession, type Session, type SessionDeps } from "./session.ts";
 
 export interface GatewayOptions extends SessionDeps {
   isOriginAllowed(origin: string): boolean;
+  readonly socketsPerToken: number;
 }
 
 /** The stream's door: upgrades, and looks after the open sockets. */
@@ -29,13 +31,17 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
     handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
   });
   const sessions = new Map<WebSocket, { session: Session; missedPings: number }>();
+  const seats = createSeats(options.socketsPerToken);
   let stopping = false;
 
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = stopping ? refuse("unavailable") : checkUpgrade(request, options.isOriginAllowed);
     if (refusal) return endWithRefusal(socket, refusal, options.docUrl);
     sockets.handleUpgrade(request, socket, head, (opened) => {
-      const session = createSession(opened, options);
+      const session = createSession(opened, options, {
+        address: request.socket.remoteAddress ?? "",
+        seat: seats.seat(),
+      });
       sessions.set(opened, { session, missedPings: 0 });
       opened.on("pong", () => {
         const known = sessions.get(opened);

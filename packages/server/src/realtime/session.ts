@@ -11,16 +11,25 @@ import { isSameView, type View, viewName, viewOf } from "../rules/view.ts";
 import { type DocUrl, envelopeOf } from "../wire/envelope.ts";
 import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
+import type { Strangers } from "../wire/strangers.ts";
 import { createFrameBudget } from "./frame-budget.ts";
 import type { Hub, Subscription } from "./hub.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
+import type { Seat } from "./seats.ts";
 
 export interface SessionDeps {
   readonly log: FollowLog;
   readonly hub: Hub;
   readonly authenticator: Authenticator;
+  readonly strangers: Strangers;
   readonly docUrl: DocUrl;
   now(): number;
+}
+
+/** What a session knows of its own connection. */
+export interface Connection {
+  readonly address: string;
+  readonly seat: Seat;
 }
 
 /**
@@ -50,7 +59,11 @@ const PAGE = 500;
 const checkFrame = shapeCheck(FrameUp);
 
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
-export function createSession(socket: WebSocket, { log, hub, authenticator, docUrl, now }: SessionDeps): Session {
+export function createSession(
+  socket: WebSocket,
+  { log, hub, authenticator, strangers, docUrl, now }: SessionDeps,
+  { address, seat }: Connection,
+): Session {
   const id = newId("ses_");
   const withinBudget = createFrameBudget(now);
   let phase: Phase = { name: "greeting" };
@@ -113,6 +126,16 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, docU
     }
   }
 
+  /** Who a token is; bad ones are counted, and there is room for so many sockets of a good one. */
+  async function introduced(token: string): Promise<Principal | Refusal> {
+    if (strangers.areTooMany(address) && !authenticator.knows(token)) return refuse("rate_limited");
+    const principal = await authenticator.principalOf(token);
+    if (isRefusal(principal)) strangers.came(address);
+    else if (!seat.moveTo(principal.tokenId))
+      return refuse("rate_limited", { message: "Too many sockets of this token are open." });
+    return principal;
+  }
+
   async function greet({
     token,
     log: logId,
@@ -121,8 +144,8 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, docU
     groups,
   }: Extract<FrameUp, { frame: "hello" }>): Promise<void> {
     clearTimeout(helloTimer);
-    const principal = await authenticator.principalOf(token);
-    if (isRefusal(principal)) return fail(principal, closeCodes.token);
+    const principal = await introduced(token);
+    if (isRefusal(principal)) return fail(principal, codeOf(principal));
     const seen = lookFor(principal, { models, groups });
     if (!seen) return;
     leave();
@@ -208,8 +231,8 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, docU
   async function renew(token: string): Promise<void> {
     if (phase.name === "greeting") return;
     const { principal } = phase;
-    const next = await authenticator.principalOf(token);
-    if (isRefusal(next)) return fail(next, closeCodes.token);
+    const next = await introduced(token);
+    if (isRefusal(next)) return fail(next, codeOf(next));
     if (
       next.world !== principal.world ||
       next.participantKind !== principal.participantKind ||
@@ -234,6 +257,7 @@ export function createSession(socket: WebSocket, { log, hub, authenticator, docU
   socket.on("close", () => {
     clearTimeout(helloTimer);
     leave();
+    seat.leave();
   });
   // Broken frames: the library closes with the standard's code; this keeps Node from throwing.
   socket.on("error", () => {});
@@ -260,6 +284,8 @@ interface Wish {
   readonly models: readonly string[] | undefined;
   readonly groups: readonly string[] | undefined;
 }
+
+const codeOf = ({ code }: Refusal): number => (code === "rate_limited" ? closeCodes.tooManyFrames : closeCodes.token);
 
 /** Readers with the same view get the same bytes: the frame is built once for each piece of news. */
 const frames = new WeakMap<News, Map<string, string>>();

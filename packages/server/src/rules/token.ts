@@ -6,6 +6,12 @@ const RANDOM = 30;
 const CHECKSUM = 6;
 const SHAPE = new RegExp(`^(?:sk_live_|sk_test_|rk_|ek_)[0-9A-Za-z]{${RANDOM + CHECKSUM}}$`);
 
+/** What a token is for, as its first letters say. */
+export type TokenPrefix = "sk" | "rk" | "ek";
+
+export const prefixOf = (token: string): TokenPrefix =>
+  token.startsWith("rk_") ? "rk" : token.startsWith("ek_") ? "ek" : "sk";
+
 /** Whether a text could be one of our tokens, whatever its checksum: enough to keep it out of addresses and logs. */
 export const looksLikeToken = (text: string): boolean => SHAPE.test(text);
 

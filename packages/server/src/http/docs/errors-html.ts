@@ -11,6 +11,7 @@ export function errorsHtml(): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 <title>Errors · Holdfast</title>
 <style>${STYLE}</style>
 </head>
@@ -95,6 +96,7 @@ dd { margin: 0; }
 export const ERRORS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
+  "img-src data:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

@@ -14,7 +14,7 @@ export interface ServedFile {
 /** Answers a path, also below `/api`, with bytes that stay the same while the server runs; no token is asked for. */
 export function serveFile(app: FastifyInstance, path: string, file: ServedFile): void {
   const plain = Buffer.from(file.body);
-  const packed = gzipSync(plain);
+  let packed: Buffer | undefined;
   const etag = etagOf(plain);
   for (const prefix of PREFIXES)
     app.get(prefix + path, (request, reply) => {
@@ -27,9 +27,9 @@ export function serveFile(app: FastifyInstance, path: string, file: ServedFile):
       });
       if (isUnchanged(request, reply, etag)) return reply.code(304).send();
       void reply.type(file.type);
-      return takesGzip(request.headers["accept-encoding"])
-        ? reply.header("content-encoding", "gzip").send(packed)
-        : reply.send(plain);
+      if (!takesGzip(request.headers["accept-encoding"])) return reply.send(plain);
+      packed ??= gzipSync(plain);
+      return reply.header("content-encoding", "gzip").send(packed);
     });
 }
 

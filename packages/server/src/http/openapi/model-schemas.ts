@@ -16,6 +16,11 @@ export interface DataSchemas {
 export function dataSchemas(name: string, model: Model, schemas: Schemas): DataSchemas {
   const fields = Object.entries(model.fields).filter(([field]) => field !== "id");
   const properties = Object.fromEntries(fields.map(([field, declared]) => [field, schemaOf(declared)]));
+  // Only a create is given defaults.
+  const filled = fields.filter(([, field]) => field.default !== undefined);
+  const withDefaults = Object.fromEntries(
+    filled.map(([field, declared]) => [field, { ...properties[field], default: declared.default }]),
+  );
   // A default fills in what a create leaves out; a record from before the default may lack the field.
   const required = fields.filter(([, { required, default: absent }]) => required && absent === undefined);
   const requiredNames = required.map(([field]) => field);
@@ -25,7 +30,7 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
     created: schemas.put(`${name}_Create`, {
       ...sent,
       description: `A whole "${name}".`,
-      properties: { id, ...properties },
+      properties: { id, ...properties, ...withDefaults },
       ...(requiredNames.length > 0 && { required: requiredNames }),
     }),
     updated: schemas.put(`${name}_Update`, {
@@ -54,28 +59,26 @@ const SCALARS: ReadonlySet<Field["type"]> = new Set(["string", "number", "intege
 function schemaOf(field: Field): Plain {
   const { type, nullable = false } = field;
   const types = (name: string) => ({ type: nullable ? [name, "null"] : name });
-  const absent = field.default === undefined ? {} : { default: field.default };
   switch (type) {
     case "string":
     case "boolean":
     case "number":
-      return { ...types(type), ...absent };
+      return types(type);
     case "integer":
       return {
         ...types(type),
         minimum: Number.MIN_SAFE_INTEGER,
         maximum: Number.MAX_SAFE_INTEGER,
-        ...absent,
       };
     case "datetime":
-      return { ...types("string"), format: "date-time", ...absent };
+      return { ...types("string"), format: "date-time" };
     case "enum":
-      return { ...types("string"), enum: [...(field.values ?? []), ...(nullable ? [null] : [])], ...absent };
+      return { ...types("string"), enum: [...(field.values ?? []), ...(nullable ? [null] : [])] };
     case "array":
-      return { ...types("array"), items: {}, ...absent };
+      return { ...types("array"), items: {} };
     case "json":
       // No type: any JSON value; null only where it is nullable.
-      return { ...(nullable ? {} : { not: { type: "null" } }), description: "Any JSON value.", ...absent };
+      return { ...(nullable ? {} : { not: { type: "null" } }), description: "Any JSON value." };
   }
 }
 

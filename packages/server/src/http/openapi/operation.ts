@@ -109,8 +109,7 @@ function requestBody(name: EndpointName, endpoint: EndpointSchema, schemas: Sche
   };
 }
 
-/** Headers that every answer may have, whatever its status. */
-const EVERYWHERE = ["RequestId", "RateLimitLimit", "RateLimitRemaining", "RateLimitReset"];
+const RATE_LIMITS = ["RateLimitLimit", "RateLimitRemaining", "RateLimitReset"];
 
 const headersNamed = (names: readonly string[]): Plain =>
   Object.fromEntries(names.map((name) => [HEADERS[name]?.[0] ?? "", { $ref: `#/components/headers/${name}` }]));
@@ -126,7 +125,7 @@ function successes(endpoint: EndpointSchema, { schemas, responses }: Describing,
           : endpoint.produces
             ? "Lines of JSON: one that opens, one for each record, one that ends. A page without its last line is incomplete."
             : (STATUS[status] ?? "Done."),
-        headers: headersNamed([...EVERYWHERE, ...(receipt ? ["Replayed", "Held"] : [])]),
+        headers: headersNamed(["RequestId", ...RATE_LIMITS, ...(receipt ? ["Replayed", "Held"] : [])]),
         content: { [endpoint.produces ?? "application/json"]: { schema } },
       };
       return [status, receipt ? responses.put(response, "CommitReceipt", `CommitReceipt${status}`) : response];
@@ -145,9 +144,12 @@ function errors(
   return Object.fromEntries(
     [...errorsOf(path, endpoint)].map(([status, codes]) => {
       const response = {
-        description: codes.map((code) => `- [\`${code}\`](${docUrl(code)}): ${errorSentences[code]}`).join("\n"),
+        description: codes
+          .map((code) => `- [\`${code}\`](${docUrl(code)}): ${inMarkdown(errorSentences[code])}`)
+          .join("\n"),
         headers: headersNamed([
-          ...EVERYWHERE,
+          "RequestId",
+          ...(status === 429 ? RATE_LIMITS : []),
           ...(status === 429 || status === 503 ? ["RetryAfter"] : []),
           ...(status === 401 ? ["Authenticate"] : []),
         ]),
@@ -162,6 +164,9 @@ function errors(
     }),
   );
 }
+
+/** Text that means what it says where Markdown is read. */
+const inMarkdown = (text: string): string => text.replace(/[<>*_~`]/g, "\\$&");
 
 const exampleError = (code: ErrorCode, docUrl: DocUrl): Plain => ({
   type: errorCodes[code].type,
@@ -231,6 +236,5 @@ export const parameterComponents = (): Plain => ({
     description:
       "1 to 255 visible ASCII characters, derived from what is done. The same key and body give the same receipt; kept 30 days.",
     schema: { type: "string", minLength: 1, maxLength: limits.keyLength },
-    example: "import-42-slide-1",
   },
 });

@@ -1,15 +1,14 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { FastifyInstance } from "fastify";
-import { isRefusal, type Refusal } from "../../rules/refusal.ts";
 import { PREFIXES } from "../../wire/address.ts";
 import type { PublicUrl } from "../../wire/public-url.ts";
 import { etagOf, isUnchanged } from "../docs/serve-file.ts";
+import type { Door } from "../door.ts";
 import { sendRefusal } from "../mount.ts";
 import { openApi } from "../openapi/document.ts";
 
-/** The models of whom a token opens the world to. */
+/** The models of a world, and how often they were pushed. */
 export interface PushedModels {
-  readonly world: number;
   readonly version: number;
   readonly models: Readonly<Record<string, Model>>;
 }
@@ -21,7 +20,8 @@ const MOST_KEPT = 100;
 export function mountOpenApi(
   app: FastifyInstance,
   publicUrl: PublicUrl,
-  modelsFor: (authorization: string) => Promise<PushedModels | Refusal>,
+  door: Door,
+  modelsOf: (world: number) => Promise<PushedModels>,
 ): void {
   let generic: Description | undefined;
   const kept = new Map<number, Description & { readonly version: number }>();
@@ -31,7 +31,7 @@ export function mountOpenApi(
     return generic;
   }
 
-  function ofWorld({ world, version, models }: PushedModels): Description {
+  function ofWorld(world: number, { version, models }: PushedModels): Description {
     const known = kept.get(world);
     if (known?.version === version) return known;
     const made = { version, ...described(JSON.stringify(openApi(publicUrl, models))) };
@@ -43,10 +43,11 @@ export function mountOpenApi(
 
   for (const prefix of PREFIXES)
     app.get(`${prefix}/openapi.json`, async (request, reply) => {
-      const { authorization } = request.headers;
-      const pushed = authorization === undefined ? undefined : await modelsFor(authorization);
-      if (isRefusal(pushed)) return sendRefusal(reply, pushed);
-      const { text, etag } = pushed ? ofWorld(pushed) : ofNobody();
+      const withToken = request.headers.authorization !== undefined;
+      const refusal = withToken ? await door(request, reply, { audience: "token" }) : undefined;
+      if (refusal) return sendRefusal(reply, refusal);
+      const pushed = request.principal && (await modelsOf(request.principal.world));
+      const { text, etag } = pushed ? ofWorld(request.principal?.world as number, pushed) : ofNobody();
       void reply.headers({
         "cache-control": pushed ? "private, no-cache" : "public, no-cache",
         vary: [reply.getHeader("vary"), "authorization"].flat().filter(Boolean).join(", "),

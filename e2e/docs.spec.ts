@@ -1,0 +1,65 @@
+import type { ConsoleMessage, Page } from "@playwright/test";
+import { seriousViolations } from "./support/axe.ts";
+import { expect, test } from "./support/test.ts";
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`[E7] the description is browsed and tried out, with nothing from elsewhere, ${colorScheme}`, async ({
+    demo,
+    page,
+  }) => {
+    const faults = watch(page, demo.serverUrl);
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`${demo.serverUrl}/docs`);
+    await expect(page.getByRole("heading", { name: /^Holdfast/ })).toBeVisible();
+    await expect(page.getByText("Read the log of changes", { exact: true })).toBeVisible();
+    await expect(page.getByText("Create a record: slide", { exact: true })).toHaveCount(0);
+    const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(paper).toBe(colorScheme === "dark" ? "rgb(28, 32, 34)" : "rgb(255, 255, 255)");
+
+    await page.getByLabel("Token").fill("sk_live_wrong");
+    await page.getByRole("button", { name: "Show my models" }).click();
+    await expect(page.getByRole("status")).toHaveText(/not one of ours/);
+    await page.getByLabel("Token").fill(demo.secretKey);
+    await page.getByRole("button", { name: "Show my models" }).click();
+    await expect(page.getByText("Create a record: slide", { exact: true })).toBeVisible();
+
+    const list = page.locator("#operations-model_slide-slide_listRecords");
+    await list.locator(".opblock-summary").click();
+    await list.getByRole("button", { name: "Try it out" }).click();
+    await list.getByRole("button", { name: "Execute" }).click();
+    await expect(list.locator(".live-responses-table .response-col_status").last()).toHaveText(/^200/);
+    // The refused token is told on the console by the browser itself.
+    expect(faults.filter((fault) => !/status of 401/.test(fault))).toEqual([]);
+  });
+
+  test(`[E2] the page of errors can be read by everybody, ${colorScheme}`, async ({ demo, page }) => {
+    const faults = watch(page, demo.serverUrl);
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`${demo.serverUrl}/docs/errors#stale_context`);
+    await expect(page.getByRole("heading", { name: "stale_context" })).toBeInViewport();
+    expect(await page.evaluate(() => getComputedStyle(document.body).colorScheme)).toBe("light dark");
+    await page.getByRole("link", { name: "All routes" }).click();
+    await expect(page).toHaveURL(`${demo.serverUrl}/docs`);
+    await page.goBack();
+    // The checker is a script, which the page's policy forbids: it looks at a copy.
+    const copy = await page.context().newPage();
+    await copy.emulateMedia({ colorScheme });
+    await copy.setContent(await page.content());
+    expect(await seriousViolations(copy)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+}
+
+/** Whatever a page complains of, and whatever it asks of anybody but the server. */
+function watch(page: Page, server: string): string[] {
+  const faults: string[] = [];
+  page.on("console", (message: ConsoleMessage) => {
+    if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${server}/`) && !/^(data|blob):/.test(url)) faults.push(`request: ${url}`);
+  });
+  return faults;
+}

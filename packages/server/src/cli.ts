@@ -1,0 +1,43 @@
+import { createProgram } from "./cli/program.ts";
+import { UsageError } from "./cli/usage-error.ts";
+import { ConfigError, readConfig } from "./config.ts";
+import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
+import { migrate } from "./db/migrate.ts";
+import { createPool, type Database } from "./db/pool.ts";
+import { DumpError, dumpOrganization, restoreOrganization } from "./flows/dump.ts";
+
+/** Runs work on the database that the server would run on: `DATABASE_URL`, or the embedded one, running or not. */
+async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
+  const { databaseUrl, dataDir } = readConfig(process.env, { needsKey: false });
+  const attached = databaseUrl ?? attachEmbeddedPostgres(dataDir);
+  const embedded = attached === undefined ? await startEmbeddedPostgres({ dataDir }) : undefined;
+  try {
+    const url = attached ?? (embedded?.url as string);
+    await migrate(url);
+    const pool = createPool({ url, maxConnections: 1 });
+    try {
+      return await work(pool);
+    } finally {
+      await pool.end();
+    }
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+const program = createProgram({
+  env: process.env,
+  out: (text) => process.stdout.write(text),
+  say: (line) => process.stderr.write(`${line}\n`),
+  dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
+  restore: (lines, options) => withDatabase((db) => restoreOrganization(db, lines, options)),
+});
+
+// A reader that has seen enough (`| head`) is no fault.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+program.parseAsync().catch((error: Error) => {
+  const isPlain = [UsageError, DumpError, ConfigError].some((kind) => error instanceof kind);
+  const text = isPlain ? error.message : (error.stack ?? error.message);
+  process.stderr.write(`holdfast: ${text}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,251 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import type { LogEntry } from "@holdfast/sdk/protocol";
+import { type Command, CommanderError } from "commander";
+import { afterAll, expect, test } from "vitest";
+import { createPool } from "../db/pool.ts";
+import { dumpOrganization, restoreOrganization } from "../flows/dump.ts";
+import { startServer } from "../server.ts";
+import { ADMIN, caller, startApp } from "../testing/app.ts";
+import { freshDatabase } from "../testing/database.ts";
+import { createProgram } from "./program.ts";
+
+const app = await startApp();
+const { call, keys, organization } = app;
+const folder = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
+
+/** The command in a process of its own, with nothing of our environment but what Node needs. */
+function start(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", CLI, ...words], {
+    cwd: fileURLToPath(new URL("../../", import.meta.url)),
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: folder,
+      HOLDFAST_DATA_DIR: folder,
+      HOLDFAST_URL: app.url,
+      HOLDFAST_SECRET_KEY: keys.live,
+      HOLDFAST_ADMIN_TOKEN: ADMIN,
+      ...env,
+    },
+  });
+  const texts = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    texts.out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    texts.err += chunk.toString();
+  });
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
+    child.on("close", (code) => resolve({ code, ...texts })),
+  );
+  return { child, texts, ended };
+}
+/** The same in this process, which is much quicker. */
+async function run(...words: string[]) {
+  const texts = { out: "", err: "" };
+  const write = (name: "out" | "err") => (text: string) => {
+    texts[name] += text;
+    return true;
+  };
+  const pool = createPool({ url: app.databaseUrl, maxConnections: 1 });
+  const program = createProgram({
+    env: {
+      HOLDFAST_URL: app.url,
+      HOLDFAST_SECRET_KEY: keys.live,
+      HOLDFAST_ADMIN_TOKEN: ADMIN,
+      HOLDFAST_DATA_DIR: folder,
+    },
+    out: write("out"),
+    say: (line) => write("err")(`${line}\n`),
+    dump: (wanted, line) => dumpOrganization(pool, wanted, line),
+    restore: (lines, options) => restoreOrganization(pool, lines, options),
+  });
+  const settle = (command: Command): void => {
+    command.exitOverride().configureOutput({ writeOut: write("out"), writeErr: write("err") });
+    command.commands.forEach(settle);
+  };
+  settle(program);
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return { code: 0, ...texts };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) write("err")(`${(error as Error).message}\n`);
+    return { code: error instanceof CommanderError ? error.exitCode : 1, ...texts };
+  } finally {
+    await pool.end();
+  }
+}
+const file = async (name: string, content: unknown) => {
+  const path = join(folder, name);
+  await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+};
+
+test("[O9] every command has help, and what is no command is refused", async () => {
+  const { code, out } = await run("--help");
+  expect(code).toBe(0);
+  for (const name of ["schema", "keys", "orgs", "log", "dump", "restore"]) expect(out).toContain(name);
+  expect((await run("schema", "push", "--help")).out).toContain("--force");
+  const wrong = await start(["destroy"]).ended;
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringMatching(/unknown command/)]);
+});
+
+test("[O9] a schema is pushed, shown, refused with the list, renamed and forced", async () => {
+  const { body } = await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "cli" } });
+  const minted = await run("keys", "create", "--org", String(body.id), "--label", "from the terminal");
+  const key = minted.out.trim();
+  expect(key).toMatch(/^sk_live_/);
+  const push = async (fields: object, ...words: string[]) =>
+    run("schema", "push", await file("s.json", { models: { note: { fields } } }), "--key", key, ...words);
+  const text = { type: "string" };
+  expect((await push({ a: text, b: text })).out).toMatch(/^pushed: version 1,/);
+  expect((await push({ a: text, b: text })).out).toMatch(/^unchanged: version 1,/);
+  const refused = await push({ c: text, b: text });
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/\n {2}note\.a: The field is dropped\.\n/)]);
+  expect((await push({ c: text, b: text }, "--rename", "note.a=c")).out).toMatch(/version 2/);
+  const forced = await push({ c: text }, "--force");
+  expect([forced.out, forced.err]).toEqual([
+    expect.stringMatching(/version 3/),
+    expect.stringMatching(/warning: note\.b/),
+  ]);
+  expect(JSON.parse((await run("schema", "show", "--key", key)).out)).toEqual({
+    models: { note: { fields: { c: text } } },
+  });
+  expect((await push({ c: text }, "--rename", "note")).err).toMatch(/<model>\.<from>=<to>/);
+  expect((await run("restore", "/nowhere.gz")).err).toMatch(/cannot be read/);
+  expect((await run("schema", "push", "/nowhere.json")).err).toMatch(/cannot be read/);
+});
+
+test("[O9] organisations and keys are made, listed and ended", async () => {
+  const id = (await run("orgs", "create", "Terminal & Co")).out.trim();
+  expect((await run("orgs", "list")).out).toMatch(new RegExp(`${id}  Terminal & Co`));
+  const several = await run("keys", "create");
+  expect([several.code, several.err]).toEqual([1, expect.stringMatching(/--org/)]);
+  const key = JSON.parse((await run("--json", "keys", "create", "--org", id, "--test")).out) as {
+    id: string;
+    token: string;
+  };
+  expect(key.token).toMatch(/^sk_test_/);
+  const listed = (await run("keys", "list", "--org", id)).out;
+  expect(listed).toMatch(new RegExp(`${key.id}  ${id}  test   ${key.token.slice(-4)}`));
+  expect(listed).not.toContain(key.token);
+  expect((await run("keys", "revoke", key.id)).out).toBe(`revoked ${key.id}\n`);
+  expect((await call("GET", "/v1/log", { token: key.token })).status).toBe(401);
+  expect((await run("keys", "revoke", "key_none")).err).toMatch(/secret_key_not_found/);
+});
+
+test("[O9] what cannot be asked is told in a sentence", async () => {
+  expect((await run("--url", "http://127.0.0.1:9", "orgs", "list")).err).toMatch(/No server answers/);
+  expect((await start(["orgs", "list"], { HOLDFAST_ADMIN_TOKEN: "" }).ended).err).not.toMatch(/ at .*\.ts/);
+  expect((await run("schema", "show", "--test")).err).toMatch(/keys\.json/);
+});
+
+test("[O9] the log is followed as it grows", async () => {
+  const tail = start(["log", "tail", "--after", "0", "--model", "slide"]);
+  await call("POST", "/v1/models/slide", { json: { id: "tailed", data: { title: "x" } } });
+  await expect.poll(() => tail.texts.out, { timeout: 10_000 }).toMatch(/slide\.created tailed {2}by system:key_/);
+  await call("PATCH", "/v1/models/slide/tailed", { json: { data: { title: "y" } } });
+  await expect.poll(() => tail.texts.out, { timeout: 10_000 }).toMatch(/slide\.updated tailed {2}title {2}by/);
+  tail.child.kill("SIGINT");
+  await tail.ended;
+  const whole = await run("--json", "log", "tail", "--after", "0", "--no-follow");
+  const entries = whole.out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as LogEntry);
+  expect(entries.map(({ syncId }) => syncId)).toEqual(entries.map((_, i) => i + 1));
+});
+
+/** Another server, on an empty database. */
+async function elsewhere() {
+  const { url: databaseUrl } = await freshDatabase();
+  const server = await startServer({ databaseUrl, adminToken: ADMIN, port: 0 });
+  const closing: (() => void)[] = [];
+  afterAll(async () => {
+    for (const close of closing) close();
+    await server.close();
+  });
+  return { databaseUrl, ask: caller(server.url, keys.live, closing) };
+}
+
+const NAUGHTY = { title: '\u2028 "quoted" \\ 😀', order: 0.1 + 0.2, notes: "a\nb\tc" };
+
+test("[O10] an organisation is dumped and restored: rows, log, receipts and keys, under a new log id", async () => {
+  for (let n = 0; n < 12; n++)
+    await call("POST", "/v1/commits", {
+      json: {
+        operations: Array.from({ length: 100 }, (_, i) => ({
+          action: "create",
+          model: "slide",
+          id: `d${n}-${i}`,
+          data: { ...NAUGHTY, deckId: `deck-${n}` },
+        })),
+      },
+    });
+  const kept = await call("PATCH", "/v1/models/slide/d0-0", { json: { data: { title: "later" } }, key: "kept" });
+  await call("POST", "/v1/models/slide/d0-1/archive");
+  await call("DELETE", "/v1/models/slide/d0-2");
+  await call("POST", "/v1/models/slide", { token: keys.test, json: { id: "in-test", data: {} } });
+  const path = join(folder, "whole.ndjson.gz");
+  const dumped = await start(["dump", path, "--org", organization], { DATABASE_URL: app.databaseUrl }).ended;
+  expect([dumped.code, dumped.err, dumped.out]).toEqual([
+    0,
+    "",
+    expect.stringMatching(/^dumped 2 schemas, \d+ entries/),
+  ]);
+  const text = gunzipSync(await readFile(path)).toString();
+  for (const secret of [keys.live, keys.test]) expect(text).not.toContain(secret.slice(8));
+
+  const other = await elsewhere();
+  const restored = await start(["restore", path], { DATABASE_URL: other.databaseUrl }).ended;
+  expect([restored.code, restored.err]).toEqual([0, ""]);
+  const parts = ["/v1/snapshot", "/v1/log?limit=1000", "/v1/schema"];
+  for (const [token, asked] of [
+    [keys.live, [...parts, "/v1/log?limit=1000&after=1000"]],
+    [keys.test, parts],
+  ] as const)
+    for (const what of asked) {
+      const [here, there] = [await call("GET", what, { token }), await other.ask("GET", what, { token })];
+      const stripped = ({ text }: { text: string }) =>
+        text.replace(/"logId":"[^"]*"/, "").replace(/"next_cursor":"[^"]*"/, "");
+      expect(stripped(there) === stripped(here), `${what} differs`).toBe(true);
+    }
+  const [here, there] = [await call("GET", "/v1/identity"), await other.ask("GET", "/v1/identity")];
+  expect(there.body.organization).toBe(here.body.organization);
+  expect(there.body.logId).not.toBe(here.body.logId);
+  const again = await other.ask("PATCH", "/v1/models/slide/d0-0", { json: { data: { title: "later" } }, key: "kept" });
+  expect([again.text, again.headers["idempotent-replayed"]]).toEqual([kept.text, "true"]);
+  const next = await other.ask("POST", "/v1/models/slide", { json: { id: "after", data: {} } });
+  expect(next.body.lastSyncId).toBe(Number((await call("GET", "/v1/log?limit=1")).body.stamp) + 1);
+
+  const twice = await start(["restore", path], { DATABASE_URL: other.databaseUrl }).ended;
+  expect([twice.code, twice.err]).toEqual([1, expect.stringMatching(/--new-id/)]);
+  const beside = await start(["--json", "restore", path, "--new-id"], { DATABASE_URL: other.databaseUrl }).ended;
+  expect(JSON.parse(beside.out).organization).not.toBe(organization);
+});
+
+test("[O10] a dump that is cut off, damaged or none at all restores nothing", async () => {
+  const path = join(folder, "small.ndjson");
+  const { body } = await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "small" } });
+  await run("dump", path, "--org", String(body.id));
+  const lines = (await readFile(path, "utf8")).trim().split("\n");
+  const count = async () => ((await call("GET", "/v1/organizations", { token: ADMIN })).body.data as unknown[]).length;
+  const before = await count();
+  const tried = async (text: string) => (await run("restore", await file("tried.ndjson", text), "--new-id")).err;
+  expect(await tried(lines.slice(0, -1).join("\n"))).toMatch(/cut off/);
+  expect(await tried(lines.toSpliced(2, 0, "{{{").join("\n"))).toMatch(/damaged/);
+  expect(await tried("hello")).toMatch(/damaged/);
+  expect(await tried("{}")).toMatch(/no dump/);
+  expect(await tried("")).toMatch(/cut off/);
+  expect((await run("restore", path)).err).toMatch(/--new-id/);
+  expect(await count()).toBe(before);
+  expect((await run("dump", path, "--org", "org_none")).err).toMatch(/no organisation org_none/);
+});

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { createReadStream, createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { finished } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import type { Command } from "commander";
+import { placeOf } from "../place.ts";
+import type { CommonOptions, Terminal } from "../terminal.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** `dump`, `restore`: a whole organisation to and from one file, beside the server, straight from its database. */
+export function addDump(program: Command, { env, out, say, dump, restore }: Terminal): void {
+  program
+    .command("dump <file>")
+    .description("write a whole organisation (both worlds) to a file, as of one moment; .gz is compressed")
+    .option("--org <id>", "the organisation (default: the only one)")
+    .addHelpText("after", NEEDS_DATABASE)
+    .action(async (name: string, _, command: Command) => {
+      const file = placeOf(name, env);
+      const options = command.optsWithGlobals<CommonOptions & { org?: string }>();
+      // Whole or not at all: a dump that was cut off does not lie under the name of one.
+      const draft = `${file}.unfinished`;
+      const written = createWriteStream(draft, { mode: 0o600 });
+      const gzip = file.endsWith(".gz") ? createGzip() : undefined;
+      const sink = gzip ?? written;
+      gzip?.pipe(written);
+      try {
+        const counts = await dump(options.org, async (line) => {
+          if (!sink.write(`${line}\n`)) await once(sink, "drain");
+        });
+        sink.end();
+        await finished(written);
+        await rename(draft, file);
+        out(options.json ? `${JSON.stringify(counts)}\n` : `dumped ${spelled(counts)} to ${file}\n`);
+      } catch (error) {
+        written.destroy();
+        await rm(draft, { force: true });
+        throw error;
+      }
+    });
+  program
+    .command("restore <file>")
+    .description("bring an organisation back from a dump: whole or not at all, its logs under new ids")
+    .option("--new-id", "as another organisation, without the dump's keys")
+    .addHelpText("after", NEEDS_DATABASE)
+    .action(async (file: string, _, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { newId?: boolean }>();
+      const { organization, counts } = await restore(linesOf(placeOf(file, env)), { newId: options.newId === true });
+      if (options.json) return void out(`${JSON.stringify({ organization, ...counts })}\n`);
+      out(`restored ${spelled(counts)} as ${organization}\n`);
+      if (options.newId) say("It has no keys yet: see keys create.");
+    });
+}
+
+/** Opened when the first line is asked for: what is read before anybody listens would be lost. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const source = createReadStream(file);
+  const input = file.endsWith(".gz") ? source.pipe(createGunzip()) : source;
+  source.on("error", (error) => input.destroy(error));
+  try {
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+const NEEDS_DATABASE = `
+Works on DATABASE_URL, else on the embedded Postgres in HOLDFAST_DATA_DIR, whether the server runs or not.`;
+
+const spelled = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(", ");

@@ -1,0 +1,63 @@
+import type { List, Organization, SecretKey } from "@holdfast/sdk/protocol";
+import type { Command } from "commander";
+import { ask, type Target } from "../ask.ts";
+import { table } from "../table.ts";
+import { operatorTarget } from "../target.ts";
+import type { CommonOptions, Terminal } from "../terminal.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** `keys create`, `keys list`, `keys revoke`. */
+export function addKeys(program: Command, { env, out, say }: Terminal): void {
+  const keys = program.command("keys").description("secret keys (as the operator)");
+  keys
+    .command("create")
+    .description("mint a key; it is printed once")
+    .option("--org <id>", "the organisation (default: the only one)")
+    .option("--test", "for the test world")
+    .option("--label <text>", "what it is for")
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { org?: string; test?: boolean; label?: string }>();
+      const target = operatorTarget(options, env);
+      const key = await ask<SecretKey>(target, "POST", "/v1/secret_keys", {
+        organization: options.org ?? (await onlyOrganization(target)),
+        livemode: options.test !== true,
+        ...(options.label !== undefined && { label: options.label }),
+      });
+      if (options.json) return void out(`${JSON.stringify(key)}\n`);
+      say(`${key.id} for the ${worldOf(key)} world of ${key.organization}. The key is shown this once:`);
+      out(`${key.token}\n`);
+    });
+  keys
+    .command("list")
+    .description("list keys, without their secrets")
+    .option("--org <id>", "only this organisation's")
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { org?: string }>();
+      const query = options.org === undefined ? "" : `?organization=${encodeURIComponent(options.org)}`;
+      const { data } = await ask<List<SecretKey>>(operatorTarget(options, env), "GET", `/v1/secret_keys${query}`);
+      if (options.json) return void out(`${JSON.stringify(data)}\n`);
+      const rows = data.map((key) => [key.id, key.organization, worldOf(key), key.last4, key.label, key.revokedAt]);
+      out(table(["ID", "ORGANISATION", "WORLD", "ENDS IN", "LABEL", "REVOKED"], rows));
+    });
+  keys
+    .command("revoke <id>")
+    .description("end a key")
+    .option("--grace <seconds>", "let it go on for so long")
+    .action(async (id: string, _, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { grace?: string }>();
+      const graceSeconds = options.grace === undefined ? 0 : Number(options.grace);
+      if (!Number.isInteger(graceSeconds)) throw new UsageError("--grace takes a whole number of seconds.");
+      const path = `/v1/secret_keys/${encodeURIComponent(id)}`;
+      const ended = await ask<object>(operatorTarget(options, env), "DELETE", path, { graceSeconds });
+      out(options.json ? `${JSON.stringify(ended)}\n` : `revoked ${id}\n`);
+    });
+}
+
+const worldOf = ({ livemode }: SecretKey): string => (livemode ? "live" : "test");
+
+async function onlyOrganization(target: Target): Promise<string> {
+  const { data } = await ask<List<Organization>>(target, "GET", "/v1/organizations");
+  const [first, ...others] = data;
+  if (!first || others.length > 0) throw new UsageError(`Say which organisation with --org: there are ${data.length}.`);
+  return first.id;
+}

@@ -1,0 +1,55 @@
+import { type List, type LogEntry, limits } from "@holdfast/sdk/protocol";
+import type { Command } from "commander";
+import { ask } from "../ask.ts";
+import { secretKeyTarget } from "../target.ts";
+import type { CommonOptions, Terminal } from "../terminal.ts";
+
+interface Options extends CommonOptions {
+  readonly key?: string;
+  readonly test?: boolean;
+  readonly after?: string;
+  readonly model: string[];
+  readonly follow: boolean;
+}
+
+/** `log tail`. */
+export function addLog(program: Command, { env, out }: Terminal): void {
+  const log = program.command("log").description("the log of changes");
+  log
+    .command("tail")
+    .description("print changes as they are committed, until interrupted")
+    .option("--key <token>", "any token of the world (default: the kept secret key)")
+    .option("--test", "the test world, with the kept key")
+    .option("--after <position>", "begin behind this position (default: now; 0: from the beginning)")
+    .option(
+      "--model <name>",
+      "only this model; may be repeated",
+      (name: string, before: string[]) => [...before, name],
+      [],
+    )
+    .option("--no-follow", "end at the head of the log")
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<Options>();
+      const target = secretKeyTarget(options, env);
+      const models = options.model.map((name) => `&model=${encodeURIComponent(name)}`).join("");
+      const read = (after: string, wait: number) =>
+        ask<List<LogEntry>>(
+          target,
+          "GET",
+          `/v1/log?after=${encodeURIComponent(after)}&limit=1000&wait=${wait}${models}`,
+        );
+      let after = options.after ?? String((await read("0", 0)).stamp);
+      for (;;) {
+        const page = await read(after, options.follow ? limits.logWaitMs : 0);
+        out(page.data.map((entry) => `${options.json ? JSON.stringify(entry) : lineOf(entry)}\n`).join(""));
+        after = page.next_cursor ?? after;
+        if (!options.follow && !page.has_more) return;
+      }
+    });
+}
+
+/** `12  2026-01-02T03:04:05.678Z  slide.updated s1  title, notes  by agent:worker` */
+function lineOf({ syncId, createdAt, model, verb, id, changedFields, participantKind, actor }: LogEntry): string {
+  const fields = changedFields === null ? "" : `  ${changedFields.join(", ")}`;
+  return `${syncId}  ${createdAt}  ${model}.${verb} ${id}${fields}  by ${participantKind}:${actor}`;
+}

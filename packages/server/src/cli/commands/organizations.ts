@@ -1,0 +1,33 @@
+import type { List, Organization } from "@holdfast/sdk/protocol";
+import type { Command } from "commander";
+import { ask } from "../ask.ts";
+import { table } from "../table.ts";
+import { operatorTarget } from "../target.ts";
+import type { CommonOptions, Terminal } from "../terminal.ts";
+
+/** `orgs create`, `orgs list`. */
+export function addOrganizations(program: Command, { env, out }: Terminal): void {
+  const organizations = program.command("orgs").description("organisations (as the operator)");
+  organizations
+    .command("create <name>")
+    .description("make an organisation with its live and its test world")
+    .action(async (name: string, _, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>();
+      const made = await ask<Organization>(operatorTarget(options, env), "POST", "/v1/organizations", { name });
+      out(options.json ? `${JSON.stringify(made)}\n` : `${made.id}\n`);
+    });
+  organizations
+    .command("list")
+    .description("list organisations, oldest first")
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions>();
+      const { data } = await ask<List<Organization>>(operatorTarget(options, env), "GET", "/v1/organizations");
+      if (options.json) return void out(`${JSON.stringify(data)}\n`);
+      out(
+        table(
+          ["ID", "NAME", "CREATED"],
+          data.map(({ id, name, createdAt }) => [id, name, createdAt]),
+        ),
+      );
+    });
+}

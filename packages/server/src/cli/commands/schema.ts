@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import type { ModelSchema, Rename, SchemaPushed, SchemaRead } from "@holdfast/sdk/protocol";
+import type { Command } from "commander";
+import { ask } from "../ask.ts";
+import { placeOf } from "../place.ts";
+import { secretKeyTarget } from "../target.ts";
+import type { CommonOptions, Terminal } from "../terminal.ts";
+import { UsageError } from "../usage-error.ts";
+
+interface Options extends CommonOptions {
+  readonly key?: string;
+  readonly test?: boolean;
+}
+
+/** `schema push`, `schema show`. */
+export function addSchema(program: Command, { env, out, say }: Terminal): void {
+  const schema = program.command("schema").description("the models of a world");
+  schema
+    .command("push <file>")
+    .description("make the models in a JSON file the world's; says what stands against it")
+    .option("--key <sk_…>", "secret key (default: HOLDFAST_SECRET_KEY, else the one kept in the data directory)")
+    .option("--test", "the test world, with the kept key")
+    .option("--force", "land it also when it hides data; what it hides stays stored")
+    .option("--rename <model.from=to>", "a field that goes on under another name; may be repeated", collect, [])
+    .action(async (file: string, _, command: Command) => {
+      const options = command.optsWithGlobals<Options & { force?: boolean; rename: string[] }>();
+      const renames = options.rename.map(renameOf);
+      const pushed = await ask<SchemaPushed>(secretKeyTarget(options, env), "POST", "/v1/schema", {
+        models: (await readModels(placeOf(file, env))).models,
+        ...(options.force && { force: true }),
+        ...(renames.length > 0 && { renames }),
+      });
+      if (options.json) return void out(`${JSON.stringify(pushed)}\n`);
+      for (const warning of pushed.warnings) say(`warning: ${warning}`);
+      out(
+        `${pushed.unchanged ? "unchanged" : "pushed"}: version ${pushed.version}, hash ${pushed.hash.slice(0, 12)}\n`,
+      );
+    });
+  schema
+    .command("show")
+    .description("print the world's models as JSON, ready to be pushed again")
+    .option("--key <sk_…>", "secret key")
+    .option("--test", "the test world, with the kept key")
+    .action(async (_, command: Command) => {
+      const { models } = await ask<SchemaRead>(
+        secretKeyTarget(command.optsWithGlobals<Options>(), env),
+        "GET",
+        "/v1/schema",
+      );
+      out(`${JSON.stringify({ models }, null, 2)}\n`);
+    });
+}
+
+async function readModels(file: string): Promise<ModelSchema> {
+  const text = await readFile(file, "utf8").catch((error: Error) => {
+    throw new UsageError(`The schema cannot be read: ${error.message}`);
+  });
+  try {
+    return JSON.parse(text) as ModelSchema;
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+function renameOf(text: string): Rename {
+  const [, model, from, to] = /^([^.=]+)\.([^.=]+)=([^.=]+)$/.exec(text) ?? [];
+  if (model === undefined || from === undefined || to === undefined)
+    throw new UsageError(`--rename takes <model>.<from>=<to>, not "${text}".`);
+  return { model, from, to };
+}

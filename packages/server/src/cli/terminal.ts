@@ -1,0 +1,19 @@
+import type { DumpCounts, Restored, RestoreOptions } from "../flows/dump.ts";
+import type { Environment } from "./target.ts";
+
+/** What commands need of the world around them. */
+export interface Terminal {
+  readonly env: Environment;
+  /** What was asked for, on stdout; false: the reader is behind. */
+  out(text: string): boolean;
+  /** A line for the person, on stderr. */
+  say(line: string): void;
+  dump(organization: string | undefined, write: (line: string) => Promise<void>): Promise<DumpCounts>;
+  restore(lines: AsyncIterable<string>, options: RestoreOptions): Promise<Restored>;
+}
+
+/** Options of the whole program, which every command may be given too. */
+export interface CommonOptions {
+  readonly url?: string;
+  readonly json?: boolean;
+}

@@ -1,0 +1,100 @@
+import type { Transaction } from "./transaction.ts";
+
+/** The tables of a world, in the order in which they are written and read: `world` is the first column of each. */
+export const DUMPED = {
+  schemas: { table: "model_schema", key: ["version"] },
+  entries: { table: "log", key: ["sync_id"] },
+  records: { table: "record", key: ["model", "id"] },
+  groups: { table: "group_head", key: ["name"] },
+  receipts: { table: "receipt", key: ["participant", "name"] },
+} as const;
+export type Dumped = keyof typeof DUMPED;
+
+const BATCH = 1_000;
+
+/** Everything after this is as of one moment, however long it takes. */
+export async function beginDump(tx: Transaction): Promise<void> {
+  await tx.query("set transaction isolation level repeatable read read only");
+  await tx.query("set local statement_timeout = 0");
+  await tx.query("set local idle_in_transaction_session_timeout = 0");
+}
+
+/** Rows of a world as JSON text, a batch at a time. Columns of type json stay the text that is stored. */
+export async function* dumpRows(tx: Transaction, what: Dumped, world: number): AsyncGenerator<string[]> {
+  const { table, key } = DUMPED[what];
+  // A cursor of the database's: one pass over the table in its key's order, whatever its size.
+  await tx.query(
+    `declare dumped no scroll cursor for select row_to_json(t)::text as row from holdfast.${table} t where world = $1 order by ${key.join(", ")}`.replace(
+      "$1",
+      String(Math.trunc(world)),
+    ),
+  );
+  for (;;) {
+    const { rows } = await tx.query<{ row: string }>(`fetch ${BATCH} from dumped`);
+    if (rows.length === 0) break;
+    yield rows.map(({ row }) => row);
+  }
+  await tx.query("close dumped");
+}
+
+/** Writes rows back as they were dumped, into another world. */
+export async function restoreRows(
+  tx: Transaction,
+  what: Dumped,
+  world: number,
+  rows: readonly string[],
+): Promise<void> {
+  const { table } = DUMPED[what];
+  await tx.query(
+    `insert into holdfast.${table} select r.* from unnest($1::text[]) with ordinality as x(row, n)
+     cross join lateral json_populate_record(null::holdfast.${table}, x.row::json) r order by x.n`,
+    [rows.map((row) => row.replace(/^\{"world":\d+/, `{"world":${world}`))],
+  );
+}
+
+export interface DumpedKey {
+  readonly id: string;
+  readonly livemode: boolean;
+  /** In hexadecimal. */
+  readonly hash: string;
+  readonly last4: string;
+  readonly label: string | null;
+  readonly revokedAt: string | null;
+}
+
+/** An organisation's secret keys, of which only hashes are known. */
+export async function dumpKeys(tx: Transaction, organization: string): Promise<DumpedKey[]> {
+  const { rows } = await tx.query<DumpedKey & Record<string, unknown>>(
+    `select k.id, w.livemode, encode(k.hash, 'hex') as hash, k.last4, k.label, k.revoked_at as "revokedAt"
+     from holdfast.secret_key k join holdfast.world w on w.id = k.world where w.organization = $1 order by k.created_at, k.id`,
+    [organization],
+  );
+  return rows;
+}
+
+export async function restoreKey(tx: Transaction, world: number, key: DumpedKey): Promise<void> {
+  await tx.query(
+    `insert into holdfast.secret_key (id, world, hash, last4, label, revoked_at) values ($1, $2, decode($3, 'hex'), $4, $5, $6)`,
+    [key.id, world, key.hash, key.last4, key.label, key.revokedAt],
+  );
+}
+
+/** Where a log ends, as JSON text. */
+export async function dumpHead(tx: Transaction, world: number): Promise<string> {
+  const { rows } = await tx.query<{ row: string }>(
+    "select row_to_json(h)::text as row from holdfast.head h where world = $1",
+    [world],
+  );
+  return rows[0]?.row ?? "{}";
+}
+
+/** Sets a fresh world's head to where the dumped log ended; its log keeps the new id. */
+export async function restoreHead(tx: Transaction, world: number, head: string): Promise<void> {
+  await tx.query("set local statement_timeout = 0");
+  await tx.query(
+    `update holdfast.head h set sync_id = d.sync_id, writer = d.writer, other_sync_id = d.other_sync_id, last_at = d.last_at,
+       schema_version = d.schema_version, trimmed_to = d.trimmed_to
+     from json_populate_record(null::holdfast.head, $2::json) d where h.world = $1`,
+    [world, head],
+  );
+}

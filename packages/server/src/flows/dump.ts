@@ -1,0 +1,171 @@
+import {
+  beginDump,
+  DUMPED,
+  type Dumped,
+  type DumpedKey,
+  dumpHead,
+  dumpKeys,
+  dumpRows,
+  restoreHead,
+  restoreKey,
+  restoreRows,
+} from "../db/dump.ts";
+import { insertOrganization, listOrganizations, worldOf } from "../db/organizations.ts";
+import type { Database } from "../db/pool.ts";
+import { type Transaction, transaction } from "../db/transaction.ts";
+import { newId } from "../ids.ts";
+
+/**
+ * A dump is lines of JSON:
+ *
+ *   {"object":"holdfast_dump","version":1,"organization":{…},"keys":[…]}
+ *   then for each world:  {"world":"live","head":{…}}  {"what":"schemas"}  row …  {"what":"entries"}  row …  and so on
+ *   {"object":"dump_end","counts":{…}}      without which it is not whole
+ */
+export type DumpCounts = Readonly<Record<Dumped, number>>;
+
+export interface RestoreOptions {
+  /** As another organisation: then without the keys, which are unique. */
+  readonly newId: boolean;
+}
+
+export interface Restored {
+  readonly organization: string;
+  readonly counts: DumpCounts;
+}
+
+/** A dump that cannot be made or read, said in a sentence. */
+export class DumpError extends Error {}
+
+const VERSION = 1;
+const WORLDS = ["live", "test"] as const;
+const PARTS = Object.keys(DUMPED) as Dumped[];
+const none = (): Record<Dumped, number> => ({ schemas: 0, entries: 0, records: 0, groups: 0, receipts: 0 });
+
+/** Writes an organisation as of one moment; undefined: the only one there is. */
+export async function dumpOrganization(
+  db: Database,
+  wanted: string | undefined,
+  write: (line: string) => Promise<void>,
+): Promise<DumpCounts> {
+  return await transaction(db, async (tx) => {
+    await beginDump(tx);
+    const all = await listOrganizations(tx);
+    const organization = wanted === undefined && all.length === 1 ? all[0] : all.find(({ id }) => id === wanted);
+    if (!organization)
+      throw new DumpError(
+        wanted === undefined
+          ? `Say which organisation with --org: there are ${all.length}.`
+          : `There is no organisation ${wanted}.`,
+      );
+    const { id, name } = organization;
+    const keys = await dumpKeys(tx, id);
+    await write(JSON.stringify({ object: "holdfast_dump", version: VERSION, organization: { id, name }, keys }));
+    const counts = none();
+    for (const name of WORLDS) {
+      const world = (await worldOf(tx, id, name === "live")) as number;
+      await write(`{"world":"${name}","head":${await dumpHead(tx, world)}}`);
+      for (const what of PARTS) {
+        await write(JSON.stringify({ what }));
+        for await (const rows of dumpRows(tx, what, world)) {
+          counts[what] += rows.length;
+          for (const row of rows) await write(row);
+        }
+      }
+    }
+    await write(JSON.stringify({ object: "dump_end", counts }));
+    return counts;
+  });
+}
+
+/**
+ * Brings an organisation back, in one transaction. Its logs get new ids: whoever read the old ones may be ahead of the
+ * dump, and learns by the id to start over.
+ */
+export async function restoreOrganization(
+  db: Database,
+  lines: AsyncIterable<string>,
+  { newId: asNew }: RestoreOptions,
+): Promise<Restored> {
+  const input = lines[Symbol.asyncIterator]();
+  const next = async (): Promise<string> => {
+    const { value, done } = (await input.next()) as IteratorResult<string, undefined>;
+    if (done || value === undefined) throw new DumpError("The dump is cut off: its last line is missing.");
+    return value;
+  };
+  const first = objectOf(await next());
+  if (first.object !== "holdfast_dump") throw new DumpError("This is no dump of an organisation.");
+  if (first.version !== VERSION) throw new DumpError(`The dump has version ${first.version}; this reads ${VERSION}.`);
+  const { id: oldId, name } = first.organization as { id: string; name: string };
+  const organization = asNew ? newId("org_") : oldId;
+  // Not tried again as a whole: what was read of the file is gone.
+  const client = await db.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query("begin");
+    await client.query("set local idle_in_transaction_session_timeout = 0");
+    if ((await listOrganizations(client)).some(({ id }) => id === organization))
+      throw new DumpError(`There is an organisation ${organization} here already. --new-id restores beside it.`);
+    await insertOrganization(client, organization, name, { live: newId("log_"), test: newId("log_") });
+    const counts = await restoreWorlds(client, organization, next);
+    if (!asNew) await restoreKeys(client, organization, first.keys as DumpedKey[]);
+    await client.query("commit");
+    return { organization, counts };
+  } catch (error) {
+    await client.query("rollback").catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+const BATCH = 1_000;
+
+async function restoreWorlds(tx: Transaction, organization: string, next: () => Promise<string>): Promise<DumpCounts> {
+  const counts = none();
+  let world = 0;
+  let what: Dumped | undefined;
+  let rows: string[] = [];
+  const flush = async () => {
+    if (what && rows.length > 0) await restoreRows(tx, what, world, rows);
+    rows = [];
+  };
+  for (;;) {
+    const line = await next();
+    // Every row begins with the number of its world.
+    if (what && /^\{"world":\d/.test(line)) {
+      counts[what] += rows.push(line) > 0 ? 1 : 0;
+      if (rows.length === BATCH) await flush();
+      continue;
+    }
+    await flush();
+    const mark = objectOf(line);
+    if (mark.object === "dump_end") {
+      if (JSON.stringify(mark.counts) !== JSON.stringify(counts))
+        throw new DumpError("The dump is damaged: it does not hold as many lines as it says.");
+      return counts;
+    }
+    if (typeof mark.world === "string") {
+      world = (await worldOf(tx, organization, mark.world === "live")) as number;
+      await restoreHead(tx, world, JSON.stringify(mark.head));
+      what = undefined;
+    } else if (PARTS.includes(mark.what as Dumped)) what = mark.what as Dumped;
+    else throw new DumpError(`The dump is damaged: ${line.slice(0, 80)}`);
+  }
+}
+
+async function restoreKeys(tx: Transaction, organization: string, keys: readonly DumpedKey[]): Promise<void> {
+  for (const key of keys) await restoreKey(tx, (await worldOf(tx, organization, key.livemode)) as number, key);
+}
+
+function objectOf(line: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(line) as unknown;
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below, like any other line that is none of ours.
+  }
+  throw new DumpError(`The dump is damaged: ${line.slice(0, 80)}`);
+}

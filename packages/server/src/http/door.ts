@@ -1,0 +1,48 @@
+import type { EndpointSchema } from "@holdfast/sdk/protocol";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type Authenticator, bearerToken } from "../flows/authenticate.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { prefixOf } from "../rules/token.ts";
+import { searchOf } from "../wire/address.ts";
+import { statusOf } from "../wire/envelope.ts";
+import type { Strangers } from "../wire/strangers.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** Who may come in, and when: sets the request's principal (none for the operator), or says why not. */
+export type Door = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  endpoint: Pick<EndpointSchema, "audience" | "query">,
+) => Promise<Refusal | undefined>;
+
+export function createDoor(authenticator: Authenticator, strangers: Strangers, traffic: Traffic): Door {
+  return async (request, reply, { audience, query }) => {
+    const { authorization } = request.headers;
+    const token = bearerToken(authorization);
+    const address = request.socket.remoteAddress ?? "";
+    if (strangers.areTooMany(address) && !isKnown(authenticator, token)) return refuse("rate_limited", TOO_OFTEN);
+    if (token === undefined) {
+      strangers.came(address);
+      return refuse(authorization === undefined ? "auth_no_credentials" : "apikey_invalid");
+    }
+    if (audience === "operator" && authenticator.isOperator(token)) return undefined;
+    const principal = await authenticator.principalOf(token);
+    if (isRefusal(principal)) {
+      if (statusOf(principal) === 401) strangers.came(address);
+      return principal;
+    }
+    if (audience === "operator") return refuse("admin_required");
+    if (audience === "secret_key" && principal.tokenKind !== "secret_key") return refuse("secret_key_required");
+    request.principal = principal;
+    const longPoll = query !== undefined && "wait" in query && WAITS.test(searchOf(request.url));
+    const refusal = traffic({ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll, reply });
+    return refusal instanceof Promise ? await refusal : refusal;
+  };
+}
+
+const WAITS = /(?:^|&)wait=0*[1-9]/;
+const TOO_OFTEN = { message: "Too many requests without a valid token came from this address." };
+
+/** While an address is refused, only tokens that were good before are looked at: guessing tells nothing, and costs nothing. */
+const isKnown = (authenticator: Authenticator, token: string | undefined): boolean =>
+  token !== undefined && (authenticator.knows(token) || authenticator.isOperator(token));

@@ -1,0 +1,217 @@
+import { connect, type Socket } from "node:net";
+import { serverLimits } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { tokenOf } from "../rules/token.ts";
+import { ADMIN, rawRequest, startApp } from "../testing/app.ts";
+import { openStream } from "../testing/stream.ts";
+
+const app = await startApp();
+const SLIDES = "/v1/models/slide";
+const codes = (answers: readonly { status: number; body: { code?: unknown } }[]) =>
+  answers.map(({ status, body }) => (body.code === undefined ? status : `${status} ${body.code}`));
+const madeUp = (at: number) => tokenOf("sk_live_", String(at).padStart(30, "0"));
+
+test("[B1] a token with a rate is told what is left, and refused beyond it", async () => {
+  const { call } = await app.another({ limits: { rateSk: 2 } });
+  const answers = [];
+  for (let i = 0; i < 5; i += 1) answers.push(await call("GET", SLIDES));
+  expect(codes(answers)).toEqual([200, 200, 200, 200, "429 rate_limited"]);
+  expect(answers.map(({ headers }) => [headers["ratelimit-limit"], headers["ratelimit-remaining"]])).toEqual([
+    ["4", "3"],
+    ["4", "2"],
+    ["4", "1"],
+    ["4", "0"],
+    ["4", "0"],
+  ]);
+  const refused = answers[4];
+  expect([refused?.headers["retry-after"], refused?.headers["ratelimit-reset"]]).toEqual(["1", "2"]);
+  expect((await call("GET", "/openapi.json")).status).toBe(429);
+  expect((await call("GET", SLIDES, { token: app.keys.other })).status).toBe(200);
+  expect((await call("GET", "/livez", { token: null })).headers["ratelimit-limit"]).toBeUndefined();
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect((await call("GET", SLIDES)).status).toBe(200);
+});
+
+test("[B1] secret keys have no rate unless one is set", async () => {
+  const { headers } = await app.call("GET", SLIDES);
+  expect(Object.keys(headers).filter((name) => name.startsWith("ratelimit"))).toEqual([]);
+});
+
+test("[B2] what is above waits in order for its turn, and then is told to come again", async () => {
+  const { call } = await app.another({ limits: { inFlightSk: 1, waitingPerToken: 2, waitingMs: 700 } });
+  await call("POST", SLIDES, { json: { id: "b2", data: {} } });
+  const holder = await app.hold("lock table holdfast.record in access exclusive mode");
+  const [first, second, third, fourth] = ["a", "b", "c", "d"].map((id) => call("GET", `${SLIDES}/${id}`));
+  // Two may wait; of the other two one runs, and one was too many.
+  const soonest = await Promise.race([first, second, third, fourth]);
+  expect([soonest?.status, soonest?.body.code, soonest?.headers["retry-after"]]).toEqual([429, "rate_limited", "1"]);
+  // Others are not held up: neither another token, nor a request without one.
+  expect((await call("GET", "/livez", { token: null })).status).toBe(200);
+  expect((await call("GET", "/v1/log", { token: app.keys.other })).status).toBe(200);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await holder.release();
+  const statuses = (await Promise.all([first, second, third, fourth])).map((answer) => answer?.status);
+  expect(statuses.sort()).toEqual([404, 404, 404, 429]);
+});
+
+test("[B2] it waits so long, and no longer", async () => {
+  const { call } = await app.another({ limits: { inFlightSk: 1, waitingMs: 200 } });
+  await call("GET", "/v1/log");
+  const holder = await app.hold("lock table holdfast.record in access exclusive mode");
+  const runs = call("GET", `${SLIDES}/a`);
+  const begun = performance.now();
+  const waited = await call("GET", `${SLIDES}/b`);
+  expect([waited.status, waited.body.code]).toEqual([429, "rate_limited"]);
+  expect(performance.now() - begun).toBeGreaterThan(150);
+  await holder.release();
+  expect((await runs).status).toBe(404);
+});
+
+test("[B2] who hangs up, also before it has sent its body, holds no place", async () => {
+  const { call, server } = await app.another({ limits: { inFlightSk: 1, waitingMs: 3_000 } });
+  for (let i = 0; i < 3; i += 1) {
+    const socket = await sending(
+      server.url,
+      `POST ${SLIDES} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${app.keys.live}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.destroy();
+    expect((await call("GET", SLIDES)).status).toBe(200);
+  }
+});
+
+test("[B2] requests that wait for news are counted apart", async () => {
+  const { call } = await app.another({ limits: { inFlightSk: 1, longPollsSk: 2, waitingPerToken: 0 } });
+  const stamp = String((await call("GET", "/v1/log?limit=1")).body.stamp);
+  const polls = [1, 2].map(() => call("GET", `/v1/log?after=${stamp}&wait=1500`));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const [third, read, brief] = [
+    await call("GET", `/v1/log?after=${stamp}&wait=1000`),
+    await call("GET", SLIDES),
+    await call("GET", `/v1/log?after=${stamp}&wait=0`),
+  ];
+  expect([third.status, read.status, brief.status]).toEqual([429, 200, 200]);
+  expect((await Promise.all(polls)).map(({ status }) => status)).toEqual([200, 200]);
+  expect((await call("GET", `/v1/log?after=${stamp}&wait=1`)).status).toBe(200);
+});
+
+test("[B3] a token has so many sockets; one that closes makes room", async () => {
+  const { server } = await app.another({ limits: { socketsPerToken: 2 } });
+  const hello = async (token: string) => {
+    const stream = await openStream(server.url);
+    stream.send({ frame: "hello", token });
+    return stream;
+  };
+  const [one, two] = [await hello(app.keys.live), await hello(app.keys.live)];
+  await Promise.all([one.next("welcome"), two.next("welcome")]);
+  const three = await hello(app.keys.live);
+  expect(await three.next("error")).toMatchObject({ type: "rate_limit_error", code: "rate_limited" });
+  expect((await three.closed).code).toBe(4429);
+  const other = await hello(app.keys.other);
+  await other.next("welcome");
+  await one.close();
+  await expect
+    .poll(async () => {
+      const next = await hello(app.keys.live);
+      const answer = await Promise.race([next.next("welcome"), next.next("error")]);
+      await next.close();
+      return answer.frame;
+    })
+    .toBe("welcome");
+  await Promise.all([two.close(), other.close()]);
+});
+
+test("[B4] who guesses tokens is soon not looked at any more; who has one comes in all the same", async () => {
+  const { call, server } = await app.another({ limits: { rateStrangers: 5 } });
+  expect((await call("GET", "/v1/log")).status).toBe(200);
+  const guesses = await Promise.all(Array.from({ length: 12 }, (_, i) => call("GET", "/v1/log", { token: madeUp(i) })));
+  const refused = guesses.filter(({ status }) => status === 429);
+  expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([401, 429]));
+  expect(refused[0]?.body).toMatchObject({ code: "rate_limited", message: expect.stringMatching(/valid token/) });
+  expect(refused[0]?.headers["retry-after"]).toBe("1");
+  // No token is one without a valid token; a good one that was seen before is let in, and so is the operator.
+  expect((await call("GET", "/v1/log", { token: null })).status).toBe(429);
+  expect((await call("GET", "/v1/log")).status).toBe(200);
+  expect((await call("GET", "/v1/organizations", { token: ADMIN })).status).toBe(200);
+  const stream = await openStream(server.url);
+  stream.send({ frame: "hello", token: madeUp(99) });
+  expect((await stream.closed).code).toBe(4429);
+  const good = await openStream(server.url);
+  good.send({ frame: "hello", token: app.keys.live });
+  await good.next("welcome");
+  await good.close();
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  expect((await call("GET", "/v1/log", { token: madeUp(100) })).status).toBe(401);
+});
+
+test("[B4] guesses on the stream count too", async () => {
+  const { call, server } = await app.another({ limits: { rateStrangers: 2 } });
+  for (let i = 0; i < 3; i += 1) {
+    const stream = await openStream(server.url);
+    stream.send({ frame: "hello", token: madeUp(i) });
+    await stream.closed;
+  }
+  expect((await call("GET", "/v1/log", { token: madeUp(9) })).status).toBe(429);
+});
+
+test("[B5] headers that take too long end the connection, and nobody else's", async () => {
+  expect([serverLimits.headersMs, serverLimits.requestMs]).toEqual([20_000, 120_000]);
+  const { call, server } = await app.another({ limits: { headersMs: 1_000 } });
+  const begun = performance.now();
+  const slow = await sending(server.url, "GET /livez HTTP/1.1\r\nhost: x\r\n");
+  const drip = setInterval(() => slow.write("x"), 100);
+  const answer = textOf(slow);
+  const intime = await sending(server.url, "GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
+  setTimeout(() => intime.write("\r\n"), 400);
+  expect(await textOf(intime)).toMatch(/^HTTP\/1\.1 200 /);
+  expect((await call("GET", SLIDES)).status).toBe(200);
+  const text = await answer;
+  clearInterval(drip);
+  expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*took too long to arrive/);
+  expect(performance.now() - begun).toBeLessThan(1_500);
+});
+
+test("[B5] so does a body", async () => {
+  const { server } = await app.another({ limits: { headersMs: 1_000, requestMs: 1_200 } });
+  const head = `POST ${SLIDES} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${app.keys.live}\r\ncontent-type: application/json\r\nconnection: close\r\n`;
+  const body = '{"id":"b5","data":{}}';
+  const begun = performance.now();
+  const slow = await sending(server.url, `${head}content-length: 100\r\n\r\n{`);
+  const answer = textOf(slow);
+  const intime = await sending(server.url, `${head}content-length: ${body.length}\r\n\r\n{`);
+  setTimeout(() => intime.write(body.slice(1)), 500);
+  expect(await textOf(intime)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*took too long to arrive/);
+  expect(performance.now() - begun).toBeGreaterThan(1_000);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+test("[B6] [H5] the limits of headers can be set", async () => {
+  const { call, server } = await app.another({ limits: { headerBytes: 2_048, headerCount: 10 } });
+  expect((await call("GET", "/livez", { headers: { "x-long": "x".repeat(1_500) } })).status).toBe(200);
+  expect((await call("GET", "/livez", { headers: { "x-long": "x".repeat(2_500) } })).status).toBe(431);
+  const some = (count: number) =>
+    rawRequest(
+      server.url,
+      `GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${"x-a: 1\r\n".repeat(count - 2)}\r\n`,
+    );
+  expect(await some(10)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await some(11)).toMatch(/^HTTP\/1\.1 431 /);
+});
+
+const sending = (url: string, bytes: string): Promise<Socket> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes, () => resolve(socket)));
+    socket.on("error", () => {});
+  });
+
+/** All that comes until the connection ends. */
+const textOf = (socket: Socket): Promise<string> =>
+  new Promise((resolve) => {
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+    });
+    socket.on("close", () => resolve(text));
+  });

@@ -1,0 +1,72 @@
+import type { ServerLimits } from "@holdfast/sdk/protocol";
+import type { FastifyReply } from "fastify";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import type { TokenPrefix } from "../rules/token.ts";
+import { createRateLimiter, type RateLimiter } from "../wire/rate-limiter.ts";
+import { createInFlight, type InFlight } from "./in-flight.ts";
+
+/** One request with a good token. */
+export interface Arrival {
+  readonly tokenId: string;
+  readonly prefix: TokenPrefix;
+  /** It waits for news: it is counted apart. */
+  readonly longPoll: boolean;
+  readonly reply: FastifyReply;
+}
+
+/** Nothing: it may run. Most requests are let in without a promise: this is asked of every one. */
+export type Traffic = (arrival: Arrival) => Refusal | undefined | Promise<Refusal | undefined>;
+
+interface Lanes {
+  readonly rate: RateLimiter | undefined;
+  readonly requests: InFlight;
+  readonly longPolls: InFlight;
+}
+
+/** How often a token may ask, and how much of it runs at once: per token, in this process. */
+export function createTraffic(limits: ServerLimits, now: () => number): Traffic {
+  const { waitingPerToken: waiting, waitingMs } = limits;
+  const lanes = (rate: number, most: number, longPolls: number): Lanes => ({
+    rate: createRateLimiter(rate, 2 * rate, now),
+    requests: createInFlight({ most, waiting, waitingMs }),
+    longPolls: createInFlight({ most: longPolls, waiting, waitingMs }),
+  });
+  const byPrefix: Readonly<Record<TokenPrefix, Lanes>> = {
+    sk: lanes(limits.rateSk, limits.inFlightSk, limits.longPollsSk),
+    rk: lanes(limits.rateRk, limits.inFlightRk, limits.longPollsRk),
+    ek: lanes(limits.rateEk, limits.inFlightEk, limits.longPollsEk),
+  };
+
+  return ({ tokenId, prefix, longPoll, reply }) => {
+    const { rate, requests, longPolls } = byPrefix[prefix];
+    if (rate && !isWithinRate(rate, tokenId, reply)) return refuse("rate_limited");
+    const running = longPoll ? longPolls : requests;
+    if (!running.enter(tokenId)) return waitForTurn(running, tokenId, reply);
+    leaveWhenClosed(running, tokenId, reply);
+    return undefined;
+  };
+}
+
+function isWithinRate(rate: RateLimiter, tokenId: string, reply: FastifyReply): boolean {
+  const left = rate.take(tokenId);
+  const remaining = Math.max(0, Math.floor(left));
+  void reply.headers({
+    "ratelimit-limit": rate.burst,
+    "ratelimit-remaining": remaining,
+    "ratelimit-reset": rate.resetSeconds(remaining),
+  });
+  return left >= 0;
+}
+
+async function waitForTurn(running: InFlight, tokenId: string, reply: FastifyReply): Promise<Refusal | undefined> {
+  const runs = await running.wait(tokenId, (left) => reply.raw.once("close", left));
+  if (!runs) return refuse("rate_limited", { message: "Too many requests of this token are in flight." });
+  // It may have hung up in the very moment of its turn.
+  if (reply.raw.closed || reply.raw.destroyed) running.leave(tokenId);
+  else leaveWhenClosed(running, tokenId, reply);
+  return undefined;
+}
+
+/** Also when the caller hangs up before it has sent its body: no handler runs then. */
+const leaveWhenClosed = (running: InFlight, tokenId: string, reply: FastifyReply): void =>
+  void reply.raw.once("close", () => running.leave(tokenId));
