@@ -10,14 +10,19 @@ export interface Pipe {
   close(): Promise<void>;
 }
 
+/**
+ * Each statement is planned once: it is made such that no better plan can come (see records.ts), and planning them every
+ * time takes longer than running them. Planned while a table is empty, and known to be, it would read all of the table
+ * for each key, also when that has grown: every load is a probe of a full key, so reading all is never right.
+ */
+export const PLANNING = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
+
 /** Longer than the statement timeout: only a connection that is silent, not one that is slow, ends by this. */
 const SILENCE_MS = 12_000;
 
 export async function openPipe(url: string, { lockTimeoutMs }: { lockTimeoutMs: number }): Promise<Pipe> {
   const config = clientConfig(url);
-  // Each statement is planned once: it is made such that no better plan can come (see records.ts), and planning
-  // them every time takes longer than running them.
-  const options = `${config.options} -c lock_timeout=${lockTimeoutMs} -c plan_cache_mode=force_generic_plan`;
+  const options = `${config.options} -c lock_timeout=${lockTimeoutMs} ${PLANNING}`;
   const client = new pg.Client({ ...config, options, pipeline: true } as pg.ClientConfig);
   let usable = true;
   const spoil = () => {

@@ -91,10 +91,16 @@ export async function dropIndex(client: Transaction, name: string): Promise<void
   await client.query(`drop index concurrently if exists holdfast.${pg.escapeIdentifier(name)}`);
 }
 
-/** How often which values occur, so that Postgres knows what an index is good for. */
+/**
+ * Tells Postgres how often which values occur, so that it knows what an index is good for. Not of a small table: it
+ * needs no index, and whoever plans by "this is empty" reads all of it, also when it has grown.
+ */
 export async function analyzeRecords(client: Transaction): Promise<void> {
-  await client.query("analyze holdfast.record");
+  const { rows } = await client.query<{ bytes: number }>("select pg_relation_size('holdfast.record') as bytes");
+  if ((rows[0]?.bytes ?? 0) >= WORTH_ANALYZING) await client.query("analyze holdfast.record");
 }
+
+const WORTH_ANALYZING = 8 * 1024 * 1024;
 
 /** In the order in which a list reads: its world, the value, the id. A list of another model does not touch it. */
 function definitionOf({ model, field, type }: IndexedField): string {

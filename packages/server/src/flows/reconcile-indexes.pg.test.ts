@@ -58,6 +58,12 @@ test("[G10] indexes come with the push that declares them, for scalar fields, an
   await settled(...own);
 });
 
+test("[L7] [G10] an index over nothing tells the planner nothing: it would take the table for empty, also when it has grown", async () => {
+  expect(await app.sql("select reltuples from pg_class where oid = 'holdfast.record'::regclass")).toEqual([
+    { reltuples: -1 },
+  ]);
+});
+
 const ROWS = 60_000;
 const question: ListQuestion = {
   world,
