@@ -1,7 +1,7 @@
 import { createDeck } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
-test("keys are given to the demo's own page, each person one of their own, and to nobody else", async ({
+test("tokens are given to the demo's own page, each for its person and a while, and to nobody else", async ({
   demo,
   open,
 }) => {
@@ -13,12 +13,15 @@ test("keys are given to the demo's own page, each person one of their own, and t
       return { status: answer.status, ...((await answer.json().catch(() => ({}))) as { token?: string }) };
     }, person);
 
-  const [first, again, other] = [await session("ada"), await session("ada"), await session("ben")];
-  expect(first.token).toMatch(/^sk_/);
-  expect(again.token).toBe(first.token);
-  expect(other.token).not.toBe(first.token);
+  for (const person of ["ada", "ben"]) {
+    const { token } = await session(person);
+    const answer = await fetch(`${demo.serverUrl}/v1/identity`, { headers: { authorization: `Bearer ${token}` } });
+    const identity = (await answer.json()) as { expiresAt: string };
+    expect(identity).toMatchObject({ participant: person, participantKind: "user" });
+    expect(Date.parse(identity.expiresAt)).toBeLessThan(Date.now() + 16 * 60_000);
+  }
 
   const stranger = await fetch(`${demo.pageUrl}/session?person=ada`);
   expect(stranger.status).toBe(403);
-  expect(await stranger.text()).not.toContain("sk_");
+  expect(await stranger.text()).not.toContain("ek_");
 });

@@ -5,7 +5,6 @@ import { parseArgs } from "node:util";
 import { createServer, type ViteDevServer } from "vite";
 import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
 import { freePort } from "./dev/free-port.ts";
-import { keyOf } from "./dev/person-keys.ts";
 import { dataDirectory, demoFolder, importProgram, nodeWords, sampleFile } from "./dev/project.ts";
 import { type RunningServer, runServer } from "./dev/run-server.ts";
 
@@ -41,8 +40,6 @@ async function start(): Promise<void> {
 
   const { url: serverUrl } = server;
   await changeDemoFile((file) => ({ ...file, serverUrl }));
-  // Made here, so that only one process writes that file.
-  await keyOf(serverUrl, "agent");
   // At once: whoever opens the page sees the deck grow, or finds it there.
   if (!values["no-import"]) agent = startAgent();
 
@@ -80,7 +77,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process of its own, as an agent is: it has its own key and reaches the server as every client does. */
+/** A process of its own, as an agent is: it has its own token and reaches the server as every client does. */
 function startAgent(): ChildProcess {
   const child = spawn(process.execPath, nodeWords(importProgram, sampleFile, "--pace", "300"), {
     stdio: ["ignore", "ignore", "inherit"],

@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../root.mjs";
 import { type Docs, fieldDocs } from "./field-docs.ts";
 
 const PROTOCOL = "packages/sdk/src/protocol";
 
 /** A module with what the protocol's docstrings say, for the description of the interface. */
 export function docstringsModule(): string {
-  const files = readdirSync(PROTOCOL).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const files = readdirSync(join(root, PROTOCOL)).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
   const schemas = files.sort().flatMap((name) => {
     const file = `${PROTOCOL}/${name}`;
-    return Object.entries(fieldDocs(file, readFileSync(file, "utf8")));
+    return Object.entries(fieldDocs(file, readFileSync(join(root, file), "utf8")));
   });
   return `// Made from the docstrings of packages/sdk/src/protocol by \`npm run docs:write\`; change them there.
 

@@ -1,5 +1,5 @@
 import { readDemoFile } from "../dev/demo-file.ts";
-import { keyOf } from "../dev/person-keys.ts";
+import { agentToken } from "../dev/person-tokens.ts";
 
 export interface ServerAccess {
   readonly url: string;
@@ -8,7 +8,7 @@ export interface ServerAccess {
   readonly pageUrl: string | undefined;
 }
 
-/** The server that was named, or the demo that runs here; with the key that was given, or the agent's own. */
+/** The server that was named, or the demo that runs here; with the token that was given, or one of the agent's own. */
 export async function findServer(url: string | undefined, token: string | undefined): Promise<ServerAccess> {
   const demo = await readDemoFile();
   const isDemo = url === undefined || url === demo.serverUrl;
@@ -20,10 +20,11 @@ export async function findServer(url: string | undefined, token: string | undefi
     () => false,
   );
   if (!isUp) throw new Error(`No server answers at ${server}. Is it running? npm start starts the demo.`);
-  if (token === undefined && !isDemo) throw new Error("A server of your own needs a key: --token, or HOLDFAST_TOKEN.");
+  if (token === undefined && !isDemo)
+    throw new Error("A server of your own needs a token: --token, or HOLDFAST_TOKEN.");
   return {
     url: server,
-    token: token ?? (await keyOf(server, "agent")).token,
+    token: token ?? (await agentToken(server)),
     pageUrl: isDemo ? demo.pageUrl : undefined,
   };
 }

@@ -2,22 +2,17 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { dataDirectory } from "./project.ts";
 
-/** The operator's token: from the environment, or where a server on its own Postgres keeps the one it made. */
-export async function adminToken(): Promise<string> {
-  const given = process.env.HOLDFAST_ADMIN_TOKEN;
+/** The organisation's secret key: from the environment, or where a server on its own Postgres keeps the one it made. */
+export async function secretKey(): Promise<string> {
+  const given = process.env.HOLDFAST_SECRET_KEY;
   if (given) return given;
-  const path = join(dataDirectory(), "admin-token");
+  const path = join(dataDirectory(), "keys.json");
   try {
-    return (await readFile(path, "utf8")).trim();
+    return (JSON.parse(await readFile(path, "utf8")) as { live: string }).live;
   } catch (cause) {
     throw new Error(
-      `Making a key needs the operator's token: set HOLDFAST_ADMIN_TOKEN, or see why ${path} cannot be read.`,
-      {
-        cause,
-      },
+      `Minting a token needs the secret key: set HOLDFAST_SECRET_KEY, or see why ${path} cannot be read.`,
+      { cause },
     );
   }
 }
-
-/** Whether the demo lives in the live world: it does, unless the server was given a test key. */
-export const isLive = (): boolean => !process.env.HOLDFAST_SECRET_KEY?.startsWith("sk_test_");

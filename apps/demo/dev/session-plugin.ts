@@ -2,14 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Plugin } from "vite";
 import { readDemoFile } from "./demo-file.ts";
 import { isFromOurPage } from "./our-page.ts";
-import { keyOf, namesByParticipant } from "./person-keys.ts";
+import { personToken } from "./person-tokens.ts";
 
 /**
- * `GET /session?person=ada` tells this page where the server is and which key to use.
- *
- * It hands out secret keys, which no real app may do: there, a backend that knows who is signed in mints short-lived
- * tokens with a scope, and a browser never sees a secret key. This version of the server has secret keys only, so the
- * demo mints one per person, and gives it to pages of its own, on this machine.
+ * `GET /session?person=ada` tells this page where the server is and which token to use. It is the backend of this app:
+ * it holds the secret key and mints short-lived tokens with a scope. Only signing in is left out: whoever opens the
+ * page on this machine is whom they say they are.
  */
 export function sessionPlugin(): Plugin {
   return {
@@ -28,14 +26,13 @@ export function sessionPlugin(): Plugin {
 async function answer(request: IncomingMessage): Promise<{ status: number; body: string | object }> {
   if (request.method !== "GET") return { status: 405, body: "This address answers GET." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress)) {
-    return { status: 403, body: "Keys are given to this demo's own page only." };
+    return { status: 403, body: "Tokens are given to this demo's own page only." };
   }
   const person = new URL(request.url ?? "", "http://page").searchParams.get("person") ?? "";
   if (!/^[a-z]{1,20}$/.test(person)) return { status: 400, body: "person is a name of 1 to 20 letters a-z." };
   const { serverUrl } = await readDemoFile();
   if (!serverUrl) return { status: 503, body: "The server is not running yet. Start the demo with npm start." };
-  const key = await keyOf(serverUrl, person);
-  return { status: 200, body: { url: serverUrl, ...key, people: await namesByParticipant() } };
+  return { status: 200, body: { url: serverUrl, token: await personToken(serverUrl, person) } };
 }
 
 function send(response: ServerResponse, status: number, body: string | object): void {

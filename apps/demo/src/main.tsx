@@ -7,7 +7,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { isOfflineWanted } from "./network-switch.tsx";
-import { UsContext } from "./people.ts";
+import { PersonContext } from "./people.ts";
 import { boardSchema } from "./schema.ts";
 import { openSession, personOf } from "./session.ts";
 
@@ -15,11 +15,11 @@ const person = personOf(location.search);
 const root = createRoot(document.querySelector("#root") as HTMLElement);
 
 openSession(person).then(
-  ({ url, participant, people }) => {
+  ({ url }) => {
     const client = createClient({
       schema: boardSchema,
       url,
-      // Asked again when a token is refused: the key may have been made anew.
+      // Asked again when a token has ended.
       getToken: async () => (await openSession(person)).token,
       // One local copy per person, so that two windows of one browser can be two people.
       store: `holdfast-demo:${person}`,
@@ -27,11 +27,11 @@ openSession(person).then(
     });
     root.render(
       <StrictMode>
-        <UsContext.Provider value={{ person, participant, people }}>
+        <PersonContext.Provider value={person}>
           <SyncProvider client={client}>
             <App person={person} />
           </SyncProvider>
-        </UsContext.Provider>
+        </PersonContext.Provider>
       </StrictMode>,
     );
   },

@@ -1,13 +1,11 @@
-/** What this window needs to know of the server, as its own dev server tells it (see dev/session-plugin.ts). */
+/** What this window needs to know of the server, as its own backend tells it (see dev/session-plugin.ts). */
 export interface Session {
   readonly url: string;
+  /** Ends after a while; then another is asked for. */
   readonly token: string;
-  readonly participant: string;
-  /** Participant → name, for everybody who has opened the board here. */
-  readonly people: Readonly<Record<string, string>>;
 }
 
-/** Whose window this is: `?person=ada`. Each person has a key and a local copy of their own. */
+/** Whose window this is: `?person=ada`. Each person has a local copy of their own. */
 export function personOf(search: string): string {
   const asked = new URLSearchParams(search).get("person")?.toLowerCase() ?? "";
   return /^[a-z]{1,20}$/.test(asked) ? asked : "ada";

@@ -110,7 +110,9 @@ function addressOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username + url.password !== "")
-    throw new ConfigError(`HOLDFAST_PUBLIC_URL is an address like https://sync.example, not "${text}".`);
+    throw new ConfigError(
+      "HOLDFAST_PUBLIC_URL is an address like https://sync.example: no user, no query, no fragment.",
+    );
   return url.href.replace(/\/+$/, "");
 }
 

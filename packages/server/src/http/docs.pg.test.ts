@@ -95,3 +95,25 @@ test("[E2] it loads nothing, and is not sent twice", async () => {
   const wrong = await call("POST", "/docs/errors", { token: null });
   expect([wrong.status, wrong.headers.allow]).toEqual([405, "GET, HEAD"]);
 });
+
+test("[E7] the page to browse and all that it loads are served to anybody", async () => {
+  const page = await call("GET", "/docs", { token: null });
+  expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+  const policy = String(page.headers["content-security-policy"]).split("; ");
+  expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'"]));
+  expect(policy.join()).not.toMatch(/unsafe|http|\*/);
+  const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
+  expect(loaded.length).toBeGreaterThan(5);
+  for (const address of loaded.filter((one) => !one.startsWith("data:"))) {
+    for (const base of ["/docs", "/api/docs"]) {
+      const { pathname } = new URL(address, app.url + base);
+      const [got, head] = [await call("GET", pathname, { token: null }), await call("HEAD", pathname, { token: null })];
+      expect([pathname, got.status, head.status, head.text]).toEqual([pathname, 200, 200, ""]);
+      if (pathname.includes("/assets/")) {
+        expect(got.headers["content-type"]).toMatch(pathname.endsWith(".js") ? /^text\/javascript/ : /^text\/css/);
+        expect(got.headers["x-content-type-options"]).toBe("nosniff");
+      }
+    }
+  }
+  expect((await call("GET", "/docs/assets/..%2fpackage.json", { token: null })).status).toBe(404);
+});

@@ -60,3 +60,13 @@ test("[B2] who hangs up while it waits leaves its place to the next", async () =
   requests.leave("a");
   expect(requests.enter("a")).toBe(true);
 });
+
+test("[B2] tokens that ask no more are forgotten, those that run are not", () => {
+  const requests = createInFlight({ most: 1, waiting: 0, waitingMs: 0 });
+  requests.enter("runs");
+  for (let i = 0; i < 5_000; i += 1) {
+    expect(requests.enter(`t${i}`)).toBe(true);
+    requests.leave(`t${i}`);
+  }
+  expect(requests.enter("runs")).toBe(false);
+});

@@ -20,14 +20,24 @@ interface Line {
   readonly waiting: Set<(runs: boolean) => void>;
 }
 
+/** Lines that are kept though nothing runs in them: to make one anew for every request would cost more than the rest. */
+const IDLE_KEPT = 1_000;
+
 export function createInFlight({ most, waiting, waitingMs }: InFlightLimits): InFlight {
   const lines = new Map<string, Line>();
+
+  function newLine(key: string): Line {
+    if (lines.size >= IDLE_KEPT) for (const [other, { running }] of lines) if (running === 0) lines.delete(other);
+    const line = { running: 0, waiting: new Set<(runs: boolean) => void>() };
+    lines.set(key, line);
+    return line;
+  }
+
   return {
     enter(key) {
-      const line = lines.get(key);
-      if (!line) lines.set(key, { running: 1, waiting: new Set() });
-      else if (line.running >= most) return false;
-      else line.running += 1;
+      const line = lines.get(key) ?? newLine(key);
+      if (line.running >= most) return false;
+      line.running += 1;
       return true;
     },
     wait(key, gone) {
@@ -48,11 +58,9 @@ export function createInFlight({ most, waiting, waitingMs }: InFlightLimits): In
     leave(key) {
       const line = lines.get(key);
       if (!line) return;
-      const [next] = line.waiting;
+      if (line.waiting.size === 0) line.running -= 1;
       // The place goes straight to the next in line: nobody who comes now gets in between.
-      if (next) return next(true);
-      line.running -= 1;
-      if (line.running === 0) lines.delete(key);
+      else for (const next of line.waiting) return next(true);
     },
   };
 }

@@ -69,4 +69,4 @@ async function waitForTurn(running: InFlight, tokenId: string, reply: FastifyRep
 
 /** Also when the caller hangs up before it has sent its body: no handler runs then. */
 const leaveWhenClosed = (running: InFlight, tokenId: string, reply: FastifyReply): void =>
-  void reply.raw.once("close", () => running.leave(tokenId));
+  void reply.raw.on("close", () => running.leave(tokenId));

@@ -58,7 +58,7 @@ function section(code: ErrorCode): string {
 }
 
 /** The status, and the other one where a code has two. */
-export function statusOf(code: ErrorCode): string {
+function statusOf(code: ErrorCode): string {
   const inBodies = statusesInBodies[code];
   return `${errorCodes[code].status}${inBodies === undefined ? "" : `, ${inBodies} in a body`}`;
 }

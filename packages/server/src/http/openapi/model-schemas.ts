@@ -6,7 +6,7 @@ export interface DataSchemas {
   readonly created: Plain;
   readonly updated: Plain;
   readonly read: Plain;
-  /** The fields that a list can be sorted by. */
+  /** What a list can be sorted by. */
   readonly sortable: readonly string[];
   /** A record of it, made up from its field types. */
   readonly example: Plain;
@@ -37,7 +37,8 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
       ...sent,
       description: `The fields of a "${name}" that change.`,
       properties: { id, ...properties },
-      minProperties: 1,
+      // Only a favorite may be updated with nothing.
+      ...(name.toLowerCase() !== "favorite" && { minProperties: 1 }),
     }),
     read: schemas.put(`${name}_Data`, {
       type: "object",
@@ -45,7 +46,12 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
       properties: { id, ...properties },
       required: ["id", ...requiredNames],
     }),
-    sortable: ["id", ...fields.filter(([, { type }]) => SCALARS.has(type)).map(([field]) => field)],
+    sortable: [
+      "id",
+      ...fields.filter(([, { type }]) => SCALARS.has(type)).map(([field]) => field),
+      // A declared field wins over a time of its name.
+      ...["createdAt", "updatedAt"].filter((time) => !Object.hasOwn(model.fields, time)),
+    ],
     example: Object.fromEntries(
       fields
         .filter(([, { required, nullable }], at) => required || (at < 3 && !nullable))

@@ -153,3 +153,23 @@ test("[E5] a model may be called like a part of ours", () => {
   const before = (generic.components as { schemas: Plain }).schemas;
   expect((document.components as { schemas: Plain }).schemas).toMatchObject(before);
 });
+
+test("[E5] it knows the favorite, and a field that is named like a time", () => {
+  const fields = { createdAt: { type: "json" }, updatedAt: { type: "string" } } as const;
+  const { components, paths: described } = openApi(publicUrl, { Favorite: { fields }, other: { fields } }) as {
+    components: { schemas: Record<string, Plain> };
+    paths: Record<string, { post: Plain; patch: Plain; get: { parameters: { name: string; schema: Plain }[] } }>;
+  };
+  const required = (operation: Plain = {}) => {
+    const { content } = operation.requestBody as { content: Record<string, { schema: Plain }> };
+    return content["application/json"]?.schema.required;
+  };
+  expect(required(described["/v1/models/favorite"]?.post)).toEqual(["data"]);
+  expect(required(described["/v1/models/favorite/{id}"]?.patch)).toEqual([]);
+  expect(required(described["/v1/models/other"]?.post)).toEqual(["data", "id"]);
+  expect(required(described["/v1/models/other/{id}"]?.patch)).toEqual(["data"]);
+  expect(components.schemas.Favorite_Update).not.toHaveProperty("minProperties");
+  expect(components.schemas.other_Update).toHaveProperty("minProperties", 1);
+  const sorted = described["/v1/models/other"]?.get.parameters.find(({ name }) => name === "order_by");
+  expect(sorted?.schema.enum).toEqual(["id", "updatedAt"]);
+});

@@ -88,10 +88,7 @@ function queryParameter(
   model?: ModelParts,
 ): Plain {
   const known: Plain = schema ? schemas.of(schema) : { type: "string" };
-  const one =
-    name === "order_by" && model
-      ? { ...known, enum: [...new Set([...model.sortable, "createdAt", "updatedAt"])] }
-      : known;
+  const one = name === "order_by" && model ? { ...known, enum: model.sortable } : known;
   return { name, in: "query", description, schema: repeatable ? { type: "array", items: one } : one };
 }
 
