@@ -29,7 +29,7 @@ async function makeOrganization(): Promise<{ readonly key: string; readonly othe
   return keys;
 }
 
-test("[X1] our server passes the conformance suite", { timeout: 180_000 }, async () => {
+test("[X1] our server passes the conformance suite", { timeout: 300_000 }, async () => {
   const keys = await makeOrganization();
   const results = await runChapters({ url: server.url, adminToken: ADMIN, ...keys });
   expect(results.length).toBeGreaterThan(500);

@@ -30,12 +30,12 @@ async function faultsOf(edits: readonly Edit[], databaseUrl: string, chapters: r
 
 describe.concurrent("[X2] a planted bug is found in its chapter", () => {
   for (const [i, { name, edits, chapter, only }] of plantedBugs.entries())
-    test(`${chapter}: ${name}`, { timeout: 60_000 }, async () => {
+    test(`${chapter}: ${name}`, { timeout: 180_000 }, async () => {
       const faults = await faultsOf(edits, databases[i + 1] as string, [chapter], only);
       expect(faults.length).toBeGreaterThan(0);
     });
 
-  test("and without a bug there is nothing to find", { timeout: 60_000 }, async () => {
+  test("and without a bug there is nothing to find", { timeout: 180_000 }, async () => {
     const chapters = [...new Set(plantedBugs.filter(({ only }) => only === undefined).map(({ chapter }) => chapter))];
     expect((await faultsOf([], databases[0] as string, chapters)).map(failureOf)).toEqual([]);
   });
