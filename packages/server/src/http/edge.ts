@@ -55,6 +55,8 @@ export async function createEdge({
   });
   // Node would drop headers beyond its count in silence; all are taken, and counted below.
   app.server.maxHeadersCount = 0;
+  // An expectation that it does not know Node would answer itself, with 417 and no envelope.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   letGoWhenStopping(app, stopping);
   app.decorate("stopping", stopping);
   app.decorate("docUrl", docUrl);

@@ -37,6 +37,14 @@ test("[H1] an error says what, why and under which request", async () => {
   expect(one.headers["x-request-id"]).not.toBe("req_mine");
 });
 
+test("[H1] an expectation that nobody knows is passed over: the answer is what it would be without", async () => {
+  for (const expectation of ["the impossible", "100-continue, more"]) {
+    const headers = { expect: expectation };
+    expect((await call("GET", `${POST}/s1`, { headers })).status).toBe(200);
+    await refused("GET", `${POST}/nobody`, { headers }, 404, "record_not_found", "id");
+  }
+});
+
 test("[H2] every route of the table answers under both addresses, wants a token, and refuses other methods", async () => {
   for (const [name, [method, path]] of Object.entries(paths)) {
     const address = path.replace(":model", "slide").replace(":id", "s1");
