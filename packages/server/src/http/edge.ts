@@ -188,7 +188,11 @@ function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refus
 }
 
 /** What Node's parser refused before there was a request: an envelope all the same, and the connection ends. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, docUrl: DocUrl): void {
+function answerBrokenRequest(
+  error: Error & { code?: string; rawPacket?: unknown },
+  socket: Socket,
+  docUrl: DocUrl,
+): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
@@ -202,8 +206,11 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, d
               ? "The request took too long to arrive."
               : "The request is not valid HTTP.",
         });
-  endWithRefusal(socket, refusal, docUrl);
+  endWithRefusal(socket, refusal, docUrl, isHead(error.rawPacket));
 }
+
+const isHead = (packet: unknown): boolean => Buffer.isBuffer(packet) && packet.subarray(0, 5).equals(HEAD);
+const HEAD = Buffer.from("HEAD ");
 
 /** The methods that a path answers to, when it is one of ours at all. */
 function methodsOf(app: FastifyInstance, url: string): string[] {
