@@ -9,10 +9,10 @@ import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import { isSameView, type View, viewName, viewOf } from "../rules/view.ts";
 import { type DocUrl, envelopeOf } from "../wire/envelope.ts";
+import { fullBucket } from "../wire/full-bucket.ts";
 import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import type { Strangers } from "../wire/strangers.ts";
-import { createFrameBudget } from "./frame-budget.ts";
 import type { Hub, Subscription } from "./hub.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
 import type { Seat } from "./seats.ts";
@@ -65,7 +65,7 @@ export function createSession(
   { address, seat }: Connection,
 ): Session {
   const id = newId("ses_");
-  const withinBudget = createFrameBudget(now);
+  const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   let phase: Phase = { name: "greeting" };
   /** What the reader asked to hear, and what it gets of that. */
   let wish: Wish = { models: undefined, groups: undefined };
@@ -249,7 +249,7 @@ export function createSession(
   }
 
   socket.on("message", (data, isBinary) => {
-    if (!withinBudget()) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
+    if (!frameBudget.tryRemoveTokens(1)) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
     turn = turn
       .then(() => receive(data as Buffer, isBinary))
       .catch(() => fail(refuse("unavailable"), closeCodes.restarting));
