@@ -24,6 +24,7 @@ const jobs = {
   bench: { says: "measures throughput on this machine", program: "e2e/bench/main.ts" },
   faults: { says: "kills, cuts and stalls while clients write", program: "e2e/faults/main.ts" },
   simulate: { says: "many clients with random writes and bad lines, from a seed", program: "e2e/simulate/main.ts" },
+  fuzz: { says: "requests that are odd in every way, and every answer judged", program: "e2e/fuzz/main.ts" },
   conformance: {
     says: "asks a running server everything that the interface promises",
     program: "e2e/conformance/main.ts",

@@ -1,0 +1,21 @@
+import pg from "pg";
+
+/** Where every world's log ends, asked of the tables themselves. */
+export interface Heads {
+  read(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openHeads(databaseUrl: string): Promise<Heads> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  return {
+    read: async () => {
+      const { rows } = await client.query<{ heads: string }>(
+        "select string_agg(world || '=' || sync_id, ' ' order by world) as heads from holdfast.head where sync_id > 0",
+      );
+      return rows[0]?.heads ?? "";
+    },
+    close: () => client.end(),
+  };
+}

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { newSecretToken } from "@holdfast/server";
+import { tokensIn } from "./judge.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** The server's own program, so that it is seen when it ends; and its log, which is read along. */
+export interface WatchedServer {
+  readonly url: string;
+  readonly secretKey: string;
+  readonly adminToken: string;
+  /** It ended by itself; how. */
+  readonly exit: string | undefined;
+  /** Lines of its log that tell of a bug. */
+  readonly bugs: readonly string[];
+  /** Tokens that are in its log, and whether the operator's is. */
+  readonly told: ReadonlySet<string>;
+  /** Ends it, and answers how it ended. */
+  stop(): Promise<string>;
+}
+
+const ENDED_WELL = "code 0";
+
+export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
+  const secretKey = newSecretToken(true);
+  const adminToken = `admin_${newSecretToken(true).slice(8)}`;
+  const child = spawn(
+    process.execPath,
+    ["--conditions=holdfast-source", "--import", "tsx", join(ROOT, "packages/server/src/main.ts")],
+    {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        PATH: process.env.PATH ?? "",
+        HOME: process.env.HOME ?? "",
+        PORT: "0",
+        DATABASE_URL: databaseUrl,
+        HOLDFAST_SECRET_KEY: secretKey,
+        HOLDFAST_ADMIN_TOKEN: adminToken,
+        // Rates would refuse most of what is asked before anybody looks at it.
+        HOLDFAST_RATE_RK: "0",
+        HOLDFAST_RATE_EK: "0",
+        HOLDFAST_RATE_STRANGERS: "0",
+      },
+    },
+  );
+  const log = readAlong(child, adminToken);
+  const ended = once(child, "close").then(([code, signal]) => (code === null ? String(signal) : `code ${code}`));
+  let exit: string | undefined;
+  let stopping = false;
+  void ended.then((how) => {
+    if (!stopping) exit = how;
+  });
+  const url = await listening(child);
+  return {
+    url,
+    secretKey,
+    adminToken,
+    get exit() {
+      return exit;
+    },
+    bugs: log.bugs,
+    told: log.told,
+    async stop() {
+      stopping = true;
+      child.kill("SIGTERM");
+      return await ended;
+    },
+  };
+}
+
+export const endedWell = (how: string): boolean => how === ENDED_WELL;
+
+async function listening(child: ChildProcess): Promise<string> {
+  let text = "";
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    text += chunk.toString();
+    if (text.includes("\n")) break;
+  }
+  if (!text.includes('"listening"')) throw new Error("The server did not start.");
+  return (JSON.parse(text) as { url: string }).url;
+}
+
+const MOST_KEPT = 20;
+
+function readAlong(child: ChildProcess, adminToken: string) {
+  const bugs: string[] = [];
+  const told = new Set<string>();
+  let rest = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    const lines = (rest + chunk.toString()).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      for (const token of tokensIn(line)) told.add(token);
+      if (line.includes(adminToken)) told.add(adminToken);
+      if (/"level":(50|60)|^\s+at /.test(line) && bugs.length < MOST_KEPT) bugs.push(line.slice(0, 1_500));
+    }
+  });
+  return { bugs, told };
+}
