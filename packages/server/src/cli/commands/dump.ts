@@ -32,7 +32,7 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
       try {
         const counts = await dump(options.org, async (line) => {
           if (!sink.write(`${line}\n`))
-            await Promise.race([new Promise((drained) => sink.once("drain", drained)), closed]);
+            await Promise.race([new Promise<void>((drained) => void sink.once("drain", () => drained())), closed]);
         });
         sink.end();
         await closed;
