@@ -46,7 +46,7 @@ export function readDescription(document: Plain): Foretold {
     if (!check) return `${endpoint} is not said to answer ${status} with ${type}`;
     if (!check(type === "application/json" ? body : text))
       return `the ${status} of ${endpoint} is not of the shape that is described: ${ajv.errorsText(check.errors)}`;
-    const { code } = body as { readonly code?: string };
+    const { code } = (body ?? {}) as { readonly code?: string };
     if (status >= 400 && !found.codes.has(String(code))) return `${endpoint} is not said to answer ${status} ${code}`;
     return undefined;
   };

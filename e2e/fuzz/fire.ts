@@ -70,7 +70,7 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
       say(`${tally.requests} requests, ${violations.length} violations`);
     if (isSilence(answer)) return { exchange, faults: mayBeSilent(sent) ? [] : [`no answer: ${answer.silence}`] };
     memory.learn(sent, answer, isWrite(endpoint) && answer.status === 200);
-    const faults = judge(sent, answer, endpoint, judging);
+    const faults = judged(exchange.sent, answer, endpoint);
     const writes = isWrite(endpoint) && answer.status === 200 && answer.headers["holdfast-held"] === undefined;
     if (before !== undefined && !writes && answer.status !== 503) {
       refusedQuietly += answer.status >= 400 ? 1 : 0;
@@ -78,6 +78,15 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
       if (after !== before) faults.push(`${answer.status}, and the logs went from ${before} to ${after}`);
     }
     return { faults, exchange };
+  }
+
+  /** An answer that is so wrong that it cannot even be judged is found, too. */
+  function judged(...what: Parameters<typeof judge> extends [...infer Rest, Judging] ? Rest : never): string[] {
+    try {
+      return judge(...what, judging);
+    } catch (error) {
+      return [`an answer that cannot be judged: ${error instanceof Error ? error.stack : error}`];
+    }
   }
 
   async function batch(plan: readonly Plan[], counted: boolean): Promise<Violation[]> {
@@ -111,7 +120,9 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
       throw new Error(same.fault);
     });
     // Values that trip are made on purpose: no need to lean towards small ones.
-    await fc.check(property, { seed: seed + n, numRuns: BATCHES, unbiased: true });
+    const { failed, errorInstance } = await fc.check(property, { seed: seed + n, numRuns: BATCHES, unbiased: true });
+    // A fault of ours, not of the server's.
+    if (failed && !smallest) throw errorInstance;
     return smallest;
   }
 

@@ -162,7 +162,7 @@ export const endpoints = {
     body: BulkBody,
     batchBody: true,
     reply: { 200: BulkReply },
-    errors: ["too_many_operations", "invalid_idempotency_key"],
+    errors: ["too_many_operations"],
   },
   readCommit: {
     summary: "Read a commit's receipt again",
@@ -297,6 +297,7 @@ export const endpoints = {
     audience: "secret_key",
     query: { user: { description: "Whose keys; required." } },
     reply: { 200: EphemeralKeysDeleted },
+    errors: ["missing_field"],
   },
   readIdentity: { summary: "Who this token is, and what it may do", audience: "token", reply: { 200: Identity } },
   createOrganization: {

@@ -14,6 +14,7 @@ import {
 import { type Transaction, transaction } from "../db/transaction.ts";
 import { base62, newId } from "../ids.ts";
 import type { Principal } from "../rules/participant.ts";
+import { isRecordId } from "../rules/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { tokenOf, tokenPrefixes } from "../rules/token.ts";
 import { capabilityGrant, ephemeralGrant, type TokenGrant } from "../rules/token-request.ts";
@@ -77,8 +78,9 @@ export function scopedTokenFlows(
       const more = found.length > limit && last !== undefined;
       return { tokens, nextCursor: more ? cursors.seal(context, { at: last.issuedAt, id: last.id }) : null };
     },
-    read: ({ world }, kind, id) => readToken(db, { world, kind, id }),
+    read: async ({ world }, kind, id) => (isRecordId(id) ? await readToken(db, { world, kind, id }) : undefined),
     async rotate({ world }, id, { graceSeconds = 0, ttlSeconds = limits.capabilityTtlSeconds }) {
+      if (!isRecordId(id)) return undefined;
       const minted = await transaction(db, async (tx) => {
         const name = { world, kind: "capability" as const, id };
         // A statement of its own: of two rotations at once the second sees what the first did.
@@ -92,6 +94,7 @@ export function scopedTokenFlows(
       return minted;
     },
     async revoke({ world }, kind, id) {
+      if (!isRecordId(id)) return undefined;
       return (await revokeToken(db, { world, kind, id }, 0)) ? revoked(id) : undefined;
     },
     async revokeAllOf({ world }, user) {

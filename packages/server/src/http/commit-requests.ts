@@ -45,6 +45,8 @@ export function singleCommit(
   body: SingleBody,
 ): CommitRequest | Refusal {
   const model = path.model.toLowerCase();
+  // Bodies cannot carry a NUL, addresses can; Postgres keeps no text that has one.
+  if (model.includes("\0")) return refuse("unknown_model", { param: "model" });
   if (path.id !== undefined && body.id !== undefined && body.id !== path.id)
     return refuse("id_mismatch", { param: "id" });
   const names = commitNames(sender, body);

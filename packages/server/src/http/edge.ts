@@ -55,6 +55,8 @@ export async function createEdge({
   });
   // Node would drop headers beyond its count in silence; all are taken, and counted below.
   app.server.maxHeadersCount = 0;
+  // An expectation that it does not know Node would answer itself, with 417 and no envelope.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   letGoWhenStopping(app, stopping);
   app.decorate("stopping", stopping);
   app.decorate("docUrl", docUrl);
@@ -186,7 +188,11 @@ function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refus
 }
 
 /** What Node's parser refused before there was a request: an envelope all the same, and the connection ends. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, docUrl: DocUrl): void {
+function answerBrokenRequest(
+  error: Error & { code?: string; rawPacket?: unknown },
+  socket: Socket,
+  docUrl: DocUrl,
+): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
@@ -200,8 +206,11 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, d
               ? "The request took too long to arrive."
               : "The request is not valid HTTP.",
         });
-  endWithRefusal(socket, refusal, docUrl);
+  endWithRefusal(socket, refusal, docUrl, isHead(error.rawPacket));
 }
+
+const isHead = (packet: unknown): boolean => Buffer.isBuffer(packet) && packet.subarray(0, 5).equals(HEAD);
+const HEAD = Buffer.from("HEAD ");
 
 /** The methods that a path answers to, when it is one of ours at all. */
 function methodsOf(app: FastifyInstance, url: string): string[] {

@@ -22,7 +22,11 @@ function foretold(document: Plain) {
     const said = (operation.responses as Record<string, { $ref?: string; content?: Plain; headers?: Plain }>)[status];
     if (!said) throw new Error(`${method} ${template} is not said to answer ${status}: ${text.slice(0, 300)}`);
     const pointer = said.$ref?.slice(1) ?? `${at}/responses/${status}`;
-    const whole = pointer.split("/").slice(1).reduce<unknown>(inside, document) as { content: Plain; headers: Plain };
+    const whole = pointer.split("/").slice(1).reduce<unknown>(inside, document) as {
+      content: Plain;
+      headers: Plain;
+      description: string;
+    };
     const type = String(headers["content-type"]).split(";")[0] ?? "";
     if (!(type in whole.content)) throw new Error(`${method} ${template} is not said to answer with ${type}`);
     const known = new Set(Object.keys(whole.headers));
@@ -33,6 +37,8 @@ function foretold(document: Plain) {
     });
     if (!check(type === "application/json" ? body : text))
       throw new Error(`${method} ${template} ${status}: ${JSON.stringify(check.errors)} in ${text.slice(0, 500)}`);
+    if (status >= 400 && !whole.description.includes(`- [\`${body.code}\`]`))
+      throw new Error(`${method} ${template} is not said to answer ${status} ${body.code}`);
     return { status, headers, text, body };
   };
 }
@@ -139,6 +145,7 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["createCapability", "/v1/capabilities", { json: { wideScope: true, participantKind: "user" } }, 400],
   ["listCapabilities", "/v1/capabilities?limit=1", {}, 200],
   ["listCapabilities", "/v1/capabilities?starting_after=x", {}, 400],
+  ["listCapabilities", "/v1/capabilities", { headers: { "idempotency-key": ["a", "b"] } }, 400],
   ["readCapability", "/v1/capabilities/cap_none", {}, 404],
   ["rotateCapability", "/v1/capabilities/cap_none/rotate", {}, 404],
   ["revokeCapability", "/v1/capabilities/cap_none", {}, 404],
@@ -199,6 +206,8 @@ test("[E6] the check of answers would find a wrong one", async () => {
   const template = templateOf("readRecord");
   expect(() => check(template, { ...answer, body: { ...answer.body, stamp: "1" } })).toThrow(/must be integer/);
   expect(() => check(template, { ...answer, status: 418 })).toThrow(/not said to answer 418/);
+  const refused = { ...answer, status: 404, body: { type: "x", message: "x", code: "commit_not_found" } };
+  expect(() => check(template, refused)).toThrow(/not said to answer 404 commit_not_found/);
   expect(() => check(template, { ...answer, headers: { ...answer.headers, "retry-after": "1" } })).toThrow(/header/);
 });
 

@@ -37,6 +37,14 @@ test("[H1] an error says what, why and under which request", async () => {
   expect(one.headers["x-request-id"]).not.toBe("req_mine");
 });
 
+test("[H1] an expectation that nobody knows is passed over: the answer is what it would be without", async () => {
+  for (const expectation of ["the impossible", "100-continue, more"]) {
+    const headers = { expect: expectation };
+    expect((await call("GET", `${POST}/s1`, { headers })).status).toBe(200);
+    await refused("GET", `${POST}/nobody`, { headers }, 404, "record_not_found", "id");
+  }
+});
+
 test("[H2] every route of the table answers under both addresses, wants a token, and refuses other methods", async () => {
   for (const [name, [method, path]] of Object.entries(paths)) {
     const address = path.replace(":model", "slide").replace(":id", "s1");
@@ -322,6 +330,25 @@ test.each([
   expect(text).toMatch(/x-request-id: req_/);
   expect(text.toLowerCase()).toContain("connection: close");
   expect(JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4))).toMatchObject({ type: "validation_error" });
+});
+
+test("[H11] a HEAD that is no HTTP is answered without a body, too", async () => {
+  const text = await rawRequest(app.url, Buffer.from(`HEAD ${POST}\u00e9 HTTP/1.1\r\nhost: x\r\n\r\n`, "latin1"));
+  expect(text).toMatch(/^HTTP\/1\.1 400 .*connection: close\r\n\r\n$/s);
+});
+
+test("[H7] what no text of ours may hold is not in any address: whatever is named so is not there", async () => {
+  for (const [name, [method, path]] of Object.entries(paths)) {
+    const token =
+      (endpoints as Record<string, { audience: string }>)[name]?.audience === "operator" ? ADMIN : keys.live;
+    for (const parameter of path.match(/:[A-Za-z]+/g) ?? []) {
+      const address = path.replace(parameter, "a%00").replace(":model", "slide").replace(/:\w+/, "s1");
+      const json =
+        name === "createRecord" ? { id: "s9", data: {} } : name === "updateRecord" ? { data: {} } : undefined;
+      const answer = await call(method, address, { token, json });
+      expect([name, parameter, answer.status]).toEqual([name, parameter, expect.toBeOneOf([400, 404])]);
+    }
+  }
 });
 
 test("[H5] a header that may come once came twice", async () => {

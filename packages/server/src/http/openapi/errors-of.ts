@@ -3,6 +3,8 @@ import { type EndpointSchema, type ErrorCode, errorCodes, statusesInBodies } fro
 const ALWAYS: readonly ErrorCode[] = [
   "token_in_query",
   "duplicate_header",
+  // The header twice: also where no key is taken.
+  "invalid_idempotency_key",
   "headers_too_large",
   "auth_no_credentials",
   "apikey_invalid",
@@ -27,7 +29,6 @@ const WITH_BODY: readonly ErrorCode[] = [
 ];
 const WRITES: readonly ErrorCode[] = [
   "invalid_id",
-  "invalid_idempotency_key",
   "idempotency_key_mismatch",
   "read_at_in_future",
   "stale_context",
