@@ -60,9 +60,9 @@ export async function measureCommits({
     say(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
     const large = await largeServer(stage);
     const writes =
-      (server: ServerReady, connections = CONNECTIONS) =>
+      (server: ServerReady, connections = CONNECTIONS, tokens = server.tokens) =>
       async () => {
-        const requests = server.tokens.map((token) => ({ path: "/v1/models/slide", token, body: create }));
+        const requests = tokens.map((token) => ({ path: "/v1/models/slide", token, body: create }));
         return (await runLoad({ url: server.url, connections, seconds, requests })).perSecond;
       };
     const bulks = (server: ServerReady) => async () =>
@@ -96,6 +96,7 @@ export async function measureCommits({
       ["one1", writes(one, 1)],
       ["one16", writes(one, 16)],
       ["one64", writes(one)],
+      ["scoped64", writes(one, CONNECTIONS, [one.scoped])],
       ["single64", writes(single)],
       ["slow64", writes(slow)],
       ["slowSingle64", writes(slowSingle)],
@@ -186,6 +187,12 @@ function commitRows(runs: ReadonlyMap<string, Runs>): Row[] {
       "one64",
       `**${share("one64", "echo")}** of the echo; ${share("one64", "floor")} of one-row transactions`,
       "target 0.35",
+    ),
+    row(
+      "the same with a token of one model and one group",
+      "scoped64",
+      `**${share("scoped64", "one64")}** of a secret key's`,
+      "target 0.90",
     ),
     row(
       "the same, one commit per round",

@@ -14,15 +14,30 @@ export interface ServerReady {
   readonly url: string;
   readonly tokens: readonly string[];
   readonly organizations: readonly string[];
+  /** A capability of the first organisation's for slides of one deck: each of its writes is asked about its scope. */
+  readonly scoped: string;
 }
 
 const plan = JSON.parse(process.argv[2] ?? "{}") as ServerPlan;
 const adminToken = "benchmark-operator";
-const server = await startServer({ databaseUrl: plan.databaseUrl, adminToken, port: 0, laneCommits: plan.laneCommits });
+// A scoped token's rate is limited by default; here it is the scope that is measured.
+const limits = { rateRk: 0, inFlightRk: 1_024 };
+const server = await startServer({
+  databaseUrl: plan.databaseUrl,
+  adminToken,
+  port: 0,
+  laneCommits: plan.laneCommits,
+  limits,
+});
 const made = plan.tokens
   ? { tokens: plan.tokens, organizations: [] }
   : await makeOrganizations(server, plan.organizations);
-process.stdout.write(`${JSON.stringify({ url: server.url, ...made } satisfies ServerReady)}\n`);
+const { token: scoped } = await post<{ token: string }>(
+  `${server.url}/v1/capabilities`,
+  made.tokens[0] as string,
+  JSON.stringify({ operations: ["slide.*"], syncGroups: ["deck:deck-1"], ttlSeconds: 86_400 }),
+);
+process.stdout.write(`${JSON.stringify({ url: server.url, ...made, scoped } satisfies ServerReady)}\n`);
 process.on("SIGTERM", () => void server.close().then(() => process.exit(0)));
 
 async function makeOrganizations(

@@ -84,6 +84,15 @@ export const chapter: Chapter = {
       const { id } = receiptOf(answer);
       t.answered(await t.get(`${favorites}/${id}`), 200, { id: someText, data: { id: String(id) } });
     }),
+    check("Favorite: a batch makes an id where a create has none, and its receipt's id names the first.", async (t) => {
+      const create = { action: "create", model: FAVORITE, data: {} };
+      const key = t.id();
+      const answer = await t.post("/v1/commits", { operations: [create] }, { key });
+      t.answered(answer, 200, { status: "confirmed", id: someText });
+      const { id } = receiptOf(answer);
+      t.answered(await t.get(`${favorites}/${id}`), 200, { id: someText, data: { id: String(id) } });
+      t.is((await t.post("/v1/commits", { operations: [create] }, { key })).text, answer.text, "the receipt");
+    }),
     check("Favorite: an update without data is a confirmed no-op.", async (t) => {
       const id = t.id();
       const created = t.answered(await t.post(favorites, { id, data: {} }), 200, { lastSyncId: atLeast(1) });

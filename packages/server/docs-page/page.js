@@ -22,7 +22,8 @@ async function draw(token) {
     spec: description,
     dom_id: "#description",
     deepLinking: true,
-    docExpansion: "list",
+    // With a whole world's models there are more operations than Swagger UI opens at once: it then draws a few and stops.
+    docExpansion: token === "" ? "list" : "none",
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
     requestSnippetsEnabled: true,

@@ -131,8 +131,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const isOriginAllowed = originCheck(options.origins);
   const limits: ServerLimits = { ...serverLimits, ...options.limits };
-  const strangers = createStrangers(limits.rateStrangers, Date.now);
-  const door = createDoor(authenticator, strangers, createTraffic(limits, Date.now));
+  const strangers = createStrangers(limits.rateStrangers);
+  const door = createDoor(authenticator, strangers, createTraffic(limits));
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
   const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, stopping: stopping.signal });

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { ErrorEnvelope, RequiredCapability } from "./error.ts";
 import { limits } from "./limits.ts";
-import { Operation, type Operation as OperationType, Read } from "./operation.ts";
+import { Operation, type OperationBody, Read } from "./operation.ts";
 import { StaleNotification } from "./stale.ts";
 
 const ClientNames = {
@@ -24,7 +24,7 @@ export const CommitBody = Type.Object(
   },
   { additionalProperties: false },
 );
-export type CommitBody = Omit<Static<typeof CommitBody>, "operations"> & { operations: OperationType[] };
+export type CommitBody = Omit<Static<typeof CommitBody>, "operations"> & { operations: OperationBody[] };
 
 /** Body of `POST /v1/commits/bulk`: commits in order, each atomic alone. Each is checked by itself. */
 export const BulkBody = Type.Object(
@@ -55,7 +55,7 @@ export const CommitReceipt = Type.Object({
   missingIds: Type.Optional(Type.Array(Type.String())),
   /** Why the write was held: one notice for each record or premise that moved. */
   notifications: Type.Optional(Type.Array(StaleNotification)),
-  /** Favorite only: the id that was made for a create without one. */
+  /** Favorite only: the id that was made for a create without one, the first when there were several. */
   id: Type.Optional(Type.String()),
   /** Why it was rejected. */
   error: Type.Optional(

@@ -43,7 +43,7 @@ export {
   SchemaPushed,
   SchemaRead,
 } from "./model-schema.ts";
-export { ACTIONS, type Action, Operation, Read } from "./operation.ts";
+export { ACTIONS, type Action, Operation, type OperationBody, Read } from "./operation.ts";
 export { Deleted, Organization, OrganizationBody, RevokeBody, SecretKey, SecretKeyBody } from "./operator.ts";
 export { type EndpointName, paths, STREAM_PATH } from "./paths.ts";
 export { BareWriteBody, Claim, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";

@@ -14,8 +14,8 @@ export const Operation = Type.Object(
     action: Type.Union(ACTIONS.map((action) => Type.Literal(action))),
     /** A declared model, whatever its case. */
     model: Type.String(),
-    /** Chosen by the client, also on create. */
-    id: Type.String(),
+    /** Chosen by the client, also on create; the server makes one for the create of a `favorite` that has none. */
+    id: Type.Optional(Type.String()),
     data: Type.Optional(Data),
     /** The log position that the operation is based on; absent: it is not checked. */
     readAt: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -29,7 +29,10 @@ export const Operation = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Operation = Omit<Static<typeof Operation>, "action"> & { action: Action };
+/** As it is asked for. */
+export type OperationBody = Omit<Static<typeof Operation>, "action"> & { action: Action };
+/** As it happens: on one record. */
+export type Operation = OperationBody & { id: string };
 
 /** A premise: "this row, these fields, or this group has not moved since `readAt`". */
 export const Read = Type.Object(

@@ -14,6 +14,9 @@ import type { StaleNotification } from "../protocol/stale.ts";
 /** One item of a bulk's answer. */
 export type BulkItem = { httpStatus: number } & Record<string, unknown>;
 
+/** As the SDK sends them: with every id. */
+type Commit = Omit<CommitBody, "operations"> & { readonly operations: readonly Operation[] };
+
 interface ServerRow extends Row {
   readonly syncId: number;
 }
@@ -65,7 +68,7 @@ export class ModelServer {
   }
 
   bulk(text: string, actor: string): { object: "list"; data: BulkItem[] } {
-    const { commits } = JSON.parse(text) as { commits: CommitBody[] };
+    const { commits } = JSON.parse(text) as { commits: Commit[] };
     const failed = new Map<string, number>();
     const data = commits.map((commit, index): BulkItem => {
       const keys = commit.operations.map(recordKey);
@@ -78,7 +81,7 @@ export class ModelServer {
     return { object: "list", data };
   }
 
-  commit(commit: CommitBody, actor: string): BulkItem {
+  commit(commit: Commit, actor: string): BulkItem {
     const body = JSON.stringify(commit);
     const name = `${actor} ${commit.clientTxId}`;
     const known = this.#receipts.get(name);
@@ -122,7 +125,7 @@ export class ModelServer {
     this.wasRestored = true;
   }
 
-  #decide(commit: CommitBody, actor: string): BulkItem {
+  #decide(commit: Commit, actor: string): BulkItem {
     for (const operation of commit.operations) {
       if ((operation.readAt ?? 0) > this.head) return refusal("read_at_in_future");
       const code = this.#refusals.map((refuses) => refuses(operation)).find((c) => c !== undefined);
@@ -196,7 +199,7 @@ export class ModelServer {
     };
   }
 
-  #receipt(commit: CommitBody, more: { notifications?: StaleNotification[]; missingIds?: string[] }): BulkItem {
+  #receipt(commit: Commit, more: { notifications?: StaleNotification[]; missingIds?: string[] }): BulkItem {
     const held = more.notifications !== undefined;
     const receipt: CommitReceipt = {
       object: "commit_receipt",
@@ -216,7 +219,7 @@ export class ModelServer {
     return { httpStatus: 200, ...receipt };
   }
 
-  #entry(o: Operation, before: Row | undefined, commit: CommitBody, actor: string, syncId: number): LogEntry {
+  #entry(o: Operation, before: Row | undefined, commit: Commit, actor: string, syncId: number): LogEntry {
     const createdAt = new Date(Date.UTC(2030, 0, 1) + syncId).toISOString();
     const model = this.#schema.models[o.model] ?? this.#schema.models[tableOf(o.model)];
     const after = applyOperation(before, { action: o.action, id: o.id, data: o.data as JsonObject }, model, createdAt);

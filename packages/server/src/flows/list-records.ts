@@ -37,7 +37,7 @@ export interface ListPage {
 export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
 
 /** Lists that may have to read a whole model share a part of the connections, so that other reads find one. */
-const SLOW_LISTS = { most: 4, patienceMs: 1_000 };
+const SLOW_LISTS = { most: 4, patienceMs: 1_000, longestMs: 5_000 };
 
 /** One page of a model's records, in a total order that does not depend on how deep the page lies. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {

@@ -3,6 +3,7 @@ import type { Database } from "../db/pool.ts";
 import {
   insertToken,
   listTokens,
+  lockToken,
   readToken,
   revokeToken,
   revokeTokensOf,
@@ -82,6 +83,8 @@ export function scopedTokenFlows(
       if (!isRecordId(id)) return undefined;
       const minted = await transaction(db, async (tx) => {
         const name = { world, kind: "capability" as const, id };
+        // A statement of its own: of two rotations at once the second sees what the first did.
+        await lockToken(tx, name);
         const old = await readToken(tx, name);
         if (old?.status !== "active") return undefined;
         await revokeToken(tx, name, graceSeconds);

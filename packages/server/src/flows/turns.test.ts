@@ -6,8 +6,10 @@ afterEach(() => void vi.useRealTimers());
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-test("[G11] so many work at a time, the others in order, and who waits too long goes without", async () => {
-  const turns = createTurns({ most: 2, patienceMs: 100 });
+const limits = { patienceMs: 100, longestMs: 500 };
+
+test("[G11] so many work at a time, the others in order, however many there are while they are quick", async () => {
+  const turns = createTurns({ most: 2, ...limits });
   let working = 0;
   const started: number[] = [];
   const all = Array.from({ length: 7 }, (_, i) =>
@@ -20,13 +22,23 @@ test("[G11] so many work at a time, the others in order, and who waits too long 
     }),
   );
   await vi.advanceTimersByTimeAsync(1_000);
-  // Two at 0 ms, two at 40, two at 80; the last one waited 100.
-  expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4, 5, undefined]);
-  expect(started).toEqual([0, 1, 2, 3, 4, 5]);
+  // The last one waited 120 ms, but never 100 without a turn that ended.
+  expect(await Promise.all(all)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  expect(started).toEqual([0, 1, 2, 3, 4, 5, 6]);
+});
+
+test.each([
+  ["nobody's turn ends", 300, 1],
+  ["it has waited too long in all", 90, 6],
+])("[G11] one goes without when %s", async (_, ms, done) => {
+  const turns = createTurns({ most: 1, ...limits });
+  const all = Array.from({ length: 12 }, () => turns.take(() => sleep(ms).then(() => "done")));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect((await Promise.all(all)).filter((one) => one === "done")).toHaveLength(done);
 });
 
 test("[G11] work that fails gives its place on", async () => {
-  const turns = createTurns({ most: 1, patienceMs: 100 });
+  const turns = createTurns({ most: 1, ...limits });
   const failing = turns.take(async () => {
     await sleep(10);
     throw new Error("no");

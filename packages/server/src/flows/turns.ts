@@ -6,11 +6,15 @@ export interface Turns {
 
 export interface TurnsOptions {
   readonly most: number;
+  /** So long nobody's turn ended: what is being done takes long. While turns end, one waits on. */
   readonly patienceMs: number;
+  /** But never longer than this. */
+  readonly longestMs: number;
 }
 
-export function createTurns({ most, patienceMs }: TurnsOptions): Turns {
+export function createTurns({ most, patienceMs, longestMs }: TurnsOptions): Turns {
   let free = most;
+  let endedAt = Number.NEGATIVE_INFINITY;
   const waiting = new Set<() => void>();
 
   function mayStart(): Promise<boolean> {
@@ -19,20 +23,29 @@ export function createTurns({ most, patienceMs }: TurnsOptions): Turns {
       return Promise.resolve(true);
     }
     return new Promise((resolve) => {
+      const since = performance.now();
       const start = () => {
         clearTimeout(timer);
         resolve(true);
       };
-      const timer = setTimeout(() => {
-        waiting.delete(start);
-        resolve(false);
-      }, patienceMs);
+      const giveUpLater = (ms: number) =>
+        setTimeout(() => {
+          const now = performance.now();
+          const leftMs = Math.min(Math.max(since, endedAt) + patienceMs, since + longestMs) - now;
+          if (leftMs > 0) timer = giveUpLater(leftMs);
+          else {
+            waiting.delete(start);
+            resolve(false);
+          }
+        }, ms);
+      let timer = giveUpLater(patienceMs);
       waiting.add(start);
     });
   }
 
   /** The place goes to whoever waits longest, without becoming free in between. */
   function end(): void {
+    endedAt = performance.now();
     const [next] = waiting;
     if (!next) free += 1;
     else {

@@ -5,7 +5,7 @@ import {
   CommitBody,
   type CreateBody,
   type EndpointName,
-  type Operation,
+  type OperationBody,
   type Read,
   type UpdateBody,
 } from "@holdfast/sdk/protocol";
@@ -49,23 +49,19 @@ export function singleCommit(
   if (model.includes("\0")) return refuse("unknown_model", { param: "model" });
   if (path.id !== undefined && body.id !== undefined && body.id !== path.id)
     return refuse("id_mismatch", { param: "id" });
-  const madeId =
-    endpoint === "createRecord" && body.id === undefined && model === "favorite" ? newId("fav_") : undefined;
-  const id = path.id ?? body.id ?? madeId;
-  if (id === undefined) return refuse("missing_field", { param: "id" });
   const names = commitNames(sender, body);
   if (isRefusal(names)) return names;
-  const operation: Operation = {
+  const id = path.id ?? body.id;
+  const operation = operationOn({
     action: ACTION_OF[endpoint],
     model,
-    id,
+    ...(id !== undefined && { id }),
     ...dataOf(endpoint, model, body),
     ...(body.claim !== undefined && { claim: body.claim }),
     ...(body.onStale !== undefined && { onStale: body.onStale }),
     ...(body.readAt !== undefined && { readAt: body.readAt }),
-  };
-  const refusal = checkOperation(operation);
-  if (refusal) return refusal;
+  });
+  if (isRefusal(operation)) return operation;
   return {
     principal: sender.principal,
     endpoint,
@@ -76,7 +72,6 @@ export function singleCommit(
     ...names,
     serverTxId: newId("stx_"),
     fingerprint: fingerprint(endpoint, [model, ...(path.id === undefined ? [] : [path.id])], body),
-    ...(madeId !== undefined && { madeId }),
   };
 }
 
@@ -91,10 +86,10 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
   const names = commitNames(sender, body);
   if (isRefusal(names)) return names;
   const operations: CommitOperation[] = [];
-  for (const [index, operation] of body.operations.entries()) {
-    const refusal = checkOperation(operation);
-    if (refusal) return { ...refusal, param: `operations[${index}].${refusal.param}` };
-    operations.push(keyed({ ...operation, model: operation.model.toLowerCase() }));
+  for (const [index, asked] of body.operations.entries()) {
+    const operation = operationOn({ ...asked, model: asked.model.toLowerCase() });
+    if (isRefusal(operation)) return { ...operation, param: `operations[${index}].${operation.param}` };
+    operations.push(operation);
   }
   const reads: Read[] = [];
   for (const [index, read] of (body.reads ?? []).entries()) {
@@ -152,11 +147,21 @@ function commitNames(
   return { idempotencyKey: found.key, clientTxId: body.clientTxId ?? found.key ?? newId("ctx_") };
 }
 
-function checkOperation({ id, idempotencyKey }: Operation): Refusal | undefined {
-  if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
+/** What was asked, on its record: a favorite that is made without an id is given one. */
+function operationOn(asked: OperationBody): CommitOperation | Refusal {
+  const { id, idempotencyKey } = asked;
+  const makesId = id === undefined && asked.action === "create" && asked.model === "favorite";
+  if (id === undefined && !makesId) return refuse("missing_field", { param: "id" });
+  if (id !== undefined && !isRecordId(id)) return refuse("invalid_id", { param: "id" });
   if (idempotencyKey !== undefined && !isVisibleName(idempotencyKey))
     return refuse("invalid_idempotency_key", { param: "idempotencyKey" });
-  return undefined;
+  return {
+    ...asked,
+    id: id ?? newId("fav_"),
+    ...(makesId && { makesId }),
+    // Of what was asked: the same again is given another id, and is the same all the same.
+    ...(idempotencyKey !== undefined && { fingerprint: sha256(canonical(asked, "idempotencyKey")) }),
+  };
 }
 
 function checkRead({ model, id, group, fields }: Read): Refusal | undefined {
@@ -170,11 +175,6 @@ function checkRead({ model, id, group, fields }: Read): Refusal | undefined {
   if (model === undefined) return refuse("missing_field", { param: "model" });
   if (id === undefined) return refuse("missing_field", { param: "id" });
   return isRecordId(id) ? undefined : refuse("invalid_id", { param: "id" });
-}
-
-function keyed(operation: Operation): CommitOperation {
-  if (operation.idempotencyKey === undefined) return operation;
-  return { ...operation, fingerprint: sha256(canonical(operation, "idempotencyKey")) };
 }
 
 /** Over what was asked, not over how it was spelled: aliases are translated, nulls dropped, keys sorted, the key left out. */

@@ -585,6 +585,53 @@ test("[C11] favorite may be made without an id, and has a dialect of its own", a
   await refused("POST", POST, { json: { id: null, data: {} } }, 400, "missing_field", "id");
 });
 
+test("[C11] a batch may make favorites without ids: the receipt names the first, a replay makes none", async () => {
+  const make = (recordId: string, more = {}) => ({ action: "create", model: "Favorite", data: { recordId }, ...more });
+  const listed = async (recordId: string) => {
+    const { body } = await call("GET", `/v1/models/favorite?filter[recordId]=${recordId}`);
+    return (body.data as { id: string }[]).map(({ id }) => id);
+  };
+  const json = { operations: [make("b0", { id: "mine" }), make("b1", { id: null }), make("b2")] };
+  const made = await call("POST", "/v1/commits", { json, key: "favs" });
+  expect(made.body).toMatchObject({ status: "confirmed", ops: 3, id: expect.stringMatching(/^fav_[0-9A-Za-z]{24}$/) });
+  expect(await listed("b1")).toEqual([made.body.id]);
+  expect(await listed("b2")).toEqual([expect.stringMatching(/^fav_/)]);
+  const again = await call("POST", "/v1/commits", { json, key: "favs" });
+  expect([again.text, again.headers["idempotent-replayed"]]).toEqual([made.text, "true"]);
+
+  // An operation's own key stands for what was asked; what is not made again is not named.
+  const keyed = { operations: [make("b3", { idempotencyKey: "once" })] };
+  const once = await call("POST", "/v1/commits", { json: keyed });
+  const twice = await call("POST", "/v1/commits", { json: keyed });
+  expect([once.body.status, twice.body.status, twice.body.id]).toEqual(["confirmed", "confirmed", undefined]);
+  expect(await listed("b3")).toEqual([once.body.id]);
+
+  const bulk = { commits: [{ clientTxId: "f1", operations: [make("b4")] }] };
+  const [item] = (await call("POST", "/v1/commits/bulk", { json: bulk })).body.data as { id: string }[];
+  expect(await listed("b4")).toEqual([item?.id]);
+
+  for (const operation of [
+    { action: "create", model: "slide", data: {} },
+    { action: "update", model: "favorite", data: {} },
+    { action: "delete", model: "favorite" },
+  ])
+    await refused(
+      "POST",
+      "/v1/commits",
+      { json: { operations: [operation] } },
+      400,
+      "missing_field",
+      "operations[0].id",
+    );
+  expect((await call("DELETE", `/v1/models/favorite/${made.body.id}`)).body.status).toBe("confirmed");
+});
+
+test("[C10] favorites without ids count in a bulk as all operations do", async () => {
+  const operations = Array.from({ length: 100 }, () => ({ action: "create", model: "favorite", data: {} }));
+  const commits = Array.from({ length: 11 }, (_, at) => ({ clientTxId: `many${at}`, operations }));
+  await refused("POST", "/v1/commits/bulk", { json: { commits } }, 400, "too_many_operations", "commits");
+});
+
 test("[C6] elsewhere an empty update is refused", async () => {
   await refused("PATCH", `${POST}/s1`, { json: { data: {} } }, 400, "empty_update", "data");
   await refused("PATCH", `${POST}/s1`, { json: {} }, 400, "missing_field", "data");

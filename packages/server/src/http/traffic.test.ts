@@ -1,14 +1,15 @@
 import { EventEmitter } from "node:events";
 import { type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import type { FastifyReply } from "fastify";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { TokenPrefix } from "../rules/token.ts";
 import { createTraffic } from "./traffic.ts";
 
+afterEach(() => void vi.useRealTimers());
+
 /** Requests of one token, as far as traffic sees them; each is answered when it is told to be. */
 function open(limits: Partial<ServerLimits> = {}) {
-  const clock = { now: 0 };
-  const traffic = createTraffic({ ...serverLimits, ...limits }, () => clock.now);
+  const traffic = createTraffic({ ...serverLimits, ...limits });
   const arrive = (prefix: TokenPrefix, tokenId = prefix as string, longPoll = false) => {
     const raw = new EventEmitter();
     const headers: Record<string, unknown> = {};
@@ -25,19 +26,20 @@ function open(limits: Partial<ServerLimits> = {}) {
     }
     return count;
   };
-  return { clock, arrive, letIn };
+  return { arrive, letIn };
 }
 
 test.each(["rk", "ek"] as const)("[B1] %s_: 200 at once, then 100 a second, for each token", (prefix) => {
-  const { clock, letIn, arrive } = open();
+  vi.useFakeTimers();
+  const { letIn, arrive } = open();
   expect(letIn(250, prefix)).toBe(200);
   expect(letIn(1, prefix, "another")).toBe(1);
   const refused = arrive(prefix);
   expect(refused.verdict).toMatchObject({ code: "rate_limited" });
   expect(refused.headers).toEqual({ "ratelimit-limit": 200, "ratelimit-remaining": 0, "ratelimit-reset": 2 });
-  clock.now += 1_000;
+  vi.advanceTimersByTime(1_000);
   expect(letIn(250, prefix)).toBe(100);
-  clock.now += 60_000;
+  vi.advanceTimersByTime(60_000);
   expect(letIn(250, prefix)).toBe(200);
 });
 

@@ -24,10 +24,10 @@ interface Lanes {
 }
 
 /** How often a token may ask, and how much of it runs at once: per token, in this process. */
-export function createTraffic(limits: ServerLimits, now: () => number): Traffic {
+export function createTraffic(limits: ServerLimits): Traffic {
   const { waitingPerToken: waiting, waitingMs } = limits;
   const lanes = (rate: number, most: number, longPolls: number): Lanes => ({
-    rate: createRateLimiter(rate, 2 * rate, now),
+    rate: createRateLimiter(rate, 2 * rate),
     requests: createInFlight({ most, waiting, waitingMs }),
     longPolls: createInFlight({ most: longPolls, waiting, waitingMs }),
   });
@@ -53,7 +53,7 @@ function isWithinRate(rate: RateLimiter, tokenId: string, reply: FastifyReply): 
   void reply.headers({
     "ratelimit-limit": rate.burst,
     "ratelimit-remaining": remaining,
-    "ratelimit-reset": rate.resetSeconds(remaining),
+    "ratelimit-reset": rate.resetSeconds(tokenId),
   });
   return left >= 0;
 }

@@ -9,10 +9,10 @@ import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import { isSameView, type View, viewName, viewOf } from "../rules/view.ts";
 import { type DocUrl, envelopeOf } from "../wire/envelope.ts";
+import { fullBucket } from "../wire/full-bucket.ts";
 import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import type { Strangers } from "../wire/strangers.ts";
-import { createFrameBudget } from "./frame-budget.ts";
 import type { Hub, Subscription } from "./hub.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
 import type { Seat } from "./seats.ts";
@@ -65,7 +65,7 @@ export function createSession(
   { address, seat }: Connection,
 ): Session {
   const id = newId("ses_");
-  const withinBudget = createFrameBudget(now);
+  const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   let phase: Phase = { name: "greeting" };
   /** What the reader asked to hear, and what it gets of that. */
   let wish: Wish = { models: undefined, groups: undefined };
@@ -150,8 +150,11 @@ export function createSession(
     if (!seen) return;
     leave();
     const subscription = await hub.listen(principal.world, { hear, schemaPushed });
-    const head = await log.head(principal.world);
-    const schema = await log.schema(principal.world);
+    // After the subscription: what comes from here on is heard.
+    const [head, schema] = await where(principal.world).catch((error: unknown) => {
+      subscription.end();
+      throw error;
+    });
     if (socket.readyState !== socket.OPEN) return subscription.end();
     phase = { name: "catching-up", principal, token, subscription };
     wish = { models, groups };
@@ -174,6 +177,9 @@ export function createSession(
     if (position < head.trimmedTo) return resync("trimmed");
     await catchUp(principal.world, schema);
   }
+
+  /** Where a log ends, and how its records look. */
+  const where = async (world: number) => [await log.head(world), await log.schema(world)] as const;
 
   /** Reads the log from the reader's position until it meets the tail; from there on the tail tells. */
   async function catchUp(world: number, schema: LiveSchema): Promise<void> {
@@ -249,7 +255,7 @@ export function createSession(
   }
 
   socket.on("message", (data, isBinary) => {
-    if (!withinBudget()) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
+    if (!frameBudget.tryRemoveTokens(1)) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
     turn = turn
       .then(() => receive(data as Buffer, isBinary))
       .catch(() => fail(refuse("unavailable"), closeCodes.restarting));
@@ -268,8 +274,12 @@ export function createSession(
       if (slowSince !== undefined && now() - slowSince > limits.slowReaderMs)
         return close(closeCodes.slowReader, "reads too slowly");
       if (phase.name === "greeting") return;
-      const principal = await authenticator.principalOf(phase.token);
-      if (isRefusal(principal)) fail(principal, closeCodes.token);
+      const { token } = phase;
+      const principal = await authenticator.principalOf(token);
+      // A fresh token may have taken its place meanwhile.
+      const current = phase as Phase;
+      if (isRefusal(principal) && current.name !== "greeting" && current.token === token)
+        fail(principal, closeCodes.token);
     },
     close,
     revoke(tokenId) {

@@ -5,6 +5,8 @@ import type { Principal } from "./participant.ts";
 export interface CommitOperation extends Operation {
   /** Of the operation without its key; only there when it carries a key of its own. */
   readonly fingerprint?: string;
+  /** Its id is the server's (favorite alone): the receipt names it. */
+  readonly makesId?: boolean;
 }
 
 /** One atomic commit, ready to be judged. The edge has checked its shape and made its ids. */
@@ -22,8 +24,6 @@ export interface CommitRequest {
   readonly serverTxId: string;
   /** Over endpoint, path and body: the same key with another one is a conflict. */
   readonly fingerprint: string;
-  /** Set when the server made the record's id (favorite alone): the receipt names it. */
-  readonly madeId?: string;
 }
 
 /** What a commit's receipt is stored under: its key and the name that it is known by, mostly the same. */

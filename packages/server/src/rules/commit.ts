@@ -42,11 +42,13 @@ export function decideCommit(state: WorldState, commit: CommitRequest): Decision
   if (refused) return { kind: "refused", refusal: refused };
   const held = [...draft.held, ...premises.held];
   if (held.length > 0) return { kind: "held", receipt: heldReceipt(commit, state.head.logId, state.head.syncId, held) };
-  const lastSyncId = draft.lines.at(-1)?.syncId ?? draft.createdAt ?? state.head.syncId;
+  const { head } = state;
+  const lastSyncId = draft.lines.at(-1)?.syncId ?? draft.createdAt ?? head.syncId;
+  const { lines, missingIds, madeId } = draft;
   return {
     kind: "confirmed",
-    lines: draft.lines,
-    receipt: confirmedReceipt(commit, { lastSyncId, logId: state.head.logId, missingIds: draft.missingIds }),
+    lines,
+    receipt: confirmedReceipt(commit, { lastSyncId, logId: head.logId, missingIds, madeId }),
   };
 }
 
@@ -105,6 +107,8 @@ interface Draft {
   readonly held: StaleNotification[];
   /** Position of an earlier create that this commit only repeats. */
   createdAt?: number;
+  /** The first id that the server made for it. */
+  madeId?: string;
   exists?: Refusal;
   stale?: Refusal;
 }
@@ -113,6 +117,7 @@ function draftCommit(state: WorldState, commit: CommitRequest): Draft {
   const draft: Draft = { records: new Map(), lines: [], missingIds: [], held: [] };
   for (const [index, operation] of commit.operations.entries()) {
     if (isRepeated(state, commit, operation)) continue;
+    if (operation.makesId) draft.madeId ??= operation.id;
     const { name, model } = state.models.get(operation.model) as { name: string; model: Model };
     const key = recordKey(operation.model, operation.id);
     const before = draft.records.has(key) ? (draft.records.get(key) ?? null) : (state.records.get(key) ?? null);

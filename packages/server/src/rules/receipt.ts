@@ -7,9 +7,14 @@ export interface Outcome {
   readonly lastSyncId: number;
   readonly logId: string;
   readonly missingIds: readonly string[];
+  /** The first id that the server made. */
+  readonly madeId: string | undefined;
 }
 
-export function confirmedReceipt(commit: CommitRequest, { lastSyncId, logId, missingIds }: Outcome): CommitReceipt {
+export function confirmedReceipt(
+  commit: CommitRequest,
+  { lastSyncId, logId, missingIds, madeId }: Outcome,
+): CommitReceipt {
   return {
     object: "commit_receipt",
     clientTxId: commit.clientTxId,
@@ -20,7 +25,7 @@ export function confirmedReceipt(commit: CommitRequest, { lastSyncId, logId, mis
     logId,
     ops: commit.operations.length,
     ...(missingIds.length > 0 && { missingIds: [...missingIds] }),
-    ...(commit.madeId !== undefined && { id: commit.madeId }),
+    ...(madeId !== undefined && { id: madeId }),
   };
 }
 

@@ -1,44 +1,72 @@
-import { expect, test } from "vitest";
+import fc from "fast-check";
+import { beforeEach, expect, test, vi } from "vitest";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 
-function limiter(perSecond: number, burst: number, mostKeys?: number) {
-  const clock = { now: 1_000 };
-  return { clock, limiter: createRateLimiter(perSecond, burst, () => clock.now, mostKeys) as RateLimiter };
-}
+// The buckets read the clock themselves.
+beforeEach(() => void vi.useFakeTimers());
+
+const limiter = (...limits: Parameters<typeof createRateLimiter>) => createRateLimiter(...limits) as RateLimiter;
 const takes = (one: RateLimiter, key: string, times: number) =>
   Array.from({ length: times }, () => one.take(key)).filter((left) => left >= 0).length;
 
 test("[B1] 200 at once, then 100 a second", () => {
-  const { clock, limiter: one } = limiter(100, 200);
+  const one = limiter(100, 200);
   expect(takes(one, "a", 250)).toBe(200);
-  clock.now += 1_000;
+  vi.advanceTimersByTime(1_000);
   expect(takes(one, "a", 250)).toBe(100);
-  clock.now += 10_000;
+  vi.advanceTimersByTime(10_000);
   expect(takes(one, "a", 250)).toBe(200);
+});
+
+test("[B1] no sender, however it spreads its requests, gets more than the burst and the rate", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(30), { maxLength: 600 }), (pauses) => {
+      const one = limiter(100, 200);
+      const began = performance.now();
+      let granted = 0;
+      for (const pause of pauses) {
+        vi.advanceTimersByTime(pause);
+        granted += takes(one, "a", 1);
+      }
+      expect(granted).toBeLessThanOrEqual(200 + (performance.now() - began) / 10 + 1e-6);
+    }),
+  );
 });
 
 test("[B1] what was refused costs nothing, and others are not touched", () => {
-  const { clock, limiter: one } = limiter(1, 2);
+  const one = limiter(1, 2);
   expect([one.take("a"), one.take("a"), one.take("a"), one.take("a")]).toEqual([1, 0, -1, -1]);
   expect(one.hasNone("a")).toBe(true);
   expect([one.take("b"), one.hasNone("b"), one.hasNone("nobody")]).toEqual([1, false, false]);
-  clock.now += 1_000;
+  vi.advanceTimersByTime(1_000);
   expect([one.hasNone("a"), one.take("a"), one.take("a")]).toEqual([false, 0, -1]);
-  expect(one.resetSeconds(0)).toBe(2);
+});
+
+test("[B1] whole seconds until all of it may come again", () => {
+  const one = limiter(100, 200);
+  expect(one.resetSeconds("a")).toBe(0);
+  one.take("a");
+  expect(one.resetSeconds("a")).toBe(1);
+  takes(one, "a", 250);
+  expect(one.resetSeconds("a")).toBe(2);
+  vi.advanceTimersByTime(1_000);
+  expect(one.resetSeconds("a")).toBe(1);
+  vi.advanceTimersByTime(1_000);
+  expect(one.resetSeconds("a")).toBe(0);
 });
 
 test("[B1] a rate of 0 is none", () => {
-  expect(createRateLimiter(0, 0, () => 0)).toBeUndefined();
+  expect(createRateLimiter(0, 0)).toBeUndefined();
 });
 
 test("[B1] the memory is bounded: full buckets are dropped first, then the oldest", () => {
-  const { clock, limiter: one } = limiter(1, 2, 3);
+  const one = limiter(1, 2, 3);
   for (const key of ["a", "b", "c"]) takes(one, key, 2);
-  clock.now += 500;
+  vi.advanceTimersByTime(500);
   takes(one, "d", 1);
   // "a" was the oldest: it begins anew.
   expect([one.hasNone("b"), one.hasNone("a"), one.take("a")]).toEqual([true, false, 1]);
-  clock.now += 60_000;
+  vi.advanceTimersByTime(60_000);
   for (let i = 0; i < 10; i += 1) one.take(`e${i}`);
   expect([one.hasNone("e9"), takes(one, "e9", 5)]).toEqual([false, 1]);
 });

@@ -1,4 +1,5 @@
-import { leftAt, type Rate, secondsUntil } from "../rules/token-bucket.ts";
+import type { TokenBucket } from "limiter";
+import { fullBucket } from "./full-bucket.ts";
 
 /** A bucket for each key, in this process's memory. */
 export interface RateLimiter {
@@ -7,8 +8,8 @@ export interface RateLimiter {
   /** Takes one: how many are left then, or -1 when there was none. */
   take(key: string): number;
   hasNone(key: string): boolean;
-  /** Seconds until all of them are there again, with so many left. */
-  resetSeconds(left: number): number;
+  /** Whole seconds until all of them are there again. */
+  resetSeconds(key: string): number;
 }
 
 /** Keys that are remembered: beyond it, those whose bucket is full again are dropped, and then the oldest. */
@@ -16,44 +17,44 @@ const MOST_KEYS = 10_000;
 const SWEEP_MS = 1_000;
 
 /** Undefined for a rate of 0: there is no limit. */
-export function createRateLimiter(
-  perSecond: number,
-  burst: number,
-  now: () => number,
-  mostKeys = MOST_KEYS,
-): RateLimiter | undefined {
+export function createRateLimiter(perSecond: number, burst: number, mostKeys = MOST_KEYS): RateLimiter | undefined {
   if (perSecond === 0) return undefined;
-  const rate: Rate = { perSecond, burst };
-  const buckets = new Map<string, { left: number; at: number }>();
+  const buckets = new Map<string, TokenBucket>();
   let sweptAt = Number.NEGATIVE_INFINITY;
 
-  function makeRoom(time: number): void {
-    if (time - sweptAt >= SWEEP_MS) {
-      sweptAt = time;
-      for (const [key, level] of buckets) if (leftAt(level, rate, time) >= burst) buckets.delete(key);
+  function makeRoom(): void {
+    const now = performance.now();
+    if (now - sweptAt >= SWEEP_MS) {
+      sweptAt = now;
+      for (const [key, bucket] of buckets) if (leftIn(bucket) >= burst) buckets.delete(key);
     }
     if (buckets.size >= mostKeys) buckets.delete(buckets.keys().next().value as string);
+  }
+
+  function bucketOf(key: string): TokenBucket {
+    const known = buckets.get(key);
+    if (known) return known;
+    if (buckets.size >= mostKeys) makeRoom();
+    const bucket = fullBucket(perSecond, burst);
+    buckets.set(key, bucket);
+    return bucket;
   }
 
   return {
     burst,
     take(key) {
-      const time = now();
-      const bucket = buckets.get(key);
-      if (!bucket) {
-        if (buckets.size >= mostKeys) makeRoom(time);
-        buckets.set(key, { left: burst - 1, at: time });
-        return burst - 1;
-      }
-      const left = leftAt(bucket, rate, time);
-      bucket.at = time;
-      bucket.left = left >= 1 ? left - 1 : left;
-      return left >= 1 ? left - 1 : -1;
+      const bucket = bucketOf(key);
+      return bucket.tryRemoveTokens(1) ? bucket.content : -1;
     },
     hasNone(key) {
       const bucket = buckets.get(key);
-      return bucket !== undefined && leftAt(bucket, rate, now()) < 1;
+      return bucket !== undefined && leftIn(bucket) < 1;
     },
-    resetSeconds: (left) => secondsUntil(burst, left, rate),
+    resetSeconds: (key) => Math.ceil((buckets.get(key)?.getWaitTime(burst) ?? 0) / 1_000),
   };
+}
+
+function leftIn(bucket: TokenBucket): number {
+  bucket.drip();
+  return bucket.content;
 }

@@ -9,8 +9,8 @@ export interface Strangers {
   areTooMany(address: string): boolean;
 }
 
-export function createStrangers(perSecond: number, now: () => number): Strangers {
-  const rate = createRateLimiter(perSecond, perSecond, now);
+export function createStrangers(perSecond: number): Strangers {
+  const rate = createRateLimiter(perSecond, perSecond);
   // Nobody came yet: the usual case, asked with every request.
   let any = false;
   return {

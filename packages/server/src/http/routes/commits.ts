@@ -121,7 +121,10 @@ async function submitBulk(
   elements: readonly Element[],
   docUrl: DocUrl,
 ): Promise<Answer<"commitBulk">> {
-  const operations = elements.reduce((sum, { element }) => sum + recordsNamed(element).length, 0);
+  const operations = elements.reduce(
+    (sum, { element, commit }) => sum + (isRefusal(commit) ? recordsNamed(element) : commit.operations).length,
+    0,
+  );
   if (operations > limits.operationsPerBulk)
     return {
       refusal: refuse("too_many_operations", {
