@@ -76,7 +76,9 @@ const KNOWN_CODES = new Set<number>([
   1009,
 ]);
 const FRAMES = new Set(["welcome", "entries", "schema", "resync", "pong", "error"]);
+/** So long nothing more comes; and so long the first frame may take. */
 const QUIET_MS = 60;
+const FIRST_MS = 500;
 
 export interface Played {
   readonly faults: readonly string[];
@@ -133,7 +135,7 @@ export async function play(script: Script, memory: Memory, judging: Judging): Pr
   }
   // Until it is closed, or has been quiet for a while.
   for (const end = performance.now() + 1_500; code === undefined && performance.now() < end; ) {
-    if (performance.now() - lastHeard > QUIET_MS) break;
+    if (performance.now() - lastHeard > (heard === 0 ? FIRST_MS : QUIET_MS)) break;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   const byThem = code;

@@ -81,8 +81,11 @@ function withKey(object: Readonly<Record<string, unknown>>, key: string, value: 
   return Object.defineProperty({ ...object }, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
+/** Deeper ones are not worth the time that it takes to list them. */
+const DEEPEST = 12;
+
 function placesOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
-  const inner = Array.isArray(value) || isObject(value) ? Object.entries(value) : [];
+  const inner = path.length < DEEPEST && (Array.isArray(value) || isObject(value)) ? Object.entries(value) : [];
   return [path, ...inner.flatMap(([name, item]) => placesOf(item, [...path, name]))];
 }
 

@@ -18,6 +18,7 @@ export function report(findings: Findings): string {
     ["sockets", streams.sockets],
     ["frames sent, heard", `${streams.framesSent}, ${streams.framesHeard}`],
     ["closed by the server", listed(streams.closes)],
+    ["longest that the asking program stood still itself", `${findings.ownPauseMs.toFixed(0)} ms`],
     ["process exits", findings.exits],
     ["violations", violations.length],
     ["seconds", Math.round(findings.seconds)],
@@ -34,7 +35,7 @@ export function report(findings: Findings): string {
     "slowest",
     ...tally.slowest.map(({ ms, exchange }) => `  ${ms.toFixed(0).padStart(5)} ms  ${oneLine(exchange)}`),
     "",
-    ...lines.map(([what, figure]) => `${what.padEnd(50)} ${figure}`),
+    ...lines.map(([what, figure]) => `${what.padEnd(52)} ${figure}`),
     ...violations.map(violationText),
     "",
   ].join("\n");

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ModelSchema } from "@holdfast/sdk/protocol";
 import { auditSight, auditWorld, readWorld } from "./audit.ts";
 import { type Cast, castFor, type Scope } from "./cast.ts";
@@ -30,6 +31,8 @@ export interface Findings {
   /** Entries in the logs that were read in the end. */
   readonly entries: number;
   readonly exits: number;
+  /** The longest that we stood still ourselves: no answer can have been heard meanwhile. */
+  readonly ownPauseMs: number;
   readonly seconds: number;
 }
 
@@ -44,6 +47,8 @@ const SCHEMA = JSON.parse(
 /** Fires generated requests and frames at a server of its own, and judges every answer. */
 export async function run({ databaseUrl, requests, seed, connections, say }: RunOptions): Promise<Findings> {
   const begun = performance.now();
+  const pauses = monitorEventLoopDelay({ resolution: 5 });
+  pauses.enable();
   const server = await watchServer(databaseUrl);
   const heads = await openHeads(databaseUrl);
   try {
@@ -90,9 +95,11 @@ export async function run({ databaseUrl, requests, seed, connections, say }: Run
       refusedQuietly,
       entries,
       exits: isOver() ? 1 : 0,
+      ownPauseMs: pauses.max / 1e6,
       seconds: (performance.now() - begun) / 1_000,
     };
   } finally {
+    pauses.disable();
     await heads.close();
     await server.stop();
   }
