@@ -232,6 +232,14 @@ test("[O10] an organisation is dumped and restored: rows, log, receipts and keys
   expect(JSON.parse(beside.out).organization).not.toBe(organization);
 });
 
+test("[O10] a dump that cannot be written is told in a sentence", async () => {
+  for (const name of ["dump.ndjson", "dump.ndjson.gz"]) {
+    const there = { DATABASE_URL: app.databaseUrl };
+    const { code, err } = await start(["dump", join(folder, "missing", name), "--org", organization], there).ended;
+    expect([code, err]).toEqual([1, expect.stringMatching(/^holdfast: .* cannot be written: ENOENT[^\n]*\n$/)]);
+  }
+});
+
 test("[O10] a dump that is cut off, damaged or none at all restores nothing", async () => {
   const path = join(folder, "small.ndjson");
   const { body } = await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "small" } });

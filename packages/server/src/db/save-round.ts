@@ -45,7 +45,8 @@ export interface Round {
 }
 
 /**
- * Everything that a round writes, in one statement, with each payload sent and parsed once.
+ * Everything that a round writes, in one statement, with each payload sent and parsed once. What is hidden beside a row
+ * stays with its record: one that was deleted and made again in the same round is another.
  * Rows that were deleted are taken away by `deleteRecords` beside it.
  */
 export const saveRound = (round: Round): Statement<void> => ({
@@ -111,7 +112,8 @@ with line as materialized (
   from line where row
   on conflict (world, model, id) do update set sync_id = excluded.sync_id, data = excluded.data, groups = excluded.groups,
     archived_at = excluded.archived_at, created_sync_id = excluded.created_sync_id, created_by = excluded.created_by,
-    created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by
+    created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by,
+    hidden = case when record.created_sync_id = excluded.created_sync_id then record.hidden end
 ), grouped as (
   insert into holdfast.group_head as g (world, name, sync_id, writer, other_sync_id)
   select world, name, "syncId", writer, "otherSyncId"

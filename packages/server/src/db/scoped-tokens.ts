@@ -92,6 +92,15 @@ export async function readToken(db: Transaction, { world, kind, id }: TokenName)
   return rows[0] && toToken(rows[0]);
 }
 
+/** Nobody else ends or replaces the token until this transaction is over. */
+export async function lockToken(tx: Transaction, { world, kind, id }: TokenName): Promise<void> {
+  await tx.query("select 1 from holdfast.scoped_token where world = $1 and kind = $2 and id = $3 for update", [
+    world,
+    kind,
+    id,
+  ]);
+}
+
 export interface TokenQuestion {
   readonly world: number;
   readonly kind: ScopedKind;

@@ -37,8 +37,8 @@ export async function pushSchema(pool: Database, world: number, push: SchemaPush
     const filled = await modelsWithRecords(tx, world, before);
     const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
     if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
-    const rewritten = await modelsToRewrite(tx, world, before, diff, renames, filled);
-    const hidden = diff.dropped.map((name) => name.toLowerCase()).filter((key) => filled.has(key));
+    const rewritten = await modelsToRewrite(tx, world, before, diff, renames);
+    const hidden = diff.dropped.map((name) => name.toLowerCase());
     const version = head.schemaVersion + 1;
     await insertSchema(tx, world, {
       version,
@@ -66,22 +66,24 @@ export async function pushSchema(pool: Database, world: number, push: SchemaPush
 
 const NOTHING: StoredSchema = { version: 0, hash: "", models: {}, changes: {}, hiddenModels: [], rowsVersion: 0 };
 
-/** The models, declared or hidden, that have records; in lower case. */
+/** The models that have records; in lower case. */
 async function modelsWithRecords(tx: Transaction, world: number, before: StoredSchema): Promise<ReadonlySet<string>> {
   const filled = new Set<string>();
-  for (const key of [...Object.keys(before.models).map((name) => name.toLowerCase()), ...before.hiddenModels])
+  for (const key of Object.keys(before.models).map((name) => name.toLowerCase()))
     if (await hasRecords(tx, world, key)) filled.add(key);
   return filled;
 }
 
-/** Models whose stored rows say something else under the new schema than under the old one. */
+/**
+ * Models whose stored rows, or entries where no row is left, say something else under the new schema than under the old
+ * one.
+ */
 async function modelsToRewrite(
   tx: Transaction,
   world: number,
   before: StoredSchema,
   { changed, problems }: SchemaDiff,
   renames: Renames,
-  filled: ReadonlySet<string>,
 ): Promise<string[]> {
   const found: string[] = [];
   for (const name of changed) {
@@ -91,7 +93,7 @@ async function modelsToRewrite(
       before.hiddenModels.includes(key) ||
       problems.some(({ model, field }) => field !== undefined && model.toLowerCase() === key) ||
       (await hasHiddenValues(tx, world, key));
-    if (filled.has(key) && isOther) found.push(name);
+    if (isOther) found.push(name);
   }
   return found;
 }

@@ -6,7 +6,7 @@ export interface LiveSchema {
   readonly version: number;
   readonly hash: string;
   readonly models: ReadonlyMap<string, DeclaredModel>;
-  /** Models that a forced push took away while they had records: nobody sees those. */
+  /** Models that a forced push took away: nobody sees their records. */
   readonly hiddenModels: readonly string[];
   /** The version that last changed rows without an entry in the log. */
   readonly rowsVersion: number;

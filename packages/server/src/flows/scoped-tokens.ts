@@ -3,6 +3,7 @@ import type { Database } from "../db/pool.ts";
 import {
   insertToken,
   listTokens,
+  lockToken,
   readToken,
   revokeToken,
   revokeTokensOf,
@@ -80,6 +81,8 @@ export function scopedTokenFlows(
     async rotate({ world }, id, { graceSeconds = 0, ttlSeconds = limits.capabilityTtlSeconds }) {
       const minted = await transaction(db, async (tx) => {
         const name = { world, kind: "capability" as const, id };
+        // A statement of its own: of two rotations at once the second sees what the first did.
+        await lockToken(tx, name);
         const old = await readToken(tx, name);
         if (old?.status !== "active") return undefined;
         await revokeToken(tx, name, graceSeconds);

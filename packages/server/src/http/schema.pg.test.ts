@@ -93,6 +93,38 @@ test("[M7] a model that is dropped takes its records and entries with it, and br
   expect(JSON.parse(filed[1] ?? "{}")).toMatchObject({ id: "n" });
 });
 
+test("[M7] what force hides is shown in no older entry, also when the records are gone", async () => {
+  const { push, ask, log } = await world({ ...note({ a: text, b: text }), other: { fields: { a: text } } });
+  for (const model of ["note", "other"]) {
+    await ask("POST", `/v1/models/${model}`, { id: "r", data: { a: "x" } });
+    await ask("DELETE", `/v1/models/${model}/r`);
+  }
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: "y" } });
+  await ask("DELETE", "/v1/models/note/n");
+  await push(note({ b: text }), { force: true });
+  await push({ ...note({ b: text }), other: { fields: { c: text } } });
+  const told = (await log()).filter(({ verb }) => verb === "created").map(({ model, data }) => [model, data]);
+  expect(told).toEqual([
+    ["Note", { id: "r" }],
+    ["other", { id: "r" }],
+    ["Note", { id: "n", b: "y" }],
+  ]);
+});
+
+test("[M7] what was hidden goes with its record, also when another is made in its place in the same commit", async () => {
+  const { push, ask, listed } = await world(note({ a: text, b: text }));
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: "old" } });
+  await push(note({ a: text }), { force: true });
+  await ask("POST", "/v1/commits", {
+    operations: [
+      { action: "delete", model: "note", id: "n" },
+      { action: "create", model: "note", id: "n", data: { a: "new" } },
+    ],
+  });
+  await push(note({ a: text, b: text }));
+  expect(await listed("/v1/models/note")).toEqual([{ id: "n", a: "new" }]);
+});
+
 test("[M8] a rename takes rows, entries, groups and the stale check with it", async () => {
   const { push, ask, log, listed } = await world(
     note({ deck: text, a: text }, { groups: [{ kind: "deck", from: "deck" }] }),

@@ -342,6 +342,25 @@ test("[K8] a rotated token goes on for its grace, and the new one is the same pa
   expect((await call("GET", "/v1/identity", { token: String(third.body.token) })).status).toBe(200);
 });
 
+test("[K8] of rotations at the same time one wins: a token has one successor", async () => {
+  for (let round = 0; round < 5; round++) {
+    const { id } = await capability({ wideScope: true });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => call("POST", `/v1/capabilities/${id}/rotate`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404]);
+  }
+});
+
+test("[H7] what cannot be a token's id names none", async () => {
+  for (const id of ["%00", "a%00b", "%F0%9F%98%80", ".", "a".repeat(300)])
+    for (const [method, path, code] of [
+      ["GET", `/v1/capabilities/${id}`, "capability_not_found"],
+      ["DELETE", `/v1/capabilities/${id}`, "capability_not_found"],
+      ["POST", `/v1/capabilities/${id}/rotate`, "capability_not_found"],
+      ["DELETE", `/v1/ephemeral_keys/${id}`, "ephemeral_key_not_found"],
+    ] as const)
+      expect([id, (await call(method, path)).body.code]).toEqual([id, code]);
+});
+
 test("[K8] every key of a person can be revoked at once", async () => {
   const mine = [await person("gone"), await person("gone")];
   const other = await person("stays");

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -25,12 +24,18 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
       const gzip = file.endsWith(".gz") ? createGzip() : undefined;
       const sink = gzip ?? written;
       gzip?.pipe(written);
+      // Watched from the beginning: a folder that is not there, or a full disk, is told at any time.
+      const closed = finished(written).catch((error: Error) => {
+        throw new UsageError(`${file} cannot be written: ${error.message}`);
+      });
+      closed.catch(() => {});
       try {
         const counts = await dump(options.org, async (line) => {
-          if (!sink.write(`${line}\n`)) await once(sink, "drain");
+          if (!sink.write(`${line}\n`))
+            await Promise.race([new Promise<void>((drained) => void sink.once("drain", () => drained())), closed]);
         });
         sink.end();
-        await finished(written);
+        await closed;
         await rename(draft, file);
         out(options.json ? `${JSON.stringify(counts)}\n` : `dumped ${spelled(counts)} to ${file}\n`);
       } catch (error) {

@@ -2,6 +2,7 @@ import { type Capability, type EphemeralKey, limits } from "@holdfast/sdk/protoc
 import type { Identify } from "../../flows/identify.ts";
 import type { MintedToken, ScopedTokenFlows, StoredToken, TokenPage } from "../../flows/scoped-tokens.ts";
 import type { Principal } from "../../rules/participant.ts";
+import { isRecordId } from "../../rules/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";
@@ -28,15 +29,15 @@ export function tokenRoutes(flows: ScopedTokenFlows, identify: Identify): TokenH
     listCapabilities: async ({ principal, query }) =>
       listed(await page(flows, principal, "capability", query), capabilityOf),
     readCapability: async ({ principal, params: { id = "" } }) => {
-      const found = await flows.read(principal, "capability", id);
+      const found = isRecordId(id) ? await flows.read(principal, "capability", id) : undefined;
       return found ? { value: capabilityOf(found) } : noCapability;
     },
     rotateCapability: async ({ principal, params: { id = "" }, body }) => {
-      const next = await flows.rotate(principal, id, body ?? {});
+      const next = isRecordId(id) ? await flows.rotate(principal, id, body ?? {}) : undefined;
       return next ? minted(next, capabilityOf) : noCapability;
     },
     revokeCapability: async ({ principal, params: { id = "" } }) => {
-      const closed = await flows.revoke(principal, "capability", id);
+      const closed = isRecordId(id) ? await flows.revoke(principal, "capability", id) : undefined;
       return closed === undefined
         ? noCapability
         : { value: { object: "capability", id, deleted: true, activeSessionsClosed: closed } };
@@ -46,7 +47,7 @@ export function tokenRoutes(flows: ScopedTokenFlows, identify: Identify): TokenH
     listEphemeralKeys: async ({ principal, query }) =>
       listed(await page(flows, principal, "ephemeral_key", query), ephemeralKeyOf),
     revokeEphemeralKey: async ({ principal, params: { id = "" } }) => {
-      const closed = await flows.revoke(principal, "ephemeral_key", id);
+      const closed = isRecordId(id) ? await flows.revoke(principal, "ephemeral_key", id) : undefined;
       return closed === undefined
         ? { refusal: refuse("ephemeral_key_not_found", { param: "id" }) }
         : { value: { object: "ephemeral_key", id, deleted: true, activeSessionsClosed: closed } };
