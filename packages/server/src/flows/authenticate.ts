@@ -39,14 +39,15 @@ export function createAuthenticator(pool: Database, adminToken: string): Authent
     // Unknown tokens are not remembered: a stranger cannot fill the memory with guesses.
     if (!found) return undefined;
     if (remembered.size >= MOST_REMEMBERED) remembered.delete(remembered.keys().next().value as string);
-    remembered.set(token, { found, at: Date.now() });
+    remembered.set(token, { found, at: performance.now() });
     return found;
   }
 
   return {
     async principalOf(token) {
       const memory = remembered.get(token);
-      if (memory && Date.now() - memory.at < FRESH_MS) return verdict(memory.found, Date.now() - memory.at);
+      const ageMs = memory ? performance.now() - memory.at : FRESH_MS;
+      if (memory && ageMs < FRESH_MS) return verdict(memory.found, ageMs);
       if (!hasValidChecksum(token)) return refuse("apikey_invalid");
       return verdict(await lookUp(token), 0);
     },

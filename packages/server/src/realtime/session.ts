@@ -150,8 +150,11 @@ export function createSession(
     if (!seen) return;
     leave();
     const subscription = await hub.listen(principal.world, { hear, schemaPushed });
-    const head = await log.head(principal.world);
-    const schema = await log.schema(principal.world);
+    // After the subscription: what comes from here on is heard.
+    const [head, schema] = await where(principal.world).catch((error: unknown) => {
+      subscription.end();
+      throw error;
+    });
     if (socket.readyState !== socket.OPEN) return subscription.end();
     phase = { name: "catching-up", principal, token, subscription };
     wish = { models, groups };
@@ -174,6 +177,9 @@ export function createSession(
     if (position < head.trimmedTo) return resync("trimmed");
     await catchUp(principal.world, schema);
   }
+
+  /** Where a log ends, and how its records look. */
+  const where = async (world: number) => [await log.head(world), await log.schema(world)] as const;
 
   /** Reads the log from the reader's position until it meets the tail; from there on the tail tells. */
   async function catchUp(world: number, schema: LiveSchema): Promise<void> {
@@ -268,8 +274,12 @@ export function createSession(
       if (slowSince !== undefined && now() - slowSince > limits.slowReaderMs)
         return close(closeCodes.slowReader, "reads too slowly");
       if (phase.name === "greeting") return;
-      const principal = await authenticator.principalOf(phase.token);
-      if (isRefusal(principal)) fail(principal, closeCodes.token);
+      const { token } = phase;
+      const principal = await authenticator.principalOf(token);
+      // A fresh token may have taken its place meanwhile.
+      const current = phase as Phase;
+      if (isRefusal(principal) && current.name !== "greeting" && current.token === token)
+        fail(principal, closeCodes.token);
     },
     close,
     revoke(tokenId) {
