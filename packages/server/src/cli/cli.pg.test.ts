@@ -250,10 +250,17 @@ test("[O10] a dump that is cut off, damaged or none at all restores nothing", as
   const tried = async (text: string) => (await run("restore", await file("tried.ndjson", text), "--new-id")).err;
   expect(await tried(lines.slice(0, -1).join("\n"))).toMatch(/cut off/);
   expect(await tried(lines.toSpliced(2, 0, "{{{").join("\n"))).toMatch(/damaged/);
+  for (const row of ['{"world":1', '{"world":1}', '{"world":1,"name":"g","sync_id":1,"other_sync_id":1,"world":1}'])
+    expect(await tried(lines.toSpliced(lines.indexOf('{"what":"groups"}') + 1, 0, row).join("\n"))).toMatch(/damaged/);
+  expect(await tried('{"object":"holdfast_dump","version":1}')).toMatch(/no dump/);
   expect(await tried("hello")).toMatch(/damaged/);
   expect(await tried("{}")).toMatch(/no dump/);
   expect(await tried("")).toMatch(/cut off/);
   expect((await run("restore", path)).err).toMatch(/--new-id/);
+  await call("POST", "/v1/secret_keys", { token: ADMIN, json: { organization: body.id, livemode: true } });
+  await run("dump", path, "--org", String(body.id));
+  const sameKey = (await readFile(path, "utf8")).replace(String(body.id), "org_another");
+  expect((await run("restore", await file("key.ndjson", sameKey))).err).toMatch(/key_\w+ .* here already.*--new-id/);
   expect(await count()).toBe(before);
   expect((await run("dump", path, "--org", "org_none")).err).toMatch(/no organisation org_none/);
 });

@@ -10,7 +10,8 @@ export const DUMPED = {
 } as const;
 export type Dumped = keyof typeof DUMPED;
 
-const BATCH = 1_000;
+/** A record may have a few MiB, and a message of Postgres up to 1 GiB. */
+const BATCH = 200;
 
 /** Everything after this is as of one moment, however long it takes. */
 export async function beginDump(tx: Transaction): Promise<void> {
@@ -37,19 +38,20 @@ export async function* dumpRows(tx: Transaction, what: Dumped, world: number): A
   await tx.query("close dumped");
 }
 
-/** Writes rows back as they were dumped, into another world. */
+/** Writes rows back as they were dumped, into another world and no other: answers how many. */
 export async function restoreRows(
   tx: Transaction,
   what: Dumped,
   world: number,
   rows: readonly string[],
-): Promise<void> {
+): Promise<number> {
   const { table } = DUMPED[what];
-  await tx.query(
+  const { rowCount } = await tx.query(
     `insert into holdfast.${table} select r.* from unnest($1::text[]) with ordinality as x(row, n)
-     cross join lateral json_populate_record(null::holdfast.${table}, x.row::json) r order by x.n`,
-    [rows.map((row) => row.replace(/^\{"world":\d+/, `{"world":${world}`))],
+     cross join lateral json_populate_record(null::holdfast.${table}, x.row::json) r where r.world = $2 order by x.n`,
+    [rows.map((row) => row.replace(/^\{"world":\d+/, `{"world":${world}`)), world],
   );
+  return rowCount ?? 0;
 }
 
 export interface DumpedKey {
@@ -72,11 +74,14 @@ export async function dumpKeys(tx: Transaction, organization: string): Promise<D
   return rows;
 }
 
-export async function restoreKey(tx: Transaction, world: number, key: DumpedKey): Promise<void> {
-  await tx.query(
-    `insert into holdfast.secret_key (id, world, hash, last4, label, revoked_at) values ($1, $2, decode($3, 'hex'), $4, $5, $6)`,
+/** False: there is such a key already. */
+export async function restoreKey(tx: Transaction, world: number, key: DumpedKey): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `insert into holdfast.secret_key (id, world, hash, last4, label, revoked_at) values ($1, $2, decode($3, 'hex'), $4, $5, $6)
+     on conflict do nothing`,
     [key.id, world, key.hash, key.last4, key.label, key.revokedAt],
   );
+  return rowCount === 1;
 }
 
 /** Where a log ends, as JSON text. */

@@ -2,7 +2,8 @@ import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { StoredRow } from "../rules/schema-change.ts";
 import type { Transaction } from "./transaction.ts";
 
-const BATCH = 1_000;
+/** A record may have a few MiB, and a message to Postgres up to 1 GiB. */
+const BATCH = 200;
 
 /** Whether any record of a model has values that its schema hides. */
 export async function hasHiddenValues(tx: Transaction, world: number, model: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { errorState } from "../db/database-error.ts";
 import {
   beginDump,
   DUMPED,
@@ -94,7 +95,8 @@ export async function restoreOrganization(
     return value;
   };
   const first = objectOf(await next());
-  if (first.object !== "holdfast_dump") throw new DumpError("This is no dump of an organisation.");
+  if (first.object !== "holdfast_dump" || !first.organization || !Array.isArray(first.keys))
+    throw new DumpError("This is no dump of an organisation.");
   if (first.version !== VERSION) throw new DumpError(`The dump has version ${first.version}; this reads ${VERSION}.`);
   const { id: oldId, name } = first.organization as { id: string; name: string };
   const organization = asNew ? newId("org_") : oldId;
@@ -115,13 +117,17 @@ export async function restoreOrganization(
     await client.query("rollback").catch((failure: Error) => {
       broken = failure;
     });
+    // What the database cannot take was never dumped from one.
+    if (/^2[23]/.test(errorState(error) ?? ""))
+      throw new DumpError(`The dump is damaged, or being restored twice: ${(error as Error).message}`);
     throw error;
   } finally {
     client.release(broken);
   }
 }
 
-const BATCH = 1_000;
+/** A row may be a MiB or two. */
+const BATCH = 200;
 
 async function restoreWorlds(tx: Transaction, organization: string, next: () => Promise<string>): Promise<DumpCounts> {
   const counts = none();
@@ -129,7 +135,8 @@ async function restoreWorlds(tx: Transaction, organization: string, next: () => 
   let what: Dumped | undefined;
   let rows: string[] = [];
   const flush = async () => {
-    if (what && rows.length > 0) await restoreRows(tx, what, world, rows);
+    if (what && rows.length > 0 && (await restoreRows(tx, what, world, rows)) !== rows.length)
+      throw new DumpError("The dump is damaged: it has a row of another world.");
     rows = [];
   };
   for (;;) {
@@ -151,13 +158,15 @@ async function restoreWorlds(tx: Transaction, organization: string, next: () => 
       world = (await worldOf(tx, organization, mark.world === "live")) as number;
       await restoreHead(tx, world, JSON.stringify(mark.head));
       what = undefined;
-    } else if (PARTS.includes(mark.what as Dumped)) what = mark.what as Dumped;
+    } else if (world !== 0 && PARTS.includes(mark.what as Dumped)) what = mark.what as Dumped;
     else throw new DumpError(`The dump is damaged: ${line.slice(0, 80)}`);
   }
 }
 
 async function restoreKeys(tx: Transaction, organization: string, keys: readonly DumpedKey[]): Promise<void> {
-  for (const key of keys) await restoreKey(tx, (await worldOf(tx, organization, key.livemode)) as number, key);
+  for (const key of keys)
+    if (!(await restoreKey(tx, (await worldOf(tx, organization, key.livemode)) as number, key)))
+      throw new DumpError(`The key ${key.id} of the dump is here already. --new-id restores without keys.`);
 }
 
 function objectOf(line: string): Record<string, unknown> {
