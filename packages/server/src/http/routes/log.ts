@@ -16,7 +16,7 @@ export function logRoutes(
   awaitNews: AwaitNews,
 ): Pick<Handlers, "readLog" | "readSnapshot"> {
   return {
-    readLog: async ({ principal, query, signal }) => {
+    readLog: async ({ principal, query, signal, recheck }) => {
       const { world } = principal;
       const after = readInteger(query.one.after, { name: "after", min: 0, max: Number.MAX_SAFE_INTEGER, absent: 0 });
       const limit = readInteger(query.one.limit, {
@@ -37,6 +37,8 @@ export function logRoutes(
       const gone = signal();
       while (page.entries.length === 0 && page.examined >= page.stamp && Date.now() < deadline && !gone.aborted) {
         await awaitNews(world, page.stamp, deadline - Date.now(), gone);
+        const ended = await recheck();
+        if (ended) return { refusal: ended };
         page = await readLog(world, view, page.examined, limit);
       }
       if (page.examined < page.trimmedTo) return { refusal: refuse("resync_required", { param: "after" }) };
