@@ -110,6 +110,7 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
     let smallest: Violation | undefined;
     let shrinks = 0;
     const property = fc.asyncProperty(batches, async (plan) => {
+      if (!smallest && fired >= requests) return;
       if (smallest) shrinks += 1;
       else fired += plan.length;
       if (shrinks > MOST_SHRINKS) return;

@@ -30,15 +30,17 @@ export function scripts({ schema }: Judging): fc.Arbitrary<Script> {
   const models = fc.subarray(Object.keys(schema.models), { minLength: 1, maxLength: 4 });
   const groups = fc.array(groupName(schema), { minLength: 1, maxLength: 3 });
   const subscription = { models, groups };
-  const hello = fc.record(
+  const opening = {
+    frame: fc.constant("hello"),
+    since: fc.oneof(fc.constant(0), fc.nat(40)),
+    clientId: fc.constant("c0"),
+  };
+  const hello = fc.oneof(
+    { weight: 4, arbitrary: fc.record(opening, { requiredKeys: ["frame"] }) },
     {
-      frame: fc.constant("hello"),
-      since: fc.nat(40),
-      log: fc.constantFrom("log_x"),
-      clientId: fc.constant("c0"),
-      ...subscription,
+      weight: 2,
+      arbitrary: fc.record({ ...opening, log: fc.constant("log_x"), ...subscription }, { requiredKeys: ["frame"] }),
     },
-    { requiredKeys: ["frame"] },
   );
   const frame = fc.oneof(
     { weight: 3, arbitrary: fc.record({ frame: fc.constant("follow"), ...subscription }, { requiredKeys: ["frame"] }) },

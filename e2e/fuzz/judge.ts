@@ -34,7 +34,7 @@ export function judge(sent: Sent, answer: Answer, endpoint: EndpointName | undef
   if (!/^req_[0-9A-Za-z]{24}$/.test(String(id))) say(`x-request-id is ${id}`);
   const isJson = /^application\/json\b/.test(headers["content-type"] ?? "");
   const body = isJson && method !== "HEAD" ? jsonOf(text) : undefined;
-  if (body === BROKEN) say("what is said to be JSON is none");
+  if (body === BROKEN) return [...faults, "what is said to be JSON is none"];
   if (status >= 400 && method !== "HEAD")
     for (const fault of envelopeFaults(body, status, String(id), judging.url)) say(fault);
   if (endpoint) {

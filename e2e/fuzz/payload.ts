@@ -25,7 +25,13 @@ const text = fc.oneof(
 const time = fc
   .date({ min: new Date("1990-01-01"), max: new Date("2090-01-01"), noInvalidDate: true })
   .map((date) => date.toISOString());
-const anything = fc.jsonValue({ maxDepth: 2 });
+/** Whole numbers beyond what a double tells apart are refused: they are sent on purpose elsewhere. */
+const anything = fc
+  .jsonValue({ maxDepth: 2 })
+  .map(
+    (value) =>
+      JSON.parse(JSON.stringify(value), (_, item) => (Number.isInteger(item) ? item % 1_000 : item)) as unknown,
+  );
 
 function fieldValue(name: string, field: Field, { groups = [] }: Model): fc.Arbitrary<unknown> {
   const rule = groups.find(({ from }) => from === name);

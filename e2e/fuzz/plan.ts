@@ -64,6 +64,7 @@ const PRESENCE: Presence = {
 };
 const PRESENCE_AT: Readonly<Partial<Record<EndpointName, Presence>>> = {
   createRecord: { ...PRESENCE, id: 97 },
+  updateRecord: { ...PRESENCE, data: 97 },
   createCapability: { operations: 92, syncGroups: 92, wideScope: 20, participantKind: 60 },
   revokeEphemeralKeys: { user: 92 },
 };
@@ -82,7 +83,7 @@ const PAGES = [
 
 export function plans(schema: ModelSchema): fc.Arbitrary<Plan> {
   const mutations = fc.oneof(
-    { weight: 5, arbitrary: fc.constant([]) },
+    { weight: 6, arbitrary: fc.constant([]) },
     { weight: 5, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 3 }) },
   );
   const fresh = (Object.keys(paths) as EndpointName[]).map((endpoint) => ({
@@ -154,7 +155,7 @@ function freshPlan(
         ),
       ),
       query: queryOf(query, filters === true, { name, model, schema, presence }),
-      key: body ? fc.option(txName, { nil: undefined, freq: 3 }) : fc.constant(undefined),
+      key: body && endpoint !== "commitBulk" ? fc.option(txName, { nil: undefined, freq: 3 }) : fc.constant(undefined),
       body: bodyOptional ? fc.option(whole, { nil: undefined }) : whole,
       mutations,
     });
@@ -167,7 +168,9 @@ function freshPlan(
 
 const later = (what: Later["what"], most = 63) => fc.nat(most).map((n) => new Later(what, n));
 /** Mostly a new name, sometimes one that was there. */
-const txName = fc.oneof(fc.nat(100_000), fc.nat(30)).map((n) => `t${n}`);
+const txName = fc
+  .oneof({ weight: 9, arbitrary: fc.nat(1_000_000) }, { weight: 1, arbitrary: fc.nat(30) })
+  .map((n) => `t${n}`);
 const person = fc.nat(5).map((n) => `fz${n}`);
 
 function pathParameter(name: string, path: string, model: string): fc.Arbitrary<unknown> {
@@ -203,6 +206,7 @@ function hints(schema: ModelSchema, at: { name: string; model: Model; isWhole: b
     clientId: fc.constantFrom("c0", "c1", "c2"),
     transactionId: fc.constantFrom("x0", "x1"),
     group: groupName(schema),
+    reads: fc.array(readOf(schema), { minLength: 1, maxLength: 3 }),
     fields: fc.subarray(Object.keys(at.model.fields)),
     syncGroups: fc.array(groupName(schema), { minLength: 1, maxLength: 4 }),
     operations: fc.array(operation, { minLength: 1, maxLength: 4 }),
@@ -223,6 +227,25 @@ function hints(schema: ModelSchema, at: { name: string; model: Model; isWhole: b
   return (key, shape) =>
     key === "user" && shape.type === "object" ? shapedPerson : Object.hasOwn(known, key) ? known[key] : undefined;
 }
+
+/** A premise: on a record or on a group. */
+const readOf = (schema: ModelSchema): fc.Arbitrary<unknown> => {
+  const readAt = later("position", 400);
+  const onStale = fc.constantFrom("reject", "overwrite", "notify");
+  return fc.oneof(
+    fc.record(
+      {
+        model: fc.constantFrom(...Object.keys(schema.models)),
+        id: recordId,
+        readAt,
+        onStale,
+        fields: fc.constant(["title"]),
+      },
+      { requiredKeys: ["model", "id", "readAt"] },
+    ),
+    fc.record({ group: groupName(schema), readAt, onStale }, { requiredKeys: ["group", "readAt"] }),
+  );
+};
 
 const shapedPerson = person.map((id) => ({ id }));
 

@@ -35,7 +35,7 @@ export interface Findings {
 
 /** How much of a run goes one request after the other, so that it is seen what each does to the logs. */
 const QUIET_SHARE = 0.1;
-const SOCKETS_SHARE = 0.01;
+const SOCKETS_SHARE = 0.02;
 
 const SCHEMA = JSON.parse(
   readFileSync(new URL("../../packages/server/reference-schema.json", import.meta.url), "utf8"),
