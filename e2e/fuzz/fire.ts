@@ -70,7 +70,8 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
       say(`${tally.requests} requests, ${violations.length} violations`);
     if (isSilence(answer)) return { exchange, faults: mayBeSilent(sent) ? [] : [`no answer: ${answer.silence}`] };
     memory.learn(sent, answer, isWrite(endpoint) && answer.status === 200);
-    const faults = judged(exchange.sent, answer, endpoint);
+    // What is no HTTP is no request to any endpoint.
+    const faults = judged(exchange.sent, answer, answer.reason === "Refused" ? undefined : endpoint);
     const writes = isWrite(endpoint) && answer.status === 200 && answer.headers["holdfast-held"] === undefined;
     if (before !== undefined && !writes && answer.status !== 503) {
       refusedQuietly += answer.status >= 400 ? 1 : 0;

@@ -30,7 +30,12 @@ function faultsOf(endpoint: EndpointName | undefined, status: number, body: unkn
     scope,
   } as const;
   const headers = { "content-type": "application/json", "x-request-id": ID, ...more.headers };
-  return judge({ who, wire }, { status, text: JSON.stringify(body), ms: 1, ...more, headers }, endpoint, judging);
+  return judge(
+    { who, wire },
+    { status, reason: "", text: JSON.stringify(body), ms: 1, ...more, headers },
+    endpoint,
+    judging,
+  );
 }
 
 const envelope = (code: ErrorCode, more: object = {}) => ({

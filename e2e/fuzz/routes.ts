@@ -32,7 +32,8 @@ export function createRoutes(): Routes {
   };
 }
 
-const isParameter = (text: string): boolean => text !== "" && text.length <= MOST_PARAMETER;
+/** It may be empty: `/v1/models//a` is a record of the model of no name. */
+const isParameter = (text: string): boolean => text.length <= MOST_PARAMETER;
 
 /** As a router reads it: an encoded slash does not divide. Undefined: it cannot be decoded. */
 function decoded(path: string): string | undefined {

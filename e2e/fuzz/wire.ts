@@ -13,6 +13,8 @@ export interface Wire {
 
 export interface Answer {
   readonly status: number;
+  /** Behind the status: tells an answer to what was no HTTP. */
+  readonly reason: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   readonly ms: number;
@@ -51,6 +53,7 @@ export function send(agent: Agent, url: string, wire: Wire): Promise<Answer | Si
       response.on("end", () =>
         resolve({
           status: response.statusCode ?? 0,
+          reason: response.statusMessage ?? "",
           headers: response.headers,
           text: Buffer.concat(chunks).toString("utf8"),
           ms: ms(),
