@@ -154,8 +154,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${server}/realtime/session.ts`,
-        find: "if (isRefusal(principal)) fail(principal, closeCodes.token);",
-        replace: "",
+        find: "current.token === token",
+        replace: "current.token !== token",
       },
     ],
   },

@@ -10,7 +10,7 @@ import { type Round, type SavedGroup, type SavedLine, type SavedReceipt, saveRou
 import { begin, commit as commitTransaction } from "../db/statement.ts";
 import { writerOf } from "../rules/commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
-import type { SchemaChange } from "../rules/declared-model.ts";
+import type { DeclaredModel } from "../rules/declared-model.ts";
 import { entryText } from "../rules/entry-text.ts";
 import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
 import { presentFields } from "../rules/schema-change.ts";
@@ -152,16 +152,16 @@ async function lookUp(pipe: Pipe, world: number, state: WorldState, commits: rea
   for (const [i, [key, { model }]] of [...history].entries())
     state.history.set(
       key,
-      (lists[i] ?? []).map((entry) => inPresentWords(entry, state.models.get(model)?.changes ?? [])),
+      (lists[i] ?? []).map((entry) => inPresentWords(entry, state.models.get(model))),
     );
   for (const [position, author] of known) state.authors.set(position, author);
 }
 
-/** Fields that were renamed since are told by the names they have now. */
-const inPresentWords = (entry: FiledEntry, changes: readonly SchemaChange[]): FiledEntry =>
-  changes.length === 0 || entry.changedFields === null
+/** Fields that were renamed since are told by the names they have now, and hidden ones not at all. */
+const inPresentWords = (entry: FiledEntry, declared: DeclaredModel | undefined): FiledEntry =>
+  !declared || declared.changes.length === 0 || entry.changedFields === null
     ? entry
-    : { ...entry, changedFields: presentFields(entry.changedFields, entry.syncId, changes) };
+    : { ...entry, changedFields: presentFields(entry.changedFields, entry.syncId, declared) };
 
 function savedLines(world: number, schema: LiveSchema, now: string, judged: readonly Judged[]): SavedLine[] {
   const written = judged.flatMap(({ commit, decision }) =>

@@ -12,6 +12,8 @@ export interface Asked<N extends EndpointName> {
   readonly keyHeader: string | undefined;
   /** Fires when the caller is gone, or the server stops: a long poll answers then. */
   signal(): AbortSignal;
+  /** Whether the caller's token ended since the request came: asked by who waits. */
+  recheck(): Promise<Refusal | undefined>;
 }
 
 /** Query parameters as text: single ones, and those that may be repeated as lists. */

@@ -8,15 +8,20 @@ import { statusOf } from "../wire/envelope.ts";
 import type { Strangers } from "../wire/strangers.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** Who may come in, and when: sets the request's principal (none for the operator), or says why not. */
-export type Door = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  endpoint: Pick<EndpointSchema, "audience" | "query">,
-) => Promise<Refusal | undefined>;
+/** Who may come in, and when. */
+export interface Door {
+  /** Sets the request's principal (none for the operator), or says why not. */
+  enter(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    endpoint: Pick<EndpointSchema, "audience" | "query">,
+  ): Promise<Refusal | undefined>;
+  /** Of a request that has been in for a while: whether its token ended meanwhile. */
+  recheck(request: FastifyRequest): Promise<Refusal | undefined>;
+}
 
 export function createDoor(authenticator: Authenticator, strangers: Strangers, traffic: Traffic): Door {
-  return async (request, reply, { audience, query }) => {
+  const enter: Door["enter"] = async (request, reply, { audience, query }) => {
     const { authorization } = request.headers;
     const token = bearerToken(authorization);
     const address = request.socket.remoteAddress ?? "";
@@ -37,6 +42,14 @@ export function createDoor(authenticator: Authenticator, strangers: Strangers, t
     const longPoll = query !== undefined && "wait" in query && WAITS.test(searchOf(request.url));
     const refusal = traffic({ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll, reply });
     return refusal instanceof Promise ? await refusal : refusal;
+  };
+  return {
+    enter,
+    async recheck({ principal, headers: { authorization } }) {
+      const token = principal && bearerToken(authorization);
+      const found = token === undefined ? undefined : await authenticator.principalOf(token);
+      return found && isRefusal(found) ? found : undefined;
+    },
   };
 }
 

@@ -13,6 +13,7 @@ import { readQuery } from "./query.ts";
 /** Turns the three tables (paths, endpoints, handlers) into routes: who may ask, query, body's shape, answer. */
 export function mount(app: FastifyInstance, handlers: Handlers, door: Door): void {
   app.decorateRequest("principal");
+  app.decorateRequest("cameAt", 0);
   for (const name of Object.keys(paths) as EndpointName[]) mountOne(app, name, handlers[name] as Handler<never>, door);
 }
 
@@ -27,10 +28,14 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
       bodyLimit: endpoint.batchBody ? limits.batchBodyBytes : limits.bodyBytes,
       // Before the body is read: a stranger does not get to send one.
       onRequest: async (request, reply) => {
-        const refusal = await door(request, reply, endpoint);
+        request.cameAt = performance.now();
+        const refusal = await door.enter(request, reply, endpoint);
         if (refusal) return sendRefusal(reply, refusal);
       },
       handler: async (request, reply) => {
+        // Its turn, or its body, was long in coming: the token may have ended.
+        const ended = performance.now() - request.cameAt > LATE_MS ? await door.recheck(request) : undefined;
+        if (ended) return sendRefusal(reply, ended);
         const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined, endpoint.filters);
         if (isRefusal(query)) return sendRefusal(reply, query);
         const body = readBody(request.body);
@@ -42,11 +47,14 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
           body: body.value,
           keyHeader: request.headers[headers.idempotencyKey] as string | undefined,
           signal: () => goneSignal(request, reply),
+          recheck: () => door.recheck(request),
         };
         return send(reply, await handler(asked as unknown as Asked<never>));
       },
     });
 }
+
+const LATE_MS = 1_000;
 
 const TRANSLATED: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "createRecord",
@@ -111,6 +119,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Who asks; undefined for the operator, and before the token was looked at. */
     principal: Principal | undefined;
+    /** When its headers were there (ms, monotonic). */
+    cameAt: number;
   }
   interface FastifyInstance {
     /** Fires when the server begins to stop. */

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { ADMIN, type Asking, startApp } from "../testing/app.ts";
@@ -324,6 +325,27 @@ test("[K8] a revoked token ends within 5 s in every process, and its streams wit
   expect(Date.now() - at).toBeLessThan(5_000);
   expect((await call("GET", `/v1/capabilities/${id}`)).body).toMatchObject({ status: "revoked" });
   expect((await call("DELETE", "/v1/capabilities/cap_none")).body.code).toBe("capability_not_found");
+});
+
+test("[K8] a token that ends while its request waits for news, or is still being sent, is refused", async () => {
+  const { token, id } = await deck("k8");
+  const head = await make("k8-before", { deckId: "k8" });
+  const poll = call("GET", `/v1/log?after=${head}&wait=10000`, { token });
+  const body = JSON.stringify({ id: "k8-late", data: { deckId: "k8" } });
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const answered = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(chunk.toString())));
+  socket.write(`POST ${slides} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n`);
+  socket.write(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n{`);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await call("DELETE", `/v1/capabilities/${id}`);
+  await make("k8-after", { deckId: "k8" });
+  expect((await poll).body).toMatchObject({ code: "token_revoked" });
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  socket.write(body.slice(1));
+  expect(await answered).toMatch(/^HTTP\/1\.1 401 .*token_revoked/s);
+  socket.destroy();
+  expect((await call("GET", `${slides}/k8-late`)).status).toBe(404);
 });
 
 test("[K8] a rotated token goes on for its grace, and the new one is the same participant with the same scope", async () => {

@@ -35,19 +35,19 @@ export function presentEntry(entry: StoredEntry, declared: DeclaredModel | undef
     ...entry,
     data: data && JSON.stringify(presentData(JSON.parse(data) as JsonObject, renames, declared.model)),
     changedFields:
-      changedFields &&
-      JSON.stringify(
-        presentNames(JSON.parse(changedFields) as string[], renames).filter((name) => isDeclared(declared.model, name)),
-      ),
+      changedFields && JSON.stringify(presentFields(JSON.parse(changedFields) as string[], entry.syncId, declared)),
   };
 }
 
-/** The names that an entry's changed fields have now. */
-export const presentFields = (
+/** The names that an entry's changed fields have now, without those that are hidden. */
+export function presentFields(
   names: readonly string[],
   syncId: number,
-  changes: readonly SchemaChange[],
-): readonly string[] => presentNames(names, renamesSince(changes, syncId) ?? []);
+  { changes, model }: DeclaredModel,
+): readonly string[] {
+  const renames = renamesSince(changes, syncId);
+  return renames ? presentNames(names, renames).filter((name) => isDeclared(model, name)) : names;
+}
 
 /** The renames that came after an entry, oldest first; undefined when its words are the present ones. */
 function renamesSince(changes: readonly SchemaChange[], syncId: number): SchemaChange["renames"][] | undefined {

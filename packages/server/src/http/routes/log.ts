@@ -16,7 +16,7 @@ export function logRoutes(
   awaitNews: AwaitNews,
 ): Pick<Handlers, "readLog" | "readSnapshot"> {
   return {
-    readLog: async ({ principal, query, signal }) => {
+    readLog: async ({ principal, query, signal, recheck }) => {
       const { world } = principal;
       const after = readInteger(query.one.after, { name: "after", min: 0, max: Number.MAX_SAFE_INTEGER, absent: 0 });
       const limit = readInteger(query.one.limit, {
@@ -33,10 +33,13 @@ export function logRoutes(
       if (isRefusal(view)) return { refusal: view };
       let page = await readLog(world, view, after, limit);
       if (after > page.stamp) return { refusal: refuse("read_at_in_future", { param: "after" }) };
-      const deadline = Date.now() + wait;
+      const deadline = performance.now() + wait;
+      const msLeft = () => deadline - performance.now();
       const gone = signal();
-      while (page.entries.length === 0 && page.examined >= page.stamp && Date.now() < deadline && !gone.aborted) {
-        await awaitNews(world, page.stamp, deadline - Date.now(), gone);
+      while (page.entries.length === 0 && page.examined >= page.stamp && msLeft() > 0 && !gone.aborted) {
+        await awaitNews(world, page.stamp, msLeft(), gone);
+        const ended = await recheck();
+        if (ended) return { refusal: ended };
         page = await readLog(world, view, page.examined, limit);
       }
       if (page.examined < page.trimmedTo) return { refusal: refuse("resync_required", { param: "after" }) };

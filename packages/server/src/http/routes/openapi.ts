@@ -44,7 +44,7 @@ export function mountOpenApi(
   for (const prefix of PREFIXES)
     app.get(`${prefix}/openapi.json`, async (request, reply) => {
       const withToken = request.headers.authorization !== undefined;
-      const refusal = withToken ? await door(request, reply, { audience: "token" }) : undefined;
+      const refusal = withToken ? await door.enter(request, reply, { audience: "token" }) : undefined;
       if (refusal) return sendRefusal(reply, refusal);
       const pushed = request.principal && (await modelsOf(request.principal.world));
       const { text, etag } = pushed ? ofWorld(request.principal?.world as number, pushed) : ofNobody();
