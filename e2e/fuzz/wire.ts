@@ -28,6 +28,7 @@ export interface Silence {
 
 const PATIENCE_MS = 60_000;
 const HANG_UP_MS = 10;
+const LARGE = 1_000_000;
 
 /** Headers go out as they are, also twice; nothing is added but what HTTP needs. */
 export function send(agent: Agent, url: string, wire: Wire): Promise<Answer | Silence> {
@@ -38,12 +39,21 @@ export function send(agent: Agent, url: string, wire: Wire): Promise<Answer | Si
   if (!has("host")) headers.push("host", host);
   if (body && !has("content-length") && !has("transfer-encoding"))
     headers.push("content-length", String(body.length + (hangsUp ? 100 : 0)));
+  // Where a request ends is then not agreed upon: the next one on the same connection would be cut, or misread.
+  const isAlone = hangsUp || has("content-length") || has("transfer-encoding") || (body?.length ?? 0) > LARGE;
   const begun = performance.now();
   const ms = () => performance.now() - begun;
   return new Promise((resolve) => {
     const fail = (error: Error & { code?: string }) => resolve({ silence: error.code ?? error.message, ms: ms() });
     // The type knows objects only; Node takes names and values in turn, as in `rawHeaders`.
-    const sent = request({ agent, hostname, port, method, path: target, headers: headers as never });
+    const sent = request({
+      agent: isAlone ? false : agent,
+      hostname,
+      port,
+      method,
+      path: target,
+      headers: headers as never,
+    });
     sent.setTimeout(PATIENCE_MS, () => sent.destroy(new Error(`no answer within ${PATIENCE_MS} ms`)));
     sent.on("error", fail);
     sent.on("response", (response) => {
