@@ -72,14 +72,14 @@ export const endpoints = {
     audience: "token",
     body: CreateBody,
     reply: { 200: CommitReceipt },
-    errors: ["already_exists"],
+    errors: ["already_exists", "id_mismatch", "invalid_sync_group"],
   },
   updateRecord: {
     summary: "Update fields of a record",
     audience: "token",
     body: UpdateBody,
     reply: { 200: CommitReceipt },
-    errors: ["id_mismatch", "empty_update"],
+    errors: ["id_mismatch", "empty_update", "invalid_sync_group"],
   },
   deleteRecord: {
     summary: "Delete a record",

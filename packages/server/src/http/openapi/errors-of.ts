@@ -15,18 +15,16 @@ const ALWAYS: readonly ErrorCode[] = [
   "overloaded",
   "internal_error",
 ];
-const WITH_BODY: readonly ErrorCode[] = [
+/** Of what is sent along, also where nothing of it is looked at. */
+const BODY_READ: readonly ErrorCode[] = [
   "invalid_json",
   "invalid_body",
   "invalid_encoding",
-  "invalid_type",
   "invalid_value",
-  "missing_field",
-  "unknown_field",
   "request_too_large",
   "unsupported_media_type",
-  "storage_full",
 ];
+const BODY_CHECKED: readonly ErrorCode[] = ["invalid_type", "missing_field", "unknown_field", "storage_full"];
 const WRITES: readonly ErrorCode[] = [
   "invalid_id",
   "idempotency_key_mismatch",
@@ -45,7 +43,10 @@ export const isWrite = ({ body }: EndpointSchema): boolean =>
 const FILTERED: readonly ErrorCode[] = ["unknown_column", "invalid_type"];
 
 /** Status → the codes that an endpoint answers with under it: what its table says, and what goes with its shape. */
-export function errorsOf(path: string, endpoint: EndpointSchema): ReadonlyMap<number, readonly ErrorCode[]> {
+export function errorsOf(
+  [method, path]: readonly [method: string, path: string],
+  endpoint: EndpointSchema,
+): ReadonlyMap<number, readonly ErrorCode[]> {
   const { audience, body, query = {}, filters, errors = [] } = endpoint;
   const named = (condition: boolean, ...codes: ErrorCode[]) => (condition ? codes : []);
   const ofModel = path.includes(":model");
@@ -54,7 +55,8 @@ export function errorsOf(path: string, endpoint: EndpointSchema): ReadonlyMap<nu
     ...named(audience === "operator", "admin_required"),
     ...named(audience === "secret_key", "secret_key_required"),
     ...named(audience === "token", "capability_scope_denied"),
-    ...(body ? WITH_BODY : []),
+    ...(body || method !== "GET" ? BODY_READ : []),
+    ...(body ? BODY_CHECKED : []),
     ...(isWrite(endpoint) ? WRITES : []),
     ...named(ofModel, "unknown_model"),
     ...named(ofModel && path.includes(":id"), "invalid_id"),

@@ -47,7 +47,7 @@ export function operation(
     ...(endpoint.audience !== "token" && { security: [{ [securityOf(endpoint)]: [] }] }),
     parameters: parametersOf(path, endpoint, describing.schemas, model),
     ...requestBody(endpointName, endpoint, describing.schemas, model),
-    responses: { ...successes(endpoint, describing, model), ...errors(endpointName, path, endpoint, describing) },
+    responses: { ...successes(endpoint, describing, model), ...errors(endpointName, endpoint, describing) },
   };
 }
 
@@ -132,14 +132,9 @@ function successes(endpoint: EndpointSchema, { schemas, responses }: Describing,
 
 const STATUS: Readonly<Record<string, string>> = { 200: "Done.", 201: "It was made.", 202: "It waits." };
 
-function errors(
-  name: EndpointName,
-  path: string,
-  endpoint: EndpointSchema,
-  { schemas, responses, docUrl }: Describing,
-): Plain {
+function errors(name: EndpointName, endpoint: EndpointSchema, { schemas, responses, docUrl }: Describing): Plain {
   return Object.fromEntries(
-    [...errorsOf(path, endpoint)].map(([status, codes]) => {
+    [...errorsOf(paths[name], endpoint)].map(([status, codes]) => {
       const response = {
         description: codes
           .map((code) => `- [\`${code}\`](${docUrl(code)}): ${inMarkdown(errorSentences[code])}`)
