@@ -84,6 +84,7 @@ export const limitSettings: {
   longPollsRk: ["HOLDFAST_LONG_POLLS_RK", 1, 1_000_000],
   longPollsEk: ["HOLDFAST_LONG_POLLS_EK", 1, 1_000_000],
   socketsPerToken: ["HOLDFAST_SOCKETS_PER_TOKEN", 1, 1_000_000],
+  connections: ["HOLDFAST_CONNECTIONS", 1, 1_000_000],
 };
 
 const readLimits = (text: (name: string) => string | undefined): Partial<ServerLimits> =>

@@ -70,6 +70,8 @@ export const serverLimits = {
   longPollsRk: 100,
   longPollsEk: 100,
   socketsPerToken: 1_000,
+  /** Open at once in one process, streams among them: those beyond are closed before they ask anything. */
+  connections: 20_000,
 } as const;
 
 export type ServerLimits = { readonly [name in keyof typeof serverLimits]: number };

@@ -28,7 +28,7 @@ export async function createEdge({
   isOriginAllowed,
   stopping,
   docUrl,
-  limits: { headerBytes, headerCount, headersMs, requestMs },
+  limits: { headerBytes, headerCount, headersMs, requestMs, connections },
 }: EdgeOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: logger,
@@ -55,6 +55,7 @@ export async function createEdge({
   });
   // Node would drop headers beyond its count in silence; all are taken, and counted below.
   app.server.maxHeadersCount = 0;
+  app.server.maxConnections = connections;
   // An expectation that it does not know Node would answer itself, with 417 and no envelope.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   letGoWhenStopping(app, stopping);

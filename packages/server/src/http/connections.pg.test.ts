@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterAll, expect, test } from "vitest";
+import { startApp } from "../testing/app.ts";
+import { follow, type TestStream } from "../testing/stream.ts";
+
+const app = await startApp();
+const { keys } = app;
+const opened: (Socket | TestStream["socket"])[] = [];
+afterAll(() => {
+  for (const one of opened) "terminate" in one ? one.terminate() : one.destroy();
+});
+
+/** A connection that asks nothing; whether the server keeps it. */
+async function idle(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  opened.push(socket);
+  const closed = once(socket, "close").then(() => false);
+  socket.on("error", () => {});
+  await once(socket, "connect").catch(() => {});
+  return await Promise.race([closed, new Promise<boolean>((resolve) => setTimeout(() => resolve(true), 300))]);
+}
+
+test("[B7] so many connections as may be are kept, those beyond are closed, and who is in goes on", async () => {
+  const { server, call } = await app.another({ limits: { connections: 20 } });
+  // This one asks, and keeps its connection.
+  expect((await call("GET", "/v1/identity")).status).toBe(200);
+  const kept = await Promise.all(Array.from({ length: 19 }, () => idle(server.url)));
+  expect(kept.every(Boolean)).toBe(true);
+  expect(await Promise.all(Array.from({ length: 5 }, () => idle(server.url)))).toEqual(Array(5).fill(false));
+  expect((await call("GET", "/v1/identity")).status).toBe(200);
+  for (const one of opened.splice(0)) (one as Socket).destroy();
+  await expect.poll(() => idle(server.url)).toBe(true);
+});
+
+test("[T2] hundreds of readers that come back at once after a restart each go on where they were", async () => {
+  const READERS = 300;
+  const first = await app.another();
+  const write = async (id: string) =>
+    Number((await app.call("POST", "/v1/models/slide", { json: { id, data: {} } })).body.lastSyncId);
+  const from = await write("before");
+  const all = (url: string, since: number) =>
+    Promise.all(Array.from({ length: READERS }, () => follow(url, keys.live, { since })));
+  const before = await all(first.server.url, from);
+  for (const { socket } of before) opened.push(socket);
+  await first.server.close();
+  expect((await Promise.all(before.map(({ closed }) => closed))).map(({ code }) => code)).toEqual(
+    Array(READERS).fill(1012),
+  );
+  const meanwhile = await write("meanwhile");
+  const next = await app.another();
+  const after = await all(next.server.url, from);
+  for (const { socket } of after) opened.push(socket);
+  const later = await write("after");
+  await Promise.all(after.map((stream) => stream.reaches(later)));
+  expect(new Set(after.map(({ entries }) => entries.map(({ syncId }) => syncId).join()))).toEqual(
+    new Set([`${meanwhile},${later}`]),
+  );
+  expect(after.flatMap(({ faults }) => faults)).toEqual([]);
+});
