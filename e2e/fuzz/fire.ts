@@ -144,14 +144,8 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
   return { refusedQuietly };
 }
 
-/**
- * Who hangs up, who sends more than is taken, and who says another length than is sent may find the connection ended, or
- * a second answer on it, before the first one can be read.
- */
-const mayBeSilent = ({ wire }: Sent): boolean =>
-  wire.hangsUp === true ||
-  (wire.body?.length ?? 0) > 1_000_000 ||
-  wire.headers.some(([name]) => name === "content-length");
+/** Who hangs up, and who sends more than is taken, may find the connection ended before an answer can be read. */
+const mayBeSilent = ({ wire }: Sent): boolean => wire.hangsUp === true || (wire.body?.length ?? 0) > 1_000_000;
 
 /** The same fault with other names and numbers is of the same kind. */
 const kindOf = (fault: string): string =>

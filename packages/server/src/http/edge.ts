@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import cors from "@fastify/cors";
 import { type ErrorCode, headers, limits, type ServerLimits } from "@holdfast/sdk/protocol";
@@ -9,7 +8,7 @@ import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, searchOf } from "../wire/address.ts";
 import type { DocUrl } from "../wire/envelope.ts";
 import { isJsonType, parseJson } from "../wire/json-body.ts";
-import { endWithRefusal } from "../wire/raw-refusal.ts";
+import { brokenRequests } from "./broken-requests.ts";
 import { sendRefusal } from "./mount.ts";
 
 export interface EdgeOptions {
@@ -30,6 +29,7 @@ export async function createEdge({
   docUrl,
   limits: { headerBytes, headerCount, headersMs, requestMs, connections },
 }: EdgeOptions): Promise<FastifyInstance> {
+  const broken = brokenRequests(docUrl);
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -47,7 +47,7 @@ export async function createEdge({
       connectionsCheckingInterval: 0.1 * headersMs,
       keepAliveTimeout: 65_000,
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, docUrl),
+    clientErrorHandler: broken.answer,
     frameworkErrors: (_error, request, reply) => {
       void reply.header(headers.requestId, request.id);
       return sendRefusal(reply as never, refuse("invalid_body", { message: "The address is malformed." }));
@@ -58,6 +58,7 @@ export async function createEdge({
   app.server.maxConnections = connections;
   // An expectation that it does not know Node would answer itself, with 417 and no envelope.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  broken.watch(app.server);
   letGoWhenStopping(app, stopping);
   app.decorate("stopping", stopping);
   app.decorate("docUrl", docUrl);
@@ -187,31 +188,6 @@ function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refus
   log.error({ event: "bug", err: error }, "A request ran into a bug.");
   return refuse("internal_error");
 }
-
-/** What Node's parser refused before there was a request: an envelope all the same, and the connection ends. */
-function answerBrokenRequest(
-  error: Error & { code?: string; rawPacket?: unknown },
-  socket: Socket,
-  docUrl: DocUrl,
-): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const refusal =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? refuse("headers_too_large")
-      : refuse("invalid_body", {
-          message:
-            error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-              ? "The request took too long to arrive."
-              : "The request is not valid HTTP.",
-        });
-  endWithRefusal(socket, refusal, docUrl, isHead(error.rawPacket));
-}
-
-const isHead = (packet: unknown): boolean => Buffer.isBuffer(packet) && packet.subarray(0, 5).equals(HEAD);
-const HEAD = Buffer.from("HEAD ");
 
 /** The methods that a path answers to, when it is one of ours at all. */
 function methodsOf(app: FastifyInstance, url: string): string[] {

@@ -332,6 +332,22 @@ test.each([
   expect(JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4))).toMatchObject({ type: "validation_error" });
 });
 
+test("[H11] a whole request gets its own answer, whatever comes behind it", async () => {
+  const asked = (id: string, header = "") =>
+    rawRequest(
+      app.url,
+      `DELETE ${POST}/${id} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${keys.live}\r\n${header}content-length: 0\r\n\r\n{"claim":"x"}`,
+    );
+  for (const id of ["r1", "r2"]) await call("POST", POST, { json: { id, data: {} } });
+  const before = Number(await headOf());
+  const both = await asked("r1");
+  expect(both).toMatch(/^HTTP\/1\.1 200 .*"commit_receipt".*\}HTTP\/1\.1 400 .*"invalid_body"/s);
+  const one = await asked("r2", "connection: close\r\n");
+  expect(one).toMatch(/^HTTP\/1\.1 200 .*"commit_receipt"/s);
+  expect(one).not.toContain("invalid_body");
+  expect(await headOf()).toBe(before + 2);
+});
+
 test("[H11] a HEAD that is no HTTP is answered without a body, too", async () => {
   const text = await rawRequest(app.url, Buffer.from(`HEAD ${POST}\u00e9 HTTP/1.1\r\nhost: x\r\n\r\n`, "latin1"));
   expect(text).toMatch(/^HTTP\/1\.1 400 .*connection: close\r\n\r\n$/s);

@@ -1,0 +1,51 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import type { DocUrl } from "../wire/envelope.ts";
+import { endWithRefusal } from "../wire/raw-refusal.ts";
+
+/** Answers what Node's parser refused before there was a request: with an envelope all the same, and the connection ends. */
+export interface BrokenRequests {
+  watch(server: Server): void;
+  answer(error: Error & { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export function brokenRequests(docUrl: DocUrl): BrokenRequests {
+  const newest = new WeakMap<Duplex, Exchange>();
+  return {
+    watch: (server) =>
+      void server.on("request", (request, response) => newest.set(request.socket, { request, response })),
+    answer(error, socket) {
+      if (error.code === "ECONNRESET" || !socket.writable) {
+        socket.destroy();
+        return;
+      }
+      const end = () => {
+        if (socket.writable) endWithRefusal(socket, refusalOf(error.code), docUrl, isHead(error.rawPacket));
+      };
+      const before = newest.get(socket);
+      // A whole request came before it, and is being done: told of now, our answer would be taken for its own.
+      if (before?.request.complete && !before.response.closed) before.response.once("close", end);
+      else end();
+    },
+  };
+}
+
+const refusalOf = (code: string | undefined): Refusal =>
+  code === "HPE_HEADER_OVERFLOW"
+    ? refuse("headers_too_large")
+    : refuse("invalid_body", {
+        message:
+          code === "ERR_HTTP_REQUEST_TIMEOUT"
+            ? "The request took too long to arrive."
+            : "The request is not valid HTTP.",
+      });
+
+const isHead = (packet: unknown): boolean => Buffer.isBuffer(packet) && packet.subarray(0, 5).equals(HEAD);
+const HEAD = Buffer.from("HEAD ");
