@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { Claim } from "./claim.ts";
 
 /** What a denied caller would have needed. The last four keys come with a denied update of a favorite alone. */
 export const RequiredCapability = Type.Object({
@@ -34,9 +35,11 @@ export const ErrorEnvelope = Type.Object({
   requiredCapability: Type.Optional(RequiredCapability),
   /** Bulk only: the index of the commit that this one waited for. */
   blockedBy: Type.Optional(Type.Integer()),
+  /** `claim_conflict` and `claim_lost`: who holds the record now. */
+  claims: Type.Optional(Type.Array(Claim)),
   /** `schema_incompatible` only: what stands against the change. */
   problems: Type.Optional(
     Type.Array(Type.Object({ model: Type.String(), field: Type.Optional(Type.String()), problem: Type.String() })),
   ),
 });
-export type ErrorEnvelope = Static<typeof ErrorEnvelope>;
+export type ErrorEnvelope = Omit<Static<typeof ErrorEnvelope>, "claims"> & { claims?: Claim[] };

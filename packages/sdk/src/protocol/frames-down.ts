@@ -1,5 +1,7 @@
+import type { Claim } from "./claim.ts";
 import type { ErrorEnvelope } from "./error.ts";
 import type { LogEntry } from "./log.ts";
+import type { Peer } from "./presence.ts";
 
 /** The client was heard; entries after `resumeFrom` follow. */
 export interface Welcome {
@@ -24,6 +26,33 @@ export interface Entries {
   entries: LogEntry[];
 }
 
+/** Every live claim of a watched record: the whole state, never a diff. */
+export interface ClaimsFrame {
+  frame: "claims";
+  /** The model, as declared. */
+  model: string;
+  id: string;
+  claims: Claim[];
+  /** The line, the next one first. */
+  queue: Claim[];
+}
+
+/** One claim of this participant changed: granted, renewed, moved in its line, or ended. */
+export interface ClaimFrame {
+  frame: "claim";
+  claim: Claim;
+}
+
+/** Who is in a room that this session entered. The first one holds all who are there. */
+export interface PresenceFrame {
+  frame: "presence";
+  room: string;
+  joined: Peer[];
+  updated: Peer[];
+  /** Participants, `<kind>:<id>`. */
+  left: string[];
+}
+
 export interface SchemaFrame {
   frame: "schema";
   version: number;
@@ -46,7 +75,16 @@ export interface Pong {
 
 export type ErrorFrame = { frame: "error" } & ErrorEnvelope;
 
-export type FrameDown = Welcome | Entries | SchemaFrame | Resync | Pong | ErrorFrame;
+export type FrameDown =
+  | Welcome
+  | Entries
+  | ClaimsFrame
+  | ClaimFrame
+  | PresenceFrame
+  | SchemaFrame
+  | Resync
+  | Pong
+  | ErrorFrame;
 
 /** Why the server closed a stream. 1012 is the WebSocket standard's "service restart". */
 export const closeCodes = {

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { limits } from "./limits.ts";
 
 const strict = { additionalProperties: false };
 const Names = Type.Array(Type.String(), { maxItems: 200 });
@@ -24,7 +25,26 @@ export const Follow = Type.Object(
   { frame: Type.Literal("follow"), groups: Type.Optional(Names), models: Type.Optional(Names) },
   strict,
 );
+/** Hear the claims of these records of a model: replaces what was watched of it. */
+export const Watch = Type.Object(
+  {
+    frame: Type.Literal("watch"),
+    model: Type.String(),
+    ids: Type.Array(Type.String(), { maxItems: limits.watchedPerModel }),
+  },
+  strict,
+);
+/** Enters a room (a sync group), or says something else of oneself there; `state` null leaves it. */
+export const Presence = Type.Object(
+  {
+    frame: Type.Literal("presence"),
+    room: Type.String(),
+    /** Up to 4 KiB of JSON. */
+    state: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  },
+  strict,
+);
 export const Ping = Type.Object({ frame: Type.Literal("ping"), n: Type.Integer() }, strict);
 
-export const FrameUp = Type.Union([Hello, Auth, Follow, Ping]);
+export const FrameUp = Type.Union([Hello, Auth, Follow, Watch, Presence, Ping]);
 export type FrameUp = Static<typeof FrameUp>;

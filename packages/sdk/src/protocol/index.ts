@@ -1,6 +1,17 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
 // (apply, error-codes, frames-down, headers, limits, paths, version), so that no TypeBox reaches a browser.
 export { applyOperation, type Row, type WriteStep } from "./apply.ts";
+export {
+  CLAIM_STATUSES,
+  Claim,
+  ClaimBody,
+  ClaimList,
+  ClaimOrderBody,
+  ClaimRelease,
+  ClaimRenewBody,
+  type ClaimStatus,
+  ClaimTargetBody,
+} from "./claim.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
 export { Datasource } from "./datasource.ts";
 export {
@@ -15,17 +26,20 @@ export { ErrorEnvelope, RequiredCapability } from "./error.ts";
 export { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "./error-codes.ts";
 export { errorSentences, remedySentences, statusesInBodies } from "./error-sentences.ts";
 export {
+  type ClaimFrame,
+  type ClaimsFrame,
   closeCodes,
   type Entries,
   type ErrorFrame,
   type FrameDown,
   type Pong,
+  type PresenceFrame,
   type Resync,
   type ResyncReason,
   type SchemaFrame,
   type Welcome,
 } from "./frames-down.ts";
-export { Auth, Follow, FrameUp, Hello, Ping } from "./frames-up.ts";
+export { Auth, Follow, FrameUp, Hello, Ping, Presence, Watch } from "./frames-up.ts";
 export { headers } from "./headers.ts";
 export type { Json, JsonObject } from "./json.ts";
 export { limits, type ServerLimits, serverLimits } from "./limits.ts";
@@ -46,7 +60,8 @@ export {
 export { ACTIONS, type Action, Operation, type OperationBody, Read } from "./operation.ts";
 export { Deleted, Organization, OrganizationBody, RevokeBody, SecretKey, SecretKeyBody } from "./operator.ts";
 export { type EndpointName, paths, STREAM_PATH } from "./paths.ts";
-export { BareWriteBody, Claim, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
+export type { Peer, PeerSession } from "./presence.ts";
+export { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
 export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./snapshot.ts";
 export { OnStale, StaleNotification } from "./stale.ts";
 export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens.ts";

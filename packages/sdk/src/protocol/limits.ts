@@ -31,6 +31,28 @@ export const limits = {
   ephemeralTtlSeconds: 900,
   tokenTtlMaxSeconds: 86_400,
   userMetaLength: 4 * KiB,
+  claimTtlMs: 60_000,
+  claimTtlMinMs: 1_000,
+  claimTtlMaxMs: 3_600_000,
+  /** However often it is renewed. */
+  claimLongestMs: 86_400_000,
+  claimActionLength: 255,
+  claimDescriptionLength: 1_000,
+  claimMetaBytes: 4 * KiB,
+  claimWaitMs: 25_000,
+  /** Waiting for one record. */
+  claimsWaiting: 100,
+  /** A waiter that showed no life for so long is passed over. */
+  waiterSilentMs: 30_000,
+  /** And after so long it loses its place. */
+  waiterGoneMs: 300_000,
+  watchedPerModel: 500,
+  presenceStateBytes: 4 * KiB,
+  /** Presence is told that often at most; the last state wins. */
+  presencePerSecond: 20,
+  roomsPerSession: 20,
+  /** How long somebody whose connection broke is still shown: a reload does not flicker. */
+  presenceGraceMs: 5_000,
   frameBytes: 64 * KiB,
   helloMs: 5_000,
   pingMs: 25_000,

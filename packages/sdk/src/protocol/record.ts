@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { Claim } from "./claim.ts";
 import { limits } from "./limits.ts";
 import { OnStale } from "./stale.ts";
 
@@ -34,15 +35,6 @@ export type UpdateBody = Static<typeof UpdateBody>;
 /** Body of delete, archive and unarchive; it may be left out. */
 export const BareWriteBody = Type.Object(WriteKeys, strict);
 export type BareWriteBody = Static<typeof BareWriteBody>;
-
-export const Claim = Type.Object({
-  id: Type.String(),
-  actor: Type.String(),
-  participantKind: Type.String(),
-  action: Type.String(),
-  field: Type.Optional(Type.String()),
-  expiresAt: Type.Optional(Type.String()),
-});
 
 /** One record as read. `stamp` is the head of the log before the record was looked at. */
 export const ReadEnvelope = Type.Object({

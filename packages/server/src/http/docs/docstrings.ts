@@ -2,6 +2,53 @@
 
 /** What is said of each schema (under "") and of its fields, inner ones with dots between. */
 export const docstrings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Claim: {
+    "": "A lease on a record, or on one of its fields; or a place in the line for it.",
+    actor: "Participant id of who holds it, or waits.",
+    action: "What the holder intends to do.",
+    field: "Absent: the claim is on the whole record.",
+    fence: "Grows with every grant on that record; absent as long as it was never granted.",
+    position: "Of one that waits: how many are before it; 0 is next.",
+    expiresAt: "Of one that is held: when the lease ends, by the database's clock.",
+    expiresInMs: "Of one that is held: the same as a span, in milliseconds from this answer.",
+    target: "`resource` is the model, as declared.",
+  },
+  ClaimBody: {
+    "": "Body of a claim on the record that the path names; it may be left out.",
+    field: "Claims one field only: claims of different fields exist beside each other.",
+    action: "What the caller intends to do; default `edit`.",
+    ttl: "`30s`, `500ms`, `5m`, `1h`, or milliseconds: one second to one hour; default 60 s.",
+    queue: "Whether to wait in the line when somebody else holds it; default false: the request fails instead.",
+    preempt: "Takes the claim from an agent at once; for people and systems with `claim.preempt`.",
+    description: "What it is about, for people.",
+    meta: "The caller's own notes, up to 4 KiB of JSON.",
+    clientId: "The device that asks: a waiter of one device is not kept alive by another.",
+  },
+  ClaimTargetBody: {
+    "": "The same with the record in the body.",
+    action: "What the caller intends to do; default `edit`.",
+    ttl: "`30s`, `500ms`, `5m`, `1h`, or milliseconds: one second to one hour; default 60 s.",
+    queue: "Whether to wait in the line when somebody else holds it; default false: the request fails instead.",
+    preempt: "Takes the claim from an agent at once; for people and systems with `claim.preempt`.",
+    description: "What it is about, for people.",
+    meta: "The caller's own notes, up to 4 KiB of JSON.",
+    clientId: "The device that asks: a waiter of one device is not kept alive by another.",
+  },
+  ClaimRenewBody: {
+    ttl: "As in a claim; default: what it was claimed with.",
+  },
+  ClaimOrderBody: {
+    "": "Waiting claims in their new order; those that are not named stay behind them as they were.",
+  },
+  ClaimList: {
+    "": "Every live claim of one record: who holds it, then the line.",
+    data: "Holders, then the line.",
+    claims: "Those that hold it.",
+    queue: "Those that wait, the next one first.",
+  },
+  ClaimRelease: {
+    released: "How many claims ended by this.",
+  },
   CommitBody: {
     "": "Body of `POST /v1/commits`: operations that happen together or not at all.",
     operations: "What happens, in this order.",
@@ -54,6 +101,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     doc_url: "The page on this code.",
     request_id: "The same as the answer's `x-request-id`.",
     blockedBy: "Bulk only: the index of the commit that this one waited for.",
+    claims: "`claim_conflict` and `claim_lost`: who holds the record now.",
     problems: "`schema_incompatible` only: what stands against the change.",
   },
   Hello: {
@@ -65,6 +113,13 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   Follow: {
     "": "Replaces what is heard.",
+  },
+  Watch: {
+    "": "Hear the claims of these records of a model: replaces what was watched of it.",
+  },
+  Presence: {
+    "": "Enters a room (a sync group), or says something else of oneself there; `state` null leaves it.",
+    state: "Up to 4 KiB of JSON.",
   },
   ListEnvelope: {
     "": "The envelope of every list. `next_cursor` is null on the last page.",
