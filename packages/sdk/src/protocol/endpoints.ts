@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { Claim, ClaimBody, ClaimList, ClaimOrderBody, ClaimRelease, ClaimRenewBody, ClaimTargetBody } from "./claim.ts";
 import { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
 import { Datasource } from "./datasource.ts";
 import type { ErrorCode } from "./error-codes.ts";
@@ -64,6 +65,16 @@ const tokenPage = {
   limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
   starting_after: { description: "`next_cursor` of the page before." },
 } as const;
+
+const claimErrors = [
+  "record_not_found",
+  "unknown_column",
+  "invalid_ttl",
+  "claim_conflict",
+  "claim_deadlock",
+  "claim_queue_full",
+  "preempt_denied",
+] as const;
 
 /** Endpoint name → what it takes and what it answers. The same keys as `paths` and the server's handlers. */
 export const endpoints = {
@@ -210,6 +221,69 @@ export const endpoints = {
     reply: { 200: Type.String() },
     errors: ["unknown_model"],
     produces: "application/x-ndjson",
+  },
+  acquireClaim: {
+    summary: "Claim a record, or wait in the line for it",
+    audience: "token",
+    body: ClaimBody,
+    bodyOptional: true,
+    reply: { 200: Claim, 201: Claim, 202: Claim },
+    errors: claimErrors,
+  },
+  releaseRecord: {
+    summary: "Release one's claims on a record",
+    audience: "token",
+    reply: { 200: ClaimRelease },
+  },
+  reorderClaims: {
+    summary: "Change the order of the line for a record",
+    audience: "token",
+    body: ClaimOrderBody,
+    reply: { 200: ClaimList },
+    errors: ["record_not_found", "claim_not_found"],
+  },
+  acquireClaimOn: {
+    summary: "Claim a record that the body names",
+    audience: "token",
+    body: ClaimTargetBody,
+    reply: { 200: Claim, 201: Claim, 202: Claim },
+    errors: [...claimErrors, "unknown_model", "invalid_id"],
+  },
+  listClaims: {
+    summary: "List who holds a record, and who waits for it",
+    audience: "token",
+    query: {
+      model: { description: "Model name; required." },
+      id: { description: "Record id; required." },
+    },
+    reply: { 200: ClaimList },
+    errors: ["missing_field", "unknown_model", "invalid_id", "record_not_found"],
+  },
+  readClaim: {
+    summary: "Read a claim, or wait until it changes",
+    audience: "token",
+    query: {
+      wait: {
+        description: "Milliseconds to wait while it stands in the line, 0 to 25000; a sign of life.",
+        schema: wholeNumber(0, limits.claimWaitMs, 0),
+      },
+    },
+    reply: { 200: Claim },
+    errors: ["claim_not_found"],
+  },
+  renewClaim: {
+    summary: "Renew a claim; of one that waits, a sign of life",
+    audience: "token",
+    body: ClaimRenewBody,
+    bodyOptional: true,
+    reply: { 200: Claim },
+    errors: ["claim_not_found", "not_claim_holder", "claim_lost", "invalid_ttl"],
+  },
+  releaseClaim: {
+    summary: "Release a claim, or leave the line",
+    audience: "token",
+    reply: { 200: ClaimRelease },
+    errors: ["claim_not_found", "not_claim_holder"],
   },
   pushSchema: {
     summary: "Push the models of this world",
