@@ -11,7 +11,7 @@ const { call, keys, url } = app;
 const slides = "/v1/models/slide";
 const pool = createPool({ url: app.databaseUrl, maxConnections: 4 });
 const pruneAll = async (logDays: number | undefined) =>
-  prune(pool, { receiptDays: 30, tokenDays: 30, usageDays: 400, logDays });
+  prune(pool, { receiptDays: 30, tokenDays: 30, claimDays: 7, usageDays: 400, logDays });
 const [{ world } = { world: 0 }] = await app.sql<{ world: number }>(
   "select world from holdfast.world w join holdfast.head h on h.world = w.id where w.organization = $1 and livemode",
   [app.organization],
