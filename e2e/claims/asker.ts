@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Claim } from "@holdfast/sdk/protocol";
 import type { Chance } from "../convergence/random.ts";
 import { type Answer, momentNow, type Recorder, type ShownClaim, type What } from "./history.ts";
@@ -15,12 +16,14 @@ export interface Request {
 export type Ask = (who: { actor: string; token: string }, what: What, request: Request) => Promise<Answer | undefined>;
 
 const PATIENCE_MS = 10_000;
+const AWAY_MS = 100;
 
-/** One of the servers, at random, for each request: claims are everywhere the same. */
+/** One of the servers, at random, for each request: claims are everywhere the same. Counts those that were answered. */
 export function createAsker(plan: Plan, recorder: Recorder, chance: Chance): { readonly ask: Ask; count(): number } {
-  let count = 0;
+  let asked = 0;
+  let answered = 0;
   const ask: Ask = async ({ actor, token }, what, { method, path, body, waitMs = 0 }) => {
-    const id = `${plan.name}#${++count}`;
+    const id = `${plan.name}#${++asked}`;
     const url = chance.pick(plan.urls);
     recorder.asked({ id, actor, what, asked: momentNow() });
     try {
@@ -32,13 +35,15 @@ export function createAsker(plan: Plan, recorder: Recorder, chance: Chance): { r
       });
       const answer = answerOf(response.status, await response.json());
       recorder.answered(id, momentNow(), answer);
+      answered += 1;
       return answer;
     } catch {
-      // No answer, or half of one.
+      // No answer, or half of one. A server that is away is not asked without a pause.
+      await pause(AWAY_MS + chance.below(AWAY_MS));
       return undefined;
     }
   };
-  return { ask, count: () => count };
+  return { ask, count: () => answered };
 }
 
 function answerOf(status: number, body: unknown): Answer {

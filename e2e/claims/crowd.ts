@@ -10,7 +10,7 @@ const PROGRAM = fileURLToPath(new URL("./claimant-process.ts", import.meta.url))
 /** The processes of claimants. One that is killed comes back under another name, with the same participants. */
 export interface Crowd {
   readonly size: number;
-  /** Requests asked so far. */
+  /** Requests answered so far. */
   count(): number;
   kill(which: number): Promise<void>;
   /** The process stands still for a while, and then goes on as if nothing had happened. */
@@ -25,18 +25,18 @@ type Seat = {
   child: ChildProcess;
   generation: number;
   before: number;
-  asked: number;
+  answered: number;
 };
 
 export function startCrowd(plans: readonly Omit<Plan, "name">[]): Crowd {
   const seats = plans.map(
-    (plan, which): Seat => ({ plan, child: start(plan, which, 0), generation: 0, before: 0, asked: 0 }),
+    (plan, which): Seat => ({ plan, child: start(plan, which, 0), generation: 0, before: 0, answered: 0 }),
   );
   for (const seat of seats) hear(seat);
 
   function hear(seat: Seat): void {
     seat.child.on("message", (count) => {
-      seat.asked = Number(count);
+      seat.answered = Number(count);
     });
   }
 
@@ -45,14 +45,14 @@ export function startCrowd(plans: readonly Omit<Plan, "name">[]): Crowd {
     void (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"));
   return {
     size: seats.length,
-    count: () => seats.reduce((sum, { before, asked }) => sum + before + asked, 0),
+    count: () => seats.reduce((sum, { before, answered }) => sum + before + answered, 0),
     async kill(which) {
       const seat = seatOf(which);
       const gone = once(seat.child, "exit");
       seat.child.kill("SIGKILL");
       await gone;
-      seat.before += seat.asked;
-      seat.asked = 0;
+      seat.before += seat.answered;
+      seat.answered = 0;
       seat.generation += 1;
       seat.child = start(seat.plan, which, seat.generation);
       hear(seat);

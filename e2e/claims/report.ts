@@ -1,7 +1,7 @@
 import { VIOLATIONS, type ViolationKind } from "./check.ts";
 import type { Call } from "./history.ts";
 import type { Lease } from "./leases.ts";
-import { isUnknown } from "./leases.ts";
+import { conflict, groupBy, isUnknown } from "./leases.ts";
 import { FAULTS, type Fault } from "./nemesis.ts";
 import type { Findings } from "./run.ts";
 
@@ -21,7 +21,7 @@ export function report(findings: Findings): string {
     ["seconds", Math.round(seconds)],
     ["claimants", participants.length],
     ["requests", calls.length],
-    ["  without an answer", calls.filter(({ answer }) => isUnknown(answer)).length],
+    ["  without an answer, or with 503", calls.filter(({ answer }) => isUnknown(answer)).length],
     ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
     ["claims", looked.claims],
     ["  granted", looked.granted],
@@ -46,24 +46,21 @@ export function report(findings: Findings): string {
     .join("")}`;
 }
 
-/** From the answer to a release to the next grant of who had waited for it, where that was the next thing. */
+/** From a release to the grant of the next one who had waited for it. */
 function handOvers(calls: readonly Call[], leases: readonly Lease[]): number[] {
   const byId = new Map(leases.map((lease) => [lease.id, lease]));
-  return calls.flatMap(({ what, asked, answered, answer }) => {
-    if (what.op !== "release" || answer?.status !== 200 || !answered) return [];
-    const released = byId.get(what.claim);
-    const next = leases.find(
-      ({ record, fence }) =>
-        record === what.record && fence !== undefined && fence === (released?.fence ?? Number.NaN) + 1,
-    );
-    if (
-      !next?.joined ||
-      next.grantedBy === undefined ||
-      next.joined.wall >= asked.wall ||
-      next.grantedFrom < asked.wall
-    )
-      return [];
-    return next.grantedBy <= answered.wall + 5_000 ? [Math.max(0, next.grantedBy - asked.wall)] : [];
+  const byRecord = groupBy(
+    leases.filter(({ fence }) => fence !== undefined).sort((a, b) => (a.fence as number) - (b.fence as number)),
+    ({ record }) => record,
+  );
+  return calls.flatMap(({ what, asked, answer }) => {
+    const released = what.op === "release" && answer?.status === 200 ? byId.get(what.claim) : undefined;
+    if (released?.fence === undefined) return [];
+    const after = byRecord.get(what.record)?.filter((lease) => (lease.fence as number) > (released.fence as number));
+    const next = after?.find((lease) => conflict(lease.field, released.field));
+    // Who was not there yet, or was granted before, by something else, did not wait for this.
+    if (!next?.joined || next.grantedBy === undefined || next.joined.wall >= asked.wall) return [];
+    return next.grantedFrom >= asked.wall ? [next.grantedBy - asked.wall] : [];
   });
 }
 
