@@ -137,6 +137,21 @@ describe("what is sound", () => {
       ],
     ],
     [
+      "a waiter who took it over",
+      [
+        granted("c1", "ann", 0, 1),
+        joined("c2", "bob", 100),
+        joined("c3", "cy", 200),
+        call(
+          "cy",
+          300,
+          { op: "claim", record: "r", queue: true, preempt: true },
+          { status: 201, claims: [claim("c3", "cy", { fence: 2, createdAt: 205, expiresAt: 1_305 })] },
+        ),
+        waits("c2", "bob", 1_200, 105),
+      ],
+    ],
+    [
       "the line in its order",
       [
         granted("c1", "ann", 0, 1),

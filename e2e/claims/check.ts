@@ -137,7 +137,7 @@ function judgeFences(record: string, leases: readonly Lease[], { say }: Context)
 function judgeArrival(first: Lease, second: Lease, { say, looked, reorders }: Context): void {
   if (!first.joined || !second.askedFirst || first.joined.mono >= second.askedFirst.mono) return;
   const at = second.grantedBy;
-  if (at === undefined) return;
+  if (at === undefined || second.tookOver) return;
   const overtaken =
     first.grantedBy === undefined
       ? first.waitingAt.some((wall) => wall > at + ROUNDING_MS)

@@ -22,8 +22,10 @@ process.on("message", finish);
 process.on("disconnect", () => process.exit(1));
 const progress = setInterval(() => process.send?.(count()), PROGRESS_MS);
 
-const loops = plan.claimants.map(async (claimant) => {
-  const listener = claimant.stream ? listen(plan.urls, claimant, plan.records, recorder) : undefined;
+const loops = plan.claimants.map(async (claimant, i) => {
+  const listener = claimant.stream
+    ? listen(plan.urls, claimant, i === 0 ? plan.records[0] : undefined, recorder)
+    : undefined;
   const stage: Stage = {
     plan,
     ask,

@@ -21,7 +21,7 @@ export interface Lease {
   readonly stretches: readonly Stretch[];
   /** The answer that it waits now; absent: it never waited, or nobody was told so. */
   readonly joined: Moment | undefined;
-  /** The request that made it was asked then; absent: it cannot be told which one did, or it takes no place in line. */
+  /** The request that made it was asked then; absent: it cannot be told which one did. */
   readonly askedFirst: Moment | undefined;
   /** When it was asked for, by the database's clock. */
   readonly createdAt: number;
@@ -33,6 +33,8 @@ export interface Lease {
   readonly grantedBy: number | undefined;
   /** And at this time at the earliest. */
   readonly grantedFrom: number;
+  /** Its owner may have got it past the line, by taking it from an agent. */
+  readonly tookOver: boolean;
   /** From here on it is over for certain; infinite where that is not known. */
   readonly overFrom: number;
 }
@@ -123,6 +125,7 @@ function leaseOf(
         answered && answer && answer.status < 300 ? [{ from: asked.wall, until: answered.wall }] : [],
     ),
     grantedBy,
+    tookOver: own.some((call) => isPreempting(call) && (grantedBy === undefined || within(grantedBy, call))),
     grantedFrom: Math.max(
       claim.createdAt,
       ...waitingAt,
@@ -177,11 +180,10 @@ const joinedAt = (seen: readonly Sighting[]): Moment | undefined =>
 const granting = ({ answer }: Call, id: string): boolean =>
   answer?.status === 201 && answer.claims.some((claim) => claim.id === id);
 
-/** Who takes a claim over does not wait for those before: then there is nothing to compare. */
-function askedFirst(asks: readonly Call[], createdAt: number): Moment | undefined {
-  const makers = asks.filter((call) => within(createdAt, call));
-  return makers.some(({ what }) => what.op === "claim" && what.preempt === true) ? undefined : makers[0]?.asked;
-}
+const askedFirst = (asks: readonly Call[], createdAt: number): Moment | undefined =>
+  asks.find((call) => within(createdAt, call))?.asked;
+
+const isPreempting = ({ what }: Call): boolean => what.op === "claim" && what.preempt === true;
 
 const isPoll = ({ what }: Call, id: string): boolean => what.op === "poll" && what.claim === id;
 

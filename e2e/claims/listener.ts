@@ -16,7 +16,7 @@ const RETRY_MS = 300;
 export function listen(
   urls: readonly string[],
   claimant: Claimant,
-  records: readonly string[],
+  watched: string | undefined,
   recorder: Recorder,
 ): Listener {
   const waiting = new Map<string, (claim: ShownClaim) => void>();
@@ -31,7 +31,7 @@ export function listen(
     const next = socket;
     next.on("open", () => {
       next.send(JSON.stringify({ frame: "hello", token: claimant.token, clientId: claimant.actor }));
-      next.send(JSON.stringify({ frame: "watch", model: MODEL, ids: records.slice(0, 2) }));
+      if (watched) next.send(JSON.stringify({ frame: "watch", model: MODEL, ids: [watched] }));
     });
     next.on("message", (data: Buffer) => hear(JSON.parse(data.toString()) as FrameDown));
     next.on("error", () => {});

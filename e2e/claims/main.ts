@@ -6,7 +6,7 @@ import { isSound, report } from "./report.ts";
 import { type Findings, runClaims } from "./run.ts";
 import { readWords, USAGE, type Words } from "./words.ts";
 
-const FAULT_EVERY_MS = 2_500;
+const FAULT_EVERY_MS = 4_000;
 const PER_PROCESS = 8;
 
 const words = readWords(process.argv.slice(2));

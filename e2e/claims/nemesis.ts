@@ -24,8 +24,8 @@ export interface Victims {
   readonly postgresDir: string | undefined;
 }
 
-/** Leases last up to 3 s: who stands still for longer comes back with one that is over. */
-const PAST_LEASES_MS = 3_500;
+/** Leases last up to 3.5 s: who stands still for longer comes back with one that is over. */
+const PAST_LEASES_MS = 4_000;
 
 export interface Nemesis {
   readonly hurt: Hurt;
@@ -36,7 +36,7 @@ export interface Nemesis {
 export function createNemesis({ crowd, servers, gates, postgresDir }: Victims, chance: Chance): Nemesis {
   const hurt = Object.fromEntries(Object.keys(FAULTS).map((fault) => [fault, 0])) as Record<Fault, number>;
   const draws: readonly Fault[] = [
-    ...(["client", "client", "paused", "paused", "server", "server", "stalled", "cut"] as const),
+    ...(["client", "client", "paused", "paused", "server", "stalled", "cut"] as const),
     ...(postgresDir === undefined ? [] : (["postgres"] as const)),
   ];
   const strike: Record<Fault, () => Promise<void>> = {

@@ -31,7 +31,7 @@ async function newClaimant(url: string, key: string, i: number): Promise<Claiman
     kind === "user"
       ? await post(url, key, "/v1/ephemeral_keys", { ...scope, user: { id: actor } })
       : await post(url, key, "/v1/capabilities", { ...scope, participantKind: kind, participantId: actor });
-  return { actor, kind, preempts, token: String(minted.token), ttlMs: 1_000 + (i % 5) * 500, stream: i % 4 === 0 };
+  return { actor, kind, preempts, token: String(minted.token), ttlMs: 1_500 + (i % 5) * 500, stream: i % 4 === 0 };
 }
 
 export const participantsOf = (claimants: readonly Claimant[]): readonly Participant[] =>

@@ -15,7 +15,7 @@ Ends with 1 when something was broken, and then leaves the whole history in a fi
 
   --claimants N   participants, each with a token of its own: 60
   --operations N  requests of all of them together: 20000
-  --records N     what they fight over: 8
+  --records N     what they fight over: 12
   --minutes N     ends then at the latest: 15
   --seed N        makes the same choices again; how they meet differs from run to run
 `;
@@ -23,7 +23,7 @@ Ends with 1 when something was broken, and then leaves the whole history in a fi
 const LIMITS: Readonly<Record<string, readonly [usual: number | undefined, least: number, most: number]>> = {
   "--claimants": [60, 2, 500],
   "--operations": [20_000, 1, 10_000_000],
-  "--records": [8, 2, 100],
+  "--records": [12, 2, 100],
   "--minutes": [15, 1, 600],
   "--seed": [undefined, 0, 2 ** 31 - 1],
 };
