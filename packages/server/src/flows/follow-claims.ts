@@ -4,6 +4,8 @@ import type { RecordName } from "../db/records.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
+export type { ClaimChange, ReadLine };
+
 /** What those who follow claims ask of the database. */
 export interface FollowClaims {
   /** The last change in each world. */

@@ -618,7 +618,10 @@ test("[A17] whoever moves up in the line hears its new position", async () => {
   const behind = claimOf(await claim(eve, "s23", { queue: true }));
   const own = await hear(eve);
   await release(bob, next.id);
-  expect(await own.next("claim")).toMatchObject({ claim: { id: behind.id, status: "queued", position: 0 } });
+  let told = await own.next("claim");
+  // What came before it listened may still be on its way.
+  if (told.claim.position === 1) told = await own.next("claim");
+  expect(told).toMatchObject({ claim: { id: behind.id, status: "queued", position: 0 } });
   await release(ann, held.id);
   expect(await own.next("claim")).toMatchObject({ claim: { id: behind.id, status: "active" } });
 });

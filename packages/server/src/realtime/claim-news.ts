@@ -1,7 +1,6 @@
 import type { ClaimFrame, ClaimsFrame } from "@holdfast/sdk/protocol";
-import type { ClaimChange, ReadLine } from "../db/claims.ts";
 import type { LineEar } from "../flows/claims.ts";
-import type { FollowClaims } from "../flows/follow-claims.ts";
+import type { ClaimChange, FollowClaims, ReadLine } from "../flows/follow-claims.ts";
 import { type ClaimState, inLineOrder, isWaiting, presentClaim, presentLine } from "../rules/claim.ts";
 import { recordKey } from "../rules/commit-request.ts";
 

@@ -40,7 +40,7 @@ export function decideClaim(line: ClaimLine, order: ClaimOrder, world: ClaimWorl
     case "settle":
       return { kind: "settled", line: settleLine(line, world) };
     case "acquire":
-      return acquire(settleLine(heardOf(line, order, world), world), order, world);
+      return acquire(line, settleLine(heardOf(line, order, world), world), order, world);
     case "renew":
       return renew(settleLine(heardOf(line, order, world), world), order, world);
     case "release":
@@ -72,7 +72,7 @@ const replaced = (line: ClaimLine, ...changed: readonly ClaimState[]): ClaimLine
   return [...known, ...changed.filter(({ id }) => !line.some((claim) => claim.id === id))];
 };
 
-function acquire(line: ClaimLine, order: AcquireClaim, world: ClaimWorld): ClaimDecision {
+function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world: ClaimWorld): ClaimDecision {
   const { principal, field, preempt } = order;
   if (!isReadable(principal, world)) return refused(refuse("record_not_found", { param: "id" }), line);
   const known = mine(line, principal).find((claim) => claim.field === field);
@@ -80,7 +80,7 @@ function acquire(line: ClaimLine, order: AcquireClaim, world: ClaimWorld): Claim
   if (known?.status === "active") {
     const claim = renewed(wanted, wanted.ttlMs, world.now);
     // Its turn may just have come: then that is what it hears.
-    const kind = known.grantedAt === world.now ? "granted" : "renewed";
+    const kind = before.some(({ id, status }) => id === known.id && status === "active") ? "renewed" : "granted";
     return { kind, claim, line: replaced(line, claim) };
   }
   if (preempt) return takeOver(line, wanted, principal, world);
