@@ -91,7 +91,7 @@ const found = (calls: readonly Call[], log: readonly Entry[] = [], rest: Partial
   ),
 ];
 
-type Story = readonly [says: string, calls: readonly Call[], log?: readonly Entry[]];
+type Story = [says: string, calls: readonly Call[], log?: readonly Entry[]];
 
 describe("what is sound", () => {
   test.each<Story>([
@@ -223,7 +223,7 @@ describe("what is sound", () => {
 });
 
 describe("what is not", () => {
-  test.each<readonly [says: string, calls: readonly Call[], log: readonly Entry[], kind: ViolationKind]>([
+  test.each<[says: string, calls: readonly Call[], log: readonly Entry[], kind: ViolationKind]>([
     ["two holders by their grants", [granted("c1", "ann", 0, 1), granted("c2", "bob", 500, 2)], [], "overlap"],
     [
       "a field and the whole record",
