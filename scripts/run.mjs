@@ -23,6 +23,10 @@ const jobs = {
   },
   bench: { says: "measures throughput on this machine", program: "e2e/bench/main.ts" },
   faults: { says: "kills, cuts and stalls while clients write", program: "e2e/faults/main.ts" },
+  claims: {
+    says: "claims fought over while clients and servers are killed, and a checker over all of it",
+    program: "e2e/claims/main.ts",
+  },
   simulate: { says: "many clients with random writes and bad lines, from a seed", program: "e2e/simulate/main.ts" },
   fuzz: { says: "requests that are odd in every way, and every answer judged", program: "e2e/fuzz/main.ts" },
   conformance: {
