@@ -305,8 +305,7 @@ export class Device {
       this.#stream = "closed";
       return this.#dispatch({ type: "resyncAsked", reason: "other_log" });
     }
-    if (this.#state.stream.phase === "opening")
-      return this.#dispatch({ type: "welcomed", logId: this.#server.logId, stamp: this.#server.head });
+    if (this.#state.stream.phase === "opening") return this.#dispatch({ type: "welcomed", ...this.#greeting() });
     // Usually the next few entries; now and then some again, or some left out.
     const odd = dice % 10;
     const from = odd === 1 ? Math.max(0, at - 2) : odd === 2 ? Math.min(at + 1, this.#server.head) : at;
@@ -314,6 +313,10 @@ export class Device {
     if (to === from) return;
     this.#stream = { at: Math.max(at, to), logId };
     this.#dispatch({ type: "entriesCame", from, to, entries });
+  }
+
+  #greeting() {
+    return { logId: this.#server.logId, stamp: this.#server.head, participant: `user:${this.#name}`, session: "s" };
   }
 
   #cut(): void {
