@@ -84,6 +84,8 @@ export type Asking = "acquire" | "renew" | "poll" | "release";
 interface Flight {
   readonly n: number;
   readonly what: Asking;
+  /** Whether it asked to wait in the line. */
+  readonly queue: boolean;
   readonly sent: Instant;
 }
 
@@ -157,7 +159,7 @@ const SOONEST_RENEWAL_MS = 300;
 export function remainingMs(stage: HoldStage, now: Instant): number {
   if (stage.phase !== "held") return 0;
   const left = deadlineOf(stage) - now.at;
-  return Math.max(0, Math.floor(Math.min(left, stage.ttlMs * 0.9 - (now.wall - stage.sent.wall))));
+  return Math.max(0, Math.min(left, relied(stage.ttlMs) - (now.wall - stage.sent.wall)));
 }
 
 export function claimed(turn: ClaimTurn, target: Target, terms: Terms, lease: string, queue: boolean): void {
@@ -240,7 +242,7 @@ export function answered(turn: ClaimTurn, key: string, n: number, reply: Reply):
       return later(turn, key, 0);
     }
     case "refused":
-      return refused(turn, key, hold, verdict.failure);
+      return refused(turn, key, hold, verdict.failure, flight);
   }
 }
 
@@ -328,7 +330,7 @@ function askOn(turn: ClaimTurn, key: string, hold: Hold): void {
         : stage.phase === "waiting"
           ? { ...stage, granted: false, checkAt: now.at + WAITER_CHECK_MS }
           : stage;
-  turn.holds.set(key, { ...hold, stage: next, flight: { n, what, sent: now } });
+  turn.holds.set(key, { ...hold, stage: next, flight: { n, what, queue: waits(hold), sent: now } });
 }
 
 function wish({ stage }: Hold, line: LineState, now: Instant): Asking | undefined {
@@ -340,7 +342,7 @@ function wish({ stage }: Hold, line: LineState, now: Instant): Asking | undefine
       if (!line.live) return "poll";
       return now.at >= stage.checkAt ? "renew" : undefined;
     case "held":
-      return stage.check || now.at >= renewAt(stage) || remainingMs(stage, now) === 0 ? "renew" : undefined;
+      return stage.check || isForRenewal(stage, now) ? "renew" : undefined;
     case "leaving":
       return "release";
   }
@@ -356,7 +358,7 @@ function request(
 ): number {
   turn.asked += 1;
   const { clientId } = turn.line;
-  const queue = users.some((user) => user.queue);
+  const queue = waits({ users });
   const { field } = target;
   const body =
     what === "acquire"
@@ -367,11 +369,13 @@ function request(
     what === "poll"
       ? limits.claimWaitMs + ANSWER_MS
       : stage.phase === "held" && what === "renew"
-        ? Math.min(ANSWER_MS, Math.max(1_000, stage.ttlMs / 4))
+        ? Math.min(ANSWER_MS, Math.max(1_000, Math.ceil(stage.ttlMs / 4)))
         : ANSWER_MS;
   turn.effects.push({ do: "request", key, n: turn.asked, what, target, claimId, body, timeoutMs, keepalive });
   return turn.asked;
 }
+
+const waits = ({ users }: Pick<Hold, "users">): boolean => users.some((user) => user.queue);
 
 /** What a claim is now, from an answer. Only a request that is answered at once says from when a lease counts. */
 function hear(turn: ClaimTurn, key: string, claim: Claim, flight: Flight): void {
@@ -383,6 +387,8 @@ function hear(turn: ClaimTurn, key: string, claim: Claim, flight: Flight): void 
     const { fence = 0, expiresInMs: ttlMs } = claim;
     const held = { phase: "held", claimId: claim.id, fence, sent: flight.sent, ttlMs, check: false } as const;
     if (stage.phase === "held" && stage.claimId !== claim.id) return lost(turn, key, "refused");
+    // An answer that took as long as the lease grants nothing that could be relied on: it is asked once more.
+    if (stage.phase !== "held" && remainingMs(held, turn.now) === 0) return grantedUnseen(turn, key, hold, claim.id);
     turn.holds.set(key, { ...hold, stage: held, told: undefined });
     return handOver(turn, key);
   }
@@ -444,17 +450,23 @@ function ended(turn: ClaimTurn, key: string, status: Exclude<ClaimStatus, "activ
   const hold = turn.holds.get(key);
   if (!hold) return;
   if (hold.stage.phase === "held") return lost(turn, key, status);
-  turn.holds.set(key, { ...hold, stage: { phase: "asking", asked: true }, told: undefined });
+  // What is still being asked is about a claim that is over.
+  if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
+  turn.holds.set(key, { ...hold, stage: { phase: "asking", asked: true }, flight: undefined, told: undefined });
   later(turn, key, 0);
 }
 
 const GONE: ReadonlySet<string> = new Set(["claim_lost", "claim_not_found", "not_claim_holder"]);
 
-function refused(turn: ClaimTurn, key: string, hold: Hold, failure: Failure): void {
+function refused(turn: ClaimTurn, key: string, hold: Hold, failure: Failure, flight: Flight): void {
   if (hold.stage.phase === "held") return lost(turn, key, "refused");
   if (hold.stage.phase === "waiting" && GONE.has(failure.code)) return ended(turn, key, "expired");
-  turn.holds.delete(key);
-  tell(turn, hold.users, { kind: "failed", failure });
+  // Somebody who would wait came after the question was sent: it is asked once more.
+  const stay = failure.code === "claim_conflict" && !flight.queue ? hold.users.filter((user) => user.queue) : [];
+  if (stay.length > 0) turn.holds.set(key, { ...hold, users: stay });
+  else turn.holds.delete(key);
+  const others = hold.users.filter((user) => !stay.includes(user));
+  tell(turn, others, { kind: "failed", failure });
 }
 
 /** An answer to somebody who has gone already. */
@@ -514,10 +526,17 @@ function later(turn: ClaimTurn, key: string, atLeastMs: number): void {
 const hasSibling = ({ holds }: ClaimTurn, key: string, { target }: Hold): boolean =>
   [...holds].some(([other, hold]) => other !== key && recordKey(hold.target) === recordKey(target));
 
-const deadlineOf = ({ sent, ttlMs }: Extract<HoldStage, { phase: "held" }>): number => sent.at + ttlMs * 0.9;
+/** By either clock: of what was slept through the other one knows nothing. */
+const isForRenewal = (stage: Extract<HoldStage, { phase: "held" }>, now: Instant): boolean =>
+  Math.max(now.at - stage.sent.at, now.wall - stage.sent.wall) >= renewAt(stage) - stage.sent.at;
+
+const deadlineOf = ({ sent, ttlMs }: Extract<HoldStage, { phase: "held" }>): number => sent.at + relied(ttlMs);
+
+/** In whole milliseconds, as all times here: what is due must be due by the clock that rings for it. */
+const relied = (ttlMs: number): number => Math.floor(ttlMs * 0.9);
 
 const renewAt = ({ sent, ttlMs }: Extract<HoldStage, { phase: "held" }>): number =>
-  sent.at + Math.max(ttlMs / 3, SOONEST_RENEWAL_MS);
+  sent.at + Math.max(Math.ceil(ttlMs / 3), SOONEST_RENEWAL_MS);
 
 function tell(turn: ClaimTurn, users: readonly { readonly lease: string }[], news: ClaimNews): void {
   for (const { lease } of users) turn.effects.push({ do: "tellLease", lease, news });

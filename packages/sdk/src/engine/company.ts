@@ -47,7 +47,7 @@ export function companyLoop(
   { engine, server, stream, clock, dice }: CompanyWorld,
   tellLease: (lease: string, news: ClaimNews) => void,
 ): CompanyLoop {
-  const now = (): Instant => ({ at: clock.monotonic(), wall: clock.now() });
+  const now = (): Instant => ({ at: Math.floor(clock.monotonic()), wall: clock.now() });
   const listeners = new Set<(state: CompanyState, before: CompanyState) => void>();
   const waiting: CompanyHappening[] = [];
   const flights = new Map<number, AbortController>();
