@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { Claim } from "../protocol/claim.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";
+// Loaded when it is first used: here at once, so that no test has to wait for it.
+import "./company.ts";
 
 const schema = {
   models: { slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 } } } },
@@ -234,7 +236,11 @@ test("[U9] writes under a lease carry its claim, and in a commit only those on i
   );
   await settle();
   const sent = line.sent.slice(2).flatMap((body) => JSON.parse(body).commits as { operations: { claim?: string }[] }[]);
-  expect(sent.map((commit) => commit.operations.map((o) => o.claim))).toEqual([["clm_1"], ["clm_1"], ["clm_1", undefined]]);
+  expect(sent.map((commit) => commit.operations.map((o) => o.claim))).toEqual([
+    ["clm_1"],
+    ["clm_1"],
+    ["clm_1", undefined],
+  ]);
   expect(() => slides.update("s2", { order: 4 }, { claim: lease })).toThrowError(/another record/);
 });
 

@@ -88,31 +88,30 @@ export function companyLater(load: () => Promise<Company>, engine: Engine): Comp
     presence(name) {
       let room: Presence | undefined;
       let said: ReturnType<Presence["state"]> = {};
-      const inside = (made: Company) => {
-        room ??= made.room(name);
+      let detach = () => {};
+      const look = (made = company) => {
+        room ??= made?.room(name);
         return room;
       };
-      let detach = () => {};
       return {
         room: name,
         set(state) {
           said = jsonCopy(state, "state");
           if (new TextEncoder().encode(JSON.stringify(said)).length > limits.presenceStateBytes)
             throw new SyncError(knownFailure("invalid_value", "state is larger than 4 KiB.", { param: "state" }));
-          if (room) return room.set(said);
           detach();
           detach = eventually((made) => {
-            inside(made).set(said);
+            look(made)?.set(said);
             return () => {};
           });
         },
-        state: () => room?.state() ?? said,
-        peers: () => room?.peers() ?? NOBODY,
-        others: () => room?.others() ?? NOBODY,
-        self: () => room?.self(),
-        status: () => room?.status() ?? "connecting",
-        error: () => room?.error(),
-        subscribe: (listener) => eventually((made) => inside(made).subscribe(listener)),
+        state: () => look()?.state() ?? said,
+        peers: () => look()?.peers() ?? NOBODY,
+        others: () => look()?.others() ?? NOBODY,
+        self: () => look()?.self(),
+        status: () => look()?.status() ?? "connecting",
+        error: () => look()?.error(),
+        subscribe: (listener) => eventually((made) => look(made)?.subscribe(listener) ?? (() => {})),
         leave() {
           detach();
           room?.leave();

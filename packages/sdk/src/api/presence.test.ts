@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { type LabOptions, lab } from "../testing/lab.ts";
+// Loaded when it is first used: here at once, so that no test has to wait for it.
+import "./company.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 

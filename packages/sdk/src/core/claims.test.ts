@@ -3,7 +3,14 @@ import { expect, test, vi } from "vitest";
 import type { Claim } from "../protocol/claim.ts";
 import { type Answer, ModelClaims } from "../testing/model-claims.ts";
 import { type ClaimNews, type Instant, remainingMs } from "./claims.ts";
-import { type CompanyEffect, type CompanyHappening, companyDueAt, companyStep, type Line, noCompany } from "./company.ts";
+import {
+  type CompanyEffect,
+  type CompanyHappening,
+  companyDueAt,
+  companyStep,
+  type Line,
+  noCompany,
+} from "./company.ts";
 import type { Reply } from "./outcome.ts";
 
 type Request = Extract<CompanyEffect, { do: "request" }>;
@@ -349,7 +356,8 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
         if (kind < 8) {
           leases.push(`l${++made}`);
           world.claim(`l${made}`, dice % 4 > 0, 5_000 + dice);
-        } else if (kind < 12) world.dispatch({ type: "left", lease: leases[dice % Math.max(1, leases.length)] ?? "none" });
+        } else if (kind < 12)
+          world.dispatch({ type: "left", lease: leases[dice % Math.max(1, leases.length)] ?? "none" });
         else if (kind < 30) world.hear(dice);
         else if (kind < 46) world.answer(dice, dice % 7 === 0);
         else if (kind < 50) world.loseRequest();
@@ -358,7 +366,8 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
         else if (kind < 80) world.sleep(dice * 10);
         else if (kind < 83) world.dispatch({ type: "woke" });
         else if (kind < 85) world.jump(dice);
-        else if (kind < 90) world.dispatch({ type: "line", line: { ...LIVE, live: dice % 2 > 0, mayTalk: dice % 5 > 0 } });
+        else if (kind < 90)
+          world.dispatch({ type: "line", line: { ...LIVE, live: dice % 2 > 0, mayTalk: dice % 5 > 0 } });
         else if (kind < 95) world.server.acquire("ben", "slide", "s1", { ttl: 1_000 + dice, queue: dice % 2 > 0 });
         else for (const claim of world.server.of("slide", "s1").claims) world.server.release("ben", claim.id);
       }
