@@ -1,9 +1,10 @@
 import type { AddressInfo } from "node:net";
-import { type SchemaPush, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
+import { limits as agreed, type SchemaPush, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
 import { isMigrated, migrate } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
+import { openPresenceLine } from "./db/presence-line.ts";
 import { readCursorKey } from "./db/service-secrets.ts";
 import { openWake } from "./db/wake.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
@@ -49,6 +50,8 @@ import { usageRoutes } from "./http/routes/usage.ts";
 import { createTraffic } from "./http/traffic.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
+import { openPresenceRooms } from "./realtime/presence/rooms.ts";
+import type { PresenceTimes } from "./rules/presence-mesh.ts";
 import { originCheck } from "./wire/origins.ts";
 import { createPublicUrl } from "./wire/public-url.ts";
 import { createStrangers } from "./wire/strangers.ts";
@@ -78,6 +81,8 @@ export interface ServerOptions {
   readonly logRetentionDays?: number | undefined;
   /** How often what is too old is taken away: every hour. */
   readonly pruneEveryMs?: number;
+  /** Where the times of presence differ from the usual ones. */
+  readonly presenceTimes?: Partial<PresenceTimes>;
   /** Where the server's own limits differ from the usual ones. */
   readonly limits?: Partial<ServerLimits>;
   /** Undefined: silent. */
@@ -97,6 +102,13 @@ const USAGE_DAYS = 400;
 const HOUR_MS = 3_600_000;
 /** What was counted since is lost when the process crashes. */
 const USAGE_MS = 2_000;
+/** A process that was killed is shown for `silentMs` and one `beatMs` more at most. */
+const PRESENCE_TIMES: PresenceTimes = {
+  graceMs: agreed.presenceGraceMs,
+  beatMs: 10_000,
+  silentMs: 40_000,
+  settleMs: 150,
+};
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
@@ -136,9 +148,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
   const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, stopping: stopping.signal });
+  const rooms = openPresenceRooms({
+    times: { ...PRESENCE_TIMES, ...options.presenceTimes },
+    openLine: (on) => openPresenceLine(databaseUrl, on),
+    // A clock that is set back would keep those who left.
+    now: () => Math.floor(performance.timeOrigin + performance.now()),
+    failed: report("presence_failed"),
+  });
   const gateway = openGateway(app.server, {
     log,
     hub,
+    rooms,
     authenticator,
     strangers,
     isOriginAllowed,
@@ -204,7 +224,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stopping.abort();
     // Who sends its request byte by byte is not waited for.
     const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
-    await Promise.all([gateway.close(), app.close()]);
+    await Promise.all([rooms.close(), gateway.close(), app.close()]);
     clearTimeout(patience);
     await lane.close();
     await Promise.all([pruner.stop(), indexer.stop(), usageWriter.stop()]);

@@ -1,14 +1,12 @@
-import pg from "pg";
-import { clientConfig } from "./pool.ts";
+import { openNotices } from "./notices.ts";
 
-const CHANNEL = "holdfast_wake";
 const COALESCE_MS = 10;
-const RECONNECT_MS = 500;
+/** As many as one notification carries. */
 const MOST_WORLDS = 500;
 
 /**
  * Hints between processes that a world's log has grown. NOTIFY takes one lock for the whole database when its
- * transaction commits, so it never runs inside a write: hints go out on this connection, together, at most every 10 ms.
+ * transaction commits, so it never runs inside a write: hints go out on a connection of their own, together, at most every 10 ms.
  * A hint may be lost; polling the heads is the truth.
  */
 export interface Wake {
@@ -17,50 +15,21 @@ export interface Wake {
 }
 
 export function openWake(url: string, heard: (world: number) => void): Wake {
-  const self = Math.random().toString(36).slice(2, 10);
+  const notices = openNotices(url, {
+    channel: "holdfast_wake",
+    heard: (_, worlds) => {
+      for (const world of worlds.split(" ")) heard(Number(world));
+    },
+  });
   const waiting = new Set<number>();
-  let client: pg.Client | undefined;
   let closed = false;
   let sending: NodeJS.Timeout | undefined;
-  let again: NodeJS.Timeout | undefined;
-
-  async function connect(): Promise<void> {
-    const next = new pg.Client({ ...clientConfig(url), options: "-c timezone=UTC" });
-    next.on("error", lost);
-    next.on("end", lost);
-    next.on("notification", ({ payload }) => {
-      const [from, ...worlds] = (payload ?? "").split(" ");
-      if (from !== self) for (const world of worlds) heard(Number(world));
-    });
-    try {
-      await next.connect();
-      await next.query(`listen ${CHANNEL}`);
-      if (closed) await next.end();
-      else client = next;
-    } catch {
-      // Not listening now: polling carries the news until the next attempt.
-      lost();
-    }
-  }
-
-  function lost(): void {
-    client = undefined;
-    if (!closed && again === undefined)
-      again = setTimeout(() => {
-        again = undefined;
-        void connect();
-      }, RECONNECT_MS).unref();
-  }
 
   /** One hint at a time: what comes while one is on its way goes with the next. */
   async function flush(): Promise<void> {
-    // 8 000 bytes is what a notification carries.
     const worlds = [...waiting].slice(0, MOST_WORLDS);
     for (const world of worlds) waiting.delete(world);
-    // A hint that is lost is made up for by polling.
-    await client
-      ?.query({ name: "wake", text: "select pg_notify($1, $2)", values: [CHANNEL, `${self} ${worlds.join(" ")}`] })
-      .catch(() => {});
+    await notices.send([worlds.join(" ")]);
     sending = undefined;
     if (waiting.size > 0 && !closed) schedule();
   }
@@ -69,7 +38,6 @@ export function openWake(url: string, heard: (world: number) => void): Wake {
     sending ??= setTimeout(() => void flush(), COALESCE_MS).unref();
   }
 
-  void connect();
   return {
     announce(world) {
       waiting.add(world);
@@ -78,8 +46,7 @@ export function openWake(url: string, heard: (world: number) => void): Wake {
     async close() {
       closed = true;
       clearTimeout(sending);
-      clearTimeout(again);
-      await client?.end().catch(() => {});
+      await notices.close();
     },
   };
 }

@@ -42,6 +42,7 @@ function open(more: { head?: () => Promise<object> } = {}) {
         return { position: () => 0, end: () => void listeners-- };
       },
     },
+    rooms: { say: () => {}, leave: () => {}, breakOff: () => {} },
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
       knows: () => true,

@@ -15,11 +15,14 @@ import { shapeCheck } from "../wire/shape.ts";
 import type { Strangers } from "../wire/strangers.ts";
 import type { Hub, Subscription } from "./hub.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
+import { createAttendance } from "./presence/attendance.ts";
+import type { PresenceRooms } from "./presence/rooms.ts";
 import type { Seat } from "./seats.ts";
 
 export interface SessionDeps {
   readonly log: FollowLog;
   readonly hub: Hub;
+  readonly rooms: PresenceRooms;
   readonly authenticator: Authenticator;
   readonly strangers: Strangers;
   readonly docUrl: DocUrl;
@@ -39,13 +42,14 @@ export interface Connection {
  *     └──── resync ────────┴───────────────────────────────────┘
  */
 type Phase =
-  | { readonly name: "greeting" }
-  | {
-      readonly name: "catching-up" | "live";
-      readonly principal: Principal;
-      readonly token: string;
-      readonly subscription: Subscription;
-    };
+  | { readonly name: "greeting"; readonly known?: Known }
+  | ({ readonly name: "catching-up" | "live"; readonly subscription: Subscription } & Known);
+
+/** Who said hello, and is still in its rooms when it is told to say hello again. */
+interface Known {
+  readonly principal: Principal;
+  readonly token: string;
+}
 
 export interface Session {
   /** Called every few seconds: is the token still good, is the reader still reading? */
@@ -61,7 +65,7 @@ const checkFrame = shapeCheck(FrameUp);
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
 export function createSession(
   socket: WebSocket,
-  { log, hub, authenticator, strangers, docUrl, now }: SessionDeps,
+  { log, hub, rooms, authenticator, strangers, docUrl, now }: SessionDeps,
   { address, seat }: Connection,
 ): Session {
   const id = newId("ses_");
@@ -79,9 +83,14 @@ export function createSession(
   const send = (frame: object | string) => {
     if (socket.readyState === socket.OPEN) socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
   };
+  const attendance = createAttendance(rooms, id, (frame, written) => {
+    if (socket.readyState === socket.OPEN) socket.send(frame, { binary: false }, written);
+    letGoIfSlow();
+  });
   const close = (code: number, reason: string) => {
     clearTimeout(helloTimer);
     leave();
+    attendance.breakOff();
     socket.close(code, reason);
     // A peer that does not answer the close is not waited for.
     setTimeout(() => socket.terminate(), 2_000).unref();
@@ -91,9 +100,12 @@ export function createSession(
     close(code, refusal.code);
   };
   const leave = () => {
-    if (phase.name !== "greeting") phase.subscription.end();
-    phase = { name: "greeting" };
+    if (phase.name === "greeting") return;
+    const { principal, token, subscription } = phase;
+    subscription.end();
+    phase = { name: "greeting", known: { principal, token } };
   };
+  const known = (): Known | undefined => (phase.name === "greeting" ? phase.known : phase);
   const resync = (reason: ResyncReason) => {
     send({ frame: "resync", reason });
     leave();
@@ -114,6 +126,8 @@ export function createSession(
 
   async function answer(frame: FrameUp): Promise<void> {
     if (frame.frame === "hello") return await greet(frame);
+    // It may have been on its way when its sender was told to say hello again.
+    if (frame.frame === "presence" && known()) return attend(frame);
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame is hello." }), closeCodes.badFrame);
     switch (frame.frame) {
@@ -136,8 +150,14 @@ export function createSession(
     return principal;
   }
 
+  function attend(frame: Extract<FrameUp, { frame: "presence" }>): void {
+    const no = attendance.say(frame);
+    if (no) fail(no.refusal, no.closeCode);
+  }
+
   async function greet({
     token,
+    clientId,
     log: logId,
     since,
     models,
@@ -157,6 +177,7 @@ export function createSession(
     });
     if (socket.readyState !== socket.OPEN) return subscription.end();
     phase = { name: "catching-up", principal, token, subscription };
+    attendance.signIn(principal, clientId ?? null);
     wish = { models, groups };
     view = seen;
     position = since ?? head.syncId;
@@ -205,7 +226,12 @@ export function createSession(
     if (phase.name !== "live" || news.to <= position) return;
     send(position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position));
     position = news.to;
-    if (socket.bufferedAmount > limits.slowReaderBytes) close(closeCodes.slowReader, "reads too slowly");
+    letGoIfSlow();
+  }
+
+  function letGoIfSlow(): void {
+    if (socket.bufferedAmount - attendance.greeting > limits.slowReaderBytes)
+      close(closeCodes.slowReader, "reads too slowly");
   }
 
   function schemaPushed({ version, hash }: LiveSchema, rowsChanged: boolean): void {
@@ -249,6 +275,7 @@ export function createSession(
     const current = phase as Phase;
     if (current.name === "greeting") return;
     phase = { ...current, principal: next, token };
+    attendance.signIn(next);
     const seen = lookFor(next, wish);
     // What the old token showed and the new one hides, or the other way round, no entry of the log would tell.
     if (seen && !isSameView(seen, view)) resync("scope");
@@ -263,6 +290,7 @@ export function createSession(
   socket.on("close", () => {
     clearTimeout(helloTimer);
     leave();
+    attendance.breakOff();
     seat.leave();
   });
   // Broken frames: the library closes with the standard's code; this keeps Node from throwing.
@@ -273,17 +301,17 @@ export function createSession(
       slowSince = socket.bufferedAmount < limits.frameBytes ? undefined : (slowSince ?? now());
       if (slowSince !== undefined && now() - slowSince > limits.slowReaderMs)
         return close(closeCodes.slowReader, "reads too slowly");
-      if (phase.name === "greeting") return;
-      const { token } = phase;
+      const before = known();
+      if (!before) return;
+      const { token } = before;
       const principal = await authenticator.principalOf(token);
       // A fresh token may have taken its place meanwhile.
-      const current = phase as Phase;
-      if (isRefusal(principal) && current.name !== "greeting" && current.token === token)
-        fail(principal, closeCodes.token);
+      const current = known();
+      if (current && isRefusal(principal) && current.token === token) fail(principal, closeCodes.token);
     },
     close,
     revoke(tokenId) {
-      if (phase.name === "greeting" || phase.principal.tokenId !== tokenId) return false;
+      if (known()?.principal.tokenId !== tokenId) return false;
       fail(refuse("token_revoked"), closeCodes.token);
       return true;
     },
