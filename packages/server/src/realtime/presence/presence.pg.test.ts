@@ -391,7 +391,8 @@ test("[P7] a connection that carries presence is cut: what was missed is learned
   const [near, far] = [await enter(room, { id: "near" }), await enter(room, { id: "far", url: there })];
   await until(() => idsIn(near, room), ["far", "near"]);
   const cut = await app.sql(
-    "select pg_terminate_backend(pid) from pg_stat_activity where query like '%holdfast_presence%' or query like '%$2::text[]) as text%' and pid <> pg_backend_pid() and datname = current_database()",
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where (query like 'listen holdfast_presence%' or query like 'select pg_notify%') and datname = current_database()`,
   );
   expect(cut.length).toBeGreaterThan(1);
   near.send({ frame: "presence", room, state: { while: "cut" } });
@@ -462,19 +463,20 @@ test("[P9] who does not read a busy room is let go, and delays nobody", async ()
   const raw = (slow.socket as unknown as { _socket: { pause(): void; resume(): void } })._socket;
   raw.pause();
   const rooms = [room];
-  const writers = await Promise.all(Array.from({ length: 30 }, (_, n) => enter(room, { id: `w${n}`, rooms })));
-  const begun = performance.now();
-  for (let n = 0; n < 400 && idsIn(quick, room).includes("slow"); n++) {
+  const writers = await Promise.all(Array.from({ length: 8 }, (_, n) => enter(room, { id: `w${n}`, rooms })));
+  const isGone = () => presenceFrames(quick.frames, room).some(({ left }) => left.includes("agent:slow"));
+  // The kernel takes some megabytes before the server has to keep anything.
+  for (let n = 0; n < 500 && !isGone(); n++) {
     for (const writer of writers) writer.send({ frame: "presence", room, state: { n, t: "x".repeat(4_000) } });
-    await pause(60);
-    if (n > 60) raw.resume();
+    await pause(50);
   }
-  expect(idsIn(quick, room)).not.toContain("slow");
-  expect(performance.now() - begun).toBeLessThan(20_000);
+  expect(isGone()).toBe(true);
+  raw.resume();
+  // It may have been cut off before it could read the reason.
   expect([1006, 4409]).toContain((await slow.closed).code);
   writers[0]?.send({ frame: "presence", room, state: { last: true } });
   await until(() => statesOf(quick, room, "w0"), [{ last: true }]);
-});
+}, 60_000);
 
 test("[P9] a first answer longer than what a slow reader may keep waiting closes nobody", async () => {
   const room = newRoom();
@@ -498,6 +500,14 @@ test("[P10] nothing of presence is in the log, or in any table", async () => {
   const room = newRoom();
   const before = Number((await app.call("GET", "/v1/log?limit=1")).body.stamp);
   const ann = await enter(room, { id: "ann" }, { needle: "in a haystack" });
+  const tables = await app.sql<{ name: string }>(
+    "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'holdfast'",
+  );
+  expect(tables.length).toBeGreaterThan(5);
+  for (const { name } of tables)
+    expect(await app.sql(`select 1 from ${name} as t where t::text like '%haystack%'`)).toEqual([]);
   ann.send({ frame: "presence", room, state: null });
+  ann.send({ frame: "ping", n: 1 });
+  await ann.next("pong");
   expect((await app.call("GET", "/v1/log?limit=1")).body.stamp).toBe(before);
 });
