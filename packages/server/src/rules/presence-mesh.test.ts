@@ -179,9 +179,10 @@ test("[P8] who was asleep forgets nobody before it has listened again", () => {
   w.say("y", "c");
   w.talk();
   w.beat();
+  w.mesh("y").news(ROOM);
   w.pass(10 * TIMES.silentMs);
   w.beat();
-  expect(w.seen("y")).toEqual(["a", "c"]);
+  expect([w.seen("y"), w.mesh("y").news(ROOM)]).toEqual([["a", "c"], undefined]);
   w.kill("x");
   for (let n = 0; n < 6; n++) w.beat();
   expect(w.seen("y")).toEqual(["c"]);
@@ -238,6 +239,70 @@ test("[P5] a device that comes back in another process takes the place of its br
   for (const name of ["y", "z"]) expect(w.seen(name)).toEqual(["a2", "c"]);
   expect(w.seen("x")).toEqual([]);
   expect(w.mesh("z").news(ROOM)).toMatchObject({ joined: [], left: [] });
+});
+
+test("[P2] of two that speak in the same moment, in one process or in two, the later one spoke last", () => {
+  const w = world(["x", "y"]);
+  w.say("y", "c");
+  const order = () =>
+    w
+      .mesh("y")
+      .everybody(ROOM)
+      .find(([one]) => one?.participantId === "ann")
+      ?.map(({ session }) => session);
+  for (const [process, session] of [
+    ["x", "a2"],
+    ["x", "a1"],
+    ["y", "a0"],
+    ["x", "a2"],
+  ] as const) {
+    w.say(process, session, "ann", String(w.said.length));
+    w.talk();
+    expect(order()?.[0]).toBe(session);
+  }
+  expect(order()).toEqual(["a2", "a0", "a1"]);
+});
+
+test("[P7] who leaves and is back before the others were told says it once", () => {
+  const w = world(["x", "y"]);
+  w.say("x", "a");
+  w.say("y", "c");
+  w.talk();
+  w.said.length = 0;
+  w.mesh("x").leave(ROOM, "a");
+  w.say("x", "a");
+  expect(w.mesh("x").outgoing()).toMatchObject([{ kind: "whole", asks: true, attendees: [{ session: "a" }] }]);
+});
+
+test("[P7] what was missed is not asked for with every change that follows", () => {
+  let loses = false;
+  const w = world(["x", "y"], () => loses);
+  w.say("x", "a");
+  w.say("y", "c");
+  w.talk();
+  loses = true;
+  w.say("x", "b");
+  w.talk();
+  w.said.length = 0;
+  // Only the answers are lost.
+  for (let n = 0; n < 5; n++) {
+    w.say("x", "a", "a", String(n));
+    for (const message of w.mesh("x").outgoing()) w.mesh("y").receive("x", message, w.now());
+    w.talk();
+  }
+  expect(w.said.map(({ message }) => message)).toEqual([{ kind: "ask", room: ROOM, of: "x" }]);
+});
+
+test("[P8] nobody waits for a process that said goodbye", () => {
+  const w = world(["x", "y"]);
+  for (let n = 0; n < 3; n++) w.beat();
+  w.say("x", "a");
+  w.talk();
+  w.say("y", "c");
+  w.stop("x");
+  expect(w.mesh("y").isSettled(ROOM, w.now())).toBe(true);
+  w.mesh("y").say("1 deck:b", someone("d"), w.now());
+  expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
 });
 
 test("[P7] heartbeats of many rooms come in parts, each of which stands alone", () => {

@@ -33,6 +33,8 @@ test("[P2] a participant joins once, with its sessions inside, the one that spok
   room.leave("a2");
   expect(told(room.news())).toEqual({ ...changes, left: ["user:ann"] });
   expect(room.everybody()).toEqual([]);
+  room.say(ann("a2"));
+  expect(told(room.news())).toEqual({ ...changes, joined: [["a2"]] });
 });
 
 test("[P2] what was said and taken back in between is not told", () => {
@@ -117,9 +119,9 @@ test("[P2] a socket that goes on as somebody else has left as who it was", () =>
 });
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("say" as const), at: fc.nat(11), state: fc.nat(3) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("leave" as const), at: fc.nat(11) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("breakOff" as const), at: fc.nat(11) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("say" as const), at: fc.nat(5), state: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("leave" as const), at: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("breakOff" as const), at: fc.nat(5) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("tell" as const) }) },
 );
 
@@ -148,12 +150,12 @@ test("[P2] whoever follows the changes knows who is there", () => {
           tell();
           continue;
         }
-        // Three participants with two devices each, and two sessions of each device.
+        // Three participants with two sessions each, some of the same device.
         const session = `s${one.at}`;
         if (one.do === "say") {
           const attendee: Attendee = {
             session,
-            clientId: one.at % 4 === 3 ? null : `d${one.at % 6}`,
+            clientId: one.at % 4 === 3 ? null : `d${one.at % 3}`,
             participantKind: "user",
             participantId: `p${one.at % 3}`,
             state: String(one.state),
