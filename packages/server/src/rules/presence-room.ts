@@ -121,7 +121,8 @@ export function createPresenceRoom(): PresenceRoom {
       const before = standingOf(attendee.session);
       if (!before || before.isBroken || !isSame(before.attendee, { ...attendee, spokeAt: before.attendee.spokeAt }))
         return false;
-      return sessionsOf(nameOf(attendee))[0]?.session === attendee.session;
+      const spoke = [...(peers.get(nameOf(attendee))?.values() ?? [])].map(({ attendee: { spokeAt } }) => spokeAt);
+      return spoke.every((spokeAt) => spokeAt <= before.attendee.spokeAt);
     },
     leave,
     breakOff(session) {

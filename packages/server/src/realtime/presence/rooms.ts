@@ -1,3 +1,4 @@
+import { limits } from "@holdfast/sdk/protocol";
 import { createPresenceMesh, type PresenceMessage, type PresenceTimes } from "../../rules/presence-mesh.ts";
 import type { Attendee } from "../../rules/presence-room.ts";
 import { presenceFrame } from "./frame.ts";
@@ -42,8 +43,8 @@ interface Audience {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** No room is told of more often, here and between processes: 20 times a second. */
-const FLUSH_MS = 50;
+/** No room is told of more often, here and between processes. */
+const FLUSH_MS = 1_000 / limits.presencePerSecond;
 const SETTLING_MS = 10;
 
 export function openPresenceRooms({ times, openLine, now, failed }: PresenceOptions): PresenceRooms {
@@ -135,6 +136,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
 
   return {
     say(world, room, attendee, hear) {
+      if (closed) return;
       const key = keyOf(world, room);
       let audience = audiences.get(key);
       if (!audience) {
