@@ -18,6 +18,8 @@ export interface NoticesOptions {
   opened?(): void;
 }
 
+// A notification waits for its transaction to be on disk, unless it is told that it may be lost.
+const SESSION = "-c timezone=UTC -c synchronous_commit=off";
 const RECONNECT_MS = 500;
 const QUERY_MS = 5_000;
 
@@ -28,7 +30,7 @@ export function openNotices(url: string, { channel, heard, opened }: NoticesOpti
   let again: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ ...clientConfig(url), options: "-c timezone=UTC", query_timeout: QUERY_MS });
+    const next = new pg.Client({ ...clientConfig(url), options: SESSION, query_timeout: QUERY_MS });
     // Once for each connection, whichever of its ends is noticed first.
     let isLost = false;
     const lost = () => {
