@@ -45,7 +45,8 @@ export function openNotices(url: string, { channel, heard, opened }: NoticesOpti
     next.on("notification", ({ payload = "" }) => {
       const space = payload.indexOf(" ");
       const from = payload.slice(0, space);
-      if (from !== self && !closed) heard(from, payload.slice(space + 1));
+      // A connection that was given up may still have something to say: the next one says it, too.
+      if (from !== self && !closed && !isLost) heard(from, payload.slice(space + 1));
     });
     try {
       await next.connect();

@@ -243,8 +243,11 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     const isGone = (heardAt: number) => now - heardAt > silentMs;
     for (const [from, heardAt] of nodes) if (isGone(heardAt)) nodes.delete(from);
     for (const [name, room] of rooms) {
-      for (const [from, { heardAt }] of room.others) if (isGone(heardAt)) endOther(name, room, from);
-      touched(name, room);
+      for (const [from, { heardAt }] of room.others) {
+        if (!isGone(heardAt)) continue;
+        endOther(name, room, from);
+        touched(name, room);
+      }
     }
   }
 

@@ -7,8 +7,8 @@ import { ADMIN, startApp } from "../../testing/app.ts";
 import { presenceFrames, roomOf } from "../../testing/room.ts";
 import { follow, type TestStream } from "../../testing/stream.ts";
 
-const GRACE_MS = 600;
-const presenceTimes = { graceMs: GRACE_MS, beatMs: 200, silentMs: 1_000 };
+const GRACE_MS = 1_500;
+const presenceTimes = { graceMs: GRACE_MS, beatMs: 300, silentMs: 2_500 };
 const app = await startApp({ presenceTimes });
 const second = await app.another();
 const [here, there] = [app.url, second.server.url];
@@ -259,7 +259,7 @@ test("[P5] a reload is not seen, neither here nor from another process", async (
   );
   for (const [n, url] of [here, there, here].entries()) {
     breakOff(ann);
-    await pause(GRACE_MS / 4);
+    await pause(GRACE_MS / 10);
     ann = await enter(room, { id: "ann", clientId: "tab", url }, { n: n + 1 });
     await until(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
   }
@@ -282,7 +282,7 @@ test("[P5] a socket that breaks and does not come back is shown for the grace", 
   breakOff(ann);
   await until(() => idsIn(bob, room), ["bob"]);
   expect(performance.now() - begun).toBeGreaterThan(GRACE_MS - 50);
-  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 500);
+  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 1_000);
 });
 
 test("[P5] a resync takes nobody out of a room, and a token that ends meanwhile does", async () => {
@@ -423,12 +423,12 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
     await enter(room, { id: "ghost", url });
     await until(() => idsIn(near, room), ["ghost", "near"]);
     // A living process is not forgotten, however long nothing happens.
-    await pause(presenceTimes.silentMs * 2);
+    await pause(presenceTimes.silentMs * 1.5);
     expect(idsIn(near, room)).toEqual(["ghost", "near"]);
     const killed = performance.now();
     child.kill("SIGKILL");
     await until(() => idsIn(near, room), ["near"]);
-    expect(performance.now() - killed).toBeLessThan(presenceTimes.silentMs + 3 * presenceTimes.beatMs);
+    expect(performance.now() - killed).toBeLessThan(presenceTimes.silentMs + presenceTimes.beatMs + 2_000);
   } finally {
     child.kill("SIGKILL");
   }
@@ -448,7 +448,7 @@ test("[P8] a process that stops hands its people over: who comes back elsewhere 
   expect([(await ann.closed).code, (await bob.closed).code]).toEqual([1012, 1012]);
   const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
   await until(() => idsIn(near, room), ["ann", "near"]);
-  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 800);
+  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 2_000);
   await stopped;
   await pause(GRACE_MS);
   expect(told(near, room).flatMap(({ left }) => left)).toEqual(["agent:bob"]);

@@ -46,6 +46,8 @@ interface Audience {
 /** No room is told of more often, here and between processes. */
 const FLUSH_MS = 1_000 / limits.presencePerSecond;
 const SETTLING_MS = 10;
+/** A grace lasts that much longer at most. */
+const TICK_MS = 100;
 
 export function openPresenceRooms({ times, openLine, now, failed }: PresenceOptions): PresenceRooms {
   const audiences = new Map<string, Audience>();
@@ -53,7 +55,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
   let sentAt = 0;
   let sending: NodeJS.Timeout | undefined;
   let flight: Promise<void> | undefined;
-  const ticking = setInterval(() => act(() => mesh.tick(now())), Math.min(250, times.graceMs / 4)).unref();
+  const ticking = setInterval(() => act(() => mesh.tick(now())), TICK_MS).unref();
   const beating = setInterval(() => act(() => mesh.beat(now())), times.beatMs).unref();
   const line = openLine({
     heard: (from, text) => {
