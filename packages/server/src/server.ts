@@ -7,11 +7,14 @@ import { createPool } from "./db/pool.ts";
 import { readCursorKey } from "./db/service-secrets.ts";
 import { openWake } from "./db/wake.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
+import { claimFlows } from "./flows/claims.ts";
 import { createCommitLane } from "./flows/commit-lane.ts";
 import { countCommits } from "./flows/count-commits.ts";
 import { createUsageCounter } from "./flows/count-usage.ts";
+import { followClaims } from "./flows/follow-claims.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { identify } from "./flows/identify.ts";
+import { keepClaims, keepWaiters } from "./flows/keep-claims.ts";
 import { listDatasources } from "./flows/list-datasources.ts";
 import { listRecords } from "./flows/list-records.ts";
 import { modelsOf } from "./flows/models-of.ts";
@@ -34,6 +37,7 @@ import { countReads } from "./http/count-reads.ts";
 import { createDoor } from "./http/door.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
+import { claimRoutes } from "./http/routes/claims.ts";
 import { commitRoutes } from "./http/routes/commits.ts";
 import { datasourceRoutes } from "./http/routes/datasources.ts";
 import { mountDocsPage } from "./http/routes/docs-page.ts";
@@ -47,11 +51,14 @@ import { schemaRoutes } from "./http/routes/schemas.ts";
 import { tokenRoutes } from "./http/routes/tokens.ts";
 import { usageRoutes } from "./http/routes/usage.ts";
 import { createTraffic } from "./http/traffic.ts";
+import { createClaimNews, listenToLine } from "./realtime/claim-news.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { originCheck } from "./wire/origins.ts";
 import { createPublicUrl } from "./wire/public-url.ts";
 import { createStrangers } from "./wire/strangers.ts";
+import { startClaimKeeper } from "./workers/claim-keeper.ts";
+import { startHeartbeat } from "./workers/heartbeat.ts";
 import { startIndexer } from "./workers/indexer.ts";
 import { startPruner } from "./workers/pruner.ts";
 import { startUsageWriter } from "./workers/usage-writer.ts";
@@ -94,7 +101,10 @@ export interface RunningServer {
 const RECEIPT_DAYS = 30;
 const TOKEN_DAYS = 30;
 const USAGE_DAYS = 400;
+const CLAIM_DAYS = 7;
 const HOUR_MS = 3_600_000;
+/** How often open streams are noted as signs of life: well within the time that a waiter may be silent. */
+const WAITERS_MS = 10_000;
 /** What was counted since is lost when the process crashes. */
 const USAGE_MS = 2_000;
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
@@ -116,14 +126,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const authenticator = createAuthenticator(pool, adminToken);
   const log = followLog(pool, schemas);
   const hub = createHub(log, report("tail_failed"));
-  const wake = openWake(databaseUrl, hub.hint);
+  const claimsFollowed = followClaims(pool, schemas);
+  const claimNews = createClaimNews(claimsFollowed, report("claim_news_failed"));
+  const wake = openWake(databaseUrl, { log: hub.hint, claims: claimNews.changed });
   const lane = createCommitLane({
     url: databaseUrl,
     schemas,
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
-      wake.announce(batch.world);
+      wake.announce("log", batch.world);
+    },
+    announceClaims: (world) => {
+      claimNews.changed(world);
+      wake.announce("claims", world);
     },
     report: report("round_failed"),
   });
@@ -136,9 +152,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
   const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, stopping: stopping.signal });
+  const keepAlive = keepWaiters(pool, lane);
   const gateway = openGateway(app.server, {
     log,
     hub,
+    claimNews,
+    claims: claimsFollowed,
+    heard: (who) => void keepAlive([who]).catch(report("waiters_failed")),
     authenticator,
     strangers,
     isOriginAllowed,
@@ -166,7 +186,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const result = await pushSchema(pool, world, schema);
     indexer.wake();
     hub.hint(world);
-    wake.announce(world);
+    wake.announce("log", world);
     return result;
   };
   const handlers: Handlers = {
@@ -177,6 +197,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       readHistory(pool, schemas, cursors),
     ),
     ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
+    ...claimRoutes(claimFlows(pool, schemas, lane, (world, key) => listenToLine(claimNews, world, key))),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
     ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
     ...datasourceRoutes(listDatasources(pool)),
@@ -192,8 +213,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await app.listen({ host, port });
   const url = urlOf(host, app.server.address() as AddressInfo);
   publicUrl.listeningAt(url);
+  const keeper = startClaimKeeper(keepClaims(pool, lane), report("claims_failed"));
+  const heartbeat = startHeartbeat(() => keepAlive(gateway.present()), WAITERS_MS, report("waiters_failed"));
   const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
-  const retention = { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, usageDays: USAGE_DAYS };
+  const retention = { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, usageDays: USAGE_DAYS, claimDays: CLAIM_DAYS };
   const pruner = startPruner(
     () => prune(pool, { ...retention, logDays: options.logRetentionDays }),
     options.pruneEveryMs ?? HOUR_MS,
@@ -206,9 +229,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
     await Promise.all([gateway.close(), app.close()]);
     clearTimeout(patience);
+    await Promise.all([keeper.stop(), heartbeat.stop()]);
     await lane.close();
     await Promise.all([pruner.stop(), indexer.stop(), usageWriter.stop()]);
     hub.close();
+    claimNews.close();
     await wake.close();
     await pool.end();
   };

@@ -16,12 +16,12 @@ export const Claim = Type.Object({
   id: Type.String(),
   /** Participant id of who holds it, or waits. */
   actor: Type.String(),
-  participantKind: Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind))),
+  participantKind: Type.Unsafe<ParticipantKind>(Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind)))),
   /** What the holder intends to do. */
   action: Type.String(),
   /** Absent: the claim is on the whole record. */
   field: Type.Optional(Type.String()),
-  status: Type.Union(CLAIM_STATUSES.map((status) => Type.Literal(status))),
+  status: Type.Unsafe<ClaimStatus>(Type.Union(CLAIM_STATUSES.map((status) => Type.Literal(status)))),
   /** Grows with every grant on that record; absent as long as it was never granted. */
   fence: Type.Optional(Type.Integer()),
   /** Of one that waits: how many are before it; 0 is next. */
@@ -41,10 +41,7 @@ export const Claim = Type.Object({
     field: Type.Optional(Type.String()),
   }),
 });
-export type Claim = Omit<Static<typeof Claim>, "status" | "participantKind"> & {
-  status: ClaimStatus;
-  participantKind: ParticipantKind;
-};
+export type Claim = Static<typeof Claim>;
 
 const ClaimKeys = {
   /** What the caller intends to do; default `edit`. */
@@ -116,11 +113,7 @@ export const ClaimList = Type.Object({
   has_more: Type.Literal(false),
   next_cursor: Type.Null(),
 });
-export type ClaimList = Omit<Static<typeof ClaimList>, "data" | "claims" | "queue"> & {
-  data: Claim[];
-  claims: Claim[];
-  queue: Claim[];
-};
+export type ClaimList = Static<typeof ClaimList>;
 
 export const ClaimRelease = Type.Object({
   object: Type.Literal("claim_release"),

@@ -42,4 +42,4 @@ export const ErrorEnvelope = Type.Object({
     Type.Array(Type.Object({ model: Type.String(), field: Type.Optional(Type.String()), problem: Type.String() })),
   ),
 });
-export type ErrorEnvelope = Omit<Static<typeof ErrorEnvelope>, "claims"> & { claims?: Claim[] };
+export type ErrorEnvelope = Static<typeof ErrorEnvelope>;

@@ -6,6 +6,8 @@ export interface LockedHead extends Head {
   readonly world: number;
   /** The database's clock, or the newest entry's time when that lies ahead: times in a log never run backwards. */
   readonly now: string;
+  /** The last number that a change of a claim took. */
+  readonly claimChange: number;
 }
 
 const COLUMNS = `h.world, h.log_id, h.sync_id, h.writer, h.other_sync_id, h.schema_version, h.trimmed_to`;
@@ -36,11 +38,16 @@ const toHead = (row: HeadRow): Head => ({
 export const lockHeads = (worlds: readonly number[]): Statement<LockedHead[]> => ({
   name: "lock_heads",
   text: `select h.* from unnest($1::int[]) as k(world)
-    cross join lateral (select ${COLUMNS}, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
+    cross join lateral (select ${COLUMNS}, h.claim_change, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
       from holdfast.head h where h.world = k.world limit 1 for update) h`,
   values: [worlds.toSorted((a, b) => a - b)],
   read: (rows) =>
-    (rows as (HeadRow & { now: string })[]).map((row) => ({ ...toHead(row), world: row.world, now: row.now })),
+    (rows as (HeadRow & { now: string; claim_change: number })[]).map((row) => ({
+      ...toHead(row),
+      world: row.world,
+      now: row.now,
+      claimChange: row.claim_change,
+    })),
 });
 
 export async function readHead(db: Transaction, world: number): Promise<Head> {

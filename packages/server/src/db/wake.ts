@@ -4,21 +4,25 @@ import { clientConfig } from "./pool.ts";
 const CHANNEL = "holdfast_wake";
 const COALESCE_MS = 10;
 const RECONNECT_MS = 500;
-const MOST_WORLDS = 500;
+const MOST_MARKS = 500;
+
+/** What has news in a world: its log (or its schema), or its claims. */
+export type Subject = "log" | "claims";
 
 /**
- * Hints between processes that a world's log has grown. NOTIFY takes one lock for the whole database when its
+ * Hints between processes that a world has news. NOTIFY takes one lock for the whole database when its
  * transaction commits, so it never runs inside a write: hints go out on this connection, together, at most every 10 ms.
  * A hint may be lost; polling the heads is the truth.
  */
 export interface Wake {
-  announce(world: number): void;
+  announce(subject: Subject, world: number): void;
   close(): Promise<void>;
 }
 
-export function openWake(url: string, heard: (world: number) => void): Wake {
+export function openWake(url: string, heard: Readonly<Record<Subject, (world: number) => void>>): Wake {
   const self = Math.random().toString(36).slice(2, 10);
-  const waiting = new Set<number>();
+  /** `7`: the log of world 7 has grown; `c7`: its claims changed. */
+  const waiting = new Set<string>();
   let client: pg.Client | undefined;
   let closed = false;
   let sending: NodeJS.Timeout | undefined;
@@ -29,8 +33,11 @@ export function openWake(url: string, heard: (world: number) => void): Wake {
     next.on("error", lost);
     next.on("end", lost);
     next.on("notification", ({ payload }) => {
-      const [from, ...worlds] = (payload ?? "").split(" ");
-      if (from !== self) for (const world of worlds) heard(Number(world));
+      const [from, ...marks] = (payload ?? "").split(" ");
+      if (from === self) return;
+      for (const mark of marks)
+        if (mark.startsWith("c")) heard.claims(Number(mark.slice(1)));
+        else heard.log(Number(mark));
     });
     try {
       await next.connect();
@@ -55,11 +62,11 @@ export function openWake(url: string, heard: (world: number) => void): Wake {
   /** One hint at a time: what comes while one is on its way goes with the next. */
   async function flush(): Promise<void> {
     // 8 000 bytes is what a notification carries.
-    const worlds = [...waiting].slice(0, MOST_WORLDS);
-    for (const world of worlds) waiting.delete(world);
+    const marks = [...waiting].slice(0, MOST_MARKS);
+    for (const mark of marks) waiting.delete(mark);
     // A hint that is lost is made up for by polling.
     await client
-      ?.query({ name: "wake", text: "select pg_notify($1, $2)", values: [CHANNEL, `${self} ${worlds.join(" ")}`] })
+      ?.query({ name: "wake", text: "select pg_notify($1, $2)", values: [CHANNEL, `${self} ${marks.join(" ")}`] })
       .catch(() => {});
     sending = undefined;
     if (waiting.size > 0 && !closed) schedule();
@@ -71,8 +78,8 @@ export function openWake(url: string, heard: (world: number) => void): Wake {
 
   void connect();
   return {
-    announce(world) {
-      waiting.add(world);
+    announce(subject, world) {
+      waiting.add(subject === "claims" ? `c${world}` : `${world}`);
       schedule();
     },
     async close() {

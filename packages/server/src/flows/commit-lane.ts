@@ -2,13 +2,17 @@ import type { ErrorCode } from "@holdfast/sdk/protocol";
 import { errorState, failureCode } from "../db/database-error.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
 import { rollback } from "../db/statement.ts";
+import type { ClaimOrder } from "../rules/claim-order.ts";
+import type { CommitRequest } from "../rules/commit-request.ts";
 import type { Judged } from "../rules/round.ts";
 import {
   type Batch,
+  type ClaimOutcome,
   type Job,
   judgeRound,
   type Loaded,
   load,
+  type Outcome,
   type RoundResult,
   save,
   worldOf,
@@ -19,13 +23,15 @@ import type { SchemaCache } from "./schema-cache.ts";
  *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round's load ─► answer ─► announce
  *             busy? wait: the next round takes you
  *
- * Every write ends here. The log of a world is one line under one head row, so its commits happen one after the other
+ * Every write ends here, and every change of a claim, so that each is judged by what the others left. The log of a world is one line under one head row, so its commits happen one after the other
  * whatever we do: the lane puts all that wait into one transaction. There is one lane for the whole process, since
  * the cost is per transaction, not per commit. No timer: a lonely write starts at once.
  */
 export interface CommitLane {
-  /** Never rejects: a database that is away is an answer too. */
-  submit(job: Job): Promise<JobResult>;
+  /** The commits of one request, all of one world. Never rejects: a database that is away is an answer too. */
+  submit(commits: readonly CommitRequest[]): Promise<JobResult>;
+  /** Never rejects either. */
+  decide(order: ClaimOrder): Promise<ClaimResult>;
   close(): Promise<void>;
 }
 
@@ -33,11 +39,17 @@ export type JobResult =
   | { readonly kind: "judged"; readonly judged: readonly Judged[] }
   | { readonly kind: "failed"; readonly code: ErrorCode };
 
+export type ClaimResult =
+  | ({ readonly kind: "judged" } & ClaimOutcome)
+  | { readonly kind: "failed"; readonly code: ErrorCode };
+
 export interface LaneOptions {
   readonly url: string;
   readonly schemas: SchemaCache;
   /** Called after COMMIT, in log order for each world. */
   announce(batch: Batch): void;
+  /** Called after COMMIT with each world whose claims changed. */
+  announceClaims?(world: number): void;
   /** A fault of ours, or of the database, that a round ran into. */
   report(error: unknown): void;
   /** Commits in one transaction at most. */
@@ -48,7 +60,7 @@ export interface LaneOptions {
 
 interface Waiting {
   readonly job: Job;
-  readonly resolve: (result: JobResult) => void;
+  readonly resolve: (result: Outcome | ErrorCode) => void;
   /** When it came (ms, monotonic). */
   readonly since: number;
   readonly attempts: number;
@@ -73,6 +85,7 @@ export function createCommitLane({
   url,
   schemas,
   announce,
+  announceClaims = () => {},
   report,
   maxCommits = 128,
   maxWaiting = 10_000,
@@ -127,10 +140,11 @@ export function createCommitLane({
     const left: Waiting[] = [];
     let commits = 0;
     for (const one of waiting) {
-      const fits = taken.length === 0 || (commits + one.job.length <= maxCommits && mayShare(taken[0] as Waiting, one));
+      const fits =
+        taken.length === 0 || (commits + sizeOf(one.job) <= maxCommits && mayShare(taken[0] as Waiting, one));
       if (!fits || (resting.get(worldOf(one.job)) ?? 0) > now) left.push(one);
       else {
-        commits += one.job.length;
+        commits += sizeOf(one.job);
         taken.push(one);
       }
     }
@@ -154,15 +168,19 @@ export function createCommitLane({
     }
   }
 
-  function tell(taken: readonly Waiting[], { judged, batches }: RoundResult): void {
-    for (const [i, { resolve }] of taken.entries()) resolve({ kind: "judged", judged: judged[i] ?? [] });
-    for (const batch of batches)
-      try {
-        announce(batch);
-      } catch (error) {
-        // Committed and answered; who listens finds it in the log. The lane goes on.
-        report(error);
-      }
+  function tell(taken: readonly Waiting[], { outcomes, batches, claimWorlds }: RoundResult): void {
+    for (const [i, { resolve }] of taken.entries()) resolve(outcomes[i] ?? "internal_error");
+    for (const batch of batches) harmless(() => announce(batch));
+    for (const world of claimWorlds) harmless(() => announceClaims(world));
+  }
+
+  /** Committed and answered; who listens finds it in the database. The lane goes on. */
+  function harmless(tellThem: () => void): void {
+    try {
+      tellThem();
+    } catch (error) {
+      report(error);
+    }
   }
 
   /**
@@ -177,17 +195,17 @@ export function createCommitLane({
     const mayRetry = isWorthRetrying(error) && !closed && taken.every(({ attempts }) => attempts < ATTEMPTS);
     if (mayRetry) return again(taken);
     report(error);
-    for (const { resolve } of taken) resolve({ kind: "failed", code: code ?? "internal_error" });
+    for (const { resolve } of taken) resolve(code ?? "internal_error");
   }
 
   /** Somebody else holds this world's head: its commits step aside for a moment, and the patience of some is over. */
   function letRest(taken: readonly Waiting[]): void {
     const now = performance.now();
-    const world = worldOf(taken[0]?.job ?? []);
+    const world = worldOf((taken[0] as Waiting).job);
     resting.set(world, now + REST_MS);
     setTimeout(() => resting.delete(world), REST_MS).unref();
     const isOver = ({ since }: Waiting) => closed || now - since > PATIENCE_MS;
-    for (const { resolve } of taken.filter(isOver)) resolve({ kind: "failed", code: "overloaded" });
+    for (const { resolve } of taken.filter(isOver)) resolve("overloaded");
     again(
       taken.filter((one) => !isOver(one)),
       "by world",
@@ -206,13 +224,24 @@ export function createCommitLane({
     }, REST_MS);
   }
 
+  const line = (job: Job): Promise<Outcome | ErrorCode> =>
+    new Promise((resolve) => {
+      if (closed || waiting.length >= maxWaiting) return resolve("overloaded");
+      waiting.push({ job, resolve, since: performance.now(), attempts: 1 });
+      if (!running) void run();
+    });
+
   return {
-    submit: (job) =>
-      new Promise((resolve) => {
-        if (closed || waiting.length >= maxWaiting) return resolve({ kind: "failed", code: "overloaded" });
-        waiting.push({ job, resolve, since: performance.now(), attempts: 1 });
-        if (!running) void run();
-      }),
+    async submit(commits) {
+      const outcome = await line({ commits });
+      if (typeof outcome === "string") return { kind: "failed", code: outcome };
+      return { kind: "judged", judged: outcome.commits ?? [] };
+    },
+    async decide(order) {
+      const outcome = await line({ order });
+      if (typeof outcome === "string") return { kind: "failed", code: outcome };
+      return { kind: "judged", ...(outcome.claim as ClaimOutcome) };
+    },
     async close() {
       closed = true;
       if (running || waiting.length > 0)
@@ -226,6 +255,8 @@ export function createCommitLane({
 }
 
 const LOCK_NOT_AVAILABLE = "55P03";
+
+const sizeOf = ({ commits }: Job): number => commits?.length ?? 1;
 
 /** Whether one that waits may be in a round with the first of it. */
 const mayShare = (first: Waiting, one: Waiting): boolean =>

@@ -1,3 +1,4 @@
+import { loadLines, loadWaits, saveClaims } from "../db/claims.ts";
 import { loadGroupHeads } from "../db/groups.ts";
 import { type LockedHead, lockHeads } from "../db/heads.ts";
 import { loadHistory } from "../db/history.ts";
@@ -7,7 +8,11 @@ import type { Pipe } from "../db/pipe.ts";
 import { loadReceipts } from "../db/receipts.ts";
 import { deleteRecords, loadRecords } from "../db/records.ts";
 import { type Round, type SavedGroup, type SavedLine, type SavedReceipt, saveRound } from "../db/save-round.ts";
-import { begin, commit as commitTransaction } from "../db/statement.ts";
+import { begin, commit as commitTransaction, type Statement } from "../db/statement.ts";
+import type { ClaimLine } from "../rules/claim.ts";
+import { type ClaimOrder, worldOfOrder } from "../rules/claim-order.ts";
+import type { ClaimDecision } from "../rules/claim-queue.ts";
+import { judgeClaim } from "../rules/claim-round.ts";
 import { writerOf } from "../rules/commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
 import type { DeclaredModel } from "../rules/declared-model.ts";
@@ -17,8 +22,23 @@ import { presentFields } from "../rules/schema-change.ts";
 import { type FiledEntry, receiptKey, type WorldState } from "../rules/world-state.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
-/** The commits of one request: one, or a bulk's in their order. All of one world. */
-export type Job = readonly CommitRequest[];
+/** What one request asks of a world: commits, one or a bulk's in their order, or something about claims. */
+export type Job =
+  | { readonly commits: readonly CommitRequest[]; readonly order?: undefined }
+  | { readonly order: ClaimOrder; readonly commits?: undefined };
+
+/** What came of a job. */
+export type Outcome =
+  | { readonly commits: readonly Judged[]; readonly claim?: undefined }
+  | { readonly claim: ClaimOutcome; readonly commits?: undefined };
+
+export interface ClaimOutcome {
+  readonly decision: ClaimDecision;
+  /** As declared. */
+  readonly declaredName: string;
+  /** The database's clock when it was judged, in milliseconds since 1970. */
+  readonly now: number;
+}
 
 /** What a round added to one world's log, in order: (from, to]. */
 export interface Batch {
@@ -29,11 +49,14 @@ export interface Batch {
 }
 
 export interface RoundResult {
-  /** For each job, its commits as judged. */
-  readonly judged: readonly (readonly Judged[])[];
+  /** In the order of the jobs. */
+  readonly outcomes: readonly Outcome[];
   readonly batches: readonly Batch[];
+  /** The worlds whose claims changed. */
+  readonly claimWorlds: readonly number[];
   /** What has to be written for all this to be true. */
   readonly round: Round;
+  readonly claims: readonly Statement<void>[];
   /** The connection whose transaction holds the locks. */
   readonly pipe: Pipe;
 }
@@ -41,57 +64,110 @@ export interface RoundResult {
 /** What the first trip to the database brought: everything is read under the heads' locks. */
 export type Loaded = Awaited<ReturnType<typeof load>>;
 
-/** First trip: lock the heads of all worlds concerned, then read whatever the commits name. */
+/** First trip: lock the heads of all worlds concerned, then read whatever the jobs name. */
 export async function load(pipe: Pipe, jobs: readonly Job[]) {
-  const commits = jobs.flat();
-  const worlds = [...new Set(commits.map(({ principal }) => principal.world))].sort((a, b) => a - b);
+  const commits = commitsOf(jobs);
+  const orders = jobs.flatMap(({ order }) => order ?? []);
+  const worlds = [...new Set(jobs.map(worldOf))].sort((a, b) => a - b);
   const groups = commits.flatMap(groupNames);
-  const [, heads, receipts, records, groupHeads] = await pipe.send([
+  const claimed = orders.map((order) => ({ world: worldOfOrder(order), model: order.model, id: order.record }));
+  const written = commits.flatMap(writtenNames);
+  const [, heads, receipts, records, lines, groupHeads] = await pipe.send([
     begin,
     lockHeads(worlds),
     loadReceipts(commits.flatMap(receiptNames)),
-    loadRecords(commits.flatMap(recordNames)),
+    loadRecords([...written, ...claimed, ...commits.flatMap(readNames)]),
+    loadLines([...written, ...claimed]),
     // Every statement is a message more for both sides, and few commits ask about groups.
     ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
   ]);
-  return { heads, receipts, records, groups: groupHeads ?? [] };
+  return { heads, receipts, records, lines, groups: groupHeads ?? [] };
 }
 
-/** Judges the commits of each world in the order they came. The database is asked again only about what moved. */
+const commitsOf = (jobs: readonly Job[]): CommitRequest[] => jobs.flatMap(({ commits }) => commits ?? []);
+
+/** Judges the jobs of each world in the order they came. The database is asked again only about what moved. */
 export async function judgeRound(
   pipe: Pipe,
   schemas: SchemaCache,
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<RoundResult> {
-  const judged = new Map<Job, readonly Judged[]>();
+  const outcomes = new Map<Job, Outcome>();
   const worlds: JudgedWorld[] = [];
   for (const head of loaded.heads) {
     const own = jobs.filter((job) => worldOf(job) === head.world);
-    const commits = own.flat();
     const schema =
       schemas.get(head.world, head.schemaVersion) ??
       schemas.put(head.world, (await pipe.send([loadSchema(head.world, head.schemaVersion)]))[0]);
-    const state = worldState(head, commits[0]?.principal.organization ?? "", schema, loaded);
-    await lookUp(pipe, head.world, state, commits);
-    for (const job of own) judged.set(job, judgeInOrder(state, job));
+    const state = worldState(head, organizationOf(own), schema, loaded, await waitsFor(pipe, head.world, own, loaded));
+    await lookUp(pipe, head.world, state, commitsOf(own));
+    for (const job of own) outcomes.set(job, judge(state, job));
     const lines = savedLines(
       head.world,
       schema,
       state.now,
-      own.flatMap((job) => judged.get(job) ?? []),
+      own.flatMap((job) => outcomes.get(job)?.commits ?? []),
     );
     worlds.push({ state, batch: { world: head.world, from: head.syncId, to: state.head.syncId, lines } });
   }
-  const answers = jobs.map((job) => judged.get(job));
-  if (answers.includes(undefined)) throw new Error("A commit's world has no head.");
+  const answers = jobs.map((job) => outcomes.get(job));
+  if (answers.includes(undefined)) throw new Error("A job's world has no head.");
+  const claimed = worlds.filter(({ state }) => state.changedClaims.size > 0);
   return {
-    judged: answers as readonly (readonly Judged[])[],
+    outcomes: answers as readonly Outcome[],
     batches: worlds.map(({ batch }) => batch).filter(({ lines }) => lines.length > 0),
-    round: roundOf(worlds, [...judged.values()].flat()),
+    claimWorlds: claimed.map(({ batch }) => batch.world),
+    round: roundOf(
+      worlds,
+      [...outcomes.values()].flatMap(({ commits }) => commits ?? []),
+    ),
+    claims: claimed.length > 0 ? [saveChanged(claimed)] : [],
     pipe,
   };
 }
+
+const judge = (state: WorldState, { commits, order }: Job): Outcome =>
+  order === undefined
+    ? { commits: judgeInOrder(state, commits) }
+    : {
+        claim: {
+          decision: judgeClaim(state, order),
+          declaredName: state.models.get(order.model)?.name ?? order.model,
+          now: Date.parse(state.now),
+        },
+      };
+
+/** Nobody in particular asks for what time does; then no rule asks for the organisation either. */
+const organizationOf = (jobs: readonly Job[]): string =>
+  jobs.map((job) => principalOf(job)?.organization).find((name) => name !== undefined) ?? "";
+
+const principalOf = ({ commits, order }: Job) =>
+  commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
+
+/** Who waits for whom: asked only when somebody is about to wait for what another has. */
+async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines }: Loaded) {
+  const others = jobs.flatMap(({ order }) =>
+    order?.kind === "acquire" && order.queue
+      ? lines.filter((claim) => claim.world === world && claim.model === order.model && claim.record === order.record)
+      : [],
+  );
+  if (others.length === 0) return [];
+  const [waits] = await pipe.send([loadWaits(world, [...new Set(others.map(({ participant }) => participant))])]);
+  const known = new Set(
+    lines.filter((claim) => claim.world === world).map((claim) => recordKey(claim.model, claim.record)),
+  );
+  // What the round itself has loaded it knows better.
+  return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
+}
+
+const saveChanged = (worlds: readonly JudgedWorld[]): Statement<void> =>
+  saveClaims(
+    worlds.flatMap(({ state, batch: { world } }) =>
+      [...state.changedClaims.values()].map((changed) => ({ ...changed, world })),
+    ),
+    worlds.map(({ state, batch: { world } }) => ({ world, claimChange: state.claimChange })),
+  );
 
 /** One world after its commits were judged. */
 interface JudgedWorld {
@@ -100,7 +176,8 @@ interface JudgedWorld {
 }
 
 /** All commits of a job are of one world. */
-export const worldOf = (job: Job): number => job[0]?.principal.world ?? 0;
+export const worldOf = ({ commits, order }: Job): number =>
+  order === undefined ? (commits[0]?.principal.world ?? 0) : worldOfOrder(order);
 
 const receiptNames = (commit: CommitRequest) => {
   const { world } = commit.principal;
@@ -111,10 +188,11 @@ const receiptNames = (commit: CommitRequest) => {
   return [...namesOf(commit), ...own].map((name) => ({ world, participant, name }));
 };
 
-const recordNames = ({ principal: { world }, operations, reads }: CommitRequest) => [
-  ...operations.map(({ model, id }) => ({ world, model, id })),
-  ...reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ world, model, id }])),
-];
+const writtenNames = ({ principal: { world }, operations }: CommitRequest) =>
+  operations.map(({ model, id }) => ({ world, model, id }));
+
+const readNames = ({ principal: { world }, reads }: CommitRequest) =>
+  reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ world, model, id }]));
 
 const groupNames = ({ principal: { world }, reads }: CommitRequest) =>
   reads.flatMap(({ group }) => (group === undefined ? [] : [{ world, name: group }]));
@@ -126,7 +204,8 @@ const worldState = (
   head: LockedHead,
   organization: string,
   schema: LiveSchema,
-  { receipts, records, groups }: Loaded,
+  { receipts, records, groups, lines }: Loaded,
+  waits: WorldState["waits"],
 ): WorldState => ({
   organization,
   models: schema.models,
@@ -139,7 +218,22 @@ const worldState = (
   receipts: new Map(
     inWorld(head.world, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
   ),
+  claims: linesByRecord(inWorld(head.world, lines)),
+  waits,
+  claimChange: head.claimChange,
+  changedClaims: new Map(),
 });
+
+function linesByRecord(claims: ClaimLine): Map<string, ClaimLine> {
+  const lines = new Map<string, ClaimLine>();
+  for (const claim of claims) {
+    const key = recordKey(claim.model, claim.record);
+    const line = lines.get(key) ?? [];
+    // Two jobs of a round may have named the same record.
+    if (!line.some(({ id }) => id === claim.id)) lines.set(key, [...line, claim]);
+  }
+  return lines;
+}
 
 /** Asks the log about records and groups that moved after a `readAt`: a trip of its own, and a rare one. */
 async function lookUp(pipe: Pipe, world: number, state: WorldState, commits: readonly CommitRequest[]): Promise<void> {
@@ -220,11 +314,14 @@ const movedGroups = ({ state, batch: { world, from } }: JudgedWorld): SavedGroup
   );
 
 /** Second trip: writes what was decided, and commits. */
-export async function save({ pipe, round }: RoundResult): Promise<void> {
+export async function save({ pipe, round, claims }: RoundResult): Promise<void> {
   const gone = round.lines
     .filter(({ last, line }) => last && line.after === null)
     .map(({ world, line }) => ({ world, model: line.model, id: line.id }));
-  if (round.receipts.length === 0) await pipe.send([commitTransaction]);
-  else if (gone.length === 0) await pipe.send([saveRound(round), commitTransaction]);
-  else await pipe.send([saveRound(round), deleteRecords(gone), commitTransaction]);
+  await pipe.send([
+    ...(round.receipts.length > 0 ? [saveRound(round)] : []),
+    ...(gone.length > 0 ? [deleteRecords(gone)] : []),
+    ...claims,
+    commitTransaction,
+  ]);
 }

@@ -1,4 +1,5 @@
 import type { Organization, SecretKey } from "@holdfast/sdk/protocol";
+import { revokeClaims } from "../db/claims.ts";
 import { listOrganizations, listSecretKeys, revokeSecretKey, worldOf } from "../db/organizations.ts";
 import type { Database } from "../db/pool.ts";
 import { transaction } from "../db/transaction.ts";
@@ -28,7 +29,10 @@ export const operatorFlows = (db: Database, revoked: (keyId: string) => void): O
   },
   listKeys: (organization) => listSecretKeys(db, organization),
   async revokeKey(id, graceSeconds) {
-    const known = await revokeSecretKey(db, id, graceSeconds);
+    const known = await transaction(db, async (tx) => {
+      await revokeClaims(tx, [id], graceSeconds);
+      return await revokeSecretKey(tx, id, graceSeconds);
+    });
     if (known && graceSeconds === 0) revoked(id);
     return known;
   },

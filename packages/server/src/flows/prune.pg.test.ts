@@ -11,7 +11,7 @@ const { call, keys, url } = app;
 const slides = "/v1/models/slide";
 const pool = createPool({ url: app.databaseUrl, maxConnections: 4 });
 const pruneAll = async (logDays: number | undefined) =>
-  prune(pool, { receiptDays: 30, tokenDays: 30, usageDays: 400, logDays });
+  prune(pool, { receiptDays: 30, tokenDays: 30, claimDays: 7, usageDays: 400, logDays });
 const [{ world } = { world: 0 }] = await app.sql<{ world: number }>(
   "select world from holdfast.world w join holdfast.head h on h.world = w.id where w.organization = $1 and livemode",
   [app.organization],
@@ -43,6 +43,18 @@ test("[I9] a receipt is forgotten after 30 days: its key is new, and the create 
   expect([again.headers["idempotent-replayed"], again.body.lastSyncId]).toEqual([undefined, at]);
   const young = await call("POST", slides, { json: { id: "i9-young", data: { deckId: "d" } }, key: "young-key" });
   expect(young.headers["idempotent-replayed"]).toBe("true");
+});
+
+test("[A18] a claim that ended is told of for 7 days, and then forgotten; one that is held stays", async () => {
+  const claim = async (field: string) =>
+    String((await call("POST", `${slides}/i9/claim`, { json: { field, ttl: "1h" } })).body.id);
+  const [old, young, held] = [await claim("title"), await claim("notes"), await claim("order")];
+  for (const id of [old, young]) await call("DELETE", `/v1/claims/${id}`);
+  await app.sql("update holdfast.claim set ended_at = now() - interval '8 days' where id = $1", [old]);
+  await app.sql("update holdfast.claim set ended_at = now() - interval '6 days' where id = $1", [young]);
+  expect((await pruneAll(undefined)).claims).toBe(1);
+  const statusOf = async (id: string) => (await call("GET", `/v1/claims/${id}`)).body.status;
+  expect(await Promise.all([old, young, held].map(statusOf))).toEqual([undefined, "released", "active"]);
 });
 
 test("[K8] a token that ended is told of for 30 more days, and then forgotten", async () => {

@@ -1,3 +1,4 @@
+import { deleteEndedClaims } from "../db/claims.ts";
 import type { Database } from "../db/pool.ts";
 import {
   claimPruning,
@@ -19,6 +20,8 @@ export interface Retention {
   /** How long an ended token can still be looked up. */
   readonly tokenDays: number;
   readonly usageDays: number;
+  /** How long an ended claim can still be looked up. */
+  readonly claimDays: number;
   readonly logDays: number | undefined;
 }
 
@@ -26,6 +29,7 @@ export interface Pruned {
   readonly receipts: number;
   readonly tokens: number;
   readonly usage: number;
+  readonly claims: number;
   readonly entries: number;
 }
 
@@ -36,13 +40,17 @@ export interface Pruned {
  *
  * In that order a reader is told to resync before anything is missing, and a crash in between leaves only work to do.
  */
-export async function prune(db: Database, { receiptDays, tokenDays, usageDays, logDays }: Retention): Promise<Pruned> {
+export async function prune(
+  db: Database,
+  { receiptDays, tokenDays, usageDays, claimDays, logDays }: Retention,
+): Promise<Pruned> {
   const receipts = await untilDone(db, (tx) => deleteOldReceipts(tx, receiptDays));
   const tokens = await untilDone(db, (tx) => deleteEndedTokens(tx, tokenDays, PRUNE_STEP));
   const usage = await untilDone(db, (tx) => deleteOldUsage(tx, usageDays));
+  const claims = await untilDone(db, (tx) => deleteEndedClaims(tx, claimDays, PRUNE_STEP));
   let entries = 0;
   if (logDays !== undefined) for (const start of await readLogStarts(db)) entries += await trimLog(db, start, logDays);
-  return { receipts, tokens, usage, entries };
+  return { receipts, tokens, usage, claims, entries };
 }
 
 async function trimLog(db: Database, { world, trimmedTo: from }: LogStart, days: number): Promise<number> {

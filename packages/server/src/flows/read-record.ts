@@ -1,7 +1,9 @@
 import type { ReadEnvelope } from "@holdfast/sdk/protocol";
+import { readLines } from "../db/claims.ts";
 import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
 import { readRecord as readStored } from "../db/records.ts";
+import { presentLine } from "../rules/claim.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
@@ -25,6 +27,7 @@ export const readRecord =
     const record = await readStored(db, { world, model: model.toLowerCase(), id });
     // Outside the reader's groups is as good as not there.
     if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
+    const [line] = await readLines(db, [{ world, model: model.toLowerCase(), id }]);
     const { syncId, createdAt, updatedAt, updatedBy, archivedAt, data } = record;
     return {
       object: "model",
@@ -32,7 +35,7 @@ export const readRecord =
       id,
       data: { ...data },
       stamp,
-      claims: [],
+      claims: line ? presentLine(line.claims, declared.name, line.now).claims : [],
       syncId,
       createdAt,
       updatedAt,

@@ -1,4 +1,5 @@
 import { type CapabilityBody, type EphemeralKeyBody, limits, type RotateBody } from "@holdfast/sdk/protocol";
+import { revokeClaims } from "../db/claims.ts";
 import type { Database } from "../db/pool.ts";
 import {
   insertToken,
@@ -95,10 +96,18 @@ export function scopedTokenFlows(
     },
     async revoke({ world }, kind, id) {
       if (!isRecordId(id)) return undefined;
-      return (await revokeToken(db, { world, kind, id }, 0)) ? revoked(id) : undefined;
+      const known = await transaction(db, async (tx) => {
+        await revokeClaims(tx, [id]);
+        return await revokeToken(tx, { world, kind, id }, 0);
+      });
+      return known ? revoked(id) : undefined;
     },
     async revokeAllOf({ world }, user) {
-      const ids = await revokeTokensOf(db, world, user);
+      const ids = await transaction(db, async (tx) => {
+        const ended = await revokeTokensOf(tx, world, user);
+        await revokeClaims(tx, ended);
+        return ended;
+      });
       return { tokens: ids.length, sessions: ids.reduce((sum, id) => sum + revoked(id), 0) };
     },
   };

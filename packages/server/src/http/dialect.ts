@@ -70,5 +70,12 @@ function translateRead(read: unknown): unknown {
   return out;
 }
 
+/** A body whose keys may all be null for "absent": what a claim asks for, and where. */
+export function withoutNulls(body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const out = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  return isObject(out.target) ? { ...out, target: withoutNulls(out.target) } : out;
+}
+
 export const isObject = (value: unknown): value is Body =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -6,7 +6,7 @@ import { PREFIXES, searchOf } from "../wire/address.ts";
 import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../wire/envelope.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
-import { translateCommit, translateWrite } from "./dialect.ts";
+import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import type { Door } from "./door.ts";
 import { readQuery } from "./query.ts";
 
@@ -71,8 +71,7 @@ function bodyReader(
   const { body: schema } = endpoint;
   if (!schema) return () => ({ value: undefined });
   const check = shapeCheck(schema);
-  const translate =
-    name === "commit" ? translateCommit : TRANSLATED.has(name) ? translateWrite : (body: unknown) => body;
+  const translate = translatorOf(name);
   return (raw) => {
     if (raw === undefined)
       return endpoint.bodyOptional
@@ -83,6 +82,14 @@ function bodyReader(
     return refusal ? { refusal } : { value };
   };
 }
+
+function translatorOf(name: EndpointName): (body: unknown) => unknown {
+  if (name === "commit") return translateCommit;
+  if (TRANSLATED.has(name)) return translateWrite;
+  return CLAIMING.has(name) ? withoutNulls : (body) => body;
+}
+
+const CLAIMING: ReadonlySet<EndpointName> = new Set<EndpointName>(["acquireClaim", "acquireClaimOn", "renewClaim"]);
 
 function send(reply: FastifyReply, answer: Answer<EndpointName>): FastifyReply {
   if ("refusal" in answer) return sendRefusal(reply, answer.refusal, answer.receipt);

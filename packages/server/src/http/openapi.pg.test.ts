@@ -134,6 +134,23 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["readSnapshot", "/v1/snapshot?model=slide", {}, 200],
   ["readSnapshot", "/v1/snapshot?model=nothing", {}, 400],
   ["readSchema", "/v1/schema", {}, 200],
+  ["acquireClaim", `${SLIDES}/o1/claim`, {}, 201],
+  ["acquireClaim", `${SLIDES}/o1/claim`, { json: { ttl: "5m", meta: null } }, 200],
+  ["acquireClaim", `${SLIDES}/o1/claim`, { json: { ttl: "5y" } }, 400],
+  ["acquireClaim", `${SLIDES}/o1/claim`, { json: { field: "colour" } }, 400],
+  ["acquireClaim", `${SLIDES}/gone/claim`, {}, 404],
+  ["acquireClaimOn", "/v1/claims", { json: { target: { model: "slide", id: "o1", field: "title" } } }, 201],
+  ["acquireClaimOn", "/v1/claims", { json: { target: { model: "nothing", id: "o1" } } }, 400],
+  ["acquireClaimOn", "/v1/claims", { json: { target: { model: "slide", id: "gone" } } }, 404],
+  ["listClaims", "/v1/claims?model=slide&id=o1", {}, 200],
+  ["listClaims", "/v1/claims?model=slide", {}, 400],
+  ["readClaim", "/v1/claims/claim_x", {}, 404],
+  ["renewClaim", "/v1/claims/claim_x/renew", { json: { ttl: 0 } }, 400],
+  ["renewClaim", "/v1/claims/claim_x/renew", {}, 404],
+  ["releaseClaim", "/v1/claims/claim_x", {}, 404],
+  ["reorderClaims", `${SLIDES}/o1/claim/reorder`, { json: { order: [] } }, 200],
+  ["reorderClaims", `${SLIDES}/o1/claim/reorder`, { json: { order: ["claim_x"] } }, 404],
+  ["releaseRecord", `${SLIDES}/o1/claim`, {}, 200],
   ["pushSchema", "/v1/schema", { json: { models: referenceSchema.models } }, 200],
   ["pushSchema", "/v1/schema", { json: { models: { slide: { fields: { title: { type: "number" } } } } } }, 409],
   ["pushSchema", "/v1/schema", { json: { models: {} } }, 400],
@@ -203,6 +220,22 @@ test("[E6] every endpoint answers as it is described, also when it refuses", asy
     403,
   );
   expect((await ask("readRecord", `${SLIDES}/o1`, asBen)).status).toBe(404);
+  expect((await ask("acquireClaim", `${SLIDES}/o1/claim`, { json: { field: "title" } })).status).toBe(201);
+  const wide = String((await call("POST", "/v1/capabilities", { json: { wideScope: true } })).body.token);
+  const others: Asking = { token: wide, json: { field: "title" } };
+  expect((await ask("acquireClaim", `${SLIDES}/o1/claim`, others)).status).toBe(409);
+  expect((await ask("updateRecord", `${SLIDES}/o1`, { token: wide, json: { data: { title: "x" } } })).status).toBe(409);
+  expect((await ask("acquireClaim", `${SLIDES}/o1/claim`, { ...others, json: { preempt: true } })).status).toBe(403);
+  const waits = await ask("acquireClaim", `${SLIDES}/o1/claim`, { ...others, json: { field: "title", queue: true } });
+  expect(waits.status).toBe(202);
+  const waiting = `/v1/claims/${waits.body.id}`;
+  expect((await ask("readClaim", waiting, { token: wide })).status).toBe(200);
+  expect((await ask("readRecord", `${SLIDES}/o1`)).body.claims).toHaveLength(1);
+  expect((await ask("renewClaim", `${waiting}/renew`)).status).toBe(403);
+  expect((await ask("releaseClaim", waiting)).status).toBe(403);
+  expect((await ask("releaseClaim", waiting, { token: wide })).status).toBe(200);
+  expect((await ask("renewClaim", `${waiting}/renew`, { token: wide })).status).toBe(409);
+  expect((await ask("releaseRecord", `${SLIDES}/o1/claim`)).body.released).toBe(1);
   expect((await ask("revokeEphemeralKey", `/v1/ephemeral_keys/${key.body.id}`)).status).toBe(200);
   const asked = new Set(requests.map(([name]) => name));
   const missing = Object.keys(endpoints).filter((name) => !asked.has(name as EndpointName));
@@ -221,12 +254,13 @@ test("[E6] the check of answers would find a wrong one", async () => {
 
 test("[E6] query parameters take what is said of them, and nothing beyond", async () => {
   let tried = 0;
+  const held = String((await call("POST", `${SLIDES}/o1/claim`, { json: { action: "look" } })).body.id);
   for (const [name, { query = {}, audience }] of Object.entries(endpoints) as [
     EndpointName,
     (typeof endpoints)["listRecords"],
   ][]) {
     if (audience !== "token") continue;
-    const path = paths[name][1].replace(":model", "slide").replace(":id", "o1");
+    const path = paths[name][1].replace("claims/:id", `claims/${held}`).replace(":model", "slide").replace(":id", "o1");
     const statusOf = async (parameter: string, text: unknown) =>
       (await call(paths[name][0], `${path}?${parameter}=${encodeURIComponent(String(text))}`)).status;
     for (const [parameter, { schema }] of Object.entries(query) as [string, { schema?: Plain }][]) {

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { closeCodes, limits, STREAM_PATH, STREAM_PROTOCOL } from "@holdfast/sdk/protocol";
 import { type WebSocket, WebSocketServer } from "ws";
+import type { Waiter } from "../flows/keep-claims.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, PREFIXES, searchOf } from "../wire/address.ts";
 import { endWithRefusal } from "../wire/raw-refusal.ts";
@@ -16,6 +17,8 @@ export interface GatewayOptions extends SessionDeps {
 /** The stream's door: upgrades, and looks after the open sockets. */
 export interface Gateway {
   readonly size: number;
+  /** Who has a stream open, each device once. */
+  present(): Waiter[];
   /** Closes the streams that run on a token; answers how many. */
   revoke(tokenId: string): number;
   close(): Promise<void>;
@@ -69,6 +72,14 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
   return {
     get size() {
       return sessions.size;
+    },
+    present: () => {
+      const known = new Map<string, Waiter>();
+      for (const { session } of sessions.values()) {
+        const who = session.who();
+        if (who) known.set(`${who.world} ${who.participant} ${who.clientId}`, who);
+      }
+      return [...known.values()];
     },
     revoke: (tokenId) => [...sessions.values()].filter(({ session }) => session.revoke(tokenId)).length,
     async close() {

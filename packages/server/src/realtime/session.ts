@@ -1,11 +1,14 @@
 import { closeCodes, FrameUp, limits, type ResyncReason, STREAM_PROTOCOL, type Welcome } from "@holdfast/sdk/protocol";
 import type { WebSocket } from "ws";
 import type { Authenticator } from "../flows/authenticate.ts";
+import type { FollowClaims } from "../flows/follow-claims.ts";
 import type { FollowLog } from "../flows/follow-log.ts";
+import type { Waiter } from "../flows/keep-claims.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
 import { newId } from "../ids.ts";
 import { type Principal, participantName } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { checkModel } from "../rules/scope.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import { isSameView, type View, viewName, viewOf } from "../rules/view.ts";
 import { type DocUrl, envelopeOf } from "../wire/envelope.ts";
@@ -13,6 +16,8 @@ import { fullBucket } from "../wire/full-bucket.ts";
 import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import type { Strangers } from "../wire/strangers.ts";
+import type { ClaimNews } from "./claim-news.ts";
+import { createClaimWatch } from "./claim-watch.ts";
 import type { Hub, Subscription } from "./hub.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
 import type { Seat } from "./seats.ts";
@@ -20,6 +25,10 @@ import type { Seat } from "./seats.ts";
 export interface SessionDeps {
   readonly log: FollowLog;
   readonly hub: Hub;
+  readonly claims: FollowClaims;
+  readonly claimNews: ClaimNews;
+  /** A stream was opened: whoever waits in a line lives. */
+  heard(who: Waiter): void;
   readonly authenticator: Authenticator;
   readonly strangers: Strangers;
   readonly docUrl: DocUrl;
@@ -44,10 +53,13 @@ type Phase =
       readonly name: "catching-up" | "live";
       readonly principal: Principal;
       readonly token: string;
+      readonly clientId: string | null;
       readonly subscription: Subscription;
     };
 
 export interface Session {
+  /** Undefined before it said so. */
+  who(): Waiter | undefined;
   /** Called every few seconds: is the token still good, is the reader still reading? */
   check(): Promise<void>;
   close(code: number, reason: string): void;
@@ -61,7 +73,7 @@ const checkFrame = shapeCheck(FrameUp);
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
 export function createSession(
   socket: WebSocket,
-  { log, hub, authenticator, strangers, docUrl, now }: SessionDeps,
+  { log, hub, claims, claimNews, heard, authenticator, strangers, docUrl, now }: SessionDeps,
   { address, seat }: Connection,
 ): Session {
   const id = newId("ses_");
@@ -90,7 +102,14 @@ export function createSession(
     send({ frame: "error", ...envelopeOf(refusal, newId("req_"), docUrl) });
     close(code, refusal.code);
   };
+  const tell = (frame: string) => {
+    send(frame);
+    if (socket.bufferedAmount > limits.slowReaderBytes) close(closeCodes.slowReader, "reads too slowly");
+  };
+  const reader = () => (phase.name === "greeting" ? undefined : phase.principal);
+  const claimWatch = createClaimWatch(claimNews, claims, tell, reader);
   const leave = () => {
+    claimWatch.end();
     if (phase.name !== "greeting") phase.subscription.end();
     phase = { name: "greeting" };
   };
@@ -121,6 +140,8 @@ export function createSession(
         return await renew(frame.token);
       case "follow":
         return follow(frame.models, frame.groups);
+      case "watch":
+        return await watch(frame.model, frame.ids);
       case "ping":
         return send({ frame: "pong", n: frame.n, stamp: phase.subscription.position() });
     }
@@ -138,6 +159,7 @@ export function createSession(
 
   async function greet({
     token,
+    clientId,
     log: logId,
     since,
     models,
@@ -156,7 +178,7 @@ export function createSession(
       throw error;
     });
     if (socket.readyState !== socket.OPEN) return subscription.end();
-    phase = { name: "catching-up", principal, token, subscription };
+    phase = { name: "catching-up", principal, token, clientId: clientId ?? null, subscription };
     wish = { models, groups };
     view = seen;
     position = since ?? head.syncId;
@@ -175,6 +197,8 @@ export function createSession(
     if (logId !== undefined && logId !== head.logId) return resync("other_log");
     if (position > head.syncId) return resync("ahead");
     if (position < head.trimmedTo) return resync("trimmed");
+    await claimWatch.begin(principal);
+    heard(whoIs(principal, clientId ?? null));
     await catchUp(principal.world, schema);
   }
 
@@ -203,9 +227,8 @@ export function createSession(
 
   function hear(news: News): void {
     if (phase.name !== "live" || news.to <= position) return;
-    send(position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position));
+    tell(position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position));
     position = news.to;
-    if (socket.bufferedAmount > limits.slowReaderBytes) close(closeCodes.slowReader, "reads too slowly");
   }
 
   function schemaPushed({ version, hash }: LiveSchema, rowsChanged: boolean): void {
@@ -220,6 +243,13 @@ export function createSession(
     if (!seen) return;
     wish = { models, groups };
     view = seen;
+  }
+
+  async function watch(model: string, ids: readonly string[]): Promise<void> {
+    if (phase.name === "greeting") return;
+    const hidden = checkModel(phase.principal, model);
+    if (hidden) return fail(hidden, closeCodes.forbidden);
+    await claimWatch.watch(phase.principal, model, ids);
   }
 
   /** The view that a wish gets; undefined when it was refused, and the socket with it. */
@@ -269,6 +299,7 @@ export function createSession(
   socket.on("error", () => {});
 
   return {
+    who: () => (phase.name === "greeting" ? undefined : whoIs(phase.principal, phase.clientId)),
     async check() {
       slowSince = socket.bufferedAmount < limits.frameBytes ? undefined : (slowSince ?? now());
       if (slowSince !== undefined && now() - slowSince > limits.slowReaderMs)
@@ -289,6 +320,12 @@ export function createSession(
     },
   };
 }
+
+const whoIs = ({ world, participantKind, participantId }: Principal, clientId: string | null): Waiter => ({
+  world,
+  participant: participantName(participantKind, participantId),
+  clientId,
+});
 
 interface Wish {
   readonly models: readonly string[] | undefined;

@@ -204,7 +204,7 @@ test("[L3] an entry keeps the groups after, and those before when they were othe
   expect(lines([remove("slide", "s1")])).toEqual([[["deck:d2"], null]]);
 });
 
-test("[C13] no claim is held, so a write that names one is refused", () => {
+test("[C13] a write that names a claim that is not held is refused", () => {
   expect(outcomeOf(write(oneSlide(), [update("slide", "s1", { notes: "x" }, { claim: "claim_1" })]))).toBe(
     "claim_lost",
   );

@@ -6,6 +6,7 @@ import {
   type StaleNotification,
   type Verb,
 } from "@holdfast/sdk/protocol";
+import { guardWrite } from "./claim-guard.ts";
 import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
 import { checkScope } from "./commit-scope.ts";
 import { participantName } from "./participant.ts";
@@ -34,7 +35,10 @@ export function decideCommit(state: WorldState, commit: CommitRequest): Decision
   const replay = replayOf(state, commit);
   if (replay) return replay;
   const refusal =
-    checkScope(state, commit) ?? checkPayloads(state, commit) ?? checkClaims(commit) ?? checkReadAt(state, commit);
+    checkScope(state, commit) ??
+    checkPayloads(state, commit) ??
+    checkClaims(state, commit) ??
+    checkReadAt(state, commit);
   if (refusal) return { kind: "refused", refusal };
   const draft = draftCommit(state, commit);
   const premises = judgeReads(state, commit);
@@ -86,10 +90,17 @@ function checkOperation(state: WorldState, commit: CommitRequest, operation: Com
   return undefined;
 }
 
-/** A write that names a claim needs it active, its own and on that record. No claim can be held yet, so none is. */
-function checkClaims(commit: CommitRequest): Refusal | undefined {
-  const index = commit.operations.findIndex((operation) => operation.claim !== undefined);
-  return index < 0 ? undefined : at(commit, index, refuse("claim_lost", { param: "claim" }));
+function checkClaims(state: WorldState, commit: CommitRequest): Refusal | undefined {
+  const writer = writerOf(commit).writtenBy;
+  const now = Date.parse(state.now);
+  for (const [index, operation] of commit.operations.entries()) {
+    const line = state.claims.get(recordKey(operation.model, operation.id)) ?? [];
+    if (operation.claim === undefined && line.length === 0) continue;
+    const declaredName = state.models.get(operation.model)?.name ?? operation.model;
+    const refusal = guardWrite(line, writer, operation, { declaredName, now });
+    if (refusal) return at(commit, index, refusal);
+  }
+  return undefined;
 }
 
 function checkReadAt(state: WorldState, commit: CommitRequest): Refusal | undefined {

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorEnvelope, RequiredCapability } from "@holdfast/sdk/protocol";
+import type { Claim, ErrorCode, ErrorEnvelope, RequiredCapability } from "@holdfast/sdk/protocol";
 
 /** A clear no: what the edge turns into an error envelope. `status` overrides the code's own where one code has two. */
 export interface Refusal {
@@ -9,6 +9,8 @@ export interface Refusal {
   readonly status?: number;
   readonly blockedBy?: number;
   readonly requiredCapability?: RequiredCapability;
+  /** Who holds the record now. */
+  readonly claims?: readonly Claim[];
   readonly problems?: ErrorEnvelope["problems"];
 }
 

@@ -1,3 +1,4 @@
+import { settleClaims } from "./claim-round.ts";
 import { type Decision, decideCommit, writerOf } from "./commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } from "./commit-request.ts";
 import { groupHeadOf } from "./premises.ts";
@@ -62,6 +63,7 @@ function append(state: WorldState, commit: CommitRequest, line: LogLine): void {
   const writer = writerOf(commit);
   const name = writerName(writer);
   state.records.set(key, line.after);
+  if (line.after === null) settleClaims(state, key);
   state.authors.set(line.syncId, { model: line.model, id: line.id, writtenBy: writer.writtenBy });
   const entry = {
     syncId: line.syncId,

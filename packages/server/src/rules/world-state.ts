@@ -1,8 +1,10 @@
 import type { JsonObject, Verb } from "@holdfast/sdk/protocol";
+import type { ClaimLine, ClaimState } from "./claim.ts";
 import type { DeclaredModel } from "./declared-model.ts";
 import type { Scope } from "./participant.ts";
 import { isWithin } from "./scope.ts";
 import { isOwn, type PastEntry, type Writer } from "./stale.ts";
+import type { Wait } from "./wait-graph.ts";
 
 /** The end of a world's log, and the newest entry that its newest writer did not make. */
 export interface Head extends GroupHead {
@@ -73,6 +75,19 @@ export interface WorldState {
   readonly authors: Map<number, Author>;
   /** By `receiptKey`. */
   readonly receipts: Map<string, StoredReceipt>;
+  /** By `recordKey`: the claims that have not ended. */
+  readonly claims: Map<string, ClaimLine>;
+  /** Who waits for whom on other records, as far as somebody is about to wait. */
+  readonly waits: readonly Wait[];
+  /** The last number that a change of a claim, or a fence, took. */
+  claimChange: number;
+  /** By claim id: what the round changed. */
+  readonly changedClaims: Map<string, ChangedClaim>;
+}
+
+export interface ChangedClaim {
+  readonly claim: ClaimState;
+  readonly change: number;
 }
 
 export const receiptKey = (participant: string, name: string): string => `${participant} ${name}`;

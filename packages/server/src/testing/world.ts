@@ -34,6 +34,10 @@ export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): Wo
   groupHeads: new Map(),
   authors: new Map(),
   receipts: new Map(),
+  claims: new Map(),
+  waits: [],
+  claimChange: 0,
+  changedClaims: new Map(),
 });
 
 export interface Who {

@@ -16,6 +16,7 @@ export function envelopeOf(refusal: Refusal, requestId: string | undefined, docU
     ...(refusal.param !== undefined && { param: refusal.param }),
     ...(refusal.requiredCapability !== undefined && { requiredCapability: refusal.requiredCapability }),
     ...(refusal.blockedBy !== undefined && { blockedBy: refusal.blockedBy }),
+    ...(refusal.claims !== undefined && { claims: [...refusal.claims] }),
     ...(refusal.problems !== undefined && { problems: refusal.problems }),
     doc_url: docUrl(refusal.code),
     ...(requestId !== undefined && { request_id: requestId }),

@@ -22,6 +22,7 @@ export function shapeCheck(schema: TSchema): (body: unknown) => Refusal | undefi
 function toRefusal(error: ErrorObject | undefined): Refusal {
   if (!error) return refuse("invalid_body");
   const path = paramOf(error.instancePath);
+  if (path === "ttl") return refuse("invalid_ttl", { param: path });
   switch (error.keyword) {
     case "additionalProperties":
       return refuse("unknown_field", { param: join(path, String(error.params.additionalProperty)) });

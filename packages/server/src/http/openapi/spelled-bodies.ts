@@ -23,8 +23,21 @@ export function asSpelled(name: string, schema: Plain): Plain {
       ...refTo("CommitReceipt"),
       description: "Of a refused commit: its receipt, with `status` `rejected`.",
     });
+  if (CLAIM_BODIES.has(name)) return nullable(schema);
   return WRITE_BODIES.has(name) ? asWritten(schema) : schema;
 }
+
+/** In these null is absent, whatever the key. */
+const CLAIM_BODIES: ReadonlySet<string> = new Set(["ClaimBody", "ClaimTargetBody", "ClaimRenewBody"]);
+
+const nullable = (schema: Plain): Plain => {
+  const required = new Set(schema.required as string[] | undefined);
+  const properties = Object.entries(schema.properties as Record<string, Plain>).map(([key, property]) => [
+    key,
+    required.has(key) ? property : orNull(property),
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+};
 
 function asWritten(schema: Plain): Plain {
   const required = new Set(schema.required as string[] | undefined);

@@ -1,0 +1,47 @@
+-- Claims: who holds a record, or one of its fields, and who waits in the line for it. A row stays when its claim ended.
+-- Every change is made under the head's lock and takes the next number of the world's `claim_change`, so that whoever
+-- tells of claims can read on from where it was. A grant's number is its fence.
+
+alter table holdfast.head add column claim_change bigint not null default 0;
+
+create table holdfast.claim (
+  world integer not null,
+  id text not null collate "C",
+  model text not null collate "C",
+  record text not null collate "C",
+  -- Null: the whole record.
+  field text,
+  status text not null,
+  -- `<kind>:<id>`
+  participant text not null collate "C",
+  token text not null,
+  client_id text,
+  -- The groups that the token reaches, asked again when it is granted; null: every record.
+  groups text[],
+  action text not null,
+  description text,
+  meta json,
+  ttl_ms integer not null,
+  -- The order of the line.
+  place bigint not null,
+  fence bigint,
+  change bigint not null,
+  created_at timestamptz(3) not null,
+  granted_at timestamptz(3),
+  -- Only of one that is held.
+  expires_at timestamptz(3),
+  ended_at timestamptz(3),
+  -- The last sign of life of one that waits.
+  seen_at timestamptz(3) not null,
+  -- When its token was revoked: the claim ends then.
+  revoked_at timestamptz(3),
+  primary key (world, id)
+) with (fillfactor = 70);
+create index claim_line on holdfast.claim (world, model, record) where ended_at is null;
+create index claim_participant on holdfast.claim (world, participant) where ended_at is null;
+create index claim_token on holdfast.claim (token) where ended_at is null;
+create index claim_expiry on holdfast.claim (expires_at) where ended_at is null and expires_at is not null;
+create index claim_silence on holdfast.claim (seen_at) where ended_at is null and expires_at is null;
+create index claim_revoked on holdfast.claim (revoked_at) where ended_at is null and revoked_at is not null;
+create index claim_change on holdfast.claim (world, change);
+create index claim_ended on holdfast.claim (ended_at) where ended_at is not null;

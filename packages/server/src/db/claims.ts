@@ -1,0 +1,321 @@
+import type { ClaimStatus, JsonObject } from "@holdfast/sdk/protocol";
+import type { ClaimState } from "../rules/claim.ts";
+import type { ChangedClaim } from "../rules/world-state.ts";
+import type { RecordName } from "./records.ts";
+import type { Statement } from "./statement.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** A claim with the world that it is of. */
+export interface WorldClaim extends ClaimState {
+  readonly world: number;
+}
+
+interface ClaimRow {
+  world: number;
+  id: string;
+  model: string;
+  record: string;
+  field: string | null;
+  status: ClaimStatus;
+  participant: string;
+  token: string;
+  client_id: string | null;
+  groups: string[] | null;
+  action: string;
+  description: string | null;
+  meta: string | null;
+  ttl_ms: number;
+  place: number;
+  fence: number | null;
+  created_at: string;
+  granted_at: string | null;
+  expires_at: string | null;
+  ended_at: string | null;
+  seen_at: string;
+  revoked_at: string | null;
+}
+
+const COLUMNS = `c.world, c.id, c.model, c.record, c.field, c.status, c.participant, c.token, c.client_id, c.groups, c.action, c.description, c.meta,
+  c.ttl_ms, c.place, c.fence, c.created_at, c.granted_at, c.expires_at, c.ended_at, c.seen_at, c.revoked_at`;
+
+const time = (text: string): number => Date.parse(text);
+const timeOrNull = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+
+const toClaim = (row: ClaimRow): WorldClaim => ({
+  world: row.world,
+  id: row.id,
+  model: row.model,
+  record: row.record,
+  field: row.field,
+  status: row.status,
+  participant: row.participant,
+  tokenId: row.token,
+  clientId: row.client_id,
+  groups: row.groups,
+  action: row.action,
+  description: row.description,
+  meta: row.meta === null ? null : (JSON.parse(row.meta) as JsonObject),
+  ttlMs: row.ttl_ms,
+  place: row.place,
+  fence: row.fence,
+  createdAt: time(row.created_at),
+  grantedAt: timeOrNull(row.granted_at),
+  expiresAt: timeOrNull(row.expires_at),
+  endedAt: timeOrNull(row.ended_at),
+  seenAt: time(row.seen_at),
+  revokedAt: timeOrNull(row.revoked_at),
+});
+
+/** The claims on these records that have not ended: one probe of the partial index for each name. */
+export const loadLines = (names: readonly RecordName[]): Statement<WorldClaim[]> => ({
+  name: "load_claims",
+  text: `select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
+    cross join lateral (select ${COLUMNS} from holdfast.claim c
+      where c.world = k.world and c.model = k.model and c.record = k.id and c.ended_at is null offset 0) c`,
+  values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+  read: (rows) => (rows as ClaimRow[]).map(toClaim),
+});
+
+/** Who waits for whom, from these participants on: what they wait for, what those wait for who have it, and so on. */
+export const loadWaits = (
+  world: number,
+  participants: readonly string[],
+): Statement<{ waiter: string; blocker: string; model: string; record: string }[]> => ({
+  name: "load_waits",
+  text: `with recursive wait(waiter, blocker, model, record) as (
+      select w.participant, b.participant, w.model, w.record from unnest($2::text[]) as p(name)
+        join holdfast.claim w on w.world = $1 and w.participant = p.name and w.ended_at is null and w.expires_at is null
+        join holdfast.claim b on ${BLOCKS}
+      union
+      select w.participant, b.participant, w.model, w.record from wait
+        join holdfast.claim w on w.world = $1 and w.participant = wait.blocker and w.ended_at is null and w.expires_at is null
+        join holdfast.claim b on ${BLOCKS}
+    ) select * from wait limit 10000`,
+  values: [world, participants],
+  read: (rows) => rows as { waiter: string; blocker: string; model: string; record: string }[],
+});
+
+/** `b` is in the way of `w`: it holds, or waits before it. */
+const BLOCKS = `b.world = $1 and b.model = w.model and b.record = w.record and b.ended_at is null and b.participant <> w.participant
+  and (b.field is null or w.field is null or b.field = w.field)
+  and case when b.expires_at is null then b.place < w.place else b.expires_at > clock_timestamp() end`;
+
+/** What a round changed of claims, with the number that each world's changes have reached. */
+export const saveClaims = (
+  changed: readonly (ChangedClaim & { readonly world: number })[],
+  heads: readonly { readonly world: number; readonly claimChange: number }[],
+): Statement<void> => ({
+  name: "save_claims",
+  text: SAVE,
+  values: [
+    JSON.stringify(
+      changed.map(({ world, claim, change }) => ({
+        ...claim,
+        world,
+        change,
+        createdAt: iso(claim.createdAt),
+        grantedAt: isoOrNull(claim.grantedAt),
+        expiresAt: isoOrNull(claim.expiresAt),
+        endedAt: isoOrNull(claim.endedAt),
+        seenAt: iso(claim.seenAt),
+      })),
+    ),
+    heads.map(({ world }) => world),
+    heads.map(({ claimChange }) => claimChange),
+  ],
+  read: () => {},
+});
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
+
+const SAVE = `
+with moved as (
+  update holdfast.head h set claim_change = n.change from unnest($2::int[], $3::bigint[]) as n(world, change) where h.world = n.world
+)
+insert into holdfast.claim as c (world, id, model, record, field, status, participant, token, client_id, groups, action, description, meta,
+  ttl_ms, place, fence, change, created_at, granted_at, expires_at, ended_at, seen_at)
+select world, id, model, record, field, status, participant, "tokenId", "clientId", groups, action, description, meta,
+  "ttlMs", place, fence, change, "createdAt", "grantedAt", "expiresAt", "endedAt", "seenAt"
+from json_to_recordset($1::json) as x(world int, id text, model text, record text, field text, status text, participant text, "tokenId" text,
+  "clientId" text, groups text[], action text, description text, meta json, "ttlMs" int, place bigint, fence bigint, change bigint,
+  "createdAt" timestamptz(3), "grantedAt" timestamptz(3), "expiresAt" timestamptz(3), "endedAt" timestamptz(3), "seenAt" timestamptz(3))
+on conflict (world, id) do update set status = excluded.status, token = excluded.token, client_id = excluded.client_id, groups = excluded.groups,
+  action = excluded.action, description = excluded.description, meta = excluded.meta, ttl_ms = excluded.ttl_ms, place = excluded.place,
+  fence = excluded.fence, change = excluded.change, granted_at = excluded.granted_at, expires_at = excluded.expires_at,
+  ended_at = excluded.ended_at, seen_at = greatest(c.seen_at, excluded.seen_at)`;
+
+/** One claim, also when it has ended. */
+export async function readClaim(db: Transaction, world: number, id: string): Promise<ClaimState | undefined> {
+  const { rows } = await db.query<ClaimRow>({
+    name: "read_claim",
+    text: `select ${COLUMNS} from holdfast.claim c where c.world = $1 and c.id = $2`,
+    values: [world, id],
+  });
+  return rows[0] && toClaim(rows[0]);
+}
+
+/** What is true of the claims of one record at one moment. */
+export interface ReadLine {
+  readonly claims: readonly ClaimState[];
+  /** The record's groups; undefined: there is no such record. */
+  readonly groups: readonly string[] | undefined;
+  /** The last change that it contains. */
+  readonly asOf: number;
+  /** The database's clock, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+export async function readLines(db: Transaction, names: readonly RecordName[]): Promise<ReadLine[]> {
+  const { rows } = await db.query<{
+    nth: number;
+    as_of: number;
+    now_ms: number;
+    filed: string[] | null;
+    claim: string | null;
+  }>({
+    name: "read_lines",
+    text: `select k.nth::int4 as nth, h.claim_change as as_of, (extract(epoch from statement_timestamp()) * 1000)::float8 as now_ms, r.groups as filed, c.claim
+      from unnest($1::int[], $2::text[], $3::text[]) with ordinality as k(world, model, id, nth)
+      cross join lateral (select claim_change from holdfast.head h where h.world = k.world limit 1) h
+      left join lateral (select groups from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r on true
+      left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
+        where c.world = k.world and c.model = k.model and c.record = k.id and c.ended_at is null) x) c on true`,
+    values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+  });
+  return names.map((_, i) => {
+    const own = rows.filter(({ nth }) => nth === i + 1);
+    const [first] = own;
+    return {
+      claims: own.flatMap(({ claim }) => (claim === null ? [] : [toClaim(inRowWords(JSON.parse(claim)))])),
+      groups: first?.filed ?? undefined,
+      asOf: first?.as_of ?? 0,
+      now: Math.floor(first?.now_ms ?? 0),
+    };
+  });
+}
+
+/** In a row that came as JSON, json is not text. */
+const inRowWords = (row: Omit<ClaimRow, "meta"> & { meta: unknown }): ClaimRow => ({
+  ...row,
+  meta: row.meta === null ? null : JSON.stringify(row.meta),
+});
+
+export interface ClaimChange {
+  readonly claim: ClaimState;
+  readonly change: number;
+}
+
+/** What changed after a number, in order. */
+export async function readClaimChanges(db: Transaction, world: number, after: number): Promise<ClaimChange[]> {
+  const { rows } = await db.query<ClaimRow & { change: number }>({
+    name: "read_claim_changes",
+    text: `select ${COLUMNS}, c.change from holdfast.claim c where c.world = $1 and c.change > $2 order by c.change limit 500`,
+    values: [world, after],
+  });
+  return rows.map((row) => ({ claim: toClaim(row), change: row.change }));
+}
+
+/** The last number of each world's changes. */
+export async function readClaimHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, number>> {
+  const { rows } = await db.query<{ world: number; claim_change: number }>({
+    name: "read_claim_heads",
+    text: "select world, claim_change from holdfast.head where world = any($1::int[])",
+    values: [worlds],
+  });
+  return new Map(rows.map(({ world, claim_change }) => [world, claim_change]));
+}
+
+/** Records whose claims time has done something to: a lease is over, a waiter was silent for too long, a token revoked. */
+export async function readDueLines(db: Transaction, silentForMs: number, most: number): Promise<RecordName[]> {
+  const { rows } = await db.query<{ world: number; model: string; record: string }>({
+    name: "read_due_lines",
+    text: `select distinct world, model, record from (
+        (select world, model, record from holdfast.claim where ended_at is null and expires_at <= clock_timestamp() order by expires_at limit $2)
+        union all
+        (select world, model, record from holdfast.claim where ended_at is null and expires_at is null
+           and seen_at <= clock_timestamp() - make_interval(secs => $1::float8 / 1000) order by seen_at limit $2)
+        union all
+        (select world, model, record from holdfast.claim where ended_at is null and revoked_at <= clock_timestamp() limit $2)
+      ) due`,
+    values: [silentForMs, most],
+  });
+  return rows.map(({ world, model, record }) => ({ world, model, id: record }));
+}
+
+/** Milliseconds until the next lease is over; undefined when none is held. */
+export async function readNextExpiry(db: Transaction): Promise<number | undefined> {
+  const { rows } = await db.query<{ ms: number | null }>({
+    name: "read_next_expiry",
+    text: `select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as ms
+      from holdfast.claim where ended_at is null and expires_at is not null`,
+    values: [],
+  });
+  return rows[0]?.ms ?? undefined;
+}
+
+/** Somebody who waits, with the device that it waits on. */
+export interface Waiter {
+  readonly world: number;
+  /** `<kind>:<id>` */
+  readonly participant: string;
+  readonly clientId: string | null;
+}
+
+/**
+ * Notes that these live, on what they wait for: all of it, but for what another of their devices waits for. Answers the
+ * records where one of them had been silent. Rows that a round is writing just now are left for the next time.
+ */
+export async function touchWaiters(db: Transaction, alive: readonly Waiter[], silentMs: number): Promise<RecordName[]> {
+  const { rows } = await db.query<{ world: number; model: string; record: string; silent: boolean }>({
+    name: "touch_waiters",
+    text: `with old as (
+        select c.world, c.id, c.seen_at < clock_timestamp() - make_interval(secs => $4::float8 / 1000) as silent
+        from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, client_id)
+        join holdfast.claim c on c.world = k.world and c.participant = k.participant and c.ended_at is null and c.expires_at is null
+          and (c.client_id is null or c.client_id = k.client_id)
+        for update of c skip locked
+      )
+      update holdfast.claim c set seen_at = clock_timestamp() from old where c.world = old.world and c.id = old.id
+      returning c.world, c.model, c.record, old.silent`,
+    values: [
+      alive.map(({ world }) => world),
+      alive.map(({ participant }) => participant),
+      alive.map(({ clientId }) => clientId),
+      silentMs,
+    ],
+  });
+  return rows.filter(({ silent }) => silent).map(({ world, model, record }) => ({ world, model, id: record }));
+}
+
+/** The same for one claim that somebody asks about. Answers whether it had been silent. */
+export async function touchClaim(db: Transaction, world: number, id: string, silentMs: number): Promise<boolean> {
+  const { rows } = await db.query<{ silent: boolean }>({
+    name: "touch_claim",
+    text: `with old as (
+        select world, id, seen_at < clock_timestamp() - make_interval(secs => $3::float8 / 1000) as silent from holdfast.claim
+        where world = $1 and id = $2 and ended_at is null and expires_at is null for update skip locked
+      )
+      update holdfast.claim c set seen_at = clock_timestamp() from old where c.world = old.world and c.id = old.id returning old.silent`,
+    values: [world, id, silentMs],
+  });
+  return rows[0]?.silent ?? false;
+}
+
+/** Claims that a token made end with it, after a while when it does. */
+export async function revokeClaims(tx: Transaction, tokenIds: readonly string[], graceSeconds = 0): Promise<void> {
+  await tx.query(
+    `update holdfast.claim set revoked_at = clock_timestamp() + make_interval(secs => $2) where token = any($1::text[]) and ended_at is null`,
+    [tokenIds, graceSeconds],
+  );
+}
+
+/** Forgets some claims that ended longer ago than that. Answers how many. */
+export async function deleteEndedClaims(tx: Transaction, days: number, most: number): Promise<number> {
+  const { rowCount } = await tx.query(
+    `delete from holdfast.claim where ctid = any(array(
+       select ctid from holdfast.claim where ended_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
+    [days, most],
+  );
+  return rowCount ?? 0;
+}

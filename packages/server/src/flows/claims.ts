@@ -1,0 +1,252 @@
+import type { Claim, ClaimBody, ClaimList, JsonObject } from "@holdfast/sdk/protocol";
+import { limits } from "@holdfast/sdk/protocol";
+import { type ReadLine, readClaim, readLines, touchClaim } from "../db/claims.ts";
+import type { Database } from "../db/pool.ts";
+import { newId } from "../ids.ts";
+import { type ClaimState, inLineOrder, isWaiting, presentClaim, presentLine } from "../rules/claim.ts";
+import type { ClaimOrder } from "../rules/claim-order.ts";
+import { recordKey } from "../rules/commit-request.ts";
+import type { DeclaredModel } from "../rules/declared-model.ts";
+import { checkJsonValues } from "../rules/json-values.ts";
+import { type Principal, participantName } from "../rules/participant.ts";
+import { isRecordId } from "../rules/record-id.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { checkModel, deny, isWithin, may } from "../rules/scope.ts";
+import { organizationGroup } from "../rules/sync-group.ts";
+import { readTtl } from "../rules/ttl.ts";
+import type { ClaimResult, CommitLane } from "./commit-lane.ts";
+import { liveSchema } from "./live-schema.ts";
+import type { SchemaCache } from "./schema-cache.ts";
+
+/** Where a claim's caller says which record it is about, and how faults in that are named. */
+export interface ClaimTarget {
+  readonly model: string;
+  readonly id: string;
+  /** Before the names of faulty keys: empty, or `target.`. */
+  readonly at: "" | "target.";
+}
+
+/** Everything that can be asked about claims. A claim is held, waits, or has ended; nothing of it is in the log. */
+export interface ClaimFlows {
+  acquire(by: Principal, target: ClaimTarget, body: ClaimBody): Promise<Acquired | Refusal>;
+  renew(by: Principal, id: string, ttl: string | number | undefined): Promise<Claim | Refusal>;
+  /** Answers how many ended by this. */
+  release(by: Principal, id: string): Promise<number | Refusal>;
+  releaseRecord(by: Principal, model: string, id: string): Promise<number | Refusal>;
+  reorder(by: Principal, model: string, id: string, order: readonly string[]): Promise<ClaimList | Refusal>;
+  list(by: Principal, model: string, id: string): Promise<ClaimList | Refusal>;
+  /** Waits, while it stands in the line, until it changes: its status, or its position. */
+  read(by: Principal, id: string, waitMs: number, signal: () => AbortSignal): Promise<Claim | Refusal>;
+}
+
+export interface Acquired {
+  readonly kind: "granted" | "renewed" | "waiting";
+  readonly claim: Claim;
+}
+
+/** Hears what happens to one record's claims. */
+export interface LineEar {
+  /** Resolves when something happened since it was asked last, the time is over, or the signal fires. */
+  next(waitMs: number, signal: AbortSignal): Promise<void>;
+  end(): void;
+}
+
+export type ListenToLine = (world: number, key: string) => Promise<LineEar>;
+
+export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLane, listen: ListenToLine): ClaimFlows {
+  /** The model, when the caller may do that with records of it. */
+  async function declaredFor(
+    by: Principal,
+    { model, id, at }: ClaimTarget,
+    can: "read" | "update",
+  ): Promise<DeclaredModel | Refusal> {
+    const declared = (await liveSchema(db, schemas, by.world)).models.get(model.toLowerCase());
+    const name = declared?.name ?? model;
+    const hidden = checkModel(by, name);
+    if (hidden) return { ...hidden, param: `${at}model` };
+    if (!declared) return refuse("unknown_model", { param: `${at}model`, ...(at !== "" && { status: 400 }) });
+    if (!isRecordId(id)) return refuse("invalid_id", { param: `${at}id` });
+    if (by.scope && !may(by.scope, model.toLowerCase(), can)) {
+      const syncGroup = by.scope.groups?.values().next().value ?? organizationGroup(by.organization);
+      return deny({ can, model: name, syncGroup }, { param: `${at}model` });
+    }
+    return declared;
+  }
+
+  /** What the lane makes of an order, as the caller sees it. */
+  async function decide(order: ClaimOrder): Promise<Extract<ClaimResult, { kind: "judged" }> | Refusal> {
+    const result = await lane.decide(order);
+    if (result.kind === "failed") return refuse(result.code);
+    return result.decision.kind === "refused" ? result.decision.refusal : result;
+  }
+
+  /** A claim that the caller may know of, with where it stands. */
+  async function find(by: Principal, id: string): Promise<Found | Refusal> {
+    const claim = isRecordId(id) ? await readClaim(db, by.world, id) : undefined;
+    if (!claim) return notFound;
+    const [line] = await readLines(db, [nameOf(by.world, claim)]);
+    const own = claim.participant === participantName(by.participantKind, by.participantId);
+    if (!line || !(own || maySee(by, claim.model, line))) return notFound;
+    return { claim: line.claims.find((one) => one.id === id) ?? claim, line, own };
+  }
+
+  async function present(by: Principal, { claim, line }: Found): Promise<Claim> {
+    const declared = (await liveSchema(db, schemas, by.world)).models.get(claim.model);
+    const position = inLineOrder(line.claims).findIndex(({ id }) => id === claim.id);
+    return presentClaim(claim, declared?.name ?? claim.model, line.now, position < 0 ? undefined : position);
+  }
+
+  return {
+    async acquire(by, target, body) {
+      const declared = await declaredFor(by, target, "update");
+      if (isRefusal(declared)) return declared;
+      const { field } = body;
+      if (field !== undefined && !Object.hasOwn(declared.model.fields, field))
+        return refuse("unknown_column", { param: `${target.at}field`, message: "The model has no such field." });
+      const ttlMs = readTtl(body.ttl);
+      if (isRefusal(ttlMs)) return ttlMs;
+      const refusal = checkWords(body);
+      if (refusal) return refusal;
+      const result = await decide({
+        kind: "acquire",
+        principal: by,
+        claimId: newId("claim_"),
+        model: target.model.toLowerCase(),
+        record: target.id,
+        field: field ?? null,
+        ttlMs,
+        queue: body.queue === true,
+        preempt: body.preempt === true,
+        action: body.action,
+        description: body.description,
+        meta: body.meta as JsonObject | undefined,
+        clientId: body.clientId,
+      });
+      if (isRefusal(result))
+        return result.code === "record_not_found" ? { ...result, param: `${target.at}id` } : result;
+      const { decision, declaredName, now } = result;
+      if (!("claim" in decision)) throw new Error("A claim was neither granted nor refused.");
+      const { kind, claim, line } = decision;
+      const position = inLineOrder(line).findIndex(({ id }) => id === claim.id);
+      return { kind, claim: presentClaim(claim, declaredName, now, position < 0 ? undefined : position) };
+    },
+    async renew(by, id, ttl) {
+      const ttlMs = readTtl(ttl);
+      if (isRefusal(ttlMs)) return ttlMs;
+      const found = await find(by, id);
+      if (isRefusal(found)) return found;
+      if (!found.own) return notHolder;
+      const { model, record } = found.claim;
+      const result = await decide({ kind: "renew", principal: by, model, record, claimId: id, ttlMs });
+      if (isRefusal(result)) return result;
+      const { decision, declaredName, now } = result;
+      if (!("claim" in decision)) throw new Error("A claim was neither renewed nor refused.");
+      const position = inLineOrder(decision.line).findIndex((one) => one.id === id);
+      return presentClaim(decision.claim, declaredName, now, position < 0 ? undefined : position);
+    },
+    async release(by, id) {
+      const found = await find(by, id);
+      if (isRefusal(found)) return found;
+      if (!found.own) return notHolder;
+      const { model, record, endedAt } = found.claim;
+      if (endedAt !== null) return 0;
+      return countOf(await decide({ kind: "release", principal: by, model, record, claimId: id }));
+    },
+    async releaseRecord(by, model, id) {
+      const declared = await declaredFor(by, { model, id, at: "" }, "read");
+      if (isRefusal(declared)) return declared;
+      return countOf(
+        await decide({ kind: "release", principal: by, model: model.toLowerCase(), record: id, claimId: undefined }),
+      );
+    },
+    async reorder(by, model, id, order) {
+      const declared = await declaredFor(by, { model, id, at: "" }, "read");
+      if (isRefusal(declared)) return declared;
+      const result = await decide({ kind: "reorder", principal: by, model: model.toLowerCase(), record: id, order });
+      if (isRefusal(result)) return result;
+      return listOf(presentLine(result.decision.line, result.declaredName, result.now));
+    },
+    async list(by, model, id) {
+      const declared = await declaredFor(by, { model, id, at: "" }, "read");
+      if (isRefusal(declared)) return declared;
+      const [line] = await readLines(db, [{ world: by.world, model: model.toLowerCase(), id }]);
+      if (!line || !maySee(by, model.toLowerCase(), line)) return refuse("record_not_found", { param: "id" });
+      return listOf(presentLine(line.claims, declared.name, line.now));
+    },
+    async read(by, id, waitMs, signal) {
+      const found = await find(by, id);
+      if (isRefusal(found)) return found;
+      if (!isWaiting(found.claim)) return await present(by, found);
+      if (found.own) await showLife(by.world, found.claim);
+      return await untilMoved(by, found.claim, performance.now() + waitMs, waitMs > 0 ? signal() : undefined);
+    },
+  };
+
+  /** Its turn may have come while nothing was heard of it. */
+  async function showLife(world: number, { id, model, record }: ClaimState): Promise<void> {
+    if (await touchClaim(db, world, id, limits.waiterSilentMs))
+      await lane.decide({ kind: "settle", world, model, record });
+  }
+
+  /** The claim as it is; with a signal, once it no longer waits in the place where it was, or the time is over. */
+  async function untilMoved(
+    by: Principal,
+    { id, model, record }: ClaimState,
+    deadline: number,
+    gone: AbortSignal | undefined,
+  ): Promise<Claim | Refusal> {
+    const ear = gone && (await listen(by.world, recordKey(model, record)));
+    try {
+      let first: Claim | undefined;
+      for (;;) {
+        const found = await find(by, id);
+        if (isRefusal(found)) return found;
+        const shown = await present(by, found);
+        first ??= shown;
+        const msLeft = deadline - performance.now();
+        if (!ear || gone.aborted || msLeft <= 0 || shown.status !== "queued" || shown.position !== first.position)
+          return shown;
+        await ear.next(msLeft, gone);
+      }
+    } finally {
+      ear?.end();
+    }
+  }
+}
+
+interface Found {
+  readonly claim: ClaimState;
+  readonly line: ReadLine;
+  /** Whether it is the caller's. */
+  readonly own: boolean;
+}
+
+const notFound = refuse("claim_not_found", { param: "id" });
+const notHolder = refuse("not_claim_holder", { param: "id" });
+
+const nameOf = (world: number, { model, record }: ClaimState) => ({ world, model, id: record });
+
+/** Whether a record, and so who claims it, is the caller's to see. */
+export const maySee = ({ scope }: Principal, model: string, { groups }: ReadLine): boolean =>
+  groups !== undefined && (scope === undefined || (may(scope, model, "read") && isWithin(scope, groups)));
+
+/** What the caller says in its own words has to be such that it can be given back. */
+function checkWords({ action, description, meta }: ClaimBody): Refusal | undefined {
+  const refusal = checkJsonValues({ action, description, meta });
+  if (refusal) return refusal;
+  return meta !== undefined && Buffer.byteLength(JSON.stringify(meta)) > limits.claimMetaBytes
+    ? refuse("invalid_value", { param: "meta", message: `"meta" is up to ${limits.claimMetaBytes} bytes of JSON.` })
+    : undefined;
+}
+
+const countOf = (result: Extract<ClaimResult, { kind: "judged" }> | Refusal): number | Refusal =>
+  isRefusal(result) ? result : result.decision.kind === "released" ? result.decision.count : 0;
+
+const listOf = ({ claims, queue }: { claims: Claim[]; queue: Claim[] }): ClaimList => ({
+  object: "list",
+  data: [...claims, ...queue],
+  claims,
+  queue,
+  has_more: false,
+  next_cursor: null,
+});

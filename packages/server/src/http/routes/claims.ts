@@ -1,0 +1,71 @@
+import { type ClaimRelease, limits } from "@holdfast/sdk/protocol";
+import type { Acquired, ClaimFlows } from "../../flows/claims.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Handlers } from "../answer.ts";
+import { readInteger } from "../query.ts";
+
+type ClaimHandlers = Pick<
+  Handlers,
+  | "acquireClaim"
+  | "acquireClaimOn"
+  | "releaseRecord"
+  | "reorderClaims"
+  | "listClaims"
+  | "readClaim"
+  | "renewClaim"
+  | "releaseClaim"
+>;
+
+/** Claims: taking one, waiting for one, keeping it, giving it back, and seeing who else does. */
+export function claimRoutes(flows: ClaimFlows): ClaimHandlers {
+  return {
+    acquireClaim: async ({ principal, params: { model = "", id = "" }, body }) =>
+      acquired(await flows.acquire(principal, { model, id, at: "" }, body ?? {})),
+    acquireClaimOn: async ({ principal, body: { target, ...rest } }) =>
+      acquired(
+        await flows.acquire(
+          principal,
+          { model: target.model, id: target.id, at: "target." },
+          { ...rest, ...(target.field !== undefined && { field: target.field }) },
+        ),
+      ),
+    releaseRecord: async ({ principal, params: { model = "", id = "" } }) =>
+      released(await flows.releaseRecord(principal, model, id)),
+    reorderClaims: async ({ principal, params: { model = "", id = "" }, body }) =>
+      valued(
+        await flows.reorder(
+          principal,
+          model,
+          id,
+          body.order.map((one) => (typeof one === "string" ? one : one.claimId)),
+        ),
+      ),
+    listClaims: async ({ principal, query: { one } }) => {
+      const { model, id } = one;
+      if (model === undefined) return { refusal: refuse("missing_field", { param: "model" }) };
+      if (id === undefined) return { refusal: refuse("missing_field", { param: "id" }) };
+      return valued(await flows.list(principal, model, id));
+    },
+    readClaim: async ({ principal, params: { id = "" }, query, signal, recheck }) => {
+      const wait = readInteger(query.one.wait, { name: "wait", min: 0, max: limits.claimWaitMs, absent: 0 });
+      if (isRefusal(wait)) return { refusal: wait };
+      const found = await flows.read(principal, id, wait, signal);
+      const ended = wait > 0 ? await recheck() : undefined;
+      return ended ? { refusal: ended } : valued(found);
+    },
+    renewClaim: async ({ principal, params: { id = "" }, body }) => valued(await flows.renew(principal, id, body?.ttl)),
+    releaseClaim: async ({ principal, params: { id = "" } }) => released(await flows.release(principal, id)),
+  };
+}
+
+const STATUS = { granted: 201, renewed: 200, waiting: 202 } as const;
+
+const acquired = (result: Acquired | Refusal) =>
+  isRefusal(result) ? { refusal: result } : { status: STATUS[result.kind], value: result.claim };
+
+const valued = <T extends object>(result: T | Refusal) => (isRefusal(result) ? { refusal: result } : { value: result });
+
+const released = (count: number | Refusal) =>
+  isRefusal(count)
+    ? { refusal: count }
+    : { value: { object: "claim_release", released: count } satisfies ClaimRelease };

@@ -1,0 +1,205 @@
+import type { ClaimFrame, ClaimsFrame } from "@holdfast/sdk/protocol";
+import type { LineEar } from "../flows/claims.ts";
+import type { ClaimChange, FollowClaims, ReadLine } from "../flows/follow-claims.ts";
+import { type ClaimState, inLineOrder, isWaiting, presentClaim, presentLine } from "../rules/claim.ts";
+import { recordKey } from "../rules/commit-request.ts";
+
+/** The claims of one record as they now are. */
+export interface LineNews {
+  readonly line: ReadLine;
+  /** The `claims` frame. */
+  readonly text: string;
+}
+
+/** Whoever in this process hears of claims: of records, or of one participant's own. A world without listeners costs nothing. */
+export interface ClaimNews {
+  /** Resolves when what changes from then on will be told. */
+  watch(world: number, key: string, heard: (news: LineNews) => void): Promise<() => void>;
+  /** `claim` frames for one participant, `<kind>:<id>`. */
+  hear(world: number, participant: string, heard: (text: string) => void): Promise<() => void>;
+  /** Claims of a world changed, here or in another process. */
+  changed(world: number): void;
+  close(): void;
+}
+
+interface Audience {
+  position: number;
+  readonly byRecord: Map<string, Set<(news: LineNews) => void>>;
+  readonly byParticipant: Map<string, Set<(text: string) => void>>;
+  look(): void;
+}
+
+const POLL_MS = 1_000;
+
+/** Reads on in each world's changes of claims from where it was: like the log, they are numbered without holes to miss. */
+export function createClaimNews(follow: FollowClaims, failed: (error: unknown) => void): ClaimNews {
+  const audiences = new Map<number, Promise<Audience>>();
+  const ready = new Map<number, Audience>();
+  const polling = setInterval(() => void poll().catch(failed), POLL_MS).unref();
+
+  async function open(world: number): Promise<Audience> {
+    const position = (await follow.heads([world])).get(world) ?? 0;
+    const audience: Audience = {
+      position,
+      byRecord: new Map(),
+      byParticipant: new Map(),
+      look: oneAtATime(() => readOn(world, audience), failed),
+    };
+    ready.set(world, audience);
+    return audience;
+  }
+
+  async function audienceOf(world: number): Promise<Audience> {
+    let opening = audiences.get(world);
+    if (!opening) {
+      opening = open(world);
+      audiences.set(world, opening);
+      opening.catch(() => audiences.delete(world));
+    }
+    const audience = await opening;
+    // Its last listener may have left while we waited for it.
+    return ready.get(world) === audience ? audience : audienceOf(world);
+  }
+
+  /** The truth behind the hints. */
+  async function poll(): Promise<void> {
+    if (ready.size === 0) return;
+    for (const [world, position] of await follow.heads([...ready.keys()])) {
+      const audience = ready.get(world);
+      if (audience && position > audience.position) audience.look();
+    }
+  }
+
+  async function readOn(world: number, audience: Audience): Promise<void> {
+    for (;;) {
+      const changes = await follow.changes(world, audience.position);
+      const last = changes.at(-1);
+      if (!last) return;
+      const names = [...new Map(changes.map(({ claim }) => [recordKey(claim.model, claim.record), claim])).values()];
+      const lines = await follow.lines(names.map(({ model, record }) => ({ world, model, id: record })));
+      const nameOf = await follow.modelNames(world);
+      audience.position = last.change;
+      for (const [i, { model, record }] of names.entries()) {
+        const key = recordKey(model, record);
+        const line = lines[i];
+        if (!line) continue;
+        const listeners = audience.byRecord.get(key);
+        if (listeners) {
+          const news = { line, text: lineFrame(nameOf(model), record, line) };
+          for (const heard of listeners) heard(news);
+        }
+        const own = changes.filter(({ claim }) => recordKey(claim.model, claim.record) === key);
+        tellOwners(audience, nameOf(model), line, own);
+      }
+    }
+  }
+
+  function leave<T>(world: number, audience: Audience, map: Map<string, Set<T>>, key: string, heard: T): void {
+    const listeners = map.get(key);
+    listeners?.delete(heard);
+    if (listeners?.size === 0) map.delete(key);
+    if (audience.byRecord.size + audience.byParticipant.size > 0 || ready.get(world) !== audience) return;
+    ready.delete(world);
+    audiences.delete(world);
+  }
+
+  async function join<T>(
+    world: number,
+    pick: (audience: Audience) => Map<string, Set<T>>,
+    key: string,
+    heard: T,
+  ): Promise<() => void> {
+    const audience = await audienceOf(world);
+    const map = pick(audience);
+    const listeners = map.get(key) ?? new Set();
+    map.set(key, listeners.add(heard));
+    return () => leave(world, audience, map, key, heard);
+  }
+
+  return {
+    watch: (world, key, heard) => join(world, ({ byRecord }) => byRecord, key, heard),
+    hear: (world, participant, heard) => join(world, ({ byParticipant }) => byParticipant, participant, heard),
+    changed: (world) => ready.get(world)?.look(),
+    close: () => clearInterval(polling),
+  };
+}
+
+/** Each whose claim changed hears of it; and when somebody left the line, everybody behind it, of its new position. */
+function tellOwners(
+  { byParticipant }: Audience,
+  declaredName: string,
+  line: ReadLine,
+  changes: readonly ClaimChange[],
+): void {
+  if (byParticipant.size === 0) return;
+  const waiters = inLineOrder(line.claims);
+  const concerned = new Map<string, ClaimState>(
+    changes.every(({ claim }) => isRenewal(claim)) ? [] : waiters.map((claim) => [claim.id, claim]),
+  );
+  const alive = new Map(line.claims.map((claim) => [claim.id, claim]));
+  for (const { claim } of changes) concerned.set(claim.id, alive.get(claim.id) ?? claim);
+  for (const claim of concerned.values()) {
+    const listeners = byParticipant.get(claim.participant);
+    if (!listeners) continue;
+    const position = isWaiting(claim) ? waiters.indexOf(claim) : -1;
+    const shown = presentClaim(claim, declaredName, line.now, position < 0 ? undefined : position);
+    const text = JSON.stringify({ frame: "claim", claim: shown } satisfies ClaimFrame);
+    for (const heard of listeners) heard(text);
+  }
+}
+
+/** A lease that goes on moves nobody in the line. */
+const isRenewal = ({ status, expiresAt, grantedAt, ttlMs }: ClaimState): boolean =>
+  status === "active" && (expiresAt ?? 0) !== (grantedAt ?? 0) + ttlMs;
+
+export const lineFrame = (declaredName: string, id: string, { claims, now }: ReadLine): string =>
+  JSON.stringify({
+    frame: "claims",
+    model: declaredName,
+    id,
+    ...presentLine(claims, declaredName, now),
+  } satisfies ClaimsFrame);
+
+/** Runs once more for everything that asks while it runs. */
+function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void): () => void {
+  let running = false;
+  let again = false;
+  const run = async () => {
+    again = true;
+    if (running) return;
+    running = true;
+    while (again) {
+      again = false;
+      await work().catch(failed);
+    }
+    running = false;
+  };
+  return () => void run();
+}
+
+/** Hears of one record's claims from now on, for somebody who waits. */
+export async function listenToLine(news: ClaimNews, world: number, key: string): Promise<LineEar> {
+  let unheard = false;
+  let wake: () => void = () => {};
+  const end = await news.watch(world, key, () => {
+    unheard = true;
+    wake();
+  });
+  return {
+    end,
+    async next(waitMs, signal) {
+      if (!unheard && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          const done = () => {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", done);
+            resolve();
+          };
+          const timer = setTimeout(done, waitMs);
+          signal.addEventListener("abort", done);
+          wake = done;
+        });
+      unheard = false;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { JsonObject } from "@holdfast/sdk/protocol";
+import { type ClaimLine, type ClaimState, holdersOf, presentClaim } from "./claim.ts";
+import type { CommitOperation } from "./commit-request.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+
+/**
+ * Whether a write may pass the claims on its record. One that names a claim needs it held, its own and on that record;
+ * one that names none passes unless somebody else holds what it writes. What it was based on does not matter here.
+ */
+export function guardWrite(
+  line: ClaimLine,
+  writer: string,
+  operation: CommitOperation,
+  { declaredName, now }: { declaredName: string; now: number },
+): Refusal | undefined {
+  const holders = holdersOf(line, now);
+  const claims = () => holders.map((claim) => presentClaim(claim, declaredName, now));
+  const { claim: named } = operation;
+  if (named !== undefined && !holders.some(({ id, participant }) => id === named && participant === writer))
+    return refuse("claim_lost", { param: "claim", claims: claims() });
+  const against = holders.some((claim) => claim.participant !== writer && covers(claim, operation));
+  return against ? refuse("claim_conflict", { claims: claims() }) : undefined;
+}
+
+/** A claim of a field stands against writes of that field, and against what concerns the record as a whole. */
+function covers({ field }: ClaimState, { action, data }: CommitOperation): boolean {
+  return field === null || action !== "update" || Object.hasOwn((data ?? {}) as JsonObject, field);
+}

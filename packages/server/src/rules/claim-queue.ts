@@ -1,0 +1,218 @@
+import { limits } from "@holdfast/sdk/protocol";
+import {
+  type ClaimLine,
+  type ClaimState,
+  holdersOf,
+  inLineOrder,
+  isConflict,
+  isSilent,
+  isWaiting,
+  presentClaim,
+} from "./claim.ts";
+import { closed, granted, type LineFacts, renewed, settleLine } from "./claim-line.ts";
+import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
+import { type Principal, participantName } from "./participant.ts";
+import { type Refusal, refuse } from "./refusal.ts";
+import { isWithin } from "./scope.ts";
+import { organizationGroup } from "./sync-group.ts";
+import { closesCircle, type Wait } from "./wait-graph.ts";
+
+/** What came of an order. `line`: every claim of the record that was alive before, and the new one. */
+export type ClaimDecision =
+  | { readonly kind: "granted" | "renewed" | "waiting"; readonly claim: ClaimState; readonly line: ClaimLine }
+  | { readonly kind: "released"; readonly count: number; readonly line: ClaimLine }
+  | { readonly kind: "settled"; readonly line: ClaimLine }
+  | { readonly kind: "refused"; readonly refusal: Refusal; readonly line: ClaimLine };
+
+export interface ClaimWorld extends LineFacts {
+  /** As declared. */
+  readonly declaredName: string;
+  /** Who waits for whom in the world, as far as it may matter here. */
+  readonly waits: readonly Wait[];
+}
+
+const nameOf = ({ participantKind, participantId }: Principal): string =>
+  participantName(participantKind, participantId);
+
+/** Judges one order. The line is brought up to the present first, and again after what was done. */
+export function decideClaim(line: ClaimLine, order: ClaimOrder, world: ClaimWorld): ClaimDecision {
+  switch (order.kind) {
+    case "settle":
+      return { kind: "settled", line: settleLine(line, world) };
+    case "acquire":
+      return acquire(line, settleLine(heardOf(line, order, world), world), order, world);
+    case "renew":
+      return renew(settleLine(heardOf(line, order, world), world), order, world);
+    case "release":
+      return release(settleLine(line, world), order, world);
+    case "reorder":
+      return reorder(settleLine(line, world), order, world);
+  }
+}
+
+const mine = (line: ClaimLine, principal: Principal): ClaimState[] =>
+  alive(line).filter(({ participant }) => participant === nameOf(principal));
+
+const alive = (line: ClaimLine): ClaimState[] => line.filter(({ endedAt }) => endedAt === null);
+
+/** Asking is a sign of life: whoever waits for this may be its turn. */
+function heardOf(line: ClaimLine, { principal, ...order }: { principal: Principal } & Named, { now }: ClaimWorld) {
+  const name = nameOf(principal);
+  return line.map((claim) =>
+    isWaiting(claim) && claim.participant === name && isNamed(claim, order) ? { ...claim, seenAt: now } : claim,
+  );
+}
+
+type Named = { readonly claimId: string; readonly field?: string | null };
+const isNamed = (claim: ClaimState, { claimId, field }: Named) => claim.id === claimId || claim.field === field;
+
+const replaced = (line: ClaimLine, ...changed: readonly ClaimState[]): ClaimLine => {
+  const byId = new Map(changed.map((claim) => [claim.id, claim]));
+  const known = line.map((claim) => byId.get(claim.id) ?? claim);
+  return [...known, ...changed.filter(({ id }) => !line.some((claim) => claim.id === id))];
+};
+
+function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world: ClaimWorld): ClaimDecision {
+  const { principal, field, preempt } = order;
+  if (!isReadable(principal, world)) return refused(refuse("record_not_found", { param: "id" }), line);
+  const known = mine(line, principal).find((claim) => claim.field === field);
+  const wanted = known ? asked(known, order) : newClaim(order, line, world);
+  if (known?.status === "active") {
+    const claim = renewed(wanted, wanted.ttlMs, world.now);
+    // Its turn may just have come: then that is what it hears.
+    const kind = before.some(({ id, status }) => id === known.id && status === "active") ? "renewed" : "granted";
+    return { kind, claim, line: replaced(line, claim) };
+  }
+  if (preempt) return takeOver(line, wanted, principal, world);
+  if (known) return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
+  const blockers = inTheWayOf(line, wanted, world.now);
+  if (blockers.length === 0) return grant(line, wanted, world);
+  if (!order.queue) return refused(conflict(line, world), line);
+  if (inLineOrder(alive(line)).length >= limits.claimsWaiting) return refused(refuse("claim_queue_full"), line);
+  if (
+    closesCircle(
+      world.waits,
+      wanted.participant,
+      blockers.map(({ participant }) => participant),
+    )
+  )
+    return refused(refuse("claim_deadlock", { claims: presentHolders(line, world) }), line);
+  return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
+}
+
+const isReadable = ({ scope }: Principal, { groups }: ClaimWorld): boolean =>
+  groups !== undefined && (scope === undefined || isWithin(scope, groups));
+
+const refused = (refusal: Refusal, line: ClaimLine): ClaimDecision => ({ kind: "refused", refusal, line });
+
+const presentHolders = (line: ClaimLine, { declaredName, now }: ClaimWorld) =>
+  holdersOf(line, now).map((claim) => presentClaim(claim, declaredName, now));
+
+const conflict = (line: ClaimLine, world: ClaimWorld): Refusal =>
+  refuse("claim_conflict", { claims: presentHolders(line, world) });
+
+function grant(line: ClaimLine, wanted: ClaimState, world: ClaimWorld): ClaimDecision {
+  const claim = granted(wanted, world);
+  return { kind: "granted", claim, line: replaced(line, claim) };
+}
+
+/** Those that hold what is wanted, and the living waiters for it: whoever comes later does not overtake them. */
+const inTheWayOf = (line: ClaimLine, wanted: ClaimState, now: number): ClaimState[] =>
+  [...holdersOf(line, now), ...inLineOrder(line).filter((waiter) => !isSilent(waiter, now))].filter((other) =>
+    isConflict(other, wanted),
+  );
+
+/** People and systems may take a claim from agents, past the line; nobody takes it from a person. */
+function takeOver(line: ClaimLine, wanted: ClaimState, principal: Principal, world: ClaimWorld): ClaimDecision {
+  const { now, declaredName } = world;
+  if (principal.participantKind === "agent") return refused(refuse("preempt_denied", { param: "preempt" }), line);
+  if (!mayWithClaims(principal, "preempt")) return refused(denied(principal, declaredName, "preempt"), line);
+  const holders = holdersOf(line, now).filter((holder) => isConflict(holder, wanted));
+  if (holders.some(({ participant }) => !participant.startsWith("agent:")))
+    return refused(refuse("preempt_denied", { param: "preempt", claims: presentHolders(line, world) }), line);
+  const claim = granted(wanted, world);
+  return {
+    kind: "granted",
+    claim,
+    line: settleLine(replaced(line, claim, ...holders.map((holder) => closed(holder, "preempted", world))), world),
+  };
+}
+
+/** `*.*` is about records: what concerns other people's claims is named by itself. */
+const mayWithClaims = ({ scope }: Principal, can: "preempt" | "reorder"): boolean =>
+  scope === undefined || scope.operations.has(`claim.${can}`);
+
+const denied = ({ scope, organization }: Principal, model: string, can: "preempt" | "reorder"): Refusal => {
+  const syncGroup = scope?.groups?.values().next().value ?? organizationGroup(organization);
+  return refuse("capability_scope_denied", { requiredCapability: { can, model, syncGroup, scope: `claim.${can}` } });
+};
+
+const newClaim = (order: AcquireClaim, line: ClaimLine, { now }: ClaimWorld): ClaimState => ({
+  id: order.claimId,
+  model: order.model,
+  record: order.record,
+  field: order.field,
+  status: "queued",
+  participant: nameOf(order.principal),
+  tokenId: order.principal.tokenId,
+  clientId: order.clientId ?? null,
+  groups: order.principal.scope?.groups ? [...order.principal.scope.groups] : null,
+  action: order.action ?? "edit",
+  description: order.description ?? null,
+  meta: order.meta ?? null,
+  ttlMs: order.ttlMs ?? limits.claimTtlMs,
+  place: Math.max(0, ...line.map(({ place }) => place)) + 1,
+  fence: null,
+  createdAt: now,
+  grantedAt: null,
+  expiresAt: null,
+  endedAt: null,
+  seenAt: now,
+  revokedAt: null,
+});
+
+/** What is asked for again replaces what was said before; what is left out stays. The token that asks now answers for it. */
+const asked = (claim: ClaimState, order: AcquireClaim): ClaimState => ({
+  ...claim,
+  tokenId: order.principal.tokenId,
+  groups: order.principal.scope?.groups ? [...order.principal.scope.groups] : null,
+  clientId: order.clientId ?? claim.clientId,
+  action: order.action ?? claim.action,
+  description: order.description ?? claim.description,
+  meta: order.meta ?? claim.meta,
+  ttlMs: order.ttlMs ?? claim.ttlMs,
+});
+
+function renew(line: ClaimLine, order: Extract<ClaimOrder, { kind: "renew" }>, world: ClaimWorld): ClaimDecision {
+  const known = mine(line, order.principal).find(({ id }) => id === order.claimId);
+  if (!known) return refused(refuse("claim_lost", { claims: presentHolders(line, world) }), line);
+  // One that waits has only shown that it lives.
+  if (known.status === "queued") return { kind: "waiting", claim: known, line };
+  const claim = renewed(known, order.ttlMs ?? known.ttlMs, world.now);
+  return { kind: "renewed", claim, line: replaced(line, claim) };
+}
+
+function release(line: ClaimLine, order: Extract<ClaimOrder, { kind: "release" }>, world: ClaimWorld): ClaimDecision {
+  const own = mine(line, order.principal).filter(({ id }) => order.claimId === undefined || id === order.claimId);
+  const gone = own.map((claim) => closed(claim, claim.status === "active" ? "released" : "canceled", world));
+  return { kind: "released", count: gone.length, line: settleLine(replaced(line, ...gone), world) };
+}
+
+function reorder(line: ClaimLine, order: Extract<ClaimOrder, { kind: "reorder" }>, world: ClaimWorld): ClaimDecision {
+  const { principal } = order;
+  if (!isReadable(principal, world)) return refused(refuse("record_not_found", { param: "id" }), line);
+  if (!mayWithClaims(principal, "reorder")) return refused(denied(principal, world.declaredName, "reorder"), line);
+  const waiters = inLineOrder(alive(line));
+  const waiting = new Set(waiters.map(({ id }) => id));
+  const stranger = order.order.findIndex((id) => !waiting.has(id));
+  if (stranger >= 0) return refused(refuse("claim_not_found", { param: `order[${stranger}]` }), line);
+  const twice = order.order.findIndex((id, i) => order.order.indexOf(id) !== i);
+  if (twice >= 0)
+    return refused(refuse("invalid_value", { param: `order[${twice}]`, message: "A claim is named twice." }), line);
+  const named = order.order.map((id) => waiters.find((waiter) => waiter.id === id) as ClaimState);
+  const next = [...named, ...waiters.filter(({ id }) => !order.order.includes(id))];
+  const moved = next
+    .map((waiter, i) => ({ ...waiter, place: (waiters[i] as ClaimState).place }))
+    .filter(({ place }, i) => place !== (next[i] as ClaimState).place);
+  return { kind: "settled", line: settleLine(replaced(line, ...moved), world) };
+}

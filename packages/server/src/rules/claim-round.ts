@@ -1,0 +1,52 @@
+import type { ClaimLine } from "./claim.ts";
+import { settleLine } from "./claim-line.ts";
+import type { ClaimOrder } from "./claim-order.ts";
+import { type ClaimDecision, type ClaimWorld, decideClaim } from "./claim-queue.ts";
+import { recordKey } from "./commit-request.ts";
+import { waitsIn } from "./wait-graph.ts";
+import type { WorldState } from "./world-state.ts";
+
+/** Judges an order among the commits of its round, and moves the world on. */
+export function judgeClaim(state: WorldState, order: ClaimOrder): ClaimDecision {
+  const key = recordKey(order.model, order.record);
+  const line = state.claims.get(key) ?? [];
+  const decision = decideClaim(line, order, claimWorld(state, key, order.model));
+  replaceLine(state, key, line, decision.line);
+  return decision;
+}
+
+/** The claims of a record after something happened to it. */
+export function settleClaims(state: WorldState, key: string): void {
+  const line = state.claims.get(key);
+  if (line) replaceLine(state, key, line, settleLine(line, claimWorld(state, key, line[0]?.model ?? "")));
+}
+
+function claimWorld(state: WorldState, key: string, model: string): ClaimWorld {
+  const now = Date.parse(state.now);
+  const declared = state.models.get(model);
+  return {
+    now,
+    // What a model that is no longer declared holds is nobody's to claim.
+    groups: declared && state.records.get(key)?.groups,
+    declaredName: declared?.name ?? model,
+    nextFence: () => {
+      state.claimChange += 1;
+      return state.claimChange;
+    },
+    get waits() {
+      return [...state.waits, ...[...state.claims.values()].flatMap((line) => waitsIn(line, now))];
+    },
+  };
+}
+
+function replaceLine(state: WorldState, key: string, before: ClaimLine, after: ClaimLine): void {
+  const known = new Set(before);
+  for (const claim of after.filter((one) => !known.has(one))) {
+    state.claimChange += 1;
+    state.changedClaims.set(claim.id, { claim, change: state.claimChange });
+  }
+  state.claims.set(
+    key,
+    after.filter(({ endedAt }) => endedAt === null),
+  );
+}

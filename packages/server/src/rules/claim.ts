@@ -1,0 +1,108 @@
+import { type Claim, type ClaimStatus, type JsonObject, limits, type ParticipantKind } from "@holdfast/sdk/protocol";
+
+/** A claim as it is stored. Times in milliseconds since 1970, all by the database's clock. */
+export interface ClaimState {
+  readonly id: string;
+  /** In lower case. */
+  readonly model: string;
+  readonly record: string;
+  /** Null: the whole record. */
+  readonly field: string | null;
+  readonly status: ClaimStatus;
+  /** `<kind>:<id>` */
+  readonly participant: string;
+  readonly tokenId: string;
+  readonly clientId: string | null;
+  /** The groups that its token reaches; null: every record. */
+  readonly groups: readonly string[] | null;
+  readonly action: string;
+  readonly description: string | null;
+  readonly meta: JsonObject | null;
+  readonly ttlMs: number;
+  /** The order of the line. */
+  readonly place: number;
+  readonly fence: number | null;
+  readonly createdAt: number;
+  readonly grantedAt: number | null;
+  readonly expiresAt: number | null;
+  readonly endedAt: number | null;
+  /** The last sign of life of one that waits. */
+  readonly seenAt: number;
+  /** When its token was revoked. */
+  readonly revokedAt: number | null;
+}
+
+/** The claims of one record that have not ended. */
+export type ClaimLine = readonly ClaimState[];
+
+export const isRevoked = ({ revokedAt }: ClaimState, now: number): boolean => revokedAt !== null && revokedAt <= now;
+
+/** Whether it is held now. One whose time is over holds nothing, whether or not anybody has written that down. */
+export const isHeld = (claim: ClaimState, now: number): boolean =>
+  claim.status === "active" && (claim.expiresAt ?? 0) > now && !isRevoked(claim, now);
+
+export const isWaiting = ({ status }: ClaimState): boolean => status === "queued";
+
+/** A waiter of whom nothing was heard for a while: it is passed over until it is heard again. */
+export const isSilent = ({ seenAt }: ClaimState, now: number): boolean => now - seenAt > limits.waiterSilentMs;
+
+/** Two participants cannot both have these: the same field, or one of them the whole record. */
+export const isConflict = (a: Pick<ClaimState, "participant" | "field">, b: typeof a): boolean =>
+  a.participant !== b.participant && (a.field === null || b.field === null || a.field === b.field);
+
+export const inLineOrder = (line: ClaimLine): ClaimState[] =>
+  line.filter(isWaiting).sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
+
+/** Those that hold the record now, the first grant first. */
+export const holdersOf = (line: ClaimLine, now: number): ClaimState[] =>
+  line.filter((claim) => isHeld(claim, now)).sort((a, b) => (a.fence ?? 0) - (b.fence ?? 0));
+
+/** A claim as callers see it; `position` of one that waits. */
+export function presentClaim(claim: ClaimState, declaredName: string, now: number, position?: number): Claim {
+  const colon = claim.participant.indexOf(":");
+  const { field } = claim;
+  const status = statusOf(claim, now);
+  return {
+    object: "claim",
+    id: claim.id,
+    actor: claim.participant.slice(colon + 1),
+    participantKind: claim.participant.slice(0, colon) as ParticipantKind,
+    action: claim.action,
+    ...(field !== null && { field }),
+    status,
+    ...(claim.fence !== null && { fence: claim.fence }),
+    ...(position !== undefined && { position }),
+    description: claim.description,
+    meta: claim.meta && { ...claim.meta },
+    createdAt: iso(claim.createdAt),
+    ...(status === "active" &&
+      claim.expiresAt !== null && {
+        expiresAt: iso(claim.expiresAt),
+        expiresInMs: Math.max(0, claim.expiresAt - now),
+      }),
+    target: { resource: declaredName, id: claim.record, ...(field !== null && { field }) },
+  };
+}
+
+/** What is over is told as over, also before it is written down. */
+const statusOf = (claim: ClaimState, now: number): ClaimStatus =>
+  claim.endedAt !== null
+    ? claim.status
+    : isRevoked(claim, now)
+      ? "canceled"
+      : isOver(claim, now)
+        ? "expired"
+        : claim.status;
+
+const isOver = ({ status, expiresAt }: ClaimState, now: number): boolean =>
+  status === "active" && (expiresAt ?? 0) <= now;
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Everybody who holds, and the line, as callers see them. */
+export function presentLine(line: ClaimLine, declaredName: string, now: number): { claims: Claim[]; queue: Claim[] } {
+  return {
+    claims: holdersOf(line, now).map((claim) => presentClaim(claim, declaredName, now)),
+    queue: inLineOrder(line).map((claim, position) => presentClaim(claim, declaredName, now, position)),
+  };
+}

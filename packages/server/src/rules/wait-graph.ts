@@ -1,0 +1,37 @@
+import { type ClaimLine, inLineOrder, isConflict, isHeld } from "./claim.ts";
+
+/** Somebody waits for somebody else. */
+export interface Wait {
+  readonly waiter: string;
+  readonly blocker: string;
+}
+
+/** Who waits for whom in one line: for those who hold what they want, and for those before them. */
+export function waitsIn(line: ClaimLine, now: number): Wait[] {
+  const waiters = inLineOrder(line);
+  const holders = line.filter((claim) => isHeld(claim, now));
+  return waiters.flatMap((waiter, i) =>
+    [...holders, ...waiters.slice(0, i)]
+      .filter((other) => isConflict(other, waiter))
+      .map((other) => ({ waiter: waiter.participant, blocker: other.participant })),
+  );
+}
+
+/** Whether one who began to wait for these would wait, in the end, for itself. */
+export function closesCircle(waits: readonly Wait[], waiter: string, blockers: readonly string[]): boolean {
+  const blockersOf = new Map<string, string[]>();
+  for (const { waiter: who, blocker } of waits) {
+    const known = blockersOf.get(who);
+    if (known) known.push(blocker);
+    else blockersOf.set(who, [blocker]);
+  }
+  const seen = new Set<string>();
+  const open = [...blockers];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next === waiter) return true;
+    if (seen.has(next)) continue;
+    seen.add(next);
+    open.push(...(blockersOf.get(next) ?? []));
+  }
+  return false;
+}
