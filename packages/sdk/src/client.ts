@@ -40,7 +40,7 @@ export interface Platform {
   readonly WebSocket?: unknown;
   readonly fetch?: typeof globalThis.fetch;
   /** For tests: another way to the part that is loaded when claims or presence are first used. */
-  readonly company?: () => Promise<{ openCompany(desk: LeaseDesk, world: CompanyWorld): Company }>;
+  readonly company?: () => Promise<{ openCompany(desk: Omit<LeaseDesk, "sent">, world: CompanyWorld): Company }>;
   /** For tests: other ways to the server than HTTP and a socket. */
   readonly server?: (token: TokenSource) => Server;
   readonly stream?: () => Stream;
@@ -86,7 +86,10 @@ export function createClientOn<const S extends ModelSchema>(
   const company = companyLater(
     async () =>
       (await load()).openCompany(
-        { newName: () => dice.id(), write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions) },
+        {
+          newName: () => dice.id(),
+          write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions),
+        },
         { engine, server, stream, clock, dice },
       ),
     engine,

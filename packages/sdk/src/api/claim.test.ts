@@ -337,3 +337,13 @@ test("[U16] without a socket the log is asked for, and the client is online", as
   expect(slides.get("s1")).toMatchObject({ title: "Ben" });
   expect(line.asked.socket).toBe(0);
 });
+
+test("[U9] a lease that is given up is held until what was written under it has reached the server", async () => {
+  const { slides, server, settle } = await start();
+  const lease = await slides.claim("s1");
+  const write = slides.update("s1", { title: "Last words" }, { claim: lease });
+  await lease.release();
+  await settle();
+  expect((await write.receipt).status).toBe("confirmed");
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { type ClaimNews, type LossReason, remainingMs, targetKey } from "../core/claims.ts";
 import { knownFailure } from "../core/failure.ts";
+import { recordKey } from "../core/tables.ts";
 import type { CompanyLoop } from "../engine/company.ts";
 import { localError, SyncError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
@@ -13,6 +14,8 @@ type Listener = (news: ClaimNews) => void;
 export interface LeaseDesk {
   readonly newName: () => string;
   readonly write: (operation: AskedOperation, options: WriteOptions) => Write;
+  /** Resolves when what was written to a record under a claim has reached the server, or was refused. */
+  readonly sent: (recordKey: string, claimId: string) => Promise<void>;
 }
 
 /** The leases that the app holds or waits for, each by its own name. */
@@ -102,12 +105,19 @@ export class Leases {
         resolve(loss);
       });
     });
-    const release = () => {
+    let releasing: Promise<void> | undefined;
+    /** What was written under the claim gets there under the claim: it is held, and renewed, until then. */
+    async function giveUp(): Promise<void> {
+      await Promise.race([desk.sent(recordKey({ model, id: recordId }), id), released]);
       if (!isOver) {
         isOver = true;
         loop.dispatch({ type: "left", lease });
       }
-      return released;
+      await released;
+    }
+    const release = () => {
+      releasing ??= giveUp();
+      return releasing;
     };
     const write = (operation: Omit<AskedOperation, "model" | "id">, options = {}) =>
       desk.write({ ...operation, model, id: recordId }, { ...options, claim: { id, model, recordId } });

@@ -44,7 +44,10 @@ export interface Lease<S extends ModelSchema = ModelSchema, M extends ModelName<
   delete(options?: Omit<WriteOptions, "claim">): Write;
   archive(options?: Omit<WriteOptions, "claim">): Write;
   unarchive(options?: Omit<WriteOptions, "claim">): Write;
-  /** Gives it up; resolves when the server has heard of it, or the claim has ended by itself. */
+  /**
+   * Gives it up, after the writes that were made under it have reached the server; resolves when the server has heard of
+   * it, or the claim has ended by itself.
+   */
   release(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
