@@ -23,12 +23,17 @@ const jobs = {
   },
   bench: { says: "measures throughput on this machine", program: "e2e/bench/main.ts" },
   faults: { says: "kills, cuts and stalls while clients write", program: "e2e/faults/main.ts" },
+  claims: {
+    says: "claims fought over while clients and servers are killed, and a checker over all of it",
+    program: "e2e/claims/main.ts",
+  },
   simulate: { says: "many clients with random writes and bad lines, from a seed", program: "e2e/simulate/main.ts" },
   fuzz: { says: "requests that are odd in every way, and every answer judged", program: "e2e/fuzz/main.ts" },
   conformance: {
     says: "asks a running server everything that the interface promises",
     program: "e2e/conformance/main.ts",
   },
+  "demo:proofread": { says: "an agent that goes through a deck of a running demo", program: "apps/demo/proofread.ts" },
   "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
 };
 

@@ -1,7 +1,11 @@
 /** The coarse class and the status of each error code. */
 const classes: Readonly<Record<string, readonly [type: string, status: number, codes: string]>> = {
   authentication: ["authentication_error", 401, "auth_no_credentials apikey_invalid token_expired token_revoked"],
-  permission: ["permission_error", 403, "capability_scope_denied secret_key_required admin_required"],
+  permission: [
+    "permission_error",
+    403,
+    "capability_scope_denied secret_key_required admin_required not_claim_holder preempt_denied",
+  ],
   validation: [
     "validation_error",
     400,
@@ -16,10 +20,11 @@ const classes: Readonly<Record<string, readonly [type: string, status: number, c
   missing: [
     "not_found_error",
     404,
-    "unknown_model record_not_found route_not_found commit_not_found capability_not_found schema_not_found",
+    "unknown_model record_not_found route_not_found commit_not_found capability_not_found schema_not_found claim_not_found",
   ],
   conflict: ["conflict_error", 409, "stale_context already_exists dependency_blocked schema_incompatible"],
-  claim: ["claim_error", 409, "claim_lost claim_conflict"],
+  claim: ["claim_error", 409, "claim_lost claim_conflict claim_deadlock"],
+  line: ["claim_error", 429, "claim_queue_full"],
   idempotency: ["idempotency_error", 409, "idempotency_conflict idempotency_in_progress"],
   rate: ["rate_limit_error", 429, "rate_limited"],
   large: ["too_large_error", 413, "request_too_large"],

@@ -1,11 +1,9 @@
 import type { FrameDown } from "@holdfast/sdk/protocol";
 import { WebSocket } from "ws";
+import type { Followed } from "../support/audit.ts";
 
 /** Somebody who hears the log and comes back where it was whenever the line is cut. */
-export interface Follower {
-  /** The positions that it was told, in the order it was told them. */
-  readonly positions: readonly number[];
-  readonly faults: readonly string[];
+export interface Follower extends Followed {
   reaches(position: number): Promise<void>;
   close(): void;
 }

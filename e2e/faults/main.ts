@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { audit, type Verdict } from "./audit.ts";
-import { openDatabase } from "./database.ts";
+import { audit, type Verdict } from "../support/audit.ts";
+import { KillableServer } from "../support/killable-server.ts";
+import { embeddedAt, openDatabase } from "../support/log-tables.ts";
+import { killBackend, killPostgres, stallPostgres } from "../support/postgres-process.ts";
 import { type Follower, follow } from "./follower.ts";
-import { killBackend, killPostgres, stallPostgres } from "./postgres.ts";
-import { KillableServer } from "./server.ts";
 import { readWords, USAGE, type Words } from "./words.ts";
 import { startWriters, type Writers } from "./writers.ts";
 
@@ -81,7 +81,7 @@ async function look(
   followers: readonly Follower[],
   plant: boolean,
 ): Promise<Verdict> {
-  const database = await openDatabase(server.dataDir);
+  const database = await openDatabase(embeddedAt(server.dataDir));
   try {
     const head = await database.head();
     await Promise.all(followers.map((follower) => follower.reaches(head)));

@@ -1,21 +1,7 @@
 import { Agent, request } from "node:http";
 import type { CommitReceipt } from "@holdfast/sdk/protocol";
-import type { KillableServer } from "./server.ts";
-
-/** One write as its writer remembers it. */
-export interface WriteCall {
-  /** Its key, its name, and the title that it writes. */
-  readonly name: string;
-  readonly operations: readonly { readonly model: string; readonly id: string }[];
-  /** When it was first asked. */
-  readonly asked: number;
-  answered?: number;
-  /** There when it was acknowledged. */
-  receipt?: CommitReceipt;
-  /** Given up without an answer: it may have happened, or not. */
-  abandoned?: true;
-  refused?: string;
-}
+import type { WriteCall } from "../support/audit.ts";
+import type { KillableServer } from "../support/killable-server.ts";
 
 export interface Tally {
   readonly acknowledged: number;

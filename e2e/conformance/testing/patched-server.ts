@@ -18,13 +18,30 @@ export async function startPatched(
   edits: readonly Edit[],
   env: Readonly<Record<string, string>>,
 ): Promise<PatchedServer> {
+  const { main, forget } = patchSources(edits);
+  try {
+    const { url, stop } = await start(main, env);
+    return { url, stop: () => stop().finally(forget) };
+  } catch (error) {
+    forget();
+    throw error;
+  }
+}
+
+export interface PatchedSources {
+  /** The server's program. */
+  readonly main: string;
+  forget(): void;
+}
+
+/** A copy of the sources of the server and the SDK's protocol, with these edits. */
+export function patchSources(edits: readonly Edit[]): PatchedSources {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-planted-"));
   const forget = () => rmSync(folder, { recursive: true, force: true });
   try {
     copySources(folder);
     for (const edit of edits) apply(folder, edit);
-    const { url, stop } = await start(folder, env);
-    return { url, stop: () => stop().finally(forget) };
+    return { main: join(folder, "packages/server/src/main.ts"), forget };
   } catch (error) {
     forget();
     throw error;
@@ -55,8 +72,7 @@ function apply(folder: string, { file, find, replace }: Edit): void {
   writeFileSync(path, parts.join(replace));
 }
 
-async function start(folder: string, env: Readonly<Record<string, string>>): Promise<PatchedServer> {
-  const main = join(folder, "packages/server/src/main.ts");
+async function start(main: string, env: Readonly<Record<string, string>>): Promise<PatchedServer> {
   const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", main], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],

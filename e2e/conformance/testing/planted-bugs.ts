@@ -148,6 +148,60 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [{ file: `${server}/rules/view.ts`, find: '? "left" : "hidden"', replace: '? "hidden" : "hidden"' }],
   },
   {
+    name: "a claim on a field does not stand against what concerns the whole record",
+    chapter: "claims",
+    only: "A claim on a field refuses",
+    edits: [{ file: `${server}/rules/claim-guard.ts`, find: 'action !== "update" || ', replace: "" }],
+  },
+  {
+    name: "every grant has the same fence",
+    chapter: "claims",
+    only: "first come, first served",
+    edits: [
+      {
+        file: `${server}/rules/claim-line.ts`,
+        find: "fence: nextFence(),",
+        replace: "fence: Math.min(1, nextFence()),",
+      },
+    ],
+  },
+  {
+    name: "a lease is renewed to a later end only",
+    chapter: "claims",
+    only: "Asking again for what one holds",
+    edits: [
+      {
+        file: `${server}/rules/claim-line.ts`,
+        find: "expiresAt: Math.min(now + ttlMs, last) };",
+        replace: "expiresAt: Math.max(claim.expiresAt ?? 0, Math.min(now + ttlMs, last)) };",
+      },
+    ],
+  },
+  {
+    name: "a lost claim is refused without saying who holds the record",
+    chapter: "claims",
+    only: "A write that names a claim",
+    edits: [
+      {
+        file: `${server}/rules/claim-guard.ts`,
+        find: 'refuse("claim_lost", { param: "claim", claims: claims() })',
+        replace: 'refuse("claim_lost", { param: "claim" })',
+      },
+    ],
+  },
+  {
+    name: "a token's revocation leaves its claims",
+    chapter: "claims",
+    only: "A claim ends with the revocation",
+    edits: [
+      {
+        file: `${server}/flows/scoped-tokens.ts`,
+        find: "if (ended) await revokeClaims(tx, [id]);",
+        replace: "if (!ended) await revokeClaims(tx, [id]);",
+      },
+    ],
+  },
+  {
     name: "streams outlive the time of their token",
     chapter: "token-ends",
     only: "A token whose time is over",
@@ -156,6 +210,30 @@ export const plantedBugs: readonly PlantedBug[] = [
         file: `${server}/realtime/session.ts`,
         find: "current.token === token",
         replace: "current.token !== token",
+      },
+    ],
+  },
+  {
+    name: "rooms are open to tokens that do not cover them",
+    chapter: "presence",
+    only: "A room outside the token's scope",
+    edits: [
+      {
+        file: `${server}/realtime/presence/attendance.ts`,
+        find: "scope === undefined || isWithin(scope, [room])",
+        replace: "scope === undefined || room !== String(isWithin)",
+      },
+    ],
+  },
+  {
+    name: "a reload is told as a leaving",
+    chapter: "presence",
+    only: "A socket that breaks",
+    edits: [
+      {
+        file: `${server}/realtime/presence/attendance.ts`,
+        find: "rooms.breakOff(who.principal.world, room, session)",
+        replace: "rooms.leave(who.principal.world, room, session)",
       },
     ],
   },

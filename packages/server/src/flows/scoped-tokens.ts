@@ -97,8 +97,10 @@ export function scopedTokenFlows(
     async revoke({ world }, kind, id) {
       if (!isRecordId(id)) return undefined;
       const known = await transaction(db, async (tx) => {
-        await revokeClaims(tx, [id]);
-        return await revokeToken(tx, { world, kind, id }, 0);
+        const ended = await revokeToken(tx, { world, kind, id }, 0);
+        // One that is not there to be revoked, in this world and of this kind, may still be there for others.
+        if (ended) await revokeClaims(tx, [id]);
+        return ended;
       });
       return known ? revoked(id) : undefined;
     },

@@ -1,14 +1,35 @@
 import { isDeepStrictEqual } from "node:util";
-import type { StoredEntry, StoredRow } from "./database.ts";
-import type { Follower } from "./follower.ts";
-import type { WriteCall } from "./writers.ts";
+import type { CommitReceipt } from "@holdfast/sdk/protocol";
+import type { StoredEntry, StoredRow } from "./log-tables.ts";
+
+/** One write as its writer remembers it. */
+export interface WriteCall {
+  /** Its key, its name, and the title that it writes. */
+  readonly name: string;
+  readonly operations: readonly { readonly model: string; readonly id: string }[];
+  /** When it was first asked. */
+  readonly asked: number;
+  answered?: number;
+  /** There when it was acknowledged. */
+  receipt?: Pick<CommitReceipt, "lastSyncId" | "missingIds">;
+  /** Given up without an answer: it may have happened, or not. */
+  abandoned?: true;
+  refused?: string;
+}
+
+/** What one who follows the log was told. */
+export interface Followed {
+  /** The positions, in the order in which they came. */
+  readonly positions: readonly number[];
+  readonly faults: readonly string[];
+}
 
 export interface Evidence {
   readonly head: number;
   readonly log: readonly StoredEntry[];
   readonly rows: readonly StoredRow[];
   readonly calls: readonly WriteCall[];
-  readonly followers: readonly Pick<Follower, "positions" | "faults">[];
+  readonly followers: readonly Followed[];
 }
 
 export interface Verdict {

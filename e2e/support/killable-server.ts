@@ -6,18 +6,30 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const MAIN = join(ROOT, "packages/server/src/main.ts");
+
+export interface ServerPlan {
+  /** Beside, or instead of, what it has by itself: with DATABASE_URL it has no Postgres of its own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further words to Node, before the program's. */
+  readonly node?: readonly string[];
+  /** The program, when it is that of other sources than ours. */
+  readonly main?: string;
+}
 
 /** The server's own program with its embedded Postgres, always on one address, to be killed and started again. */
 export class KillableServer {
   readonly dataDir: string;
+  readonly #plan: ServerPlan;
   url = "";
   longestOutageMs = 0;
   #child: ChildProcess | undefined;
   #port = 0;
   #answeredAt = 0;
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, plan: ServerPlan = {}) {
     this.dataDir = dataDir;
+    this.#plan = plan;
   }
 
   get adminToken(): string {
@@ -28,7 +40,7 @@ export class KillableServer {
     this.#port ||= await freePort();
     const child = spawn(
       process.execPath,
-      ["--conditions=holdfast-source", "--import", "tsx", join(ROOT, "packages/server/src/main.ts")],
+      ["--conditions=holdfast-source", "--import", "tsx", ...(this.#plan.node ?? []), this.#plan.main ?? MAIN],
       {
         cwd: ROOT,
         stdio: ["ignore", "pipe", "ignore"],
@@ -38,6 +50,7 @@ export class KillableServer {
           PORT: String(this.#port),
           HOLDFAST_DATA_DIR: this.dataDir,
           HOLDFAST_SCHEMA: join(ROOT, "packages/server/reference-schema.json"),
+          ...this.#plan.env,
         },
       },
     );
@@ -51,13 +64,27 @@ export class KillableServer {
     this.url = (JSON.parse(text) as { url: string }).url;
   }
 
-  /** kill -9 of the server alone: its Postgres has to notice by itself. Started again at once. */
-  async kill(): Promise<void> {
+  /** kill -9 of the server alone: its Postgres has to notice by itself. */
+  async end(): Promise<void> {
     const child = this.#child as ChildProcess;
     const gone = once(child, "exit");
+    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill("SIGKILL");
     await gone;
+  }
+
+  /** The same, and started again at once. */
+  async kill(): Promise<void> {
+    await this.end();
     await this.start();
+  }
+
+  /** Stands still for a while: connections and locks stay, and nobody answers. */
+  async stall(forMs: number): Promise<void> {
+    const child = this.#child as ChildProcess;
+    child.kill("SIGSTOP");
+    await new Promise((resolve) => setTimeout(resolve, forMs));
+    child.kill("SIGCONT");
   }
 
   async stop(): Promise<void> {

@@ -31,14 +31,18 @@ export interface AuditedDatabase {
   close(): Promise<void>;
 }
 
-export async function openDatabase(dataDir: string): Promise<AuditedDatabase> {
-  const home = join(dataDir, "postgres");
-  const client = new pg.Client({
-    host: join(home, "socket"),
-    user: "holdfast",
-    database: "postgres",
-    password: readFileSync(join(home, "password"), "utf8").trim(),
-  });
+/** How to reach the embedded Postgres of a server that runs in this directory. */
+export const embeddedAt = (dataDir: string): pg.ClientConfig => ({
+  host: join(dataDir, "postgres/socket"),
+  user: "holdfast",
+  database: "postgres",
+  password: readFileSync(join(dataDir, "postgres/password"), "utf8").trim(),
+});
+
+export async function openDatabase(connection: pg.ClientConfig | string): Promise<AuditedDatabase> {
+  const client = new pg.Client(connection);
+  // One that is cut in the middle of a run rejects its query; this only keeps Node from exiting.
+  client.on("error", () => {});
   await client.connect();
   // The writers' world is the one with the longest log.
   const { rows: heads } = await client.query<{ world: number; log_id: string }>(

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "@holdfast/server";
+import { freshDatabase } from "@holdfast/server/testing";
+import { expect, test } from "vitest";
+import type { Findings } from "./run.ts";
+import { runClaims } from "./run.ts";
+import { shifted } from "./testing/shifted-clock.ts";
+
+const { url: databaseUrl } = await freshDatabase();
+const SHORT = { claimants: 12, records: 3, processes: 3, operations: 600, withinMs: 40_000, say: () => {} };
+const HOUR_MS = 3_600_000;
+
+/** Nothing is wrong, and there was something to look at. */
+function expectSound({ verdict, audited }: Findings): void {
+  expect(verdict.violations).toEqual([]);
+  expect(audited.violations).toEqual([]);
+  const { granted, waiters, underClaim, byHolders, lapsed } = verdict.looked;
+  expect(Math.min(granted, waiters, underClaim, byHolders)).toBeGreaterThan(20);
+  expect(lapsed).toBeGreaterThan(0);
+}
+
+test("[A19] holders, line and writes stand the check while clients, servers, Postgres and connections are hurt", {
+  timeout: 120_000,
+}, async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));
+  const postgres = await startEmbeddedPostgres({ dataDir });
+  try {
+    const findings = await runClaims({
+      ...SHORT,
+      databaseUrl: postgres.url,
+      postgresDir: dataDir,
+      seed: 1,
+      faults: ["client", "server", "paused", "cut", "postgres"],
+    });
+    expectSound(findings);
+    expect(findings.hurt).toMatchObject({ client: 1, server: 1, paused: 1, cut: 1, postgres: 1 });
+  } finally {
+    await postgres.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+test("[A20] the clocks of the servers' processes do not matter, an hour fast or an hour slow", {
+  timeout: 120_000,
+}, async () => {
+  const findings = await runClaims({
+    ...SHORT,
+    processes: 1,
+    databaseUrl,
+    seed: 2,
+    servers: [shifted(HOUR_MS), shifted(-HOUR_MS)],
+  });
+  expectSound(findings);
+});

@@ -1,0 +1,93 @@
+import { afterAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { type MovableClock, movableClock } from "../support/movable-clock.ts";
+import { claimIn, startWorld } from "./testing/world.ts";
+
+let clock: MovableClock | undefined;
+const world = await startWorld(async (databaseUrl) => {
+  clock = await movableClock(databaseUrl);
+});
+const { ask, askSecond, make, claim, claimOf, agent, lineOf, log } = world;
+const move = (ms: number) => (clock as MovableClock).move(ms);
+afterAll(() => clock?.close());
+
+const [ann, bob, eve] = (
+  await Promise.all(["ann", "bob", "eve"].map((name) => agent(name, { ttlSeconds: 86_400 })))
+).map(({ token }) => token) as [string, string, string];
+const write = (token: string, id: string, rest: object = {}) =>
+  ask("PATCH", `/v1/models/slide/${id}`, { token, json: { data: { title: `${Math.random()}` }, ...rest } });
+
+test("[A21] the clock of these tests is the database's own for the server", async () => {
+  await make("clock");
+  const before = claimIn(await claim(ann, "clock", { ttl: "5s" }));
+  await move(3_600_000);
+  const entry = (await write(bob, "clock")).body;
+  expect(entry.status).toBe("confirmed");
+  const at = Date.parse((await log()).at(-1)?.createdAt ?? "");
+  expect(at - Date.parse(before.createdAt)).toBeGreaterThanOrEqual(3_600_000);
+  expect((await claimOf(ann, before.id)).status).toBe("expired");
+});
+
+test("[A21] when the database's clock steps back a minute nobody holds beside another, and a lease ends late by that at most", async () => {
+  // Later than all that came before: a log's time never runs backwards.
+  const base = 7_200_000;
+  await move(base);
+  await make("step");
+  const first = claimIn(await claim(ann, "step", { ttl: "5s" }));
+  await write(ann, "step", { claim: first.id });
+  await move(base - 60_000);
+  for (const where of [ask, askSecond]) {
+    const refused = await claim(bob, "step", {}, where);
+    expect([refused.status, refused.body.code]).toEqual([409, "claim_conflict"]);
+  }
+  expect((await write(ann, "step", { claim: first.id })).status).toBe(200);
+  expect((await write(bob, "step")).body.code).toBe("claim_conflict");
+  const waits = claimIn(await claim(bob, "step", { queue: true }));
+  // The lease was for 5 s; after 65 s it is over, whatever the clock did.
+  await move(base - 60_000 + 55_000);
+  expect((await claimOf(ann, first.id)).status).toBe("active");
+  await move(base - 60_000 + 65_500);
+  const granted = await ask("GET", `/v1/claims/${waits.id}?wait=10000`, { token: bob });
+  expect(granted.body).toMatchObject({ status: "active", fence: expect.any(Number) });
+  expect((await write(ann, "step", { claim: first.id })).body.code).toBe("claim_lost");
+  const { claims } = await lineOf("step");
+  expect(claims.map(({ id }) => id)).toEqual([waits.id]);
+  expect(claims[0]?.fence).toBeGreaterThan(first.fence as number);
+  const times = (await log()).map(({ createdAt }) => Date.parse(createdAt));
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+test("[A21] [A5] a step back between a release and the next grants changes neither their order nor that there is one", async () => {
+  const base = 14_400_000;
+  await move(base);
+  await make("order");
+  const held = claimIn(await claim(ann, "order"));
+  const second = claimIn(await claim(bob, "order", { queue: true }));
+  await move(base - 60_000);
+  const third = claimIn(await claim(eve, "order", { queue: true }, askSecond));
+  expect(third.position).toBe(1);
+  await ask("DELETE", `/v1/claims/${held.id}`, { token: ann });
+  expect((await lineOf("order")).claims.map(({ id }) => id)).toEqual([second.id]);
+  await askSecond("DELETE", `/v1/claims/${second.id}`, { token: bob });
+  expect((await lineOf("order")).claims.map(({ id }) => id)).toEqual([third.id]);
+});
+
+test("[A6] a waiter whose connection is gone is passed over half a minute later, keeps its place, and the next one gets it", async () => {
+  const base = 21_600_000;
+  await move(base);
+  await make("died");
+  const held = claimIn(await claim(ann, "died", { ttl: "1h" }));
+  const stream = new WebSocket(`${world.servers[0].url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
+  await new Promise((resolve) => stream.once("open", resolve));
+  stream.send(JSON.stringify({ frame: "hello", token: bob, clientId: "laptop" }));
+  await new Promise((resolve) => stream.once("message", resolve));
+  const first = claimIn(await claim(bob, "died", { queue: true, clientId: "laptop" }));
+  stream.terminate();
+  const second = claimIn(await claim(eve, "died", { queue: true }));
+  await move(base + 31_000);
+  // The one behind it still asks, the other does not.
+  expect(await claimOf(eve, second.id)).toMatchObject({ status: "queued", position: 1 });
+  await ask("DELETE", `/v1/claims/${held.id}`, { token: ann });
+  expect((await claimOf(eve, second.id)).status).toBe("active");
+  expect((await lineOf("died")).queue).toMatchObject([{ id: first.id, status: "queued", position: 0 }]);
+});

@@ -1,0 +1,71 @@
+import { VIOLATIONS, type ViolationKind } from "./check.ts";
+import type { Call } from "./history.ts";
+import type { Lease } from "./leases.ts";
+import { conflict, groupBy, isUnknown } from "./leases.ts";
+import { FAULTS, type Fault } from "./nemesis.ts";
+import type { Findings } from "./run.ts";
+
+const SHOWN = 20;
+
+export const isSound = ({ verdict, audited }: Findings): boolean =>
+  verdict.violations.length === 0 && audited.violations.length === 0;
+
+/** What was done, what was looked at, and what was found. */
+export function report(findings: Findings): string {
+  const { seed, history, verdict, audited, hurt, seconds } = findings;
+  const { calls, participants } = history;
+  const { looked, leases, violations } = verdict;
+  const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
+  const lines: readonly (readonly [string, string | number])[] = [
+    ["seed", seed],
+    ["seconds", Math.round(seconds)],
+    ["claimants", participants.length],
+    ["requests", calls.length],
+    ["  without an answer, or with 503", calls.filter(({ answer }) => isUnknown(answer)).length],
+    ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
+    ["claims", looked.claims],
+    ["  granted", looked.granted],
+    ["  granted after waiting", leases.filter(({ joined, grantedBy }) => joined && grantedBy !== undefined).length],
+    ["pairs that exclude each other", looked.pairs],
+    ["  of whom one waited before the other asked", looked.waiters],
+    ["writes answered", looked.writes],
+    ["  of holders, while they held for certain", looked.byHolders],
+    ["  with a claim that was over, or another's", looked.lapsed],
+    ["log entries", audited.entries],
+    ["  written while the record was claimed", looked.underClaim],
+    ["acknowledged and lost", audited.lost],
+    ["written twice", audited.duplicated],
+    ["hand-over after a release, ms", spread(handOvers(calls, leases))],
+    ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
+    ["violations", violations.length + audited.violations.length],
+  ];
+  const found = [...violations.map(({ kind, says }) => `${kind}: ${says}`), ...audited.violations];
+  return `${lines.map(([what, figure]) => `${what.padEnd(66)} ${figure}`).join("\n")}\n${found
+    .slice(0, SHOWN)
+    .map((violation) => `VIOLATION ${violation}\n`)
+    .join("")}`;
+}
+
+/** From a release to the grant of the next one who had waited for it. */
+function handOvers(calls: readonly Call[], leases: readonly Lease[]): number[] {
+  const byId = new Map(leases.map((lease) => [lease.id, lease]));
+  const byRecord = groupBy(
+    leases.filter(({ fence }) => fence !== undefined).sort((a, b) => (a.fence as number) - (b.fence as number)),
+    ({ record }) => record,
+  );
+  return calls.flatMap(({ what, asked, answer }) => {
+    const released = what.op === "release" && answer?.status === 200 ? byId.get(what.claim) : undefined;
+    if (released?.fence === undefined) return [];
+    const after = byRecord.get(what.record)?.filter((lease) => (lease.fence as number) > (released.fence as number));
+    const next = after?.find((lease) => conflict(lease.field, released.field));
+    // Who was not there yet, or was granted before, by something else, did not wait for this.
+    if (!next?.joined || next.grantedBy === undefined || next.joined.wall >= asked.wall) return [];
+    return next.grantedFrom >= asked.wall ? [next.grantedBy - asked.wall] : [];
+  });
+}
+
+function spread(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? "none";
+  return `p50 ${at(0.5)}, p99 ${at(0.99)} (of ${sorted.length})`;
+}

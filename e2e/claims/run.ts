@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { newSecretToken } from "@holdfast/server";
+import { Chance } from "../convergence/random.ts";
+import { audit, type Verdict as LogVerdict, type WriteCall } from "../support/audit.ts";
+import { KillableServer, type ServerPlan } from "../support/killable-server.ts";
+import { openDatabase } from "../support/log-tables.ts";
+import { check, type Verdict } from "./check.ts";
+import { startCrowd } from "./crowd.ts";
+import { openGate } from "./gate.ts";
+import { type Call, type History, readRecords } from "./history.ts";
+import { createNemesis, type Fault, type Hurt } from "./nemesis.ts";
+import { fillPlace, participantsOf } from "./place.ts";
+import { MODEL, type Plan } from "./plan.ts";
+import { readLog } from "./read-log.ts";
+
+export interface Asked {
+  readonly databaseUrl: string;
+  /** Where the Postgres of that address runs, when it may be killed. */
+  readonly postgresDir?: string;
+  readonly claimants: number;
+  readonly records: number;
+  /** Processes of claimants. */
+  readonly processes: number;
+  readonly operations: number;
+  readonly seed: number;
+  /** The run ends then, however many operations were done. */
+  readonly withinMs: number;
+  /** One fault every so often; absent: only those that are listed. */
+  readonly faultEveryMs?: number;
+  /** These, in this order, evenly over the run. */
+  readonly faults?: readonly Fault[];
+  /** How each of the two servers is started. */
+  readonly servers?: readonly [ServerPlan, ServerPlan];
+  say(line: string): void;
+}
+
+export interface Findings {
+  readonly seed: number;
+  readonly history: History;
+  readonly verdict: Verdict;
+  readonly audited: LogVerdict;
+  readonly hurt: Hurt;
+  readonly seconds: number;
+}
+
+/**
+ *   claimants, many to a process ──► gate ──► server ──┐
+ *          ▲ kill, SIGSTOP           ▲ cut    ▲ kill   ├──► Postgres ◄── kill
+ *          │                ──► gate ──► server ──┘
+ *   every request and every claim that is seen goes into a file
+ *
+ * Afterwards the checker holds what was remembered against what claims promise, by the times in the log itself.
+ */
+export async function runClaims(asked: Asked): Promise<Findings> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-claims-"));
+  const key = newSecretToken(true);
+  const env = { DATABASE_URL: asked.databaseUrl, HOLDFAST_SECRET_KEY: key, HOLDFAST_LOG_LEVEL: "silent" };
+  const servers = [0, 1].map((i) => {
+    const plan = asked.servers?.[i] ?? {};
+    return new KillableServer(folder, { ...plan, env: { ...env, ...plan.env } });
+  });
+  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+  const begun = performance.now();
+  try {
+    // One after the other: the first one makes the tables and pushes the schema.
+    for (const server of servers) {
+      closing.push(() => server.stop());
+      await server.start();
+    }
+    const gates = await Promise.all(servers.map(({ url }) => openGate(url)));
+    closing.push(() => {
+      for (const gate of gates) gate.close();
+    });
+    const [first] = servers as [KillableServer, KillableServer];
+    const { claimants, records } = await fillPlace(first.url, key, asked);
+    const chance = new Chance(asked.seed);
+    const plans = Array.from(
+      { length: asked.processes },
+      (_, which): Omit<Plan, "name"> => ({
+        folder,
+        seed: Math.floor(chance.roll() * 2 ** 31),
+        urls: gates.map(({ url }) => url),
+        claimants: claimants.filter((_one, i) => i % asked.processes === which),
+        records,
+        // Where lines are put into another order their first order says nothing: only on one record.
+        ...(which === 0 && { orderer: { actor: "key", token: key, record: records.at(-1) as string } }),
+      }),
+    );
+    const crowd = startCrowd(plans);
+    closing.push(() => crowd.end());
+    const nemesis = createNemesis({ crowd, servers, gates, postgresDir: asked.postgresDir }, chance);
+    await drive(asked, crowd, nemesis);
+    asked.say("no more faults: every claimant finishes what it does");
+    await crowd.finish();
+    const history = {
+      participants: participantsOf(claimants),
+      ...readRecords(folder),
+      log: await readLog(first.url, key),
+    };
+    return {
+      seed: asked.seed,
+      history,
+      verdict: check(history),
+      audited: await auditLog(asked.databaseUrl, history.calls),
+      hurt: nemesis.hurt,
+      seconds: (performance.now() - begun) / 1_000,
+    };
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+}
+
+/** Faults while the crowd asks, until it has asked enough. */
+async function drive(
+  { operations, withinMs, faultEveryMs, faults = [], say }: Asked,
+  crowd: ReturnType<typeof startCrowd>,
+  nemesis: ReturnType<typeof createNemesis>,
+): Promise<void> {
+  const begun = performance.now();
+  const isOver = () => crowd.count() >= operations || performance.now() - begun > withinMs;
+  const planned = [...faults];
+  let last = begun;
+  let told = begun;
+  while (!isOver()) {
+    await pause(50);
+    const now = performance.now();
+    const due =
+      planned.length > 0 && crowd.count() >= (operations * (faults.length - planned.length + 1)) / (faults.length + 1);
+    if (due || (faultEveryMs !== undefined && now - last >= faultEveryMs)) {
+      await nemesis.one(due ? planned.shift() : undefined);
+      last = performance.now();
+    }
+    if (now - told > 5_000) {
+      told = now;
+      say(
+        `${crowd.count()}/${operations} requests, ${Object.values(nemesis.hurt).reduce((sum, n) => sum + n, 0)} faults, ${Math.round((now - begun) / 1_000)} s`,
+      );
+    }
+  }
+}
+
+/** The log's own promises: every acknowledged write once, nothing that nobody asked for, no holes. */
+async function auditLog(databaseUrl: string, calls: readonly Call[]): Promise<LogVerdict> {
+  const database = await openDatabase(databaseUrl);
+  try {
+    return audit({ ...(await database.everything()), calls: calls.flatMap(writeOf), followers: [] });
+  } finally {
+    await database.close();
+  }
+}
+
+/** What was refused is left out: were it in the log, nobody had asked for it. */
+function writeOf({ what, asked, answered, answer }: Call): WriteCall[] {
+  if (what.op !== "write" || (answer && answer.status >= 400 && answer.status < 500)) return [];
+  const ids = what.also === undefined ? [what.record] : [what.also, what.record];
+  return [
+    {
+      name: what.name,
+      operations: ids.map((id) => ({ model: MODEL, id })),
+      asked: asked.mono,
+      ...(answer?.status === 200 && answered
+        ? { answered: answered.mono, receipt: { lastSyncId: answer.lastSyncId as number } }
+        : { abandoned: true as const }),
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+import type { Edit } from "../../conformance/testing/planted-bugs.ts";
+import type { ViolationKind } from "../check.ts";
+
+/** A fault in a copy of the server's sources, and what the checker has to say of a short run against it. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+  /** At least one of these. */
+  readonly finds: readonly ViolationKind[];
+  /** How wrong the clock of the second server's process is. */
+  readonly shiftMs?: number;
+}
+
+const server = "packages/server/src";
+
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: "a write is not judged by the claims in its transaction",
+    edits: [{ file: `${server}/rules/commit.ts`, find: "    checkClaims(state, commit) ??\n", replace: "" }],
+    finds: ["trespass", "lapsed"],
+  },
+  {
+    name: "time is the process's, and one of two clocks is 40 s fast",
+    edits: [{ file: `${server}/db/heads.ts`, find: "now: row.now,", replace: "now: new Date().toISOString()," }],
+    finds: ["overlap", "refused"],
+    shiftMs: 40_000,
+  },
+  {
+    name: "a claim is granted past the line",
+    edits: [
+      {
+        file: `${server}/rules/claim-queue.ts`,
+        find: "[...holdersOf(line, now), ...inLineOrder(line).filter((waiter) => !isSilent(waiter, now))]",
+        replace: "[...holdersOf(line, now), ...inLineOrder(line).filter((waiter) => isSilent(waiter, now))]",
+      },
+    ],
+    finds: ["inversion"],
+  },
+  {
+    name: "the last of the line is the next",
+    edits: [{ file: `${server}/rules/claim.ts`, find: "a.place - b.place ||", replace: "b.place - a.place ||" }],
+    finds: ["inversion"],
+  },
+  {
+    name: "a field is claimed beside the whole record",
+    edits: [
+      {
+        file: `${server}/rules/claim.ts`,
+        find: "(a.field === null || b.field === null || a.field === b.field)",
+        replace: "a.field === b.field",
+      },
+    ],
+    finds: ["overlap"],
+  },
+  {
+    name: "a grant keeps the fence that was",
+    edits: [
+      {
+        file: `${server}/rules/claim-line.ts`,
+        find: "fence: nextFence(),",
+        replace: "fence: Math.max(1, nextFence() % 7),",
+      },
+    ],
+    finds: ["fence"],
+  },
+  {
+    name: "a release ends whatever is held",
+    edits: [
+      {
+        file: `${server}/flows/claims.ts`,
+        find: "if (endedAt !== null) return 0;",
+        replace: "if (endedAt === undefined) return 0;",
+      },
+      {
+        file: `${server}/rules/claim-queue.ts`,
+        find: "const own = mine(line, order.principal).filter(({ id }) => order.claimId === undefined || id === order.claimId);",
+        replace: "const own = alive(line).filter(({ status }) => status === 'active');",
+      },
+    ],
+    finds: ["overlap", "refused"],
+  },
+  {
+    name: "anybody may renew",
+    edits: [
+      {
+        file: `${server}/flows/claims.ts`,
+        find: "if (!found.own) return notHolder;\n      const { model, record } = found.claim;",
+        replace: "const { model, record } = found.claim;",
+      },
+      {
+        file: `${server}/rules/claim-queue.ts`,
+        find: "const known = mine(line, order.principal).find(({ id }) => id === order.claimId);",
+        replace: "const known = alive(line).find(({ id }) => id === order.claimId);",
+      },
+    ],
+    finds: ["stranger"],
+  },
+  {
+    name: "claims are judged without the lock",
+    edits: [{ file: `${server}/db/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" }],
+    finds: ["overlap", "fence", "trespass", "inversion"],
+  },
+];

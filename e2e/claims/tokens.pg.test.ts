@@ -1,0 +1,23 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { claimIn, startWorld } from "./testing/world.ts";
+
+const { ask, make, claim, agent, lineOf } = await startWorld();
+
+/** Leases and lines are looked after once a second. */
+const LOOKED_AFTER_MS = 1_500;
+
+test("[A15] whoever may not revoke a token does not end its claims by trying", async () => {
+  const ann = await agent("ann");
+  await make("kept");
+  const held = claimIn(await claim(ann.token, "kept"));
+  const other = await startWorld();
+  for (const refused of [
+    await ask("DELETE", `/v1/ephemeral_keys/${ann.id}`),
+    await other.ask("DELETE", `/v1/capabilities/${ann.id}`),
+    await ask("DELETE", `/v1/capabilities/${ann.id}`, { token: ann.token }),
+  ])
+    expect(refused.status).toBeGreaterThanOrEqual(403);
+  await pause(LOOKED_AFTER_MS);
+  expect((await lineOf("kept")).claims).toMatchObject([{ id: held.id, status: "active" }]);
+});
