@@ -298,6 +298,21 @@ test("[U11] several watch one record as one, all ids of a moment go in one frame
   expect(client.claims.of("slide", "m499")).toMatchObject({ state: "known" });
 });
 
+test("[U11] a model that the token may not read is not asked for again, and the line goes on without it", async () => {
+  const { client, settle, line, clock } = await start();
+  line.forbidden.add("slide");
+  client.claims.watch("slide", ["s1"]);
+  for (let i = 0; i < 10; i++) {
+    await settle();
+    clock.advance(2_000);
+  }
+  await settle();
+  expect(line.asked.socket).toBe(2);
+  expect(client.status().name).toBe("online");
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "unknown", why: "denied" });
+  expect(() => client.claims.watch("slyde" as never, ["s1"])).toThrowError(/no model slyde/);
+});
+
 test("[U15] what cannot be loaded is said, tried again, and keeps nothing else from working", async () => {
   let loads = 0;
   const company = () => (++loads < 3 ? Promise.reject(new TypeError("Failed to fetch")) : import("./company.ts"));

@@ -1,4 +1,5 @@
 import type { LossReason } from "../core/claims.ts";
+import type { Ignorance } from "../core/watched.ts";
 import type { SyncError } from "../errors.ts";
 import type { Claim } from "../protocol/claim.ts";
 import type { JsonObject } from "../protocol/json.ts";
@@ -61,10 +62,11 @@ export type SeenClaim = Claim & {
 export interface RecordClaims {
   /**
    * `known`: as the server has it. `unknown` says nothing, not even that the record is free: it is not watched, the
-   * answer is on its way, no stream is open, or more than 500 records of the model are watched and this one is older.
+   * answer is on its way, no stream is open, more than 500 records of the model are watched and this one is older, or
+   * the token may not see it.
    */
   readonly state: "known" | "unknown";
-  readonly why?: "not-watched" | "asking" | "line" | "too-many";
+  readonly why?: Ignorance;
   /** Who holds it: one for the whole record, or several for fields. */
   readonly holders: readonly SeenClaim[];
   /** Who waits, the next one first. */

@@ -69,13 +69,23 @@ export function lineCame(presence: PresenceState, now: number): PresenceState {
 }
 
 /** What was heard stands still for a moment, so that a cut does not flicker, and goes then: nobody is shown for ever. */
-export function lineWent(presence: PresenceState, now: number, refused: Failure | undefined): PresenceState {
+export function lineWent(presence: PresenceState, now: number): PresenceState {
   return eachRoom(presence, (room) => {
-    // The server closes a line that asks for a room out of its reach: asking again would close the next one, too.
-    const denied = refused && room.phase === "entering" ? refused : room.denied;
     const dropAt = room.peers.size > 0 ? (room.dropAt ?? now + limits.presenceGraceMs) : undefined;
-    return { ...room, phase: "outside", sayAt: undefined, dropAt, denied };
+    return { ...room, phase: "outside", sayAt: undefined, dropAt };
   });
+}
+
+/**
+ * The server closes a line that asks for a room out of its reach: asking again would close the next one, too. It names
+ * the room, unless that is none, or one too many: then it is one of those that were just being entered.
+ */
+export function roomDenied(presence: PresenceState, failure: Failure): PresenceState {
+  const named = failure.requiredCapability?.syncGroup;
+  const isNamed = named !== undefined && presence.rooms.has(named);
+  return eachRoom(presence, (room, name) =>
+    (isNamed ? name === named : room.phase === "entering") ? { ...room, denied: failure } : room,
+  );
 }
 
 export function heardPresence(
@@ -149,7 +159,7 @@ const withRoom = (presence: PresenceState, name: string, room: Room): PresenceSt
   rooms: new Map(presence.rooms).set(name, room),
 });
 
-const eachRoom = (presence: PresenceState, change: (room: Room) => Room): PresenceState => ({
+const eachRoom = (presence: PresenceState, change: (room: Room, name: string) => Room): PresenceState => ({
   ...presence,
-  rooms: new Map([...presence.rooms].map(([name, room]) => [name, change(room)])),
+  rooms: new Map([...presence.rooms].map(([name, room]) => [name, change(room, name)])),
 });
