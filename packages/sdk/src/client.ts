@@ -8,6 +8,7 @@ import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
 import type { ModelName } from "./api/row-types.ts";
 import { sameFields } from "./api/same.ts";
+import { sentUnder } from "./api/sent-under.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { waitingFor } from "./api/waiting.ts";
 import { type Desk, makeWrite } from "./api/write.ts";
@@ -40,7 +41,7 @@ export interface Platform {
   readonly WebSocket?: unknown;
   readonly fetch?: typeof globalThis.fetch;
   /** For tests: another way to the part that is loaded when claims or presence are first used. */
-  readonly company?: () => Promise<{ openCompany(desk: Omit<LeaseDesk, "sent">, world: CompanyWorld): Company }>;
+  readonly company?: () => Promise<{ openCompany(desk: LeaseDesk, world: CompanyWorld): Company }>;
   /** For tests: other ways to the server than HTTP and a socket. */
   readonly server?: (token: TokenSource) => Server;
   readonly stream?: () => Stream;
@@ -89,6 +90,7 @@ export function createClientOn<const S extends ModelSchema>(
         {
           newName: () => dice.id(),
           write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions),
+          sent: (key, claimId) => sentUnder(engine.store, key, claimId),
         },
         { engine, server, stream, clock, dice },
       ),

@@ -6,7 +6,6 @@ import { type LeaseDesk, Leases } from "./claim.ts";
 import type { ClaimOptions, Lease, RecordClaims, SeenClaim } from "./claims-api.ts";
 import { roomsOn } from "./presence.ts";
 import type { Presence } from "./presence-api.ts";
-import { sentUnder } from "./sent-under.ts";
 
 /** Claims and presence, as the client that they belong to sees them. Loaded when they are first used. */
 export interface Company {
@@ -20,9 +19,8 @@ export interface Company {
   close(): Promise<void>;
 }
 
-export function openCompany(desk: Omit<LeaseDesk, "sent">, world: CompanyWorld): Company {
-  const { store } = world.engine;
-  const leases = new Leases({ ...desk, sent: (key, claimId) => sentUnder(store, key, claimId) }, () => loop);
+export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
+  const leases = new Leases(desk, () => loop);
   const loop: CompanyLoop = companyLoop(world, (lease, news) => leases.tell(lease, news));
   const seen = new WeakMap<Claim, SeenClaim>();
   const answers = new Map<string, { readonly of: object | string; readonly answer: RecordClaims }>();
