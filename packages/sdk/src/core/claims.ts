@@ -258,6 +258,15 @@ export function doubted(turn: ClaimTurn): void {
   }
 }
 
+/** The token was revoked, and with it every claim that was made with it; no answer will come that could say so. */
+export function revoked(turn: ClaimTurn): void {
+  for (const [key, hold] of turn.holds) {
+    if (hold.stage.phase !== "held") continue;
+    if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
+    lost(turn, key, "revoked");
+  }
+}
+
 /** The page or the client goes: whoever waits for what it holds should not have to wait for its end. */
 export function letGo(turn: ClaimTurn, reason: "hidden" | "closed"): void {
   for (const [key, hold] of turn.holds) {

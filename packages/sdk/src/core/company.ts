@@ -120,6 +120,7 @@ function hearClaims(turn: claims.ClaimTurn, event: CompanyEvent, before: Line): 
     case "answered":
       return claims.answered(turn, event.key, event.n, event.reply);
     case "heard":
+      if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.revoked(turn);
       return event.frame.frame === "claim" ? claims.told(turn, event.frame.claim) : undefined;
     case "line":
       // What was told while nobody listened was missed.
