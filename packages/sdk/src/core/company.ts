@@ -163,7 +163,7 @@ function hearPresence(
   if (event.type === "heard" && event.frame.frame === "presence") return presence.heardPresence(before, event.frame);
   if (event.type === "lineClosed") {
     const denied = REFUSING.has(event.code) && complaint?.param === "room" ? complaint : undefined;
-    return denied ? presence.roomDenied(before, denied) : before;
+    return denied ? presence.roomDenied(before, denied, now) : before;
   }
   if (event.type !== "line" || event.line.live === line.live) return before;
   return event.line.live ? presence.lineCame(before, now) : presence.lineWent(before, now);
