@@ -1,5 +1,5 @@
-import { type ClaimNews, type LossReason, remainingMs, targetKey } from "../core/claims.ts";
-import { knownFailure } from "../core/failure.ts";
+import { type ClaimNews, remainingMs, targetKey } from "../core/claims.ts";
+import { knownFailure, type LossReason } from "../core/failure.ts";
 import type { CompanyLoop } from "../engine/company.ts";
 import { localError, SyncError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
@@ -90,7 +90,7 @@ export class Leases {
     const released = new Promise<void>((resolve) => {
       toldReleased = resolve;
     });
-    const lost = new Promise<ReturnType<typeof lossOf>>((resolve) => {
+    const lost = new Promise<SyncError>((resolve) => {
       this.#listeners.set(lease, (news) => {
         if (news.kind !== "lost" && news.kind !== "released") return;
         this.#listeners.delete(lease);
@@ -145,6 +145,4 @@ const SAYS: Record<LossReason, string> = {
   closed: "The client was closed, and what it held was released.",
 };
 
-function lossOf(reason: LossReason): SyncError & { readonly reason: LossReason } {
-  return Object.assign(new SyncError(knownFailure("claim_lost", SAYS[reason])), { reason });
-}
+const lossOf = (reason: LossReason): SyncError => new SyncError(knownFailure("claim_lost", SAYS[reason], { reason }));

@@ -160,7 +160,8 @@ function hearPresence(
   if (event.type === "entered") return presence.entered(before, event.room, now);
   if (event.type === "stated") return presence.stated(before, event.room, event.state, now);
   if (event.type === "leftRoom") return presence.leftRoom(before, event.room, now);
-  if (event.type === "heard" && event.frame.frame === "presence") return presence.heardPresence(before, event.frame);
+  if (event.type === "heard" && event.frame.frame === "presence")
+    return presence.heardPresence(before, event.frame, line.participant);
   if (event.type === "lineClosed") {
     const denied = REFUSING.has(event.code) && complaint?.param === "room" ? complaint : undefined;
     return denied ? presence.roomDenied(before, denied, now) : before;

@@ -95,10 +95,13 @@ export function roomDenied(presence: PresenceState, failure: Failure, now: numbe
 export function heardPresence(
   presence: PresenceState,
   { room: name, joined, updated, left }: PresenceFrame,
+  me: string | undefined,
 ): PresenceState {
   const room = presence.rooms.get(name);
   if (!room || room.phase === "outside") return presence;
-  // The first frame holds all who are there; those that follow say what changed.
+  // The first frame holds all who are there, oneself too; those that follow say what changed. One that was on its way
+  // when the room was left and entered again is neither.
+  if (room.phase === "entering" && !joined.some(({ participant }) => participant === me)) return presence;
   const peers = new Map(room.phase === "entering" ? [] : room.peers);
   for (const participant of left) peers.delete(participant);
   for (const peer of [...joined, ...updated]) peers.set(peer.participant, peer);
