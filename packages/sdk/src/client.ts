@@ -6,9 +6,9 @@ import { type CompanyLater, companyLater } from "./api/company-later.ts";
 import { drained } from "./api/drain.ts";
 import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
+import { arrived } from "./api/on-the-way.ts";
 import type { ModelName } from "./api/row-types.ts";
 import { sameFields } from "./api/same.ts";
-import { sentUnder } from "./api/sent-under.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { waitingFor } from "./api/waiting.ts";
 import { type Desk, makeWrite } from "./api/write.ts";
@@ -90,7 +90,7 @@ export function createClientOn<const S extends ModelSchema>(
         {
           newName: () => dice.id(),
           write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions),
-          sent: (key, claimId) => sentUnder(engine.store, key, claimId),
+          arrived: (key, isMeant) => arrived(engine.store, key, isMeant),
         },
         { engine, server, stream, clock, dice },
       ),

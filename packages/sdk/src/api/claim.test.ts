@@ -362,3 +362,11 @@ test("[U9] a lease that is given up is held until what was written under it has 
   expect((await write.receipt).status).toBe("confirmed");
   expect(server.claims.of("slide", "s1").claims).toEqual([]);
 });
+
+test("[U1] a record that was just made is claimed once it is there", async () => {
+  const { slides, server, settle } = await start();
+  slides.create({ title: "New" }, { id: "s2" });
+  const lease = await slides.claim("s2");
+  await settle();
+  expect(server.claims.of("slide", "s2").claims).toMatchObject([{ id: lease.id, actor: "ann" }]);
+});

@@ -1,4 +1,3 @@
-import type { LossReason } from "../core/claims.ts";
 import type { Ignorance } from "../core/watched.ts";
 import type { SyncError } from "../errors.ts";
 import type { Claim } from "../protocol/claim.ts";
@@ -36,8 +35,8 @@ export interface Lease<S extends ModelSchema = ModelSchema, M extends ModelName<
   readonly fence: number;
   /** Aborts when the lease is lost, with the error that says why. Give it to whatever is done under the lease. */
   readonly signal: AbortSignal;
-  /** Resolves when the lease is lost, with the error that says why; not when it is released. */
-  readonly lost: Promise<SyncError & { readonly reason: LossReason | undefined }>;
+  /** Resolves when the lease is lost, with the error whose `reason` says why; not when it is released. */
+  readonly lost: Promise<SyncError>;
   /** How long the lease may be relied on if no further answer comes; 0: not any more. */
   remainingMs(): number;
   /** Writes under the claim: if it was lost meanwhile, nothing is overwritten, and the write becomes a conflict. */

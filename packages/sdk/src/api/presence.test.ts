@@ -140,6 +140,11 @@ test("[U14] a room that the token does not reach is denied, and the line goes on
   await tick();
   await tick(10_000);
   const { socket } = ann.line.asked;
+  // Nor when a view opens again. A minute later another token may have come.
+  bad.leave();
+  await tick(1_000);
+  bad.set({});
+  await tick();
   await tick(60_000);
   expect(ann.line.asked.socket).toBe(socket);
   expect(bad.status()).toBe("denied");

@@ -120,6 +120,7 @@ function hearClaims(turn: claims.ClaimTurn, event: CompanyEvent, before: Line): 
     case "answered":
       return claims.answered(turn, event.key, event.n, event.reply);
     case "heard":
+      if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.revoked(turn);
       return event.frame.frame === "claim" ? claims.told(turn, event.frame.claim) : undefined;
     case "line":
       // What was told while nobody listened was missed.
@@ -159,10 +160,11 @@ function hearPresence(
   if (event.type === "entered") return presence.entered(before, event.room, now);
   if (event.type === "stated") return presence.stated(before, event.room, event.state, now);
   if (event.type === "leftRoom") return presence.leftRoom(before, event.room, now);
-  if (event.type === "heard" && event.frame.frame === "presence") return presence.heardPresence(before, event.frame);
+  if (event.type === "heard" && event.frame.frame === "presence")
+    return presence.heardPresence(before, event.frame, line.participant);
   if (event.type === "lineClosed") {
     const denied = REFUSING.has(event.code) && complaint?.param === "room" ? complaint : undefined;
-    return denied ? presence.roomDenied(before, denied) : before;
+    return denied ? presence.roomDenied(before, denied, now) : before;
   }
   if (event.type !== "line" || event.line.live === line.live) return before;
   return event.line.live ? presence.lineCame(before, now) : presence.lineWent(before, now);
