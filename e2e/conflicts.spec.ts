@@ -77,11 +77,15 @@ test("text under somebody's hands is not replaced, and saving it asks instead of
   const deck = await createDeck(demo, ["Before"]);
   const ada = await open("ada", deck.id);
   const ben = await open("ben", deck.id);
-  await ada.title(1).fill("");
-  const typing = ada.title(1).pressSequentially("Ada types on and on, and does not look up", { delay: 100 });
-  await expect(ada.title(1)).toHaveValue(/^Ada/);
+  // Nobody claims anything without a network.
+  await ada.context.setOffline(true);
   await ben.rename(1, "Ben was quicker");
   await ben.rewrite(1, "Read by Ada’s window");
+  await ben.isSaved();
+  await ada.title(1).fill("");
+  const typing = ada.title(1).pressSequentially("Ada types on and on, and does not look up", { delay: 150 });
+  await expect(ada.title(1)).toHaveValue(/^Ada/);
+  await ada.context.setOffline(false);
   await expect(ada.text(1)).toHaveValue("Read by Ada’s window");
   await typing;
   await expect(ada.title(1)).toHaveValue("Ada types on and on, and does not look up");

@@ -14,6 +14,10 @@ interface Props {
   readonly describedBy: string;
   readonly fieldRef?: Ref<HTMLTextAreaElement>;
   commit(text: string, readAt: number): void;
+  /** Something is being typed. */
+  begin(): void;
+  /** Enter or Escape: whoever typed is done with it. */
+  end(): void;
 }
 
 /** Text that is read like text and edited by clicking into it. It grows with what it holds. */
@@ -27,6 +31,8 @@ export function EditableText({
   describedBy,
   fieldRef,
   commit,
+  begin,
+  end,
 }: Props) {
   const draft = useDraft(value, commit);
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -34,11 +40,13 @@ export function EditableText({
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Escape") {
       draft.drop();
+      end();
       event.stopPropagation();
     }
     if (event.key === "Enter" && (oneLine || event.metaKey || event.ctrlKey)) {
       event.preventDefault();
       draft.save();
+      end();
     }
   };
 
@@ -54,7 +62,10 @@ export function EditableText({
         spellCheck
         readOnly={isLocked}
         aria-describedby={isLocked ? describedBy : undefined}
-        onChange={(event) => draft.type(oneLine ? event.target.value.replace(/\s*\n\s*/g, " ") : event.target.value)}
+        onChange={(event) => {
+          begin();
+          draft.type(oneLine ? event.target.value.replace(/\s*\n\s*/g, " ") : event.target.value);
+        }}
         onBlur={draft.save}
         onKeyDown={onKeyDown}
       />

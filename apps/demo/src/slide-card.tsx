@@ -5,6 +5,7 @@ import { EditableText } from "./editable-text.tsx";
 import { PeersAt } from "./peers.tsx";
 import { slideState } from "./slide-state.ts";
 import { useClaim, useClaims, useConflicts, useMutation, usePending, useRecord, useSyncStatus } from "./sync.ts";
+import { useEditing } from "./use-editing.ts";
 
 interface Props {
   readonly id: string;
@@ -40,6 +41,7 @@ export const SlideCard = memo(function SlideCard({
   const locked = isLocked(claim);
   const badge = `claim-${id}`;
   const [isHere, setHere] = useState(false);
+  const editing = useEditing(claim);
   const titleField = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     if (isNew) titleField.current?.focus();
@@ -54,22 +56,17 @@ export const SlideCard = memo(function SlideCard({
   };
 
   const isText = ({ target }: FocusEvent) => target instanceof HTMLTextAreaElement;
-  // Whoever writes has the slide: it is claimed with the first field that takes the focus, and given up with the last.
   const onFocus = (event: FocusEvent) => {
     if (!isText(event)) return;
     setHere(true);
     goTo(id);
-    if (!locked) claim.claim();
   };
   const onBlur = (event: FocusEvent) => {
-    if (
-      !isText(event) ||
-      (event.relatedTarget instanceof HTMLTextAreaElement && event.currentTarget.contains(event.relatedTarget))
-    )
-      return;
+    const next = event.relatedTarget;
+    if (!isText(event) || (next instanceof HTMLTextAreaElement && event.currentTarget.contains(next))) return;
     setHere(false);
     goTo(null);
-    if (claim.status !== "theirs") claim.release();
+    editing.end();
   };
   const takeOver = () => {
     claim.takeOver();
@@ -92,6 +89,8 @@ export const SlideCard = memo(function SlideCard({
           isLocked={locked}
           describedBy={badge}
           fieldRef={titleField}
+          begin={editing.begin}
+          end={editing.end}
           commit={(title, readAt) => write.update(id, { title }, under(readAt))}
         />
         <EditableText
@@ -101,6 +100,8 @@ export const SlideCard = memo(function SlideCard({
           value={slide.notes ?? ""}
           isLocked={locked}
           describedBy={badge}
+          begin={editing.begin}
+          end={editing.end}
           commit={(notes, readAt) => write.update(id, { notes }, under(readAt))}
         />
         <footer>

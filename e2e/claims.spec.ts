@@ -1,0 +1,127 @@
+import { createDeck, readRecord } from "./support/log.ts";
+import { expect, test } from "./support/test.ts";
+
+test("the slide that one types into is the other's to wait for, and handed over with the last key", async ({
+  demo,
+  open,
+}) => {
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+
+  await ada.title(1).pressSequentially(" more", { delay: 20 });
+  await expect(ben.card(1)).toContainText("Ada is editing.");
+  await expect(ben.title(1)).not.toBeEditable();
+  await expect(ben.title(2)).toBeEditable();
+  await ben.press("Wait in line");
+  await expect(ben.card(1)).toContainText("Ada is editing. You are next.");
+  await expect(ada.card(1)).toContainText("Ben waits.");
+
+  await ada.title(1).press("Enter");
+  await expect(ben.card(1)).toContainText("It is your turn.");
+  // What was typed last is there when the other's turn begins.
+  await expect(ben.title(1)).toHaveValue(/ more/);
+  await ben.rename(1, "Ben’s now");
+  await expect(ada.title(1)).toHaveValue("Ben’s now");
+  await expect(ada.title(1)).toBeEditable();
+  await expect(ben.card(1)).not.toContainText("turn");
+});
+
+test("whoever leaves the line is out of it, and a window that is closed lets go", async ({ demo, open }) => {
+  const deck = await createDeck(demo, ["One"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  await ada.title(1).pressSequentially("x");
+  await ben.press("Wait in line");
+  await expect(ada.card(1)).toContainText("Ben waits.");
+  await ben.press("Leave the line");
+  await expect(ada.card(1)).not.toContainText("Ben waits.");
+  await ada.page.close();
+  await expect(ben.title(1)).toBeEditable();
+});
+
+test("who looks at a deck is seen there, and at which slide; a reload does not flicker", async ({ demo, open }) => {
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  const here = ada.page.getByRole("list", { name: "Who is here" });
+  await expect(here.getByRole("listitem")).toHaveText([/You/, /Ben/]);
+  await ben.title(2).focus();
+  await expect(ada.card(2).getByRole("list", { name: "Who is at this slide" })).toHaveText(/Ben/);
+  await ben.title(2).blur();
+  await expect(ada.card(2).getByRole("list", { name: "Who is at this slide" })).toBeHidden();
+
+  await ada.page.evaluate(() => {
+    const list = document.querySelector(".peers");
+    const counts = new Set<number>();
+    Object.assign(window, { counts });
+    new MutationObserver(() => counts.add(document.querySelectorAll(".top .avatar").length)).observe(
+      list?.parentElement as Element,
+      { childList: true, subtree: true },
+    );
+  });
+  await ben.page.reload();
+  await expect(ben.title(1)).toHaveValue("One");
+  await expect(here.getByRole("listitem")).toHaveCount(2);
+  expect(await ada.page.evaluate(() => [...(window as unknown as { counts: Set<number> }).counts])).not.toContain(1);
+  await ben.context.close();
+  await expect(here.getByRole("listitem")).toHaveText([/You/], { timeout: 15_000 });
+});
+
+test("an agent works slide by slide under claims, skips what a person edits, and a person takes over from it", async ({
+  demo,
+  open,
+}) => {
+  test.setTimeout(90_000);
+  const deck = await createDeck(demo, [`"One"`, `"Two"`, `"Three"`]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  // Ada is at the first: the agent leaves it for the end.
+  await ada.title(1).pressSequentially(" ");
+  await expect(ben.card(1)).toContainText("Ada is editing.");
+  await ben.press("Let it proofread this deck");
+  await expect(ben.card(2)).toContainText("The proofreader: Proofreading.");
+  await expect(ben.title(2)).not.toBeEditable();
+  await ben.card(2).getByRole("button", { name: "Take over" }).click();
+  await expect(ben.title(2)).toBeEditable();
+  await expect(ben.title(2)).toBeFocused();
+  await ben.rename(2, `"Two", Ben says`);
+  // It goes on with the next, and comes back to the first once Ada is done.
+  await expect(ada.title(3)).toHaveValue("“Three”");
+  await ada.title(1).press("Enter");
+  await expect(ada.title(1)).toHaveValue(/“One”/);
+  await ada.isSaved();
+  expect(await readRecord(demo, "slide", deck.slideIds[1] ?? "")).toMatchObject({ title: `"Two", Ben says` });
+});
+
+test("an edit under a claim that ended while its window was away is asked about, with who has the slide now", async ({
+  demo,
+  open,
+}) => {
+  test.setTimeout(120_000);
+  const deck = await createDeck(demo, ["One"]);
+  const ada = await open("ada", deck.id);
+  const ben = await open("ben", deck.id);
+  await ada.title(1).pressSequentially("a");
+  await expect(ben.card(1)).toContainText("Ada is editing.");
+  await ada.context.setOffline(true);
+  await ada.title(1).fill("Ada, in the tunnel");
+  await ada.title(1).press("Enter");
+  await expect(ada.title(1)).toHaveValue("Ada, in the tunnel");
+  // Her claim is over on the server after twenty seconds; Ben begins to write.
+  await expect(ben.title(1)).toBeEditable({ timeout: 45_000 });
+  await ben.title(1).fill("Ben meanwhile");
+  await ben.isSaved();
+  await ben.title(1).pressSequentially("!");
+  await ada.context.setOffline(false);
+  await expect(ada.page.getByText("You changed the title of “One”, and Ben had it by then.")).toBeVisible({
+    timeout: 30_000,
+  });
+  await ben.title(1).press("Enter");
+  await expect(ada.page.getByText("is editing")).toBeHidden();
+  const dialog = await ada.openConflict();
+  await expect(dialog.locator(".version")).toContainText([/Ada, in the tunnel/, /One/, /Ben meanwhile!/]);
+  await ada.press("Keep mine");
+  await ada.isSaved();
+  await expect(ben.title(1)).toHaveValue("Ada, in the tunnel");
+});
