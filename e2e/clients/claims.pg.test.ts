@@ -73,7 +73,10 @@ test("[U4] a claim that is preempted, or whose token is revoked, is lost at once
   const worker = await agent("worker");
   const taken = await worker.client.models.slide.claim(id);
   const own = await chief.client.models.slide.claim(id, { preempt: true });
-  expect(await taken.lost).toMatchObject({ code: "claim_lost", reason: "preempted" });
+  const loss = await taken.lost;
+  expect(loss.code).toBe("claim_lost");
+  // A renewal that was on its way may hear of it before the stream tells, and does not learn how it ended.
+  expect(["preempted", "refused"]).toContain(loss.reason);
   expect(taken.signal.aborted).toBe(true);
   await own.release();
   const again = await worker.client.models.slide.claim(id);
