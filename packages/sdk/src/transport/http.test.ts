@@ -152,3 +152,21 @@ test("a refused snapshot is the refusal, not an incomplete page", async () => {
   expect(await http.readSnapshot(signal)).toMatchObject({ kind: "answer", status: 401 });
   expect(heard).toHaveLength(1);
 });
+
+test("[U8] any other request goes to its path, with names as they may stand there, and is given up by its own time", async () => {
+  const { heard, http } = await server((response, _, n) => (n < 3 ? json(response, 200, { n }) : undefined));
+  const params = { model: "slide", id: "a:b~c" };
+  expect(await http.request("acquireClaim", { params, body: { ttl: "5s" } }, signal)).toEqual({
+    kind: "answer",
+    status: 200,
+    body: { n: 1 },
+  });
+  await http.request("readClaim", { params: { id: "../x?y" }, query: { wait: "25000" } }, signal);
+  expect(heard.map((h) => [h.request.method, h.request.url, h.body])).toEqual([
+    ["POST", "/api/v1/models/slide/a%3Ab~c/claim", '{"ttl":"5s"}'],
+    ["GET", "/api/v1/claims/..%2Fx%3Fy?wait=25000", ""],
+  ]);
+  const late = http.request("releaseClaim", { params: { id: "c" }, timeoutMs: 30, keepalive: true }, signal);
+  expect(await late).toMatchObject({ kind: "silence", timedOut: true });
+  expect(heard[2]?.request.method).toBe("DELETE");
+});

@@ -11,6 +11,10 @@ test("[N4] frames of this version are read, with keys that are not known yet", (
     newer: 1,
   };
   expect(readFrame(JSON.stringify(entries))).toEqual(entries);
+  const claim = { id: "c1", status: "brand_new", target: { resource: "slide", id: "a" } };
+  const claims = { frame: "claims", model: "slide", id: "a", claims: [claim], queue: [] };
+  expect(readFrame(JSON.stringify({ frame: "claim", claim }))).toEqual({ frame: "claim", claim });
+  expect(readFrame(JSON.stringify(claims))).toEqual(claims);
   expect(readFrame('{"frame":"resync","reason":"trimmed"}')).toEqual({ frame: "resync", reason: "trimmed" });
 });
 
@@ -26,6 +30,10 @@ test.each([
   '{"frame":"entries","from":1,"to":2,"entries":[null]}',
   '{"frame":"entries","from":1,"to":2,"entries":[{"syncId":2}]}',
   '{"frame":"pong"}',
+  '{"frame":"claim","claim":{"id":"c1","status":"active"}}',
+  '{"frame":"claims","model":"slide","id":"a","claims":[null],"queue":[]}',
+  '{"frame":"claims","model":"slide","id":"a","claims":[]}',
+  '{"frame":"presence","room":"deck:d1","joined":[{"participant":"user:ann"}],"updated":[],"left":[]}',
 ])("[N4] %j is ignored", (text) => {
   expect(readFrame(text)).toBeUndefined();
 });

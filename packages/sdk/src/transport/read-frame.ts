@@ -51,10 +51,14 @@ const isEntries = (entries: unknown): boolean =>
   Array.isArray(entries) &&
   entries.every((e) => isPosition(e?.syncId) && typeof e.model === "string" && typeof e.id === "string");
 
-/** Lists of claims, each with a name and a state. */
+/** Lists of claims, each with a name, a state, and what it is on. */
 const areNamed = (...lists: unknown[]): boolean =>
   lists.every(
-    (list) => Array.isArray(list) && list.every((c) => typeof c?.id === "string" && typeof c.status === "string"),
+    (list) =>
+      Array.isArray(list) &&
+      list.every((c) =>
+        [c?.id, c?.status, c?.target?.resource, c?.target?.id].every((each) => typeof each === "string"),
+      ),
   );
 
 const isPosition = (value: unknown): boolean => Number.isSafeInteger(value);

@@ -1,4 +1,4 @@
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { StreamListener } from "../engine/ports.ts";
@@ -108,4 +108,36 @@ test("[N2] an address where nobody answers is a close, too", async () => {
   const closed = new Promise<number>((resolve) => stream.open({ opened: () => {}, frame: () => {}, closed: resolve }));
   expect(await closed).toBeTypeOf("number");
   stream.close();
+});
+
+test("[N2] where no socket can be made that is a close, too, and told after it was asked for", async () => {
+  const clock = fakeClock();
+  const closes: [number, string][] = [];
+  class Forbidden {
+    constructor() {
+      throw new Error("insecure");
+    }
+  }
+  const stream = logStream({ url: "http://127.0.0.1:9", clock, models: [], WebSocket: Forbidden });
+  stream.open({ opened: () => {}, frame: () => {}, closed: (code, reason) => void closes.push([code, reason]) });
+  expect(closes).toEqual([]);
+  await Promise.resolve();
+  expect(closes).toEqual([[4000, "Error: insecure"]]);
+  stream.say({ frame: "ping", n: 1 });
+  expect(clock.waiting).toBe(0);
+});
+
+test("[N2] a server that never answers is given up after 10 s", async () => {
+  const deaf = createServer(() => {});
+  await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
+  closing.push(() => deaf.close());
+  const clock = fakeClock();
+  const closes: number[] = [];
+  const url = `http://127.0.0.1:${(deaf.address() as AddressInfo).port}`;
+  const stream = logStream({ url, clock, models: [], WebSocket });
+  stream.open({ opened: () => {}, frame: () => {}, closed: (code) => void closes.push(code) });
+  clock.advance(9_999);
+  expect(closes).toEqual([]);
+  clock.advance(1);
+  expect([closes, clock.waiting]).toEqual([[4000], 0]);
 });
