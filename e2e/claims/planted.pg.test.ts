@@ -15,11 +15,11 @@ const databases: string[] = [];
 for (let i = 0; i <= plantedBugs.length + plantedPromotions.length; i++) databases.push((await freshDatabase()).url);
 
 /** A run without faults until the checker has found it: what is wrong with the sources shows by itself, and soon. */
-const RUN = { claimants: 12, records: 2, processes: 1, operations: 4_000, withinMs: 60_000, say: () => {} };
+const RUN = { claimants: 12, records: 2, processes: 1, operations: 4_000, withinMs: 90_000, say: () => {} };
 
-describe("[A19] the checker finds a planted bug", () => {
+describe.concurrent("[A19] the checker finds a planted bug", () => {
   for (const [i, { name, edits, finds, shiftMs }] of plantedBugs.entries())
-    test(name, { timeout: 120_000 }, async () => {
+    test(name, { timeout: 180_000 }, async () => {
       const { main, forget } = patchSources(edits);
       try {
         const isFound = ({ violations }: Verdict) => violations.some(({ kind }) => finds.includes(kind));
@@ -58,11 +58,11 @@ describe.concurrent("[A7] a waiter is judged again when its turn comes", () => {
   };
 
   for (const [i, { name, edits }] of plantedPromotions.entries())
-    test(`it is found out when ${name}`, { timeout: 120_000 }, async () => {
+    test(`it is found out when ${name}`, { timeout: 180_000 }, async () => {
       expect(await judge(edits, databases[plantedBugs.length + i] as string)).toHaveLength(1);
     });
 
-  test("and otherwise there is nothing to find", { timeout: 120_000 }, async () => {
+  test("and otherwise there is nothing to find", { timeout: 180_000 }, async () => {
     expect(await judge([], databases.at(-1) as string)).toEqual([]);
   });
 });
