@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
+import { measureClaims } from "./claims.ts";
 import { measureCommits } from "./commits.ts";
 import { measureFlush } from "./flush.ts";
 import { measureLists } from "./lists.ts";
@@ -10,11 +11,11 @@ import { measureStep } from "./step.ts";
 import { measureStream } from "./stream.ts";
 import { type Row, toTable } from "./table.ts";
 
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,flush,step,memory] [--rounds 3] [--seconds 3] [--write]
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,claims,flush,step,memory] [--rounds 3] [--seconds 3] [--write]
 
-Measures Holdfast on this machine, beside floors measured in the same run. Takes about eight minutes, with memory ten.
+Measures Holdfast on this machine, beside floors measured in the same run. Takes about ten minutes, with memory twelve.
 
-  --only     some of the parts: commits, stream, snapshot, lists, flush, step, memory
+  --only     some of the parts: commits, stream, snapshot, lists, claims, flush, step, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
   --seconds  length of a run under load: 3
   --write    put the table into docs/benchmarks.md
@@ -31,6 +32,7 @@ const parts: Record<string, (options: Options) => Promise<Row[]>> = {
   stream: measureStream,
   snapshot: measureSnapshot,
   lists: measureLists,
+  claims: measureClaims,
   flush: measureFlush,
   step: measureStep,
   memory: measureMemory,

@@ -1,4 +1,8 @@
+import type { LeaseDesk } from "./api/claim.ts";
+import type { ClaimsApi } from "./api/claims-api.ts";
 import { makeCommit } from "./api/commit.ts";
+import type { Company } from "./api/company.ts";
+import { type CompanyLater, companyLater } from "./api/company-later.ts";
 import { drained } from "./api/drain.ts";
 import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
@@ -6,12 +10,13 @@ import type { ModelName } from "./api/row-types.ts";
 import { sameFields } from "./api/same.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { waitingFor } from "./api/waiting.ts";
-import type { Desk } from "./api/write.ts";
+import { type Desk, makeWrite } from "./api/write.ts";
 import type { Queue } from "./core/queue.ts";
 import { pendingOf, statusOf } from "./core/select.ts";
 import { initialState } from "./core/state.ts";
+import type { CompanyWorld } from "./engine/company.ts";
 import { createEngine, type Engine } from "./engine/engine.ts";
-import { createPerformer, type Performer } from "./engine/perform.ts";
+import { createPerformer, type Performer, type World } from "./engine/perform.ts";
 import type { Clock, Dice, Server, Signals, Storage, Stream, Tabs, TokenSource } from "./engine/ports.ts";
 import { restore } from "./engine/restore.ts";
 import { Waiters } from "./engine/waiters.ts";
@@ -34,6 +39,8 @@ export interface Platform {
   /** Where the platform has none of its own. */
   readonly WebSocket?: unknown;
   readonly fetch?: typeof globalThis.fetch;
+  /** For tests: another way to the part that is loaded when claims or presence are first used. */
+  readonly company?: () => Promise<{ openCompany(desk: LeaseDesk, world: CompanyWorld): Company }>;
   /** For tests: other ways to the server than HTTP and a socket. */
   readonly server?: (token: TokenSource) => Server;
   readonly stream?: () => Stream;
@@ -54,10 +61,16 @@ export function createClientOn<const S extends ModelSchema>(
   );
   const tabs = platform.tabs(settings.store);
   const signals = platform.signals();
-  const world = { storage, tabs, token, waiters, ...wires(platform, settings, token) };
+  const { server, stream } = wires(platform, settings, token);
+  const world: World = { storage, tabs, token, waiters, server, stream, hear: (frame) => company.hear(frame) };
 
   const engine: Engine = createEngine({
-    initial: initialState({ schema: settings.schema, paused: settings.paused, sendAtMost: limits.commitsPerBulk }),
+    initial: initialState({
+      schema: settings.schema,
+      paused: settings.paused,
+      sendAtMost: limits.commitsPerBulk,
+      sockets: settings.stream,
+    }),
     clock,
     dice,
     perform: (effect, state) => performer.perform(effect, state),
@@ -69,6 +82,15 @@ export function createClientOn<const S extends ModelSchema>(
   const lists = new Lists(() => engine.store.getState());
   const offLists = engine.store.subscribe((state) => lists.note(state));
   const waiting = waitingFor(desk);
+  const load = platform.company ?? (() => import("./api/company.ts"));
+  const company = companyLater(
+    async () =>
+      (await load()).openCompany(
+        { newName: () => dice.id(), write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions) },
+        { engine, server, stream, clock, dice },
+      ),
+    engine,
+  );
 
   const restored = restore({ storage, tabs, signals, dice, engine, clientId: settings.clientId });
   const closed = promiseOf<never>();
@@ -79,12 +101,13 @@ export function createClientOn<const S extends ModelSchema>(
 
   async function takeApart(): Promise<void> {
     closed.reject(localError("client_closed"));
+    const farewell = company.close();
     // From here on nothing new begins; what the app has written still reaches the disk.
     engine.dispatch({ type: "paused" });
     await restored;
     tabs.close();
     signals.close();
-    await performer.close();
+    await Promise.all([performer.close(), farewell]);
     engine.close();
     offLists();
     waiters.close();
@@ -92,7 +115,9 @@ export function createClientOn<const S extends ModelSchema>(
   }
 
   return {
-    models: modelApis<S>(desk, lists, settings.schema),
+    models: modelApis<S>(desk, lists, settings.schema, company),
+    claims: company.claims as ClaimsApi<S>,
+    presence: company.presence,
     commit: (operations, commitOptions) => makeCommit(desk, operations, commitOptions),
     status: () => {
       status = sameFields(status, statusOf(engine.store.getState()));
@@ -106,7 +131,13 @@ export function createClientOn<const S extends ModelSchema>(
       pending = kept;
       return kept.list;
     },
-    subscribe: (listener) => engine.store.subscribe(() => listener()),
+    subscribe: (listener) => {
+      const tell = () => listener();
+      const offs = [engine.store.subscribe(tell), company.subscribe(tell)];
+      return () => {
+        for (const off of offs) off();
+      };
+    },
     ready: () => Promise.race([firstRows(engine), closed.promise]),
     drain: ({ timeoutMs } = {}) => Promise.race([drained(engine.store, clock, timeoutMs), closed.promise]),
     pause: () => engine.dispatch({ type: "paused" }),
@@ -131,11 +162,16 @@ function wires<S extends ModelSchema>(
   };
 }
 
-function modelApis<S extends ModelSchema>(desk: Desk, lists: Lists, schema: S): SyncClient<S>["models"] {
+function modelApis<S extends ModelSchema>(
+  desk: Desk,
+  lists: Lists,
+  schema: S,
+  company: CompanyLater,
+): SyncClient<S>["models"] {
   const names = Object.keys(schema.models) as ModelName<S>[];
   const apis = names.map((name): [string, ModelApi<S, ModelName<S>>] => [
     name,
-    modelApi<S, ModelName<S>>(desk, lists, name),
+    modelApi<S, ModelName<S>>(desk, lists, company, name),
   ]);
   return Object.fromEntries(apis) as SyncClient<S>["models"];
 }

@@ -1,4 +1,5 @@
 import { type Failure, type LocalErrorCode, localFailure } from "./core/failure.ts";
+import type { Claim } from "./protocol/claim.ts";
 import type { CommitReceipt } from "./protocol/commit.ts";
 import type { RequiredCapability } from "./protocol/error.ts";
 import type { ErrorCode, ErrorType, Remedy } from "./protocol/error-codes.ts";
@@ -18,6 +19,8 @@ export class SyncError extends Error {
   readonly receipt: CommitReceipt | undefined;
   /** For a denied write: what would have been needed. */
   readonly requiredCapability: RequiredCapability | undefined;
+  /** For `claim_conflict` and `claim_lost`: who holds the record. */
+  readonly claims: readonly Claim[] | undefined;
 
   constructor(failure: Failure, options?: { cause?: unknown }) {
     super(failure.message, options);
@@ -30,6 +33,7 @@ export class SyncError extends Error {
     this.param = failure.param;
     this.receipt = failure.receipt;
     this.requiredCapability = failure.requiredCapability;
+    this.claims = failure.claims;
   }
 }
 

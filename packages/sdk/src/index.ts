@@ -6,6 +6,8 @@ import { systemClock, systemDice } from "./engine/system.ts";
 import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 
+export type { ClaimOptions, ClaimsApi, Lease, RecordClaims, SeenClaim } from "./api/claims-api.ts";
+export type { Presence, RoomPeer } from "./api/presence-api.ts";
 export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./api/row-types.ts";
 export type {
   AttentionItem,
@@ -18,11 +20,12 @@ export type {
   SyncClient,
   SyncStatus,
   Where,
-  Write,
-  WriteOptions,
 } from "./api/sync-client.ts";
+export type { LeaseRef, Write, WriteOptions } from "./api/write-api.ts";
+export type { LossReason } from "./core/claims.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export type { ClientOptions } from "./options.ts";
+export type { Claim } from "./protocol/claim.ts";
 export type { CommitReceipt } from "./protocol/commit.ts";
 export type { ErrorCode, ErrorType, Remedy } from "./protocol/error-codes.ts";
 export type { Json, JsonObject } from "./protocol/json.ts";

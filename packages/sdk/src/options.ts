@@ -20,6 +20,11 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly paused?: boolean;
   /** How long a request may take before its outcome counts as unknown and it is sent again. Default 30 000. */
   readonly requestTimeoutMs?: number;
+  /**
+   * Whether to open a socket. Default true. Without one the log is asked for every 5 s, claims wait by long polls, and
+   * of the others' claims and presence nothing is heard.
+   */
+  readonly stream?: boolean;
 }
 
 export interface Settings<S extends ModelSchema> extends Required<Omit<ClientOptions<S>, "clientId">> {
@@ -30,7 +35,8 @@ const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 
 /** Fills in the defaults, and refuses at once what could only fail later. */
 export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): Settings<S> {
-  const { schema, url, getToken, store, clientId, paused = false, requestTimeoutMs = 30_000 } = options;
+  let { store } = options;
+  const { schema, url, getToken, clientId, paused = false, requestTimeoutMs = 30_000, stream = true } = options;
   const refuse = (sentence: string) => {
     throw localError("invalid_options", sentence);
   };
@@ -42,7 +48,8 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
   if (clientId !== undefined && !CLIENT_ID.test(clientId))
     refuse("clientId has to be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
   if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs has to be a number of milliseconds above 0.");
-  return { schema, url, getToken, store: store ?? `holdfast:${new URL(url).host}`, clientId, paused, requestTimeoutMs };
+  store ??= `holdfast:${new URL(url).host}`;
+  return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream };
 }
 
 function isHttpUrl(url: unknown): url is string {

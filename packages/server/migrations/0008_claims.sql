@@ -35,13 +35,18 @@ create table holdfast.claim (
   seen_at timestamptz(3) not null,
   -- When its token was revoked: the claim ends then.
   revoked_at timestamptz(3),
+  -- Where it stands, and who waits with it; null once that is over.
+  line text collate "C" generated always as (case when ended_at is null then world::text || '/' || model || '/' || record end) stored,
+  waiter text collate "C" generated always as (case when status = 'queued' then world::text || '/' || participant end) stored,
   primary key (world, id)
 ) with (fillfactor = 70);
-create index claim_line on holdfast.claim (world, model, record) where ended_at is null;
-create index claim_participant on holdfast.claim (world, participant) where ended_at is null;
+-- What a round asks for is one key with one index. No other index can answer it: a plan made while the table is empty
+-- could take that one, and read every claim for each key.
+create index claim_line on holdfast.claim (line);
+create index claim_waiter on holdfast.claim (waiter);
 create index claim_token on holdfast.claim (token) where ended_at is null;
-create index claim_expiry on holdfast.claim (expires_at) where ended_at is null and expires_at is not null;
-create index claim_silence on holdfast.claim (seen_at) where ended_at is null and expires_at is null;
-create index claim_revoked on holdfast.claim (revoked_at) where ended_at is null and revoked_at is not null;
+create index claim_expiry on holdfast.claim (expires_at) where status = 'active';
+create index claim_silence on holdfast.claim (seen_at) where status = 'queued';
 create index claim_change on holdfast.claim (world, change);
+create index claim_revoked on holdfast.claim (revoked_at) where ended_at is null and revoked_at is not null;
 create index claim_ended on holdfast.claim (ended_at) where ended_at is not null;

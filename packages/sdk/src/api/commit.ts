@@ -1,7 +1,8 @@
 import type { Premise } from "../core/mutation.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { CommitOperation, CommitOptions, Write } from "./sync-client.ts";
+import type { CommitOperation, CommitOptions } from "./sync-client.ts";
 import { type Desk, makeWrite } from "./write.ts";
+import type { Write } from "./write-api.ts";
 
 /** Several operations that happen together or not at all, if what they stand on has not moved. */
 export function makeCommit<S extends ModelSchema>(

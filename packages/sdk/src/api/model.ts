@@ -1,6 +1,10 @@
 import { shownRow } from "../core/overlay.ts";
+import { localError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { Lease } from "./claims-api.ts";
+import type { CompanyLater } from "./company-later.ts";
 import type { AnyQuery, Lists } from "./lists.ts";
+import { checkId, jsonCopy } from "./payload.ts";
 import type { ModelName, RowOf } from "./row-types.ts";
 import type { ModelApi } from "./sync-client.ts";
 import { type Desk, makeWrite } from "./write.ts";
@@ -9,6 +13,7 @@ import { type Desk, makeWrite } from "./write.ts";
 export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
   desk: Desk,
   lists: Lists,
+  company: CompanyLater,
   model: M,
 ): ModelApi<S, M> {
   type Row = RowOf<S, M>;
@@ -20,6 +25,12 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
     unarchive: (id, options) => makeWrite(desk, [{ action: "unarchive", model, id }], options),
     // The server checks every row against the pushed schema; here the schema is taken at its word.
     get: (id) => shownRow(desk.engine.store.getState(), { model, id })?.data as Row | undefined,
+    claim: async (id, options) => {
+      if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be claimed with it.");
+      const { meta, ...rest } = options ?? {};
+      const asked = { ...rest, ...(meta !== undefined && { meta: jsonCopy(meta, "meta") }) };
+      return (await company.claim(model, checkId(id), asked)) as unknown as Lease<S, M>;
+    },
     list: (query = {}) => lists.list(model, query as AnyQuery) as readonly unknown[] as readonly Row[],
   };
 }

@@ -1,15 +1,22 @@
 import type { SyncError } from "../errors.ts";
-import type { CommitReceipt } from "../protocol/commit.ts";
+import type { Claim } from "../protocol/claim.ts";
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { OnStale } from "../protocol/stale.ts";
+import type { ClaimOptions, ClaimsApi, Lease } from "./claims-api.ts";
+import type { Presence } from "./presence-api.ts";
 import type { ModelName, NewRow, Patch, RowOf } from "./row-types.ts";
+import type { Write, WriteOptions } from "./write-api.ts";
 
 /** The client as an app holds it. Reads answer from memory at once; writes are queued durably and shown at once. */
 export interface SyncClient<S extends ModelSchema> {
   readonly models: { readonly [M in ModelName<S>]: ModelApi<S, M> };
+  /** Who holds which records, as far as they are watched. Claiming itself is each model's: `models.slide.claim(id)`. */
+  readonly claims: ClaimsApi<S>;
+  /** A room (a sync group, such as `deck:d1`) in which people and agents see each other. */
+  presence(room: string): Presence;
   /** Several operations that happen together or not at all. */
   commit(operations: readonly CommitOperation<S>[], options?: CommitOptions<S>): Write;
   status(): SyncStatus;
@@ -40,28 +47,13 @@ export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
   unarchive(id: string, options?: WriteOptions): Write;
   /** The record as the user should see it now: the log's rows with this client's unsettled writes on top. */
   get(id: string): RowOf<S, M> | undefined;
+  /**
+   * Claims the record, or one field of it, so that nobody else writes there: resolves with the lease when it is
+   * granted, at once or after waiting in the line. `await using lease = await client.models.slide.claim(id)`.
+   */
+  claim(id: string, options?: ClaimOptions): Promise<Lease<S, M>>;
   /** The same array is returned as long as nothing in it changed. Archived rows are left out unless asked for. */
   list(query?: Query<S, M>): readonly RowOf<S, M>[];
-}
-
-export interface WriteOptions {
-  /** Default `notify`: a stale write is held and becomes a conflict. */
-  onStale?: OnStale;
-  /** Default: how far this client's rows had read when the write was made. */
-  readAt?: number;
-  /** The caller's own name for the write, for instance derived from a business event; default: made. */
-  clientTxId?: string;
-}
-
-/** What a write answers at once. */
-export interface Write {
-  /** The record's id; for `commit`, the first operation's. */
-  readonly id: string;
-  readonly clientTxId: string;
-  /** Resolves when the write is on disk and survives a reload. */
-  readonly queued: Promise<void>;
-  /** Resolves with the confirmed receipt; rejects with a `SyncError` when the write was refused, held or discarded. */
-  readonly receipt: Promise<CommitReceipt>;
 }
 
 export type Where<Row> = {
@@ -134,11 +126,18 @@ export interface PendingMutation {
 
 export interface Conflict {
   readonly clientTxId: string;
+  /**
+   * `stale`: somebody changed the same fields. `claim_lost`: the claim that it was written under had ended.
+   * `claim_conflict`: somebody else held the record. Nothing was written in any case.
+   */
+  readonly reason: "stale" | "claim_lost" | "claim_conflict";
+  /** Who held the record when the write was refused for a claim; empty: nobody. */
+  readonly holders: readonly Claim[];
   readonly model: string;
   readonly id: string;
   /** What the held write wanted to do to the record. */
   readonly action: Action;
-  /** Fields that both sides wrote. */
+  /** Fields that both sides wrote; when it was a claim that stood against it, all that mine writes. */
   readonly fields: readonly string[];
   /** What this client wanted to write, its later writes to the same record included. */
   readonly mine: JsonObject;
@@ -146,7 +145,7 @@ export interface Conflict {
   readonly base: JsonObject;
   /** The same fields as they are now; null when the record was deleted. */
   readonly theirs: JsonObject | null;
-  /** `<participantKind>:<participantId>` */
+  /** `<participantKind>:<participantId>` of who wrote there, or holds it; empty when a claim just ended. */
   readonly writtenBy: string;
   readonly observedSyncId: number;
   /** Sends mine again, on top of what is there now. */

@@ -45,9 +45,12 @@ export function waitingFor(desk: Desk): {
 
 function conflictOf(desk: Desk, dispute: Dispute, position: number): Conflict {
   const { clientTxId, model, id, action, fields, mine, base, theirs, writtenBy, observedSyncId } = dispute;
+  const { code: reason = "stale", holders = [] } = dispute.claim ?? {};
   const asOf = Math.max(position, observedSyncId);
   return {
     clientTxId,
+    reason,
+    holders,
     model,
     id,
     action,

@@ -2,7 +2,7 @@ import type { Decision, NewOperation } from "../core/events.ts";
 import { knownFailure } from "../core/failure.ts";
 import type { Premise } from "../core/mutation.ts";
 import { find } from "../core/queue.ts";
-import { tableOf } from "../core/tables.ts";
+import { recordKey, tableOf } from "../core/tables.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Dice } from "../engine/ports.ts";
 import type { Waiters } from "../engine/waiters.ts";
@@ -12,7 +12,7 @@ import { limits } from "../protocol/limits.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { OnStale } from "../protocol/stale.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
-import type { Write, WriteOptions } from "./sync-client.ts";
+import type { LeaseRef, Write, WriteOptions } from "./write-api.ts";
 
 /** What the parts of the public surface share. */
 export interface Desk {
@@ -47,7 +47,10 @@ export function makeWrite(
     throw new SyncError(
       knownFailure("too_many_operations", "A commit takes 1 to 100 operations.", { param: "operations" }),
     );
-  const operations = asked.map((o): NewOperation => ({ ...checked(desk, o), readAt, onStale }));
+  const claims = [options.claim ?? []].flat();
+  const operations = asked.map((o): NewOperation => underClaim({ ...checked(desk, o), readAt, onStale }, claims));
+  if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
+    throw invalid("claim", "The lease is on another record than what is written.");
   const clientTxId = options.clientTxId === undefined ? desk.dice.id() : checkTxId(options.clientTxId);
   if (find(desk.engine.store.getState().queue, clientTxId)) {
     const message = `A write named ${clientTxId} is in the queue already.`;
@@ -65,6 +68,12 @@ export function makeDecision(desk: Desk, clientTxId: string, id: string, decisio
   const { queued, receipt } = desk.waiters.add(newTxId);
   desk.engine.dispatch({ type: "decided", clientTxId, decision, newTxId });
   return { id, clientTxId: newTxId, queued, receipt };
+}
+
+/** What a claim is on is there already: a create is under none. */
+function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation {
+  const lease = claims.find(({ model, recordId: id }) => recordKey({ model, id }) === recordKey(o));
+  return lease && o.action !== "create" ? { ...o, claim: lease.id } : o;
 }
 
 function checked(desk: Desk, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {

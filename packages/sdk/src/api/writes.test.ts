@@ -217,14 +217,14 @@ test("[Q17] retry sends a parked write under a new name in its old place; discar
   const { client, slides, line, settle, server, disk } = await start();
   slides.create({ title: "Old" }, { id: "s1" });
   await settle();
-  const no = server.refuse((o) => (o.action === "update" ? "claim_conflict" : undefined));
+  const no = server.refuse((o) => (o.action === "update" ? "capability_scope_denied" : undefined));
   slides.update("s1", { title: "Mine" });
   await settle();
   expect(slides.get("s1")).toMatchObject({ title: "Old" });
   const second = client.attention()[0]?.retry();
   expect(slides.get("s1")).toMatchObject({ title: "Mine" });
   await settle();
-  await expect(second?.receipt).rejects.toMatchObject({ code: "claim_conflict" });
+  await expect(second?.receipt).rejects.toMatchObject({ code: "capability_scope_denied" });
   client.attention()[0]?.discard();
   await settle();
   no();
@@ -330,7 +330,7 @@ test("[Q22] drain waits until every write so far is settled or needs a decision,
 
 test("[Q16] the operations of a commit happen together or not at all", async () => {
   const { client, slides, settle, server, line } = await start();
-  server.refuse((o) => (o.id === "bad" ? "claim_conflict" : undefined));
+  server.refuse((o) => (o.id === "bad" ? "capability_scope_denied" : undefined));
   const write = client.commit([
     { action: "create", model: "slide", id: "good", data: { title: "1" } },
     { action: "create", model: "slide", id: "bad", data: { title: "2" } },

@@ -13,13 +13,14 @@ export function browserSignals(): Signals {
   const closing = new AbortController();
   let beat: ReturnType<typeof setInterval> | undefined;
   return {
-    start({ network, woke }) {
+    start({ network, woke, hidden }) {
       const { signal } = closing;
       // An open socket stays open and silent when the browser goes offline, so these events are all there is to go by.
       window.addEventListener("offline", () => network(false), { signal });
       window.addEventListener("online", () => network(true), { signal });
       window.addEventListener("focus", woke, { signal });
       window.addEventListener("pageshow", woke, { signal });
+      window.addEventListener("pagehide", hidden, { signal });
       document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && woke(), { signal });
       let last = Date.now();
       beat = setInterval(() => {

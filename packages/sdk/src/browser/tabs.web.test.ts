@@ -65,7 +65,7 @@ test("[Q23] what one tab writes offline is pending in the other, too, and is sen
 
 test("[Q23] a refused write needs attention in every tab, and is answered for all by one", async () => {
   const { first, second, server } = await tabs();
-  const no = server.refuse(() => "claim_conflict");
+  const no = server.refuse(() => "capability_scope_denied");
   first.slides.create({ title: "first" }, { id: "a" });
   await vi.waitFor(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([1, 1]));
   no();
@@ -76,7 +76,7 @@ test("[Q23] a refused write needs attention in every tab, and is answered for al
       [0, 0],
     ]),
   );
-  server.refuse(() => "claim_conflict");
+  server.refuse(() => "capability_scope_denied");
   second.slides.update("a", { title: "no" });
   await vi.waitFor(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([1, 1]));
   first.client.attention()[0]?.discard();

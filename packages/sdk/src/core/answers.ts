@@ -1,5 +1,6 @@
 import { limits } from "../protocol/limits.ts";
 import { tokenRefused, tokenWorks } from "./auth.ts";
+import { heldForClaim } from "./claim-refusal.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Failure } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
@@ -64,7 +65,7 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
       }
       case "refused":
         progress = true;
-        kept.push(parkedBy(turn, write, outcome.failure));
+        kept.push(stoppedBy(turn, write, outcome.failure));
         return;
       case "sign-in":
         signIn = outcome.reason;
@@ -118,6 +119,14 @@ function hearRefusal(turn: Turn, writes: Writes, failure: Failure): void {
   requeue(turn, writes);
   set(turn, { sending: { ...turn.state.sending, size: Math.max(1, Math.floor(writes.length / 2)) } });
   delay(turn, failure.message, 0);
+}
+
+/** A claim that stood against it is a matter between people: a conflict. All else is parked. */
+function stoppedBy(turn: Turn, write: Mutation, failure: Failure): Mutation {
+  const held = heldForClaim(write, failure, turn.state.rows, turn.now);
+  if (!held) return parkedBy(turn, write, failure);
+  tell(turn, write, { kind: "failed", failure });
+  return held;
 }
 
 function parkedBy(turn: Turn, write: Mutation, failure: Failure): Mutation {

@@ -1,5 +1,5 @@
 import { isDue, tokenPace, waitAfter } from "./retry.ts";
-import type { Auth } from "./state.ts";
+import type { Auth, ClientState } from "./state.ts";
 import { ask, set, type Turn } from "./turn.ts";
 
 /*
@@ -10,6 +10,9 @@ import { ask, set, type Turn } from "./turn.ts";
  */
 
 export const mayTalk = ({ phase }: Auth): boolean => phase === "trusted" || phase === "trying";
+
+/** Whether anything may be asked of the server now. */
+export const mayGo = ({ paused, network, auth }: ClientState): boolean => !paused && network && mayTalk(auth);
 
 /** The server refused the token, or the app had none to give. */
 export function tokenRefused(turn: Turn, reason: string): void {

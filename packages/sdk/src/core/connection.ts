@@ -1,6 +1,7 @@
 import { closeCodes } from "../protocol/frames-down.ts";
-import { askTokenWhenDue, mayTalk, tokenRefused, tokenWorks } from "./auth.ts";
+import { askTokenWhenDue, mayGo, mayTalk, tokenRefused, tokenWorks } from "./auth.ts";
 import { bulkBody, nextBulk } from "./bulk.ts";
+import type { ClientEvent } from "./events.ts";
 import { changed } from "./queue.ts";
 import { isOtherLog } from "./reading.ts";
 import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
@@ -26,7 +27,11 @@ export function streamOpened(turn: Turn): void {
   ask(turn, { do: "sayHello", logId: rows.logId, since: rows.position });
 }
 
-export function welcomed(turn: Turn, logId: string, stamp: number): void {
+export function welcomed(
+  turn: Turn,
+  { logId, stamp, participant, session }: Extract<ClientEvent, { type: "welcomed" }>,
+): void {
+  set(turn, { self: { participant, session } });
   if (isOtherLog(turn, logId, stamp)) return;
   const { reading } = turn.state;
   set(turn, {
@@ -94,11 +99,12 @@ function waitsOf({
   queue,
   lead,
   rows,
+  sockets,
 }: ClientState): readonly (number | undefined)[] {
   if (life === "starting" || paused || !network) return [];
   return [
     auth.phase === "refused" ? auth.wait.at : undefined,
-    mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
+    sockets && mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.pollAt : undefined,
     mayTalk(auth) && lead === "yes" && !sending.names && queue.order.length > queue.waiting.length
@@ -109,12 +115,10 @@ function waitsOf({
 
 const hasToSend = ({ lead, queue }: ClientState) => lead === "yes" && queue.order.length > queue.waiting.length;
 
-const mayGo = ({ paused, network, auth }: ClientState) => !paused && network && mayTalk(auth);
-
 function keepStream(turn: Turn): void {
   const { state } = turn;
   const { stream, rows, reading } = state;
-  const wanted = mayGo(state) && rows.position !== undefined && reading.resync === "no";
+  const wanted = state.sockets && mayGo(state) && rows.position !== undefined && reading.resync === "no";
   if (!wanted && stream.phase !== "closed") {
     set(turn, { stream: { ...stream, phase: "closed" } });
     lineLost(turn);
@@ -127,7 +131,7 @@ function keepStream(turn: Turn): void {
 }
 
 function readOn(turn: Turn): void {
-  const { reading, rows, stream, sending } = turn.state;
+  const { reading, rows, stream, sending, sockets } = turn.state;
   if (reading.under !== "nothing" || !isDue(reading.wait, turn.now)) return;
   if (rows.position === undefined || reading.resync !== "no") {
     // The queue may be offered again after this: nothing of it may still be on its way.
@@ -135,12 +139,14 @@ function readOn(turn: Turn): void {
     set(turn, { reading: { ...reading, under: "snapshot" } });
     return ask(turn, { do: "readSnapshot" });
   }
-  const poll = stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES;
-  if (poll && reading.pollAt === undefined) return set(turn, { reading: { ...reading, pollAt: turn.now + POLL_MS } });
+  const poll = !sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES);
+  if (poll && reading.pollAt === undefined && (sockets || reading.verified))
+    return set(turn, { reading: { ...reading, pollAt: turn.now + POLL_MS } });
   const due = reading.pollAt !== undefined && reading.pollAt <= turn.now;
   // The socket's welcome would tell as well, but the queue should not wait for a socket that may not be to be had.
   const unverified = !reading.verified && stream.phase !== "live" && hasToSend(turn.state);
-  if (reading.missing === undefined && !(poll && due) && !unverified) return;
+  const first = !sockets && !reading.verified;
+  if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   set(turn, { reading: { ...reading, under: "log", pollAt: poll ? turn.now + POLL_MS : undefined } });
   ask(turn, { do: "readLog", after: rows.position });
 }

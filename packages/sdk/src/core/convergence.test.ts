@@ -20,6 +20,13 @@ const choices = fc.noBias(fc.array(choice, { minLength: 60, maxLength: 400 }));
 
 function run(made: readonly (readonly [number, number, number])[], restores: boolean) {
   const server = new ModelServer(schema);
+  let judged = 0;
+  server.onCommit(() => {
+    for (const { model, id, actor } of server.log.slice(judged))
+      if (server.claims.of(model, id).claims.some((claim) => claim.actor !== actor))
+        throw new Error(`${actor} wrote ${id} past somebody's claim.`);
+    judged = server.head;
+  });
   const devices = Array.from({ length: DEVICES }, (_, i) => new Device(`d${i}`, server, schema));
   for (const [who, kind, dice] of made) {
     const device = devices[who];
@@ -35,8 +42,9 @@ function run(made: readonly (readonly [number, number, number])[], restores: boo
 vi.setConfig({ testTimeout: 600_000 });
 const RUNS = Number(process.env.HOLDFAST_SEEDS ?? 300);
 
-test("[R8] devices that lose requests, receipts, frames and their memory converge with the server", () => {
+test("[R8] [U10] devices that lose requests, receipts, frames, claims and their memory converge with the server", () => {
   let written = 0;
+  let claimConflicts = 0;
   fc.assert(
     fc.property(choices, (made) => {
       const { server, devices } = run(made, false);
@@ -51,10 +59,13 @@ test("[R8] devices that lose requests, receipts, frames and their memory converg
       const names = server.log.map((e) => `${e.actor} ${e.clientTxId} ${e.model}/${e.id} ${e.verb}`);
       expect(new Set(names).size).toBe(names.length);
       written += server.head;
+      for (const device of devices) claimConflicts += device.claimConflicts;
     }),
     { numRuns: RUNS },
   );
   expect(written).toBeGreaterThan(RUNS * 3);
+  // A world in which claims are never in the way would show nothing about them.
+  expect(claimConflicts).toBeGreaterThan(RUNS / 3);
 });
 
 test("[R9] after a backup was restored under them, devices converge and lose no write silently", () => {

@@ -1,7 +1,8 @@
+import { unclaimed } from "./claim-refusal.ts";
 import { type Dispute, disputesOf, without } from "./dispute.ts";
 import type { Decision } from "./events.ts";
 import { localFailure } from "./failure.ts";
-import { broughtBack, inView, withoutContested } from "./in-view.ts";
+import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.ts";
 import type { Mutation, MutationOperation } from "./mutation.ts";
 import { find, onRecord } from "./queue.ts";
 import { giveUp, putAgain, sendInstead } from "./resend.ts";
@@ -95,6 +96,7 @@ const rebased = (followers: readonly Mutation[], disputes: readonly Dispute[]): 
     operations: follower.operations.map((o) => {
       const dispute = disputes.find((d) => recordKey(d) === recordKey(o));
       if (!dispute) return o;
+      if (dispute.claim) return { ...unclaimed(o), readAt: Math.max(o.readAt ?? 0, dispute.observedSyncId) };
       const written = o.action === "update" ? Object.keys(o.data ?? {}) : undefined;
       if (!dispute.seen && !written?.every((field) => dispute.fields.includes(field))) return o;
       return { ...o, readAt: Math.max(o.readAt ?? 0, dispute.observedSyncId) };
@@ -104,5 +106,5 @@ const rebased = (followers: readonly Mutation[], disputes: readonly Dispute[]): 
 const withoutFields = (followers: readonly Mutation[], disputes: readonly Dispute[]): readonly Mutation[] =>
   followers.map((follower) => ({
     ...follower,
-    operations: follower.operations.flatMap((o) => withoutContested(o, disputes, "later")),
+    operations: follower.operations.flatMap((o) => withoutContested(withoutClaim(o, disputes), disputes, "later")),
   }));

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../protocol/json.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { StaleNotification } from "../protocol/stale.ts";
 import { jsonEqual } from "./json-equal.ts";
-import type { Mutation } from "./mutation.ts";
+import type { ClaimRefusal, Mutation } from "./mutation.ts";
 import { onRecord, type Queue } from "./queue.ts";
 import type { Rows } from "./rows.ts";
 import { lookUp, type RecordRef, recordKey } from "./tables.ts";
@@ -29,6 +29,8 @@ export interface Dispute {
   readonly heldAtSyncId: number;
   /** Whether our rows have read as far as the server had when it held the write: then `theirs` is all there is to see. */
   readonly seen: boolean;
+  /** Set when it was a claim that stood against it, not a newer write. */
+  readonly claim: ClaimRefusal | undefined;
 }
 
 interface Sides {
@@ -39,17 +41,23 @@ interface Sides {
 /** One dispute for each notification of a held write. */
 export function disputesOf(sides: Sides, held: Mutation): readonly Dispute[] {
   if (held.stage.phase !== "held") return [];
-  return held.stage.notifications.map((notification) => disputeOf(sides, held, notification));
+  const { notifications, claim } = held.stage;
+  return notifications.map((notification) => disputeOf(sides, held, notification, claim));
 }
 
 /** The dispute about a record, if a write to it is held. */
 export function disputeOn(sides: Sides, held: Mutation, key: string): Dispute | undefined {
   if (held.stage.phase !== "held" || !held.keys.includes(key)) return undefined;
   const notification = held.stage.notifications.find((n) => n.group === undefined && recordKey(n) === key);
-  return notification && disputeOf(sides, held, notification);
+  return notification && disputeOf(sides, held, notification, held.stage.claim);
 }
 
-function disputeOf({ rows, queue }: Sides, held: Mutation, notification: StaleNotification): Dispute {
+function disputeOf(
+  { rows, queue }: Sides,
+  held: Mutation,
+  notification: StaleNotification,
+  claim: ClaimRefusal | undefined,
+): Dispute {
   const record: RecordRef = notification;
   const key = recordKey(record);
   const row = lookUp(rows.tables, record);
@@ -78,6 +86,7 @@ function disputeOf({ rows, queue }: Sides, held: Mutation, notification: StaleNo
     observedSyncId: Math.max(notification.observedSyncId, row?.syncId ?? 0),
     heldAtSyncId: notification.observedSyncId,
     seen,
+    claim,
   };
 }
 

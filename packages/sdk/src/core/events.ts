@@ -35,15 +35,25 @@ export type Happening =
   | { readonly type: "network"; readonly up: boolean }
   /** The page came back to the front, or the machine from sleep. */
   | { readonly type: "woke" }
+  /** The page goes, or is put away. */
+  | { readonly type: "hidden" }
   /** The time that `nextDueAt` named has come. */
   | { readonly type: "due"; readonly at: number }
   // The server
   | { readonly type: "answered"; readonly request: number; readonly names: readonly string[]; readonly reply: Reply }
   | { readonly type: "tokenCame"; readonly changed: boolean }
   | { readonly type: "tokenFailed"; readonly reason: string }
+  /** A request other than those of the queue and the log was told so. */
+  | { readonly type: "tokenRefused"; readonly reason: string }
   | { readonly type: "streamOpened" }
   | { readonly type: "streamClosed"; readonly code: number; readonly reason: string }
-  | { readonly type: "welcomed"; readonly logId: string; readonly stamp: number }
+  | {
+      readonly type: "welcomed";
+      readonly logId: string;
+      readonly stamp: number;
+      readonly participant: string;
+      readonly session: string;
+    }
   | ({ readonly type: "entriesCame" } & Stretch)
   | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
   | ({ readonly type: "logRead"; readonly logId: string; readonly stamp: number } & Stretch)
@@ -74,6 +84,7 @@ export interface NewOperation {
   readonly data?: JsonObject | undefined;
   readonly readAt?: number | undefined;
   readonly onStale: OnStale;
+  readonly claim?: string | undefined;
 }
 
 /** What a person, or the app, says about a write that waits for it. */

@@ -1,3 +1,4 @@
+import type { Claim } from "../protocol/claim.ts";
 import type { CommitReceipt } from "../protocol/commit.ts";
 import type { RequiredCapability } from "../protocol/error.ts";
 import { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "../protocol/error-codes.ts";
@@ -8,6 +9,10 @@ const localCodes = {
   timed_out: ["wait", "The time given for this is over. The writes stay queued."],
   discarded: ["fix", "The write was given up: its conflict was answered with theirs, or it was discarded."],
   storage_failed: ["fix", "The write could not be put on disk. It is kept in memory and sent from there."],
+  part_not_loaded: [
+    "retry",
+    "The part of this package that does this could not be loaded. Without a network it cannot be.",
+  ],
   invalid_options: ["fix", "The client was made with options that cannot work."],
 } as const satisfies Record<string, readonly [Remedy, string]>;
 export type LocalErrorCode = keyof typeof localCodes;
@@ -24,6 +29,7 @@ export interface Failure {
   readonly requestId?: string | undefined;
   readonly requiredCapability?: RequiredCapability | undefined;
   readonly receipt?: CommitReceipt | undefined;
+  readonly claims?: readonly Claim[] | undefined;
 }
 
 export function localFailure(code: LocalErrorCode, message?: string): Failure {
@@ -54,6 +60,7 @@ export function readFailure(body: unknown, status: number): Failure | undefined 
     requestId: text("request_id"),
     requiredCapability: said.requiredCapability as RequiredCapability | undefined,
     receipt: said.receipt as CommitReceipt | undefined,
+    claims: Array.isArray(said.claims) ? (said.claims as Claim[]) : undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { StaleNotification } from "../protocol/stale.ts";
+import { unclaimed } from "./claim-refusal.ts";
 import { type Dispute, without } from "./dispute.ts";
 import type { Mutation, MutationOperation, Premise } from "./mutation.ts";
 import { recordKey } from "./tables.ts";
@@ -10,7 +11,7 @@ export function inView(held: Mutation, disputes: readonly Dispute[]): Mutation {
   return {
     ...held,
     operations: held.operations.map((o) => ({
-      ...o,
+      ...withoutClaim(o, disputes),
       readAt: latest(o.readAt, seenOf.get(recordKey(o))),
     })),
     reads: held.reads.map((premise) => ({
@@ -43,6 +44,10 @@ export function withoutContested(
   const data = without(o.data ?? {}, dispute.fields);
   return Object.keys(data).length > 0 ? [{ ...o, data }] : [];
 }
+
+/** What is sent on of a write that a claim stood against. */
+export const withoutClaim = (o: MutationOperation, disputes: readonly Dispute[]): MutationOperation =>
+  disputes.some((d) => d.claim && recordKey(d) === recordKey(o)) ? unclaimed(o) : o;
 
 function seenBy(
   { group, model, id }: Premise,

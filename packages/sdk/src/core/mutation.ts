@@ -1,3 +1,4 @@
+import type { Claim } from "../protocol/claim.ts";
 import type { CommitReceipt } from "../protocol/commit.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { Action } from "../protocol/operation.ts";
@@ -13,6 +14,8 @@ export interface MutationOperation {
   /** How far the rows had read when it was written. Undefined until the local store has been read. */
   readonly readAt?: number | undefined;
   readonly onStale: OnStale;
+  /** The claim that it was made under. */
+  readonly claim?: string | undefined;
   /** What the user saw in its place: the written fields, or the whole record for delete, archive, unarchive. */
   readonly base: JsonObject | null;
 }
@@ -39,10 +42,22 @@ export type Stage =
   | { readonly phase: "sending" }
   /** Done on the server; shown until the rows reach its position. */
   | { readonly phase: "confirmed"; readonly receipt: CommitReceipt }
-  /** Nothing was written: others changed the same fields. Waits for a person. */
-  | { readonly phase: "held"; readonly notifications: readonly StaleNotification[]; readonly heldAt: number }
+  /** Nothing was written: others changed the same fields, or a claim stood against it. Waits for a person. */
+  | {
+      readonly phase: "held";
+      readonly notifications: readonly StaleNotification[];
+      readonly heldAt: number;
+      readonly claim?: ClaimRefusal | undefined;
+    }
   /** Refused. Waits for a person or the app. */
   | { readonly phase: "parked"; readonly failure: Failure };
+
+/** Why a write is held that a claim stood against: the one it named had ended, or somebody else holds the record. */
+export interface ClaimRefusal {
+  readonly code: "claim_lost" | "claim_conflict";
+  /** Who held the record then. Nobody, perhaps: the claim had ended, and no other has come. */
+  readonly holders: readonly Claim[];
+}
 
 /** One write of this client that the log has not settled: one commit on the wire. */
 export interface Mutation {

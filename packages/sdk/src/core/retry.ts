@@ -5,7 +5,7 @@ export interface Wait {
   readonly notBefore?: number | undefined;
 }
 
-interface Pace {
+export interface Pace {
   readonly firstMs: number;
   readonly longestMs: number;
 }

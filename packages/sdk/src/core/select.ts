@@ -43,13 +43,25 @@ function retryAt({ paused, network, auth, queue, sending, reading, stream }: Cli
   return write ?? reading.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined);
 }
 
-function nameOf({ life, storageTrouble, paused, auth, network, stream, rows }: ClientState): StatusName {
+function nameOf({
+  life,
+  storageTrouble,
+  paused,
+  auth,
+  network,
+  stream,
+  rows,
+  sockets,
+  reading,
+}: ClientState): StatusName {
   if (life === "starting") return "starting";
   if (storageTrouble !== undefined) return "storage-failed";
   if (paused) return "paused";
   if (auth.phase === "refused") return "needs-auth";
   if (!network) return "offline";
-  return stream.phase === "live" && rows.position !== undefined ? "online" : "connecting";
+  return (sockets ? stream.phase === "live" : reading.verified && !reading.wait) && rows.position !== undefined
+    ? "online"
+    : "connecting";
 }
 
 function oldestPendingAt({ queue }: ClientState): number | undefined {

@@ -25,7 +25,11 @@ export interface ClientState {
   readonly paused: boolean;
   readonly network: boolean;
   readonly auth: Auth;
+  /** Whether a socket is opened at all, or the log only asked for. */
+  readonly sockets: boolean;
   readonly stream: StreamLink;
+  /** Who the last welcome said this is: `<kind>:<id>`, and the name of that line. */
+  readonly self: { readonly participant: string; readonly session: string } | undefined;
   readonly reading: Reading;
   readonly sending: Sending;
   /** The last failure of any traffic, for people. */
@@ -73,7 +77,12 @@ export interface Sending {
   readonly wait: Wait | undefined;
 }
 
-export function initialState(given: { schema: ModelSchema; paused: boolean; sendAtMost: number }): ClientState {
+export function initialState(given: {
+  schema: ModelSchema;
+  paused: boolean;
+  sendAtMost: number;
+  sockets?: boolean;
+}): ClientState {
   return {
     life: "starting",
     models: Object.fromEntries(Object.entries(given.schema.models).map(([name, model]) => [tableOf(name), model])),
@@ -87,6 +96,8 @@ export function initialState(given: { schema: ModelSchema; paused: boolean; send
     paused: given.paused,
     network: true,
     auth: { phase: "trusted" },
+    sockets: given.sockets ?? true,
+    self: undefined,
     stream: { phase: "closed", failures: 0, wait: undefined },
     reading: {
       under: "nothing",

@@ -1,5 +1,5 @@
 import { hearAnswer } from "./answers.ts";
-import { tokenCame, tokenFailed } from "./auth.ts";
+import { tokenCame, tokenFailed, tokenRefused } from "./auth.ts";
 import { goOn, hurry, lineLost, streamClosed, streamOpened, welcomed } from "./connection.ts";
 import { decide } from "./decide.ts";
 import type { Effect } from "./effects.ts";
@@ -56,6 +56,7 @@ function hear(turn: Turn, event: ClientEvent): void {
       return event.up ? hurry(turn) : undefined;
     case "woke":
       return hurry(turn);
+    case "hidden":
     case "due":
       return;
     case "answered":
@@ -64,12 +65,14 @@ function hear(turn: Turn, event: ClientEvent): void {
       return tokenCame(turn, event.changed);
     case "tokenFailed":
       return tokenFailed(turn, event.reason);
+    case "tokenRefused":
+      return tokenRefused(turn, event.reason);
     case "streamOpened":
       return streamOpened(turn);
     case "streamClosed":
       return streamClosed(turn, event.code, event.reason);
     case "welcomed":
-      return welcomed(turn, event.logId, event.stamp);
+      return welcomed(turn, event);
     case "entriesCame":
       return hearStretch(turn, event);
     case "resyncAsked":

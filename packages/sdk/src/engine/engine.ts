@@ -10,6 +10,8 @@ export interface Engine {
   readonly store: StoreApi<ClientState>;
   /** Tells the core that something happened. `heard`: in another tab, which has put it on disk itself. */
   dispatch(happening: Happening, heard?: "here" | "elsewhere"): void;
+  /** Tells of everything that happened, after it was heard here. Gives back how to stop. */
+  listen(listener: (happening: Happening) => void): () => void;
   close(): void;
 }
 
@@ -25,6 +27,7 @@ export function createEngine(given: {
 }): Engine {
   const { clock, dice, perform } = given;
   const store = createStore<ClientState>(() => given.initial);
+  const listeners = new Set<(happening: Happening) => void>();
   const waiting: { happening: Happening; heard: "here" | "elsewhere" }[] = [];
   let busy = false;
   let now = 0;
@@ -49,6 +52,7 @@ export function createEngine(given: {
     const [state, effects] = step(store.getState(), { ...happening, now, roll: dice.roll() });
     store.setState(state, true);
     for (const effect of effects) if (heard === "here" || !writesToDisk(effect)) perform(effect, state);
+    for (const listener of listeners) listener(happening);
   }
 
   const nowFor = (happening: Happening) =>
@@ -72,6 +76,10 @@ export function createEngine(given: {
   return {
     store,
     dispatch,
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     close: () => {
       closed = true;
       alarm?.off();

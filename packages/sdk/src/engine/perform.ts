@@ -1,3 +1,4 @@
+import type { CompanyFrame } from "../core/company.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Mutation } from "../core/mutation.ts";
@@ -14,6 +15,8 @@ export interface World {
   readonly tabs: Tabs;
   readonly token: TokenSource;
   readonly waiters: Waiters;
+  /** Hears what the stream says of others' and this client's claims, and of who is there. */
+  readonly hear: (frame: CompanyFrame) => void;
 }
 
 export interface Performer {
@@ -120,7 +123,7 @@ export function createPerformer(
       case "openStream":
         return stream.open({
           opened: () => dispatch({ type: "streamOpened" }),
-          frame: (frame) => hearFrame(frame, dispatch),
+          frame: (frame) => hearFrame(frame, dispatch, world.hear),
           closed: (code, reason) => dispatch({ type: "streamClosed", code, reason }),
         });
       case "closeStream":
@@ -148,10 +151,20 @@ export function createPerformer(
   };
 }
 
-function hearFrame(frame: FrameDown, dispatch: (happening: Happening) => void): void {
+function hearFrame(
+  frame: FrameDown,
+  dispatch: (happening: Happening) => void,
+  hear: (frame: CompanyFrame) => void,
+): void {
   switch (frame.frame) {
     case "welcome":
-      return dispatch({ type: "welcomed", logId: frame.logId, stamp: frame.stamp });
+      return dispatch({
+        type: "welcomed",
+        logId: frame.logId,
+        stamp: frame.stamp,
+        participant: frame.participant,
+        session: frame.session,
+      });
     case "entries":
       return dispatch({ type: "entriesCame", from: frame.from, to: frame.to, entries: frame.entries });
     case "resync":
@@ -159,7 +172,12 @@ function hearFrame(frame: FrameDown, dispatch: (happening: Happening) => void): 
     case "pong":
     case "schema":
       return;
+    case "claims":
+    case "claim":
+    case "presence":
+      return hear(frame);
     case "error":
+      hear(frame);
       // The close that follows it carries the code that decides; the words are for people who read the console.
       return console.warn(`Holdfast: the stream answered ${frame.code}: ${frame.message}`);
   }

@@ -3,7 +3,9 @@ import type { Mutation } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { RowChange, Rows } from "../core/rows.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
+import type { FrameUp } from "../protocol/frames-up.ts";
 import type { LogEntry } from "../protocol/log.ts";
+import type { EndpointName } from "../protocol/paths.ts";
 import type { SnapshotLine } from "../protocol/snapshot.ts";
 
 /* The world as the engine sees it. Storage, transport and browser implement these; tests hand in their own. */
@@ -11,6 +13,8 @@ import type { SnapshotLine } from "../protocol/snapshot.ts";
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
+  /** Milliseconds that only go forward, whatever happens to the wall's clock. They may stand still while the machine sleeps. */
+  monotonic(): number;
   /** Calls back once; the function that is given back calls it off. */
   wait(ms: number, then: () => void): () => void;
 }
@@ -68,6 +72,19 @@ export interface Server {
   readLog(after: number, signal: AbortSignal): Promise<LogPage | Reply>;
   /** All pages of one snapshot. */
   readSnapshot(signal: AbortSignal): Promise<Snapshot | Reply>;
+  /** Any other request, with its answer as it came. */
+  request(name: EndpointName, asked: Asked, signal: AbortSignal): Promise<Reply>;
+}
+
+export interface Asked {
+  /** What stands for `:model` or `:id` in the path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** Default: as long as any request. */
+  readonly timeoutMs?: number;
+  /** It goes out although the page is going. */
+  readonly keepalive?: boolean;
 }
 
 export interface LogPage {
@@ -89,6 +106,8 @@ export interface Snapshot {
 /** The socket that the log comes down on. One at a time; after `close` nothing of the old one is heard. */
 export interface Stream {
   open(hear: StreamListener): void;
+  /** Says a frame, if there is an open socket to say it on. */
+  say(frame: FrameUp): void;
   hello(greeting: { token: string; clientId: string; logId: string; since: number }): void;
   close(): void;
 }
@@ -115,7 +134,12 @@ export type TabMessage =
 
 /** What the platform notices by itself. */
 export interface Signals {
-  start(listener: { network(up: boolean): void; woke(): void }): void;
+  start(listener: {
+    network(up: boolean): void;
+    woke(): void;
+    /** The page goes, for ever or into the browser's memory: the last moment in which anything can be sent. */
+    hidden(): void;
+  }): void;
   close(): void;
 }
 

@@ -17,6 +17,7 @@ export async function restore(given: {
   signals.start({
     network: (up) => engine.dispatch({ type: "network", up }),
     woke: () => engine.dispatch({ type: "woke" }),
+    hidden: () => engine.dispatch({ type: "hidden" }),
   });
   tabs.start({
     lead: () => engine.dispatch({ type: "leads" }),

@@ -3,6 +3,7 @@ import type { Clock, Dice } from "./ports.ts";
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   wait(ms, then) {
     const timer = setTimeout(then, ms);
     return () => clearTimeout(timer);

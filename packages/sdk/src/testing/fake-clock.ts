@@ -3,16 +3,21 @@ import type { Clock } from "../engine/ports.ts";
 export interface FakeClock extends Clock {
   /** Moves time on, and calls what became due on the way, in order. */
   advance(ms: number): void;
+  /** The machine sleeps: the wall's clock goes on, the other one and all timers stand still. */
+  sleep(ms: number): void;
   /** How many are waiting: none when everything was closed. */
   readonly waiting: number;
 }
 
 /** Time that moves when told. */
 export function fakeClock(startAt = Date.UTC(2030, 0, 1)): FakeClock {
-  let now = startAt;
+  // Timers go by the monotonic clock; the wall's shows the same and what was slept.
+  let now = 0;
+  let wall = startAt;
   const alarms = new Set<{ at: number; then: () => void }>();
   return {
-    now: () => now,
+    now: () => wall + now,
+    monotonic: () => now,
     wait(ms, then) {
       const alarm = { at: now + ms, then };
       alarms.add(alarm);
@@ -28,6 +33,9 @@ export function fakeClock(startAt = Date.UTC(2030, 0, 1)): FakeClock {
         next.then();
       }
       now = until;
+    },
+    sleep(ms) {
+      wall += ms;
     },
     get waiting() {
       return alarms.size;

@@ -2,12 +2,17 @@ import type { SyncClient } from "../api/sync-client.ts";
 import { alone } from "../browser/tabs.ts";
 import { createClientOn, type Platform } from "../client.ts";
 import type { Reply } from "../core/outcome.ts";
-import type { LogPage, Server, Snapshot, Stream, StreamListener } from "../engine/ports.ts";
+import type { Asked, LogPage, Server, Snapshot, Stream, StreamListener } from "../engine/ports.ts";
 import type { ClientOptions } from "../options.ts";
+import type { Claim, ClaimBody } from "../protocol/claim.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
+import type { FrameUp } from "../protocol/frames-up.ts";
+import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { EndpointName } from "../protocol/paths.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
+import type { Answer } from "./model-claims.ts";
 import { ModelServer } from "./model-server.ts";
 
 /** The line of one client: what it sends, and what becomes of it. */
@@ -16,10 +21,18 @@ export class Line {
   readonly sent: string[] = [];
   /** How often a snapshot, the log, or a socket was asked for. */
   readonly asked = { snapshot: 0, log: 0, socket: 0 };
+  /** Other requests that were made, in order, each with what came of it. */
+  readonly requests: { readonly name: EndpointName; readonly asked: Asked }[] = [];
+  /** What the next of them are answered with instead; "lost": the server hears it, its answer is lost. */
+  readonly replies: (Reply | "lost" | "held back")[] = [];
+  /** Frames that were said, the greeting aside. */
+  readonly frames: FrameUp[] = [];
   /** What the next bulks are answered with instead; "lost": the server hears it, its receipt is lost. */
   readonly answers: (Reply | "lost" | "held back")[] = [];
   /** Tokens that are refused, whatever is asked. */
   readonly badTokens = new Set<string>();
+  /** Rooms that the server does not let it into. */
+  readonly forbidden = new Set<string>();
   up = true;
   socketUp = true;
   /** While true, commits are not told on the stream. */
@@ -54,7 +67,8 @@ export interface Lab<S extends ModelSchema> {
   settle(): Promise<void>;
 }
 
-export interface LabOptions extends Partial<Pick<ClientOptions<ModelSchema>, "paused" | "clientId" | "getToken">> {
+export interface LabOptions
+  extends Partial<Pick<ClientOptions<ModelSchema>, "paused" | "clientId" | "getToken" | "stream">> {
   readonly actor?: string;
   readonly disk?: MemoryDisk;
   readonly platform?: Partial<Platform>;
@@ -63,6 +77,7 @@ export interface LabOptions extends Partial<Pick<ClientOptions<ModelSchema>, "pa
 export interface LabSignals {
   network(up: boolean): void;
   woke(): void;
+  hidden(): void;
 }
 
 const SILENCE: Reply = { kind: "silence", timedOut: false, reason: "The line is down." };
@@ -72,13 +87,21 @@ const REFUSED: Reply = {
   body: { type: "authentication_error", code: "token_expired", message: "The token's time is over." },
 };
 
+const DENIED = {
+  type: "permission_error",
+  code: "capability_scope_denied",
+  message: "The token's scope does not cover this.",
+  request_id: "req_lab",
+  doc_url: "http://lab.test/docs/errors#capability_scope_denied",
+} as const;
+
 /** Counted over all laboratories of a test: a client that is reloaded into another must not repeat names. */
 let namesMade = 0;
 
 /** Clients against the model server, on lines that can be cut, with a clock that is moved by hand. */
 export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
-  const server = new ModelServer(schema);
   const clock = fakeClock();
+  const server = new ModelServer(schema, () => clock.monotonic());
 
   return {
     server,
@@ -90,7 +113,7 @@ export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
     },
     client({ actor = "ann", disk = new MemoryDisk(), platform = {}, getToken = () => "token", ...options } = {}) {
       const line = new Line();
-      const signals: LabSignals = { network: () => {}, woke: () => {} };
+      const signals: LabSignals = { network: () => {}, woke: () => {}, hidden: () => {} };
       const client = createClientOn(
         {
           clock,
@@ -98,8 +121,8 @@ export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
           storage: async () => memoryStorage(disk),
           tabs: alone,
           signals: () => ({ start: (listener) => void Object.assign(signals, listener), close: () => {} }),
-          server: (token) => labServer(server, line, actor, () => token.current()),
-          stream: () => labStream(server, line),
+          server: (token) => labServer(server, clock, line, actor, () => token.current()),
+          stream: () => labStream(server, line, actor),
           ...platform,
         },
         { schema, url: "http://lab.test", getToken, ...options },
@@ -109,7 +132,13 @@ export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
   };
 }
 
-function labServer(server: ModelServer, line: Line, actor: string, token: () => Promise<string>): Server {
+function labServer(
+  server: ModelServer,
+  clock: FakeClock,
+  line: Line,
+  actor: string,
+  token: () => Promise<string>,
+): Server {
   async function reach<T>(work: () => T | Reply): Promise<T | Reply> {
     let given: string;
     try {
@@ -140,6 +169,23 @@ function labServer(server: ModelServer, line: Line, actor: string, token: () => 
           signal.addEventListener("abort", () => resolve(SILENCE));
         });
       }),
+    request: async (name, asked, signal) => {
+      line.requests.push({ name, asked });
+      const reached = await reach((): Reply => ({ kind: "answer", status: 200, body: undefined }));
+      if (reached.kind !== "answer" || reached.status !== 200) return reached;
+      const answer = line.replies.shift();
+      if (answer !== undefined && answer !== "lost" && answer !== "held back") return answer;
+      const hear = (): Promise<Reply> => claimRequest(server, clock, actor, name, asked, signal);
+      if (answer === "lost") {
+        await hear();
+        return { kind: "silence", timedOut: false, reason: "The answer was lost." };
+      }
+      if (answer === undefined) return hear();
+      return new Promise((resolve) => {
+        line.holdBack(() => resolve(hear()));
+        signal.addEventListener("abort", () => resolve(SILENCE));
+      });
+    },
     readLog: (after) =>
       reach((): LogPage => {
         line.asked.log += 1;
@@ -153,10 +199,47 @@ function labServer(server: ModelServer, line: Line, actor: string, token: () => 
   };
 }
 
-function labStream(server: ModelServer, line: Line): Stream {
+async function claimRequest(
+  { claims }: ModelServer,
+  clock: FakeClock,
+  actor: string,
+  name: EndpointName,
+  { params: { model = "", id = "" } = {}, query, body }: Asked,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const answer = (): Answer | undefined => {
+    if (name === "acquireClaim") return claims.acquire(actor, model, id, body as ClaimBody | undefined);
+    if (name === "renewClaim") return claims.renew(actor, id);
+    if (name === "readClaim") return claims.read(id);
+    if (name === "releaseClaim") return claims.release(actor, id);
+    if (name === "releaseRecord") return claims.releaseRecord(actor, model, id);
+    return undefined;
+  };
+  const now = answer() ?? { status: 404, body: undefined };
+  if (name !== "readClaim" || (now.body as Claim).status !== "queued") return { kind: "answer", ...now };
+  return new Promise((resolve) => {
+    const end = () => {
+      off();
+      late();
+      signal.removeEventListener("abort", end);
+      resolve(signal.aborted ? SILENCE : { kind: "answer", status: 200, body: claims.read(id).body });
+    };
+    const off = claims.onChange((claim) => claim.id === id && end());
+    const late = clock.wait(Number(query?.wait ?? 0), end);
+    signal.addEventListener("abort", end);
+  });
+}
+
+let sessionsMade = 0;
+
+function labStream(server: ModelServer, line: Line, actor: string): Stream {
+  const watched = new Map<string, readonly string[]>();
   let hearing: { listener: StreamListener; off: () => void } | undefined;
+  let session = "";
   const drop = () => {
     hearing?.off();
+    watched.clear();
+    server.rooms.gone(session);
     hearing = undefined;
     line.cut = undefined;
     line.flush = () => {};
@@ -177,6 +260,26 @@ function labStream(server: ModelServer, line: Line): Stream {
         else line.cut?.();
       });
     },
+    say(frame) {
+      const own = hearing;
+      if (!own) return;
+      line.frames.push(frame);
+      if (frame.frame === "watch") {
+        const before = watched.get(frame.model) ?? [];
+        watched.set(frame.model, frame.ids);
+        for (const id of frame.ids)
+          if (!before.includes(id))
+            own.listener.frame({ frame: "claims", model: frame.model, id, ...server.claims.of(frame.model, id) });
+      }
+      if (frame.frame !== "presence") return;
+      if (line.forbidden.has(frame.room)) {
+        own.listener.frame({ frame: "error", ...DENIED });
+        return line.cut?.(4403);
+      }
+      server.rooms.say(frame.room, session, actor, frame.state as JsonObject | null, (told) => {
+        if (hearing === own) own.listener.frame(told);
+      });
+    },
     hello({ token, logId, since }) {
       const own = hearing;
       if (!own) return;
@@ -191,7 +294,18 @@ function labStream(server: ModelServer, line: Line): Stream {
         at = to;
         own.listener.frame({ frame: "entries", from, to, entries });
       };
-      own.off = server.onCommit(() => void (line.quiet || flush()));
+      session = `ses_${++sessionsMade}`;
+      const offCommit = server.onCommit(() => void (line.quiet || flush()));
+      const offClaims = server.claims.onChange((claim, { model, id }) => {
+        if (hearing !== own) return;
+        if (claim.actor === actor) own.listener.frame({ frame: "claim", claim });
+        if (watched.get(model)?.includes(id))
+          own.listener.frame({ frame: "claims", model, id, ...server.claims.of(model, id) });
+      });
+      own.off = () => {
+        offCommit();
+        offClaims();
+      };
       line.flush = flush;
       line.skip = (to) => {
         at = to;
@@ -202,8 +316,8 @@ function labStream(server: ModelServer, line: Line): Stream {
         frame: "welcome",
         stamp: server.head,
         logId: server.logId,
-        session: "session",
-        participant: "user:lab",
+        session,
+        participant: `user:${actor}`,
         protocol: "holdfast.v1",
         resumeFrom: since,
         expiresAt: null,

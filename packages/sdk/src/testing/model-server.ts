@@ -10,6 +10,8 @@ import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { Action, Operation } from "../protocol/operation.ts";
 import type { SnapshotLine } from "../protocol/snapshot.ts";
 import type { StaleNotification } from "../protocol/stale.ts";
+import { ModelClaims } from "./model-claims.ts";
+import { ModelRooms } from "./model-rooms.ts";
 
 /** One item of a bulk's answer. */
 export type BulkItem = { httpStatus: number } & Record<string, unknown>;
@@ -31,7 +33,7 @@ const VERB = {
 
 /**
  * The service's rules in one page, in memory, for tests: one commit after the other, one log, receipts by name,
- * staleness by field. It knows no tokens, scopes or premises. Whatever clients believe in the end has to equal this.
+ * staleness by field. Claims too. It knows no tokens, scopes or premises. Whatever clients believe in the end has to equal this.
  */
 export class ModelServer {
   readonly log: LogEntry[] = [];
@@ -43,8 +45,12 @@ export class ModelServer {
   readonly #listeners = new Set<() => void>();
   readonly #refusals: ((operation: Operation) => ErrorCode | undefined)[] = [];
 
-  constructor(schema: ModelSchema) {
+  readonly claims: ModelClaims;
+  readonly rooms = new ModelRooms();
+
+  constructor(schema: ModelSchema, now: () => number = () => 0) {
     this.#schema = schema;
+    this.claims = new ModelClaims(now);
   }
 
   get head(): number {
@@ -130,6 +136,8 @@ export class ModelServer {
       if ((operation.readAt ?? 0) > this.head) return refusal("read_at_in_future");
       const code = this.#refusals.map((refuses) => refuses(operation)).find((c) => c !== undefined);
       if (code) return refusal(code);
+      const against = this.#claimAgainst(operation, actor);
+      if (against) return { ...against, param: `operations[${commit.operations.indexOf(operation)}]` };
       if (operation.action === "create" && this.#stands(operation)) return refusal("already_exists");
     }
     const stale = commit.operations
@@ -155,6 +163,12 @@ export class ModelServer {
     for (const entry of entries) this.#append(entry);
     if (entries.length > 0) for (const listener of this.#listeners) listener();
     return this.#receipt(commit, { missingIds });
+  }
+
+  #claimAgainst(o: Operation, actor: string): BulkItem | undefined {
+    const fields = o.action === "update" ? Object.keys(o.data ?? {}) : undefined;
+    const against = this.claims.judge(actor, { model: o.model, id: o.id, fields, claim: o.claim });
+    return against && { httpStatus: against.status, ...(against.body as object) };
   }
 
   /** A create that says what stands there already is no refusal: it is the same create once more. */

@@ -8,6 +8,7 @@ import { inOrder } from "../core/queue.ts";
 import { conflictsOf, parkedOf } from "../core/select.ts";
 import { type ClientState, initialState } from "../core/state.ts";
 import { step } from "../core/step.ts";
+import type { Claim } from "../protocol/claim.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import { MemoryDisk } from "../storage/memory.ts";
@@ -39,6 +40,10 @@ export class Device {
   /** The last value this device wrote to its own record, and what it showed since: it must never go back. */
   #counter = 0;
   #shownCounter = 0;
+  /** Claims that it was given, by record; they may have ended without its knowledge. */
+  readonly #claims = new Map<string, string>();
+  /** How many of its writes a claim stood against. */
+  claimConflicts = 0;
   readonly #onDisk = new Set<string>();
   readonly #ended = new Set<string>();
 
@@ -63,12 +68,14 @@ export class Device {
     else if (kind < 90) this.#lateArrives(dice);
     else if (kind < 92) this.#die();
     else if (kind < 96) this.#decide(dice);
-    else if (kind < 98) this.#dispatch(dice % 2 ? { type: "woke" } : { type: "due", at: 0 }, 20_000);
+    else if (kind === 96) this.#dispatch(dice % 2 ? { type: "woke" } : { type: "due", at: 0 }, 20_000);
+    else if (kind === 97) this.#claim(dice);
     else this.#pauseOrNot(dice);
   }
 
-  /** From here on nothing is lost any more. */
+  /** From here on nothing is lost any more, and nobody claims anything. */
   heal(): void {
+    for (const id of this.#claims.values()) this.#server.claims.end(id, "expired");
     if (this.#state.paused) this.#dispatch({ type: "resumed" });
   }
 
@@ -204,7 +211,7 @@ export class Device {
         type: "mutated",
         clientTxId,
         reads: [],
-        operations: [{ action, model: "slide", id, data, onStale: "notify" }],
+        operations: [{ action, model: "slide", id, data, onStale: "notify", ...this.#under(action, id, dice) }],
       });
     const shared = `shared${dice % 3}`;
     const own = `own-${this.#name}`;
@@ -226,6 +233,20 @@ export class Device {
         return mutate(there ? "update" : "create", own, { order: this.#counter });
       }
     }
+  }
+
+  #under(action: string, id: string, dice: number): { claim?: string } {
+    const claim = this.#claims.get(id);
+    return claim !== undefined && action !== "create" && dice % 7 > 0 ? { claim } : {};
+  }
+
+  /** Takes a record, or loses one that it took; it writes on as if nothing had happened. */
+  #claim(dice: number): void {
+    const id = `shared${dice % 3}`;
+    const own = this.#claims.get(id);
+    if (own !== undefined && dice % 2) return this.#server.claims.end(own, "expired");
+    const claim = this.#server.claims.acquire(this.#name, "slide", id).body as Claim;
+    if (claim.status === "active") this.#claims.set(id, claim.id);
   }
 
   #doDisk(): void {
@@ -305,8 +326,7 @@ export class Device {
       this.#stream = "closed";
       return this.#dispatch({ type: "resyncAsked", reason: "other_log" });
     }
-    if (this.#state.stream.phase === "opening")
-      return this.#dispatch({ type: "welcomed", logId: this.#server.logId, stamp: this.#server.head });
+    if (this.#state.stream.phase === "opening") return this.#dispatch({ type: "welcomed", ...this.#greeting() });
     // Usually the next few entries; now and then some again, or some left out.
     const odd = dice % 10;
     const from = odd === 1 ? Math.max(0, at - 2) : odd === 2 ? Math.min(at + 1, this.#server.head) : at;
@@ -314,6 +334,10 @@ export class Device {
     if (to === from) return;
     this.#stream = { at: Math.max(at, to), logId };
     this.#dispatch({ type: "entriesCame", from, to, entries });
+  }
+
+  #greeting() {
+    return { logId: this.#server.logId, stamp: this.#server.head, participant: `user:${this.#name}`, session: "s" };
   }
 
   #cut(): void {
@@ -331,6 +355,7 @@ export class Device {
     const [conflict] = conflictsOf(this.#state);
     const [parked] = parkedOf(this.#state);
     if (conflict) {
+      if (conflict.claim) this.claimConflicts += 1;
       this.#ended.add(conflict.clientTxId);
       const { clientTxId, model, id, fields, observedSyncId: asOf } = conflict;
       const patch = Object.fromEntries(fields.map((f) => [f, f === "order" ? dice : `merged ${dice}`]));

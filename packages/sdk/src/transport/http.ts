@@ -1,5 +1,5 @@
 import type { Reply } from "../core/outcome.ts";
-import type { LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
+import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
 import { headers } from "../protocol/headers.ts";
 import { limits } from "../protocol/limits.ts";
 import type { LogEntry } from "../protocol/log.ts";
@@ -16,6 +16,11 @@ export interface HttpOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
+interface Given extends Omit<Asked, "body" | "query"> {
+  readonly body?: string;
+  readonly query?: URLSearchParams;
+}
+
 /** Tries of one page of a snapshot: a long one should not begin anew because one of its pages was cut. */
 const PAGE_TRIES = 3;
 
@@ -24,7 +29,7 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
 
   async function call<T>(
     name: EndpointName,
-    given: { body?: string; query?: URLSearchParams },
+    given: Given,
     outer: AbortSignal,
     read: (response: Response) => Promise<T>,
   ): Promise<T | Reply> {
@@ -34,7 +39,7 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     } catch (error) {
       return { kind: "no-token", reason: `getToken failed: ${reasonOf(error)}` };
     }
-    return within(timeoutMs, outer, async (signal) => {
+    return within(given.timeoutMs ?? timeoutMs, outer, async (signal) => {
       const response = await request(name, bearer, given, signal);
       if (response.ok) return read(response);
       const body = await json(response);
@@ -43,10 +48,19 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
   }
 
   return {
-    send: (body, signal) =>
-      call("commitBulk", { body }, signal, async (response): Promise<Reply> => {
-        return { kind: "answer", status: response.status, body: await json(response) };
-      }),
+    send: (body, signal) => call("commitBulk", { body }, signal, answered),
+
+    request: (name, { query, body, ...rest }, signal) =>
+      call(
+        name,
+        {
+          ...rest,
+          ...(query && { query: new URLSearchParams(query) }),
+          ...(body && { body: JSON.stringify(body) }),
+        },
+        signal,
+        answered,
+      ),
 
     readLog: (after, signal) => {
       const query = new URLSearchParams({ after: String(after), limit: String(limits.logPageMax) });
@@ -71,13 +85,15 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
   function request(
     name: EndpointName,
     bearer: string,
-    { body, query }: { body?: string; query?: URLSearchParams },
+    { body, query, params, keepalive }: Given,
     signal: AbortSignal,
   ): Promise<Response> {
-    const [method, path] = paths[name];
+    const [method, pattern] = paths[name];
+    const path = pattern.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(params?.[key] ?? ""));
     return fetch(`${base}${path}${query ? `?${query}` : ""}`, {
       method,
       signal,
+      keepalive: keepalive === true,
       headers: { authorization: `Bearer ${bearer}`, ...(body !== undefined && { "content-type": "application/json" }) },
       ...(body !== undefined && { body }),
     });
@@ -96,6 +112,12 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     return page;
   }
 }
+
+const answered = async (response: Response): Promise<Reply> => ({
+  kind: "answer",
+  status: response.status,
+  body: await json(response),
+});
 
 const INCOMPLETE: Reply = { kind: "silence", timedOut: false, reason: "A page of the snapshot ended early." };
 

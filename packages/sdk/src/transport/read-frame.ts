@@ -24,6 +24,19 @@ function isKnown(frame: Record<string, unknown>): boolean {
       return typeof frame.reason === "string";
     case "schema":
       return true;
+    case "claims":
+      return typeof frame.model === "string" && typeof frame.id === "string" && areNamed(frame.claims, frame.queue);
+    case "claim":
+      return areNamed([frame.claim]);
+    case "presence":
+      return (
+        typeof frame.room === "string" &&
+        [frame.joined, frame.updated].every(
+          (peers) =>
+            Array.isArray(peers) && peers.every((p) => typeof p?.participant === "string" && Array.isArray(p.sessions)),
+        ) &&
+        Array.isArray(frame.left)
+      );
     case "pong":
       return typeof frame.n === "number";
     case "error":
@@ -37,5 +50,11 @@ function isKnown(frame: Record<string, unknown>): boolean {
 const isEntries = (entries: unknown): boolean =>
   Array.isArray(entries) &&
   entries.every((e) => isPosition(e?.syncId) && typeof e.model === "string" && typeof e.id === "string");
+
+/** Lists of claims, each with a name and a state. */
+const areNamed = (...lists: unknown[]): boolean =>
+  lists.every(
+    (list) => Array.isArray(list) && list.every((c) => typeof c?.id === "string" && typeof c.status === "string"),
+  );
 
 const isPosition = (value: unknown): boolean => Number.isSafeInteger(value);

@@ -1,4 +1,3 @@
-import { WebSocket as Socket } from "partysocket";
 import type { Clock, Stream, StreamListener } from "../engine/ports.ts";
 import { limits } from "../protocol/limits.ts";
 import { STREAM_PATH } from "../protocol/paths.ts";
@@ -16,11 +15,13 @@ export interface StreamOptions {
 /** A line that says nothing for this long is asked whether it still lives. */
 const PING_AFTER_MS = limits.pingMs - 5_000;
 const CONNECT_MS = 10_000;
+/** `WebSocket.OPEN`, without asking a class that may not be there. */
+const OPEN = 1;
 /** Not a code of the protocol: this side gave the line up. */
 const SILENT = 4000;
 
-/** The log's way down. It keeps nothing and decides nothing: when to open it again is the core's business. */
-export function logStream({ url, clock, models, WebSocket }: StreamOptions): Stream {
+/** One socket at a time, both ways. It keeps nothing and decides nothing: when to open it again is the core's business. */
+export function logStream({ url, clock, models, WebSocket: given }: StreamOptions): Stream {
   let line: Line | undefined;
   return {
     open(listener) {
@@ -30,6 +31,7 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     hello({ token, clientId, logId, since }) {
       line?.say({ frame: "hello", token, clientId, log: logId, since, ...(models.length > 0 && { models }) });
     },
+    say: (frame) => line?.say(frame),
     close() {
       line?.drop();
       line = undefined;
@@ -37,23 +39,29 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
   };
 
   function openLine(listener: StreamListener): Line {
-    // One attempt each: waiting between attempts is the core's, so that it is jittered, seen and called off in one place.
-    const socket = new Socket(streamAddress(url), STREAM_PROTOCOL, {
-      maxRetries: 0,
-      maxEnqueuedMessages: 0,
-      connectionTimeout: CONNECT_MS,
-      ...(WebSocket !== undefined && { WebSocket }),
-    });
     let over = false;
     let pings = 0;
-    let quiet = () => {};
+    let quiet = clock.wait(CONNECT_MS, () => end(SILENT, "The stream could not be opened in time."));
+    // One attempt each: waiting between attempts is the core's, so that it is jittered, seen and called off in one place.
+    const socket = openSocket();
+
+    function openSocket(): WebSocket | undefined {
+      try {
+        const Socket = (given ?? globalThis.WebSocket) as typeof WebSocket;
+        return new Socket(streamAddress(url), STREAM_PROTOCOL);
+      } catch (error) {
+        // Nothing to open one with, or a page that may not: told like any other end, after `open` has returned.
+        queueMicrotask(() => end(SILENT, String(error)));
+        return undefined;
+      }
+    }
 
     function end(code: number, reason: string): void {
       if (over) return;
       over = true;
       quiet();
       // Let go rather than waited for: after sleep a close handshake may take minutes.
-      socket.close();
+      socket?.close();
       listener.closed(code, reason);
     }
 
@@ -68,29 +76,29 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     }
 
     const say = (frame: object): void => {
-      if (!over && socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame));
+      if (!over && socket?.readyState === OPEN) socket.send(JSON.stringify(frame));
     };
 
-    socket.addEventListener("open", () => {
+    socket?.addEventListener("open", () => {
       if (over) return;
       listenForSilence();
       listener.opened();
     });
-    socket.addEventListener("message", (event) => {
+    socket?.addEventListener("message", (event) => {
       if (over) return;
       listenForSilence();
       const frame = readFrame(event.data);
       if (frame) listener.frame(frame);
     });
-    socket.addEventListener("close", (event) => end(event.code, event.reason));
-    socket.addEventListener("error", (event) => end(SILENT, event.message || "The stream could not be opened."));
+    socket?.addEventListener("close", (event) => end(event.code, event.reason));
+    socket?.addEventListener("error", () => end(SILENT, "The stream could not be opened, or broke."));
 
     return {
       say,
       drop: () => {
         over = true;
         quiet();
-        socket.close();
+        socket?.close();
       },
     };
   }

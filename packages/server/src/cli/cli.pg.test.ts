@@ -194,6 +194,7 @@ test("[O10] an organisation is dumped and restored: rows, log, receipts and keys
   await call("POST", "/v1/models/slide/d0-1/archive");
   await call("DELETE", "/v1/models/slide/d0-2");
   await call("POST", "/v1/models/slide", { token: keys.test, json: { id: "in-test", data: {} } });
+  const claimed = await call("POST", "/v1/models/slide/d0-3/claim");
   const path = join(folder, "whole.ndjson.gz");
   const dumped = await start(["dump", path, "--org", organization], { DATABASE_URL: app.databaseUrl }).ended;
   expect([dumped.code, dumped.err, dumped.out]).toEqual([
@@ -225,6 +226,10 @@ test("[O10] an organisation is dumped and restored: rows, log, receipts and keys
   expect([again.text, again.headers["idempotent-replayed"]]).toEqual([kept.text, "true"]);
   const next = await other.ask("POST", "/v1/models/slide", { json: { id: "after", data: {} } });
   expect(next.body.lastSyncId).toBe(Number((await call("GET", "/v1/log?limit=1")).body.stamp) + 1);
+
+  // Claims are not brought back, but nobody who kept the greatest fence it saw turns the next holder away.
+  const anew = await other.ask("POST", "/v1/models/slide/d0-3/claim");
+  expect([anew.status, Number(anew.body.fence) > Number(claimed.body.fence) + 1e6]).toEqual([201, true]);
 
   const twice = await start(["restore", path], { DATABASE_URL: other.databaseUrl }).ended;
   expect([twice.code, twice.err]).toEqual([1, expect.stringMatching(/--new-id/)]);

@@ -71,34 +71,30 @@ export const loadLines = (names: readonly RecordName[]): Statement<WorldClaim[]>
   name: "load_claims",
   text: `select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
     cross join lateral (select ${COLUMNS} from holdfast.claim c
-      where c.world = k.world and c.model = k.model and c.record = k.id and c.ended_at is null offset 0) c`,
+      where c.line = k.world::text || '/' || k.model || '/' || k.id offset 0) c`,
   values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
   read: (rows) => (rows as ClaimRow[]).map(toClaim),
 });
 
 /** Who waits for whom, from these participants on: what they wait for, what those wait for who have it, and so on. */
 export const loadWaits = (
-  world: number,
-  participants: readonly string[],
+  participants: readonly { readonly world: number; readonly participant: string }[],
 ): Statement<{ waiter: string; blocker: string; model: string; record: string }[]> => ({
   name: "load_waits",
-  text: `with recursive wait(waiter, blocker, model, record) as (
-      select w.participant, b.participant, w.model, w.record from unnest($2::text[]) as p(name)
-        join holdfast.claim w on w.world = $1 and w.participant = p.name and w.ended_at is null and w.expires_at is null
-        join holdfast.claim b on ${BLOCKS}
+  text: `with recursive wait(waiter, blocker, model, record, next) as (
+      select b.* from unnest($1::text[]) as p(waiter) cross join lateral (${BLOCKERS} where w.waiter = p.waiter offset 0) b
       union
-      select w.participant, b.participant, w.model, w.record from wait
-        join holdfast.claim w on w.world = $1 and w.participant = wait.blocker and w.ended_at is null and w.expires_at is null
-        join holdfast.claim b on ${BLOCKS}
-    ) select * from wait limit 10000`,
-  values: [world, participants],
+      select b.* from wait cross join lateral (${BLOCKERS} where w.waiter = wait.next offset 0) b
+    ) select waiter, blocker, model, record from wait limit 10000`,
+  values: [participants.map(({ world, participant }) => `${world}/${participant}`)],
   read: (rows) => rows as { waiter: string; blocker: string; model: string; record: string }[],
 });
 
 /** `b` is in the way of `w`: it holds, or waits before it. */
-const BLOCKS = `b.world = $1 and b.model = w.model and b.record = w.record and b.ended_at is null and b.participant <> w.participant
-  and (b.field is null or w.field is null or b.field = w.field)
-  and case when b.expires_at is null then b.place < w.place else b.expires_at > clock_timestamp() end`;
+const BLOCKERS = `select w.participant, b.participant, w.model, w.record, b.world::text || '/' || b.participant from holdfast.claim w
+  cross join lateral (select * from holdfast.claim b where b.line = w.line and b.participant <> w.participant
+    and (b.field is null or w.field is null or b.field = w.field)
+    and case when b.expires_at is null then b.place < w.place else b.expires_at > clock_timestamp() end offset 0) b`;
 
 /** What a round changed of claims, with the number that each world's changes have reached. */
 export const saveClaims = (
@@ -180,7 +176,7 @@ export async function readLines(db: Transaction, names: readonly RecordName[]): 
       cross join lateral (select claim_change from holdfast.head h where h.world = k.world limit 1) h
       left join lateral (select groups from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r on true
       left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
-        where c.world = k.world and c.model = k.model and c.record = k.id and c.ended_at is null) x) c on true`,
+        where c.line = k.world::text || '/' || k.model || '/' || k.id) x) c on true`,
     values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
   });
   return names.map((_, i) => {
@@ -231,10 +227,9 @@ export async function readDueLines(db: Transaction, silentForMs: number, most: n
   const { rows } = await db.query<{ world: number; model: string; record: string }>({
     name: "read_due_lines",
     text: `select distinct world, model, record from (
-        (select world, model, record from holdfast.claim where ended_at is null and expires_at <= clock_timestamp() order by expires_at limit $2)
+        (select world, model, record from holdfast.claim where status = 'active' and expires_at <= clock_timestamp() order by expires_at limit $2)
         union all
-        (select world, model, record from holdfast.claim where ended_at is null and expires_at is null
-           and seen_at <= clock_timestamp() - make_interval(secs => $1::float8 / 1000) order by seen_at limit $2)
+        (select world, model, record from holdfast.claim where status = 'queued' and seen_at <= clock_timestamp() - make_interval(secs => $1::float8 / 1000) order by seen_at limit $2)
         union all
         (select world, model, record from holdfast.claim where ended_at is null and revoked_at <= clock_timestamp() limit $2)
       ) due`,
@@ -245,13 +240,13 @@ export async function readDueLines(db: Transaction, silentForMs: number, most: n
 
 /** Milliseconds until the next lease is over; undefined when none is held. */
 export async function readNextExpiry(db: Transaction): Promise<number | undefined> {
-  const { rows } = await db.query<{ ms: number | null }>({
+  const { rows } = await db.query<{ ms: number }>({
     name: "read_next_expiry",
-    text: `select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as ms
-      from holdfast.claim where ended_at is null and expires_at is not null`,
+    text: `select (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as ms
+      from holdfast.claim where status = 'active' order by expires_at limit 1`,
     values: [],
   });
-  return rows[0]?.ms ?? undefined;
+  return rows[0]?.ms;
 }
 
 /** Somebody who waits, with the device that it waits on. */
@@ -272,8 +267,7 @@ export async function touchWaiters(db: Transaction, alive: readonly Waiter[], si
     text: `with old as (
         select c.world, c.id, c.seen_at < clock_timestamp() - make_interval(secs => $4::float8 / 1000) as silent
         from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, client_id)
-        join holdfast.claim c on c.world = k.world and c.participant = k.participant and c.ended_at is null and c.expires_at is null
-          and (c.client_id is null or c.client_id = k.client_id)
+        join holdfast.claim c on c.waiter = k.world::text || '/' || k.participant and (c.client_id is null or c.client_id = k.client_id)
         for update of c skip locked
       )
       update holdfast.claim c set seen_at = clock_timestamp() from old where c.world = old.world and c.id = old.id
@@ -294,7 +288,7 @@ export async function touchClaim(db: Transaction, world: number, id: string, sil
     name: "touch_claim",
     text: `with old as (
         select world, id, seen_at < clock_timestamp() - make_interval(secs => $3::float8 / 1000) as silent from holdfast.claim
-        where world = $1 and id = $2 and ended_at is null and expires_at is null for update skip locked
+        where world = $1 and id = $2 and status = 'queued' for update skip locked
       )
       update holdfast.claim c set seen_at = clock_timestamp() from old where c.world = old.world and c.id = old.id returning old.silent`,
     values: [world, id, silentMs],

@@ -84,6 +84,9 @@ export async function restoreKey(tx: Transaction, world: number, key: DumpedKey)
   return rowCount === 1;
 }
 
+/** More grants than a world gives between a dump and its loss. */
+const MORE_FENCES = 1_000_000_000;
+
 /** Where a log ends, as JSON text. */
 export async function dumpHead(tx: Transaction, world: number): Promise<string> {
   const { rows } = await tx.query<{ row: string }>(
@@ -93,12 +96,15 @@ export async function dumpHead(tx: Transaction, world: number): Promise<string> 
   return rows[0]?.row ?? "{}";
 }
 
-/** Sets a fresh world's head to where the dumped log ended; its log keeps the new id. */
+/**
+ * Sets a fresh world's head to where the dumped log ended; its log keeps the new id. Claims are leases and are not dumped,
+ * but their fences go on above every one that may have been given since: whoever keeps the greatest it saw takes the next.
+ */
 export async function restoreHead(tx: Transaction, world: number, head: string): Promise<void> {
   await tx.query("set local statement_timeout = 0");
   await tx.query(
     `update holdfast.head h set sync_id = d.sync_id, writer = d.writer, other_sync_id = d.other_sync_id, last_at = d.last_at,
-       schema_version = d.schema_version, trimmed_to = d.trimmed_to
+       schema_version = d.schema_version, trimmed_to = d.trimmed_to, claim_change = coalesce(d.claim_change, 0) + ${MORE_FENCES}
      from json_populate_record(null::holdfast.head, $2::json) d where h.world = $1`,
     [world, head],
   );

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { freshDatabase } from "../testing/database.ts";
+import { loadLines, loadWaits } from "./claims.ts";
 import { loadGroupHeads } from "./groups.ts";
 import { loadHistory } from "./history.ts";
 import { PLANNING } from "./pipe.ts";
@@ -15,7 +16,10 @@ const { url } = await freshDatabase();
 /** Shared buffers that the statement touched, planned while the tables were empty. */
 test.each([
   ["nothing, since nobody ever analysed them", ""],
-  ["that they are empty", "analyze holdfast.record, holdfast.receipt, holdfast.group_head, holdfast.log"],
+  [
+    "that they are empty",
+    "analyze holdfast.record, holdfast.receipt, holdfast.group_head, holdfast.log, holdfast.claim",
+  ],
 ])("[L7] what a round looks up costs a few pages for each key, when the planner knows %s", async (_, analyze) => {
   const client = new pg.Client({ connectionString: url, options: PLANNING });
   await client.connect();
@@ -34,10 +38,12 @@ test.each([
       groups: loadGroupHeads(keys),
       history: loadHistory(keys.map((key) => ({ ...key, after: 0 }))),
       deletion: deleteRecords(keys),
+      claims: loadLines(keys),
+      waits: loadWaits(keys.map(({ id }) => ({ world: 1, participant: `agent:${id}` }))),
     };
-    for (const table of ["record", "receipt", "group_head", "log"])
+    for (const table of ["record", "receipt", "group_head", "log", "claim"])
       await client.query(`alter table holdfast.${table} set (autovacuum_enabled = off)`);
-    await client.query("truncate holdfast.record, holdfast.receipt, holdfast.group_head, holdfast.log");
+    await client.query("truncate holdfast.record, holdfast.receipt, holdfast.group_head, holdfast.log, holdfast.claim");
     await client.query(analyze);
     for (const [name, { text }] of Object.entries(loads)) await client.query(`prepare ${name}_load as ${text}`);
     // A statement without a name is planned each time, the others once.
@@ -58,6 +64,10 @@ test.each([
     );
     await client.query(
       `insert into holdfast.log select 1, n, 'slide', 's' || n, 'created', '{}', null, '{}', null, '', null, null, '', 'system', null, now() from generate_series(1, ${ROWS}) n`,
+    );
+    await client.query(
+      `insert into holdfast.claim (world, id, model, record, status, participant, token, action, ttl_ms, place, change, created_at, expires_at, seen_at)
+       select 1, 'c' || n, 'slide', 's' || n, 'active', 'agent:s' || n, 't', 'edit', 60000, 1, n, now(), now() + interval '1 hour', now() from generate_series(1, ${ROWS}) n`,
     );
     for (const [name, load] of Object.entries(loads)) {
       const { rows } = await client.query<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(

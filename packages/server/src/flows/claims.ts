@@ -46,8 +46,8 @@ export interface Acquired {
 
 /** Hears what happens to one record's claims. */
 export interface LineEar {
-  /** Resolves when something happened since it was asked last, the time is over, or the signal fires. */
-  next(waitMs: number, signal: AbortSignal): Promise<void>;
+  /** What happened since it was asked last, as soon as there is something; undefined: the time is over, or the signal fired. */
+  next(waitMs: number, signal: AbortSignal): Promise<ReadLine | undefined>;
   end(): void;
 }
 
@@ -80,21 +80,19 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLane,
     return result.decision.kind === "refused" ? result.decision.refusal : result;
   }
 
-  /** A claim that the caller may know of, with where it stands. */
-  async function find(by: Principal, id: string): Promise<Found | Refusal> {
-    const claim = isRecordId(id) ? await readClaim(db, by.world, id) : undefined;
+  /** A claim that the caller may know of, with where it stands: as it is now, or as it was told. */
+  async function find(by: Principal, id: string, told?: ReadLine): Promise<Found | Refusal> {
+    const living = told?.claims.find((one) => one.id === id);
+    const claim = living ?? (isRecordId(id) ? await readClaim(db, by.world, id) : undefined);
     if (!claim) return notFound;
-    const [line] = await readLines(db, [nameOf(by.world, claim)]);
+    const line = told ?? (await readLines(db, [nameOf(by.world, claim)]))[0];
     const own = claim.participant === participantName(by.participantKind, by.participantId);
     if (!line || !(own || maySee(by, claim.model, line))) return notFound;
     return { claim: line.claims.find((one) => one.id === id) ?? claim, line, own };
   }
 
-  async function present(by: Principal, { claim, line }: Found): Promise<Claim> {
-    const declared = (await liveSchema(db, schemas, by.world)).models.get(claim.model);
-    const position = inLineOrder(line.claims).findIndex(({ id }) => id === claim.id);
-    return presentClaim(claim, declared?.name ?? claim.model, line.now, position < 0 ? undefined : position);
-  }
+  const declaredName = async ({ world }: Principal, { model }: ClaimState): Promise<string> =>
+    (await liveSchema(db, schemas, world)).models.get(model)?.name ?? model;
 
   return {
     async acquire(by, target, body) {
@@ -176,9 +174,10 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLane,
     async read(by, id, waitMs, signal) {
       const found = await find(by, id);
       if (isRefusal(found)) return found;
-      if (!isWaiting(found.claim)) return await present(by, found);
+      const name = await declaredName(by, found.claim);
+      if (!isWaiting(found.claim)) return presentFound(found, name);
       if (found.own) await showLife(by.world, found.claim);
-      return await untilMoved(by, found.claim, performance.now() + waitMs, waitMs > 0 ? signal() : undefined);
+      return await untilMoved(by, found.claim, name, performance.now() + waitMs, waitMs > 0 ? signal() : undefined);
     },
   };
 
@@ -192,26 +191,35 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLane,
   async function untilMoved(
     by: Principal,
     { id, model, record }: ClaimState,
+    name: string,
     deadline: number,
     gone: AbortSignal | undefined,
   ): Promise<Claim | Refusal> {
     const ear = gone && (await listen(by.world, recordKey(model, record)));
     try {
-      let first: Claim | undefined;
+      const first = await find(by, id);
+      if (isRefusal(first)) return first;
+      let found = first;
+      const { position } = presentFound(first, name);
       for (;;) {
-        const found = await find(by, id);
-        if (isRefusal(found)) return found;
-        const shown = await present(by, found);
-        first ??= shown;
-        const msLeft = deadline - performance.now();
-        if (!ear || gone.aborted || msLeft <= 0 || shown.status !== "queued" || shown.position !== first.position)
-          return shown;
-        await ear.next(msLeft, gone);
+        const shown = presentFound(found, name);
+        if (shown.status !== "queued" || shown.position !== position) return shown;
+        const told = await ear?.next(deadline - performance.now(), gone as AbortSignal);
+        if (!told) return shown;
+        if (told.asOf <= found.line.asOf) continue;
+        const next = await find(by, id, told);
+        if (isRefusal(next)) return next;
+        found = next;
       }
     } finally {
       ear?.end();
     }
   }
+}
+
+function presentFound({ claim, line }: Found, declaredName: string): Claim {
+  const position = inLineOrder(line.claims).findIndex(({ id }) => id === claim.id);
+  return presentClaim(claim, declaredName, line.now, position < 0 ? undefined : position);
 }
 
 interface Found {

@@ -153,7 +153,7 @@ async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines
       : [],
   );
   if (others.length === 0) return [];
-  const [waits] = await pipe.send([loadWaits(world, [...new Set(others.map(({ participant }) => participant))])]);
+  const [waits] = await pipe.send([loadWaits(others)]);
   const known = new Set(
     lines.filter((claim) => claim.world === world).map((claim) => recordKey(claim.model, claim.record)),
   );

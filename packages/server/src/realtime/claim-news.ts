@@ -179,16 +179,16 @@ function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void)
 
 /** Hears of one record's claims from now on, for somebody who waits. */
 export async function listenToLine(news: ClaimNews, world: number, key: string): Promise<LineEar> {
-  let unheard = false;
+  let told: ReadLine | undefined;
   let wake: () => void = () => {};
-  const end = await news.watch(world, key, () => {
-    unheard = true;
+  const end = await news.watch(world, key, ({ line }) => {
+    told = line;
     wake();
   });
   return {
     end,
     async next(waitMs, signal) {
-      if (!unheard && !signal.aborted)
+      if (!told && !signal.aborted && waitMs > 0)
         await new Promise<void>((resolve) => {
           const done = () => {
             clearTimeout(timer);
@@ -199,7 +199,9 @@ export async function listenToLine(news: ClaimNews, world: number, key: string):
           signal.addEventListener("abort", done);
           wake = done;
         });
-      unheard = false;
+      const line = told;
+      told = undefined;
+      return line;
     },
   };
 }

@@ -1,0 +1,162 @@
+import { expect, test } from "vitest";
+import type { Claim } from "../protocol/claim.ts";
+import { lab } from "../testing/lab.ts";
+// Loaded when it is first used: here at once, so that no test has to wait for it.
+import "./company.ts";
+
+const schema = {
+  models: {
+    slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 }, notes: { type: "string" } } },
+  },
+} as const;
+
+/** Ann claimed, went offline, and wrote under a claim that ended meanwhile. */
+async function away(options: { ben?: boolean; write?: boolean } = {}) {
+  const own = lab(schema);
+  const ann = own.client({ actor: "ann" });
+  const ben = own.client({ actor: "ben" });
+  await ann.client.ready();
+  await ben.client.ready();
+  ann.client.models.slide.create({ title: "Base", notes: "n" }, { id: "s1" });
+  await own.settle();
+  const lease = await ann.client.models.slide.claim("s1", { ttl: "30s" });
+  ann.client.pause();
+  await own.settle();
+  const write = lease.update({ title: "Ann's", order: 7 });
+  await own.settle();
+  own.clock.advance(31_000);
+  own.server.claims.sweep();
+  await own.settle();
+  const held = options.ben ? await ben.client.models.slide.claim("s1") : undefined;
+  if (options.write) await ben.client.models.slide.update("s1", { title: "Ben's" }).receipt;
+  await own.settle();
+  return { ...own, ann, ben, lease, held, write, slides: ann.client.models.slide };
+}
+type Away = Awaited<ReturnType<typeof away>>;
+
+async function back({ ann, settle }: Away) {
+  ann.client.resume();
+  await settle();
+  const [conflict] = ann.client.conflicts();
+  if (!conflict) throw new Error("There is no conflict.");
+  return conflict;
+}
+
+test("[U10] a write under a claim that lapsed becomes a conflict with who holds it now and what is there now", async () => {
+  const world = await away({ ben: true, write: true });
+  const conflict = await back(world);
+  expect(world.lease.signal.reason).toMatchObject({ reason: "deadline" });
+  expect(conflict).toMatchObject({
+    reason: "claim_lost",
+    holders: [{ actor: "ben", participantKind: "user" } satisfies Partial<Claim>],
+    writtenBy: "user:ben",
+    fields: ["title", "order"],
+    mine: { title: "Ann's", order: 7 },
+    base: { title: "Base", order: 0 },
+    theirs: { title: "Ben's", order: 0 },
+  });
+  await expect(world.write.receipt).rejects.toMatchObject({ code: "claim_lost", claims: [{ actor: "ben" }] });
+  expect(world.slides.get("s1")).toMatchObject({ title: "Ben's" });
+  expect(world.ann.client.attention()).toEqual([]);
+  expect(world.ann.client.conflicts()).toBe(world.ann.client.conflicts());
+});
+
+test("[U10] keepMine while somebody holds it comes back as the same conflict, and goes through once it is free", async () => {
+  const world = await away({ ben: true, write: true });
+  const { ann, held, settle, server, slides } = world;
+  (await back(world)).keepMine();
+  await settle();
+  expect(ann.client.conflicts()).toMatchObject([{ reason: "claim_conflict", holders: [{ actor: "ben" }] }]);
+  const sent = ann.line.sent.length;
+  await settle();
+  expect(ann.line.sent).toHaveLength(sent);
+  await held?.release();
+  const write = ann.client.conflicts()[0]?.keepMine();
+  await expect(write?.receipt).resolves.toMatchObject({ status: "confirmed" });
+  await settle();
+  expect(slides.get("s1")).toMatchObject({ title: "Ann's", order: 7 });
+  expect(ann.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  const { operations } = JSON.parse(ann.line.sent.at(-1) ?? "").commits[0];
+  expect(operations).toMatchObject([{ onStale: "notify", readAt: server.head - 1 }]);
+  expect(operations[0].claim).toBeUndefined();
+});
+
+test("[U10] what was written after the person looked is found again, not overwritten", async () => {
+  const world = await away();
+  const conflict = await back(world);
+  expect(conflict).toMatchObject({ reason: "claim_lost", holders: [], writtenBy: "", theirs: { title: "Base" } });
+  await world.ben.client.models.slide.update("s1", { title: "Later" }).receipt;
+  await world.settle();
+  conflict.keepMine();
+  await world.settle();
+  expect(world.ann.client.conflicts()).toMatchObject([
+    { reason: "stale", mine: { title: "Ann's" }, theirs: { title: "Later" }, writtenBy: "user:ben" },
+  ]);
+  expect(world.slides.get("s1")).toMatchObject({ title: "Later" });
+});
+
+test("[U10] takeTheirs gives mine up, merge sends what was agreed, and neither names the dead claim", async () => {
+  const first = await away({ write: true });
+  (await back(first)).takeTheirs();
+  await first.settle();
+  expect(first.slides.get("s1")).toMatchObject({ title: "Ben's", order: 0 });
+  expect(first.ann.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  const second = await away({ write: true });
+  const write = (await back(second)).merge({ title: "Both" });
+  await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
+  await second.settle();
+  expect(second.slides.get("s1")).toMatchObject({ title: "Both" });
+});
+
+test("[U10] later writes under the same claim are part of the conflict, and go after it", async () => {
+  const world = await away({ write: true });
+  world.slides.update("s1", { notes: "later" }, { claim: world.lease });
+  await world.settle();
+  const conflict = await back(world);
+  expect(conflict.mine).toEqual({ title: "Ann's", order: 7, notes: "later" });
+  conflict.keepMine();
+  await world.settle();
+  expect(world.ann.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  expect(world.server.rows.get("slide/s1")?.data).toMatchObject({ title: "Ann's", order: 7, notes: "later" });
+});
+
+test("[U10] a write without a claim on a record that somebody holds is such a conflict, and survives a reload", async () => {
+  const world = await away();
+  const { ben, settle, server } = world;
+  (await back(world)).takeTheirs();
+  await settle();
+  const held = await ben.client.models.slide.claim("s1");
+  world.slides.update("s1", { title: "Mine" });
+  world.slides.update("s2", { title: "Elsewhere" });
+  await settle();
+  expect(world.ann.client.conflicts()).toMatchObject([{ reason: "claim_conflict", holders: [{ actor: "ben" }] }]);
+  await world.ann.client.close();
+  const again = world.client({ actor: "ann", disk: world.ann.disk });
+  await again.client.ready();
+  await settle();
+  expect(again.client.conflicts()).toMatchObject([
+    { reason: "claim_conflict", holders: [{ actor: "ben" }], mine: { title: "Mine" } },
+  ]);
+  await held.release();
+  again.client.conflicts()[0]?.keepMine();
+  await settle();
+  expect(server.rows.get("slide/s1")?.data).toMatchObject({ title: "Mine" });
+});
+
+test("[U10] a delete that a claim stood against is decided whole; a create is parked", async () => {
+  const world = await away({ ben: true });
+  (await back(world)).takeTheirs();
+  world.slides.delete("s1");
+  await world.settle();
+  const [conflict] = world.ann.client.conflicts();
+  expect(conflict).toMatchObject({ reason: "claim_conflict", action: "delete", fields: [] });
+  expect(world.slides.get("s1")).toMatchObject({ title: "Base" });
+  await world.held?.release();
+  conflict?.keepMine();
+  await world.settle();
+  expect(world.slides.get("s1")).toBeUndefined();
+  world.server.claims.acquire("ben", "slide", "s9");
+  world.slides.create({ title: "New" }, { id: "s9" });
+  await world.settle();
+  expect(world.ann.client.attention()).toMatchObject([{ code: "claim_conflict" }]);
+});

@@ -1,0 +1,150 @@
+import { type ClaimNews, type LossReason, remainingMs, targetKey } from "../core/claims.ts";
+import { knownFailure } from "../core/failure.ts";
+import type { CompanyLoop } from "../engine/company.ts";
+import { localError, SyncError } from "../errors.ts";
+import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { ClaimOptions, Lease } from "./claims-api.ts";
+import type { AskedOperation } from "./write.ts";
+import type { Write, WriteOptions } from "./write-api.ts";
+
+type Listener = (news: ClaimNews) => void;
+
+/** What leases need of the client. */
+export interface LeaseDesk {
+  readonly newName: () => string;
+  readonly write: (operation: AskedOperation, options: WriteOptions) => Write;
+}
+
+/** The leases that the app holds or waits for, each by its own name. */
+export class Leases {
+  readonly #desk: LeaseDesk;
+  readonly #loop: () => CompanyLoop;
+  readonly #listeners = new Map<string, Listener>();
+
+  constructor(desk: LeaseDesk, loop: () => CompanyLoop) {
+    this.#desk = desk;
+    this.#loop = loop;
+  }
+
+  tell(lease: string, news: ClaimNews): void {
+    this.#listeners.get(lease)?.(news);
+  }
+
+  /** Resolves with the lease when the claim is granted. */
+  claim(model: string, id: string, options: ClaimOptions): Promise<Lease> {
+    const { field, queue = false, onPosition, signal, ttl, action, description, meta, preempt } = options;
+    const target = { model, id, field };
+    const terms = {
+      ...(ttl !== undefined && { ttl }),
+      ...(action !== undefined && { action }),
+      ...(description !== undefined && { description }),
+      ...(meta !== undefined && { meta }),
+      ...(preempt && { preempt }),
+    };
+    const lease = this.#desk.newName();
+    const loop = this.#loop();
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        this.#listeners.delete(lease);
+        loop.dispatch({ type: "left", lease });
+        reject(signal?.reason);
+      };
+      if (signal?.aborted) return reject(signal.reason);
+      signal?.addEventListener("abort", stop, { once: true });
+      const end = () => {
+        this.#listeners.delete(lease);
+        signal?.removeEventListener("abort", stop);
+      };
+      this.#listeners.set(lease, (news) => {
+        switch (news.kind) {
+          case "granted":
+            end();
+            return resolve(this.#lease(lease, target, news));
+          case "position":
+            return news.position === undefined ? undefined : onPosition?.(news.position);
+          case "failed":
+            end();
+            return reject(new SyncError(news.failure));
+          case "lost":
+            end();
+            return reject(news.reason === "closed" ? localError("client_closed") : lossOf(news.reason));
+          case "released":
+            return;
+        }
+      });
+      loop.dispatch({ type: "claimed", target, terms, lease, queue });
+    });
+  }
+
+  #lease(
+    lease: string,
+    { model, id: recordId, field }: { model: string; id: string; field: string | undefined },
+    { claimId: id, fence }: Extract<ClaimNews, { kind: "granted" }>,
+  ): Lease {
+    const desk = this.#desk;
+    const loop = this.#loop();
+    const key = targetKey({ model, id: recordId, field });
+    const losing = new AbortController();
+    let isOver = false;
+    let toldReleased = () => {};
+    const released = new Promise<void>((resolve) => {
+      toldReleased = resolve;
+    });
+    const lost = new Promise<ReturnType<typeof lossOf>>((resolve) => {
+      this.#listeners.set(lease, (news) => {
+        if (news.kind !== "lost" && news.kind !== "released") return;
+        this.#listeners.delete(lease);
+        toldReleased();
+        if (isOver || news.kind === "released") return;
+        isOver = true;
+        const loss = lossOf(news.reason);
+        losing.abort(loss);
+        resolve(loss);
+      });
+    });
+    const release = () => {
+      if (!isOver) {
+        isOver = true;
+        loop.dispatch({ type: "left", lease });
+      }
+      return released;
+    };
+    const write = (operation: Omit<AskedOperation, "model" | "id">, options = {}) =>
+      desk.write({ ...operation, model, id: recordId }, { ...options, claim: { id, model, recordId } });
+    return {
+      id,
+      model,
+      recordId,
+      field,
+      fence,
+      signal: losing.signal,
+      lost,
+      remainingMs() {
+        const stage = isOver ? undefined : loop.state().holds.get(key)?.stage;
+        return stage?.phase === "held" && stage.claimId === id ? remainingMs(stage, loop.now()) : 0;
+      },
+      update: (patch, options) => write({ action: "update", data: patch }, options),
+      delete: (options) => write({ action: "delete" }, options),
+      archive: (options) => write({ action: "archive" }, options),
+      unarchive: (options) => write({ action: "unarchive" }, options),
+      release,
+      [Symbol.asyncDispose]: release,
+    } satisfies Lease<ModelSchema>;
+  }
+}
+
+const SAYS: Record<LossReason, string> = {
+  deadline: "No answer came in time to renew the claim: somebody else may hold it.",
+  expired: "The claim ended, since it was not renewed.",
+  released: "The claim was released: in another window, or by another program of the same participant.",
+  canceled: "The claim was ended by the server: the record is gone, or the token was revoked.",
+  preempted: "Somebody with the right to do so took the claim.",
+  refused: "The server does not know the claim as this participant's any more.",
+  revoked: "The token was revoked, and the claim ended with it.",
+  hidden: "The page was put away, and what it held was released.",
+  closed: "The client was closed, and what it held was released.",
+};
+
+function lossOf(reason: LossReason): SyncError & { readonly reason: LossReason } {
+  return Object.assign(new SyncError(knownFailure("claim_lost", SAYS[reason])), { reason });
+}

@@ -1,0 +1,71 @@
+import type { CompanyFrame } from "../core/company.ts";
+import { knowledgeOf } from "../core/watched.ts";
+import { type CompanyLoop, type CompanyWorld, companyLoop } from "../engine/company.ts";
+import type { Claim } from "../protocol/claim.ts";
+import { type LeaseDesk, Leases } from "./claim.ts";
+import type { ClaimOptions, Lease, RecordClaims, SeenClaim } from "./claims-api.ts";
+import { roomsOn } from "./presence.ts";
+import type { Presence } from "./presence-api.ts";
+
+/** Claims and presence, as the client that they belong to sees them. Loaded when they are first used. */
+export interface Company {
+  claim(model: string, id: string, options: ClaimOptions): Promise<Lease>;
+  watch(model: string, ids: readonly string[]): () => void;
+  claimsOf(model: string, id: string): RecordClaims;
+  room(name: string): Presence;
+  hear(frame: CompanyFrame): void;
+  /** Called when what `claimsOf` answers may have changed. */
+  subscribe(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
+  const leases = new Leases(desk, () => loop);
+  const loop: CompanyLoop = companyLoop(world, (lease, news) => leases.tell(lease, news));
+  const seen = new WeakMap<Claim, SeenClaim>();
+  const answers = new Map<string, { readonly of: object | string; readonly answer: RecordClaims }>();
+
+  const asSeen = (claim: Claim): SeenClaim => {
+    const isMine = `${claim.participantKind}:${claim.actor}` === loop.state().line.participant;
+    const known = seen.get(claim);
+    if (known?.isMine === isMine) return known;
+    const made = { ...claim, isMine };
+    seen.set(claim, made);
+    return made;
+  };
+
+  return {
+    claim: (model, id, options) => leases.claim(model, id, options),
+    watch(model, given) {
+      const ids = [...new Set(given)];
+      let isOver = false;
+      loop.dispatch({ type: "watch", model, ids });
+      return () => {
+        if (isOver) return;
+        isOver = true;
+        loop.dispatch({ type: "unwatch", model, ids });
+      };
+    },
+    claimsOf(model, id) {
+      const { watched, line } = loop.state();
+      const known = knowledgeOf(watched, line.live, model, id);
+      const key = `${model}/${id}`;
+      const of = known.state === "known" ? known.claims : known.why;
+      const before = answers.get(key);
+      if (before?.of === of) return before.answer;
+      const answer: RecordClaims =
+        known.state === "known"
+          ? { state: "known", holders: known.claims.map(asSeen), queue: known.queue.map(asSeen) }
+          : { state: "unknown", why: known.why, holders: [], queue: [] };
+      answers.set(key, { of, answer });
+      return answer;
+    },
+    room: roomsOn(loop),
+    hear: loop.hear,
+    subscribe: (listener) =>
+      loop.subscribe((state, before) => {
+        if (state.watched !== before.watched || state.line !== before.line) listener();
+      }),
+    close: loop.close,
+  };
+}

@@ -1,0 +1,172 @@
+import type { ClaimFrame, ClaimsFrame, ErrorFrame, PresenceFrame } from "../protocol/frames-down.ts";
+import { closeCodes } from "../protocol/frames-down.ts";
+import type { FrameUp } from "../protocol/frames-up.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import * as claims from "./claims.ts";
+import { type Failure, knownFailure, readFailure } from "./failure.ts";
+import type { Reply } from "./outcome.ts";
+import * as presence from "./presence.ts";
+import * as watched from "./watched.ts";
+
+/* Company: who holds what, and who is here. A machine beside the client's own: rows and queue know nothing of it. */
+
+/** Frames that are about the others. */
+export type CompanyFrame = ClaimsFrame | ClaimFrame | PresenceFrame | ErrorFrame;
+
+export interface CompanyState {
+  readonly holds: claims.Holds;
+  readonly asked: number;
+  readonly watched: watched.Watched;
+  readonly presence: presence.PresenceState;
+  readonly line: Line;
+  /** What the last error frame said: the close behind it is about that. */
+  readonly complaint: Failure | undefined;
+}
+
+export interface Line extends claims.LineState {
+  /** `<kind>:<id>` of this client, as far as the server has said. */
+  readonly participant: string | undefined;
+  readonly session: string | undefined;
+}
+
+export const noCompany: CompanyState = {
+  holds: new Map(),
+  asked: 0,
+  watched: new Map(),
+  presence: presence.noPresence,
+  line: { mayTalk: false, live: false, clientId: "", participant: undefined, session: undefined },
+  complaint: undefined,
+};
+
+export type CompanyEvent = CompanyHappening & { readonly now: claims.Instant; readonly roll: number };
+
+export type CompanyHappening =
+  | { readonly type: "line"; readonly line: Line }
+  | { readonly type: "lineClosed"; readonly code: number }
+  | { readonly type: "woke" }
+  | { readonly type: "goes"; readonly reason: "hidden" | "closed" }
+  | { readonly type: "due" }
+  | { readonly type: "heard"; readonly frame: CompanyFrame }
+  // Claims
+  | {
+      readonly type: "claimed";
+      readonly target: claims.Target;
+      readonly terms: claims.Terms;
+      readonly lease: string;
+      readonly queue: boolean;
+    }
+  | { readonly type: "left"; readonly lease: string }
+  | { readonly type: "answered"; readonly key: string; readonly n: number; readonly reply: Reply }
+  | { readonly type: "watch" | "unwatch"; readonly model: string; readonly ids: readonly string[] }
+  // Presence
+  | { readonly type: "entered"; readonly room: string }
+  | { readonly type: "stated"; readonly room: string; readonly state: JsonObject }
+  | { readonly type: "leftRoom"; readonly room: string };
+
+export type CompanyEffect = claims.ClaimEffect | { readonly do: "say"; readonly frame: FrameUp };
+
+/** What is believed of the others, and what happened, give what is believed now and what is asked of the world. */
+export function companyStep(
+  state: CompanyState,
+  event: CompanyEvent,
+): readonly [CompanyState, readonly CompanyEffect[]] {
+  const effects: CompanyEffect[] = [];
+  const line = event.type === "line" ? event.line : state.line;
+  const turn: claims.ClaimTurn = {
+    holds: new Map(state.holds),
+    asked: state.asked,
+    line,
+    now: event.now,
+    roll: event.roll,
+    effects: effects as claims.ClaimEffect[],
+  };
+  hearClaims(turn, event, state.line);
+  claims.goOn(turn);
+  const now = event.now.at;
+  const looking = hearWatched(state.watched, event, state.line);
+  const looked = line.live ? watched.sayWatched(looking, now) : { watched: looking, frames: [] };
+  const rooms = presence.presenceDue(hearPresence(state, event), line.live, now);
+  const frames = [...looked.frames, ...rooms.frames];
+  // A page that is put away loses its line anyway, and should not blink when it is only reloaded.
+  if (event.type === "goes" && event.reason === "closed") frames.push(...presence.goodbyes(state.presence));
+  for (const frame of frames) effects.push({ do: "say", frame });
+  const next: CompanyState = {
+    holds: turn.holds,
+    asked: turn.asked,
+    watched: looked.watched,
+    presence: rooms.presence,
+    line,
+    complaint: complaintAfter(state.complaint, event),
+  };
+  return [next, effects];
+}
+
+export function companyDueAt(state: CompanyState, now: claims.Instant): number | undefined {
+  const { line } = state;
+  const times = [
+    claims.nextDueAt(state.holds, line, now),
+    ...(line.live ? watched.watchDueAt(state.watched) : []),
+    ...presence.presenceDueAt(state.presence, line.live),
+  ].filter((at) => at !== undefined) as number[];
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+function hearClaims(turn: claims.ClaimTurn, event: CompanyEvent, before: Line): void {
+  switch (event.type) {
+    case "claimed":
+      return claims.claimed(turn, event.target, event.terms, event.lease, event.queue);
+    case "left":
+      return claims.left(turn, event.lease);
+    case "answered":
+      return claims.answered(turn, event.key, event.n, event.reply);
+    case "heard":
+      return event.frame.frame === "claim" ? claims.told(turn, event.frame.claim) : undefined;
+    case "line":
+      // What was told while nobody listened was missed.
+      return event.line.live !== before.live || event.line.mayTalk !== before.mayTalk
+        ? claims.doubted(turn)
+        : undefined;
+    case "woke":
+      return claims.doubted(turn);
+    case "goes":
+      return claims.letGo(turn, event.reason);
+    case "lineClosed":
+    case "due":
+    case "watch":
+    case "unwatch":
+    case "entered":
+    case "stated":
+    case "leftRoom":
+      return;
+  }
+}
+
+function hearWatched(before: watched.Watched, event: CompanyEvent, line: Line): watched.Watched {
+  if (event.type === "watch") return watched.watch(before, event.model, event.ids, event.now.at);
+  if (event.type === "unwatch") return watched.unwatch(before, event.model, event.ids, event.now.at);
+  if (event.type === "heard" && event.frame.frame === "claims") return watched.heardClaims(before, event.frame);
+  const cut = event.type === "line" && event.line.live !== line.live;
+  return cut ? watched.forgotten(before) : before;
+}
+
+function hearPresence(
+  { presence: before, line, complaint }: CompanyState,
+  event: CompanyEvent,
+): presence.PresenceState {
+  const now = event.now.at;
+  if (event.type === "entered") return presence.entered(before, event.room, now);
+  if (event.type === "stated") return presence.stated(before, event.room, event.state, now);
+  if (event.type === "leftRoom") return presence.leftRoom(before, event.room, now);
+  if (event.type === "heard" && event.frame.frame === "presence") return presence.heardPresence(before, event.frame);
+  if (event.type === "lineClosed" && event.code === closeCodes.forbidden)
+    return presence.lineWent(before, now, complaint ?? OUT_OF_REACH);
+  if (event.type !== "line" || event.line.live === line.live) return before;
+  return event.line.live ? presence.lineCame(before, now) : presence.lineWent(before, now, undefined);
+}
+
+const OUT_OF_REACH = knownFailure("capability_scope_denied", "The token's scope does not cover this room.");
+
+function complaintAfter(before: Failure | undefined, event: CompanyEvent): Failure | undefined {
+  if (event.type === "heard" && event.frame.frame === "error") return readFailure(event.frame, 403);
+  return event.type === "line" && event.line.live ? undefined : before;
+}
