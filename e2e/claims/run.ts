@@ -127,16 +127,16 @@ async function drive(
   soFar: () => Verdict,
 ): Promise<void> {
   const begun = performance.now();
-  const isOver = () => crowd.count() >= operations || performance.now() - begun > withinMs;
   const planned = [...faults];
+  /** How much of the run is behind us: of its requests, or of its time. */
+  const share = () => Math.max(crowd.count() / operations, (performance.now() - begun) / withinMs);
   let last = begun;
   let told = begun;
   let looked = begun;
-  while (!isOver()) {
+  while (planned.length > 0 || share() < 1) {
     await pause(50);
     const now = performance.now();
-    const due =
-      planned.length > 0 && crowd.count() >= (operations * (faults.length - planned.length + 1)) / (faults.length + 1);
+    const due = planned.length > 0 && share() >= (faults.length - planned.length + 1) / (faults.length + 1);
     if (due || (faultEveryMs !== undefined && now - last >= faultEveryMs)) {
       await nemesis.one(due ? planned.shift() : undefined);
       last = performance.now();

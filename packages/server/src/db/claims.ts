@@ -313,3 +313,17 @@ export async function deleteEndedClaims(tx: Transaction, days: number, most: num
   );
   return rowCount ?? 0;
 }
+
+/** A claim on a field goes with the field's new name. */
+export async function renameClaimedFields(
+  tx: Transaction,
+  world: number,
+  model: string,
+  renames: Readonly<Record<string, string>>,
+): Promise<void> {
+  await tx.query(
+    `update holdfast.claim c set field = n.after from unnest($3::text[], $4::text[]) as n(before, after)
+     where c.world = $1 and c.model = $2 and c.field = n.before and c.ended_at is null`,
+    [world, model, Object.keys(renames), Object.values(renames)],
+  );
+}
