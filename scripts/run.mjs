@@ -33,6 +33,7 @@ const jobs = {
     says: "asks a running server everything that the interface promises",
     program: "e2e/conformance/main.ts",
   },
+  "demo:proofread": { says: "an agent that goes through a deck of a running demo", program: "apps/demo/proofread.ts" },
   "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
 };
 

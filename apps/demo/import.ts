@@ -39,7 +39,11 @@ async function main(): Promise<void> {
   if (!path || positionals.length > 1) throw new Error(`One file, please.\n\n${help}`);
 
   const plan = await readPlan(path);
-  const { url, token, pageUrl } = await findServer(values.server, values.token ?? process.env.HOLDFAST_TOKEN);
+  const { url, token, pageUrl } = await findServer(
+    values.server,
+    values.token ?? process.env.HOLDFAST_TOKEN,
+    "importer",
+  );
   const client = createClient({ schema, url, getToken: () => token });
   const total = plan.passages.length;
   const progress = createProgress(total, say);

@@ -126,6 +126,7 @@ class Device {
       {
         clock: {
           now: () => began + (Date.now() - began) * HASTE,
+          monotonic: () => performance.now() * HASTE,
           wait: (ms, then) => {
             const timer = setTimeout(then, ms / HASTE);
             return () => clearTimeout(timer);

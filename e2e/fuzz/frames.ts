@@ -7,7 +7,7 @@ import type { Memory } from "./memory.ts";
 import { mutate } from "./mutate.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 import { groupName } from "./payload.ts";
-import { hiddenRow, readsModel } from "./sight.ts";
+import { hiddenRow, readsModel, seesGroups } from "./sight.ts";
 import { nastyText, nastyValue } from "./values.ts";
 
 /** What one socket does, step by step. */
@@ -46,6 +46,14 @@ export function scripts({ schema }: Judging): fc.Arbitrary<Script> {
     { weight: 3, arbitrary: fc.record({ frame: fc.constant("follow"), ...subscription }, { requiredKeys: ["frame"] }) },
     { weight: 3, arbitrary: fc.record({ frame: fc.constant("ping"), n: fc.integer() }) },
     { weight: 2, arbitrary: fc.constant({ frame: "auth" }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        frame: fc.constant("presence"),
+        room: groupName(schema),
+        state: fc.option(fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })),
+      }),
+    },
     { weight: 1, arbitrary: hello },
   );
   const who = fc.constantFrom("live", "live", "narrow", "grouped", "person", "wide", "test", "expired", "unknown");
@@ -75,7 +83,7 @@ const KNOWN_CODES = new Set<number>([
   1007,
   1009,
 ]);
-const FRAMES = new Set(["welcome", "entries", "schema", "resync", "pong", "error"]);
+const FRAMES = new Set(["welcome", "entries", "schema", "resync", "pong", "presence", "error"]);
 /** So long nothing more comes; and so long the first frame may take. */
 const QUIET_MS = 60;
 const FIRST_MS = 500;
@@ -159,6 +167,12 @@ type Plain = Readonly<Record<string, unknown>>;
 function createListener(judging: Judging, say: (fault: string) => void) {
   const spoken = new Set<Holder>();
   let position: number | undefined;
+  /** Any of the tokens that were named may be the one that is heard with; undefined: one of them sees everything. */
+  const scopesHeardWith = () => {
+    const judged = [...spoken].filter(({ world }) => judging.cast.judged.has(world ?? ""));
+    const scopes = judged.flatMap(({ scope }) => scope ?? []);
+    return judged.length > 0 && scopes.length === judged.length ? scopes : undefined;
+  };
   return {
     speaks: (who: Holder) => void spoken.add(who),
     hear(text: string): void {
@@ -179,6 +193,12 @@ function createListener(judging: Judging, say: (fault: string) => void) {
         if (!/^req_[0-9A-Za-z]{24}$/.test(String(frame.request_id))) say(`an error frame with ${frame.request_id}`);
       }
       if (frame.frame === "entries") this.read(frame);
+      if (frame.frame === "presence") this.attends(frame);
+    },
+    attends({ room }: Plain): void {
+      const scopes = scopesHeardWith();
+      if (scopes?.every((scope) => !seesGroups(scope, [String(room)])))
+        say(`a stream was told of the room ${room}, which its token does not cover`);
     },
     read({ from, to, entries }: Plain): void {
       if (position !== undefined && from !== position) say(`(${from}, ${to}] came at position ${position}`);
@@ -188,14 +208,10 @@ function createListener(judging: Judging, say: (fault: string) => void) {
         const syncId = Number(entry.syncId);
         if (syncId <= last || syncId > Number(to)) say(`entry ${syncId} came after ${last} in (${from}, ${to}]`);
         last = syncId;
-        const scopes = [...spoken].filter(({ world }) => judging.cast.judged.has(world ?? ""));
-        // Any of the tokens that were named may be the one that is heard with.
-        if (scopes.length === 0 || scopes.some(({ scope }) => scope === undefined)) continue;
-        const hidden = scopes.every(
-          ({ scope }) =>
-            scope &&
-            (!readsModel(scope, String(entry.model)) ||
-              (entry.data && hiddenRow(judging.schema, scope, String(entry.model), entry.data as Plain))),
+        const hidden = scopesHeardWith()?.every(
+          (scope) =>
+            !readsModel(scope, String(entry.model)) ||
+            (entry.data && hiddenRow(judging.schema, scope, String(entry.model), entry.data as Plain)),
         );
         if (hidden) say(`a stream was told of the ${entry.model} ${entry.id}, which its token does not cover`);
       }

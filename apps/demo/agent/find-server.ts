@@ -1,5 +1,5 @@
 import { readDemoFile } from "../dev/demo-file.ts";
-import { agentToken } from "../dev/person-tokens.ts";
+import { type Agent, agentToken } from "../dev/person-tokens.ts";
 
 export interface ServerAccess {
   readonly url: string;
@@ -9,7 +9,11 @@ export interface ServerAccess {
 }
 
 /** The server that was named, or the demo that runs here; with the token that was given, or one of the agent's own. */
-export async function findServer(url: string | undefined, token: string | undefined): Promise<ServerAccess> {
+export async function findServer(
+  url: string | undefined,
+  token: string | undefined,
+  agent: Agent,
+): Promise<ServerAccess> {
   const demo = await readDemoFile();
   const isDemo = url === undefined || url === demo.serverUrl;
   const server = (url ?? demo.serverUrl)?.replace(/\/$/, "");
@@ -24,7 +28,7 @@ export async function findServer(url: string | undefined, token: string | undefi
     throw new Error("A server of your own needs a token: --token, or HOLDFAST_TOKEN.");
   return {
     url: server,
-    token: token ?? (await agentToken(server)),
+    token: token ?? (await agentToken(server, agent)),
     pageUrl: isDemo ? demo.pageUrl : undefined,
   };
 }

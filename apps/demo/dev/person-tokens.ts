@@ -1,22 +1,25 @@
 import { ask } from "./ask.ts";
 import { secretKey } from "./server-secrets.ts";
 
-/** The import agent signs its writes with this name. */
-export const AGENT = "importer";
+/** The agents of this demo by the names that they sign with, and what each may do. */
+const AGENTS = {
+  importer: ["document.*", "documentchunk.*", "ingestionjob.*", "slide.*"],
+  proofreader: ["slide.*", "document.read", "ingestionjob.read"],
+} as const;
+export type Agent = keyof typeof AGENTS;
 
-const MODELS = ["document", "documentchunk", "ingestionjob", "slide"];
-/** What the page does: it edits slides, and watches the rest. */
-const PERSON_OPERATIONS = ["slide.*", "document.read", "documentchunk.read", "ingestionjob.read"];
+/** What the page does: it edits slides, takes them over from agents, and watches the rest. */
+const PERSON_OPERATIONS = ["slide.*", "claim.preempt", "document.read", "documentchunk.read", "ingestionjob.read"];
 
 /** A fresh token for a person's browser, good for a quarter of an hour; the page asks again when it has ended. */
 export const personToken = async (serverUrl: string, person: string): Promise<string> =>
   await mint(serverUrl, "/v1/ephemeral_keys", { user: { id: person }, operations: PERSON_OPERATIONS });
 
-/** A token for the agent, for as long as an import may take. */
-export const agentToken = async (serverUrl: string): Promise<string> =>
+/** A token for an agent, for as long as its work may take. */
+export const agentToken = async (serverUrl: string, agent: Agent): Promise<string> =>
   await mint(serverUrl, "/v1/capabilities", {
-    participantId: AGENT,
-    operations: MODELS.map((model) => `${model}.*`),
+    participantId: agent,
+    operations: AGENTS[agent],
     ttlSeconds: 3_600,
   });
 

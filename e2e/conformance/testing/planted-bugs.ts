@@ -213,4 +213,28 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: "rooms are open to tokens that do not cover them",
+    chapter: "presence",
+    only: "A room outside the token's scope",
+    edits: [
+      {
+        file: `${server}/realtime/presence/attendance.ts`,
+        find: "scope === undefined || isWithin(scope, [room])",
+        replace: "scope === undefined || room !== String(isWithin)",
+      },
+    ],
+  },
+  {
+    name: "a reload is told as a leaving",
+    chapter: "presence",
+    only: "A socket that breaks",
+    edits: [
+      {
+        file: `${server}/realtime/presence/attendance.ts`,
+        find: "rooms.breakOff(who.principal.world, room, session)",
+        replace: "rooms.leave(who.principal.world, room, session)",
+      },
+    ],
+  },
 ];

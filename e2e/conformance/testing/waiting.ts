@@ -4,6 +4,4 @@
  */
 export const waiting: readonly string[] = [
   "addresses: /metrics is Prometheus text for this machine alone: a request that came through a proxy does not get it.",
-  "presence: Who enters a room is told who is there, and who is there hears who joins, changes and leaves.",
-  "presence: What is said of presence is never in the log.",
 ];

@@ -1,9 +1,12 @@
 import type { ModelSchema } from "@holdfast/sdk";
 import { useAttention } from "./use-attention.ts";
+import { type UseClaim, useClaim } from "./use-claim.ts";
+import { type UseClaims, useClaims } from "./use-claims.ts";
 import { type UseClient, useClient } from "./use-client.ts";
 import { useConflicts } from "./use-conflicts.ts";
 import { type UseMutation, useMutation } from "./use-mutation.ts";
 import { usePending } from "./use-pending.ts";
+import { useMyPresence, useOthers, usePresenceStatus, useSelf } from "./use-presence.ts";
 import { type UseQuery, useQuery } from "./use-query.ts";
 import { type UseRecord, useRecord } from "./use-record.ts";
 import { useSyncStatus } from "./use-sync-status.ts";
@@ -18,6 +21,12 @@ export interface Hooks<S extends ModelSchema> {
   readonly useConflicts: typeof useConflicts;
   readonly usePending: typeof usePending;
   readonly useAttention: typeof useAttention;
+  readonly useClaim: UseClaim<S>;
+  readonly useClaims: UseClaims<S>;
+  readonly useMyPresence: typeof useMyPresence;
+  readonly useOthers: typeof useOthers;
+  readonly useSelf: typeof useSelf;
+  readonly usePresenceStatus: typeof usePresenceStatus;
 }
 
 /**
@@ -37,4 +46,10 @@ const hooks: Hooks<ModelSchema> = {
   useConflicts,
   usePending,
   useAttention,
+  useClaim,
+  useClaims,
+  useMyPresence,
+  useOthers,
+  useSelf,
+  usePresenceStatus,
 };

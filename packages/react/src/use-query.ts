@@ -1,7 +1,8 @@
 import type { ModelName, ModelSchema, Query, RowOf } from "@holdfast/sdk";
-import { useCallback, useState } from "react";
-import { deepEqual, type IsEqual } from "./equal.ts";
+import { useCallback } from "react";
+import type { IsEqual } from "./equal.ts";
 import { type AnyClient, type AnyRow, modelOf } from "./model-of.ts";
+import { useFirstOfEquals } from "./use-first-of-equals.ts";
 import { useSelect } from "./use-select.ts";
 
 export type UseQuery<S extends ModelSchema> = <M extends ModelName<S>, T = readonly RowOf<S, M>[]>(
@@ -31,11 +32,3 @@ export const useQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
   );
   return useSelect(read, select, isEqual);
 };
-
-/** The value as first seen, as long as those after it say the same. */
-function useFirstOfEquals<T>(value: T): T {
-  const [first, setFirst] = useState(value);
-  if (deepEqual(first, value)) return first;
-  setFirst(value);
-  return value;
-}

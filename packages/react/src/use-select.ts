@@ -1,38 +1,16 @@
 import type { ModelSchema, SyncClient } from "@holdfast/sdk";
-import { useEffect, useMemo, useRef, useSyncExternalStore } from "react";
-import { type IsEqual, shallowEqual } from "./equal.ts";
+import { useCallback } from "react";
+import type { IsEqual } from "./equal.ts";
 import { useClient } from "./use-client.ts";
+import { useSource } from "./use-source.ts";
 
-/**
- * The one subscription that every hook is made of: asks the client a question, selects from the answer, and renders
- * again only when the selection has changed.
- *
- * `read` has to keep its identity while it asks the same question. `select` may be written inline: its result is kept
- * as long as neither the answer nor, by `isEqual`, the result itself has changed, so that a selector which makes a new
- * object each time neither loops nor renders for nothing.
- */
+/** Asks the client. `read` has to keep its identity while it asks the same question; `select` may be written inline. */
 export function useSelect<Answer, T = Answer>(
   read: (client: SyncClient<ModelSchema>) => Answer,
   select?: (answer: Answer) => T,
-  isEqual: IsEqual<T> = shallowEqual,
+  isEqual?: IsEqual<T>,
 ): T {
   const client = useClient();
-  const shown = useRef<{ readonly value: T } | undefined>(undefined);
-  const getSnapshot = useMemo(() => {
-    // Kept in this closure and not in a ref: React may prepare several renders, with other selectors, side by side.
-    let last: { readonly answer: Answer; readonly value: T } | undefined;
-    return () => {
-      const answer = read(client);
-      if (last && Object.is(last.answer, answer)) return last.value;
-      const value = select ? select(answer) : (answer as unknown as T);
-      const before = last ?? shown.current;
-      last = { answer, value: before && isEqual(before.value, value) ? before.value : value };
-      return last.value;
-    };
-  }, [client, read, select, isEqual]);
-  const value = useSyncExternalStore(client.subscribe, getSnapshot, getSnapshot);
-  useEffect(() => {
-    shown.current = { value };
-  }, [value]);
-  return value;
+  const ask = useCallback(() => read(client), [client, read]);
+  return useSource(client.subscribe, ask, select, isEqual);
 }

@@ -1,9 +1,10 @@
 import type { AddressInfo } from "node:net";
-import { type SchemaPush, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
+import { limits as agreed, type SchemaPush, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
 import { isMigrated, migrate } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
+import { openPresenceLine } from "./db/presence-line.ts";
 import { readCursorKey } from "./db/service-secrets.ts";
 import { openWake } from "./db/wake.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
@@ -54,6 +55,8 @@ import { createTraffic } from "./http/traffic.ts";
 import { createClaimNews, listenToLine } from "./realtime/claim-news.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
+import { openPresenceRooms } from "./realtime/presence/rooms.ts";
+import type { PresenceTimes } from "./rules/presence-mesh.ts";
 import { originCheck } from "./wire/origins.ts";
 import { createPublicUrl } from "./wire/public-url.ts";
 import { createStrangers } from "./wire/strangers.ts";
@@ -85,6 +88,8 @@ export interface ServerOptions {
   readonly logRetentionDays?: number | undefined;
   /** How often what is too old is taken away: every hour. */
   readonly pruneEveryMs?: number;
+  /** Where the times of presence differ from the usual ones. */
+  readonly presenceTimes?: Partial<PresenceTimes>;
   /** Where the server's own limits differ from the usual ones. */
   readonly limits?: Partial<ServerLimits>;
   /** Undefined: silent. */
@@ -107,6 +112,13 @@ const HOUR_MS = 3_600_000;
 const WAITERS_MS = 10_000;
 /** What was counted since is lost when the process crashes. */
 const USAGE_MS = 2_000;
+/** A process that was killed is shown for `silentMs` and one `beatMs` more at most. */
+const PRESENCE_TIMES: PresenceTimes = {
+  graceMs: agreed.presenceGraceMs,
+  beatMs: 10_000,
+  silentMs: 40_000,
+  settleMs: 150,
+};
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
@@ -153,9 +165,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { docUrl } = publicUrl;
   const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, stopping: stopping.signal });
   const keepAlive = keepWaiters(pool, lane);
+  const rooms = openPresenceRooms({
+    times: { ...PRESENCE_TIMES, ...options.presenceTimes },
+    openLine: (on) => openPresenceLine(databaseUrl, on),
+    // A clock that is set back would keep those who left.
+    now: () => Math.floor(performance.timeOrigin + performance.now()),
+    failed: report("presence_failed"),
+  });
   const gateway = openGateway(app.server, {
     log,
     hub,
+    rooms,
     claimNews,
     claims: claimsFollowed,
     heard: (who) => void keepAlive([who]).catch(report("waiters_failed")),
@@ -227,7 +247,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stopping.abort();
     // Who sends its request byte by byte is not waited for.
     const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
-    await Promise.all([gateway.close(), app.close()]);
+    await Promise.all([rooms.close(), gateway.close(), app.close()]);
     clearTimeout(patience);
     await Promise.all([keeper.stop(), heartbeat.stop()]);
     await lane.close();

@@ -16,5 +16,19 @@ export const boardSchema = defineSchema({
 });
 export type BoardSchema = typeof boardSchema;
 
-export const { useAttention, useClient, useConflicts, useMutation, usePending, useQuery, useRecord, useSyncStatus } =
-  createHooks<BoardSchema>();
+export const {
+  useAttention,
+  useClaim,
+  useClaims,
+  useClient,
+  useConflicts,
+  useMutation,
+  useMyPresence,
+  useOthers,
+  usePending,
+  usePresenceStatus,
+  useQuery,
+  useRecord,
+  useSelf,
+  useSyncStatus,
+} = createHooks<BoardSchema>();

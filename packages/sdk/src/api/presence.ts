@@ -17,6 +17,8 @@ interface Shown {
   readonly error: SyncError | undefined;
 }
 
+const NOTHING: JsonObject = {};
+
 /** Gives out rooms: each object has a stake of its own in a room, and all in one room say the same of it. */
 export function roomsOn(loop: CompanyLoop): (name: string) => Presence {
   const shown = new Map<string, Shown>();
@@ -67,7 +69,7 @@ export function roomsOn(loop: CompanyLoop): (name: string) => Presence {
         enter();
         loop.dispatch({ type: "stated", room: name, state });
       },
-      state: () => loop.state().presence.rooms.get(name)?.state ?? {},
+      state: () => loop.state().presence.rooms.get(name)?.state ?? NOTHING,
       peers: () => look(name).peers,
       others: () => look(name).others,
       self: () => look(name).self,

@@ -9,7 +9,7 @@ export const Hello = Type.Object(
   {
     frame: Type.Literal("hello"),
     token: Type.String(),
-    clientId: Type.Optional(Type.String()),
+    clientId: Type.Optional(Type.String({ maxLength: limits.clientIdLength })),
     /** The log that `since` counts in. */
     log: Type.Optional(Type.String()),
     since: Type.Optional(Type.Integer({ minimum: 0 })),

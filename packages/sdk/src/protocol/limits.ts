@@ -51,6 +51,8 @@ export const limits = {
   /** Presence is told that often at most; the last state wins. */
   presencePerSecond: 20,
   roomsPerSession: 20,
+  /** Of a participant with more sessions in a room, those that spoke last are told. */
+  presenceSessionsTold: 50,
   /** How long somebody whose connection broke is still shown: a reload does not flicker. */
   presenceGraceMs: 5_000,
   frameBytes: 64 * KiB,

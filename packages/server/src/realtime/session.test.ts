@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
 import { type Refusal, refuse } from "../rules/refusal.ts";
+import type { Hear } from "./presence/rooms.ts";
 import { createSession, type SessionDeps } from "./session.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -13,7 +14,12 @@ class FakeSocket extends EventEmitter {
   bufferedAmount = 0;
   readonly sent: string[] = [];
   readonly closed: number[] = [];
-  send = (text: string) => void this.sent.push(String(JSON.parse(text).frame));
+  /** What is told when a frame is written. */
+  readonly writing: (() => void)[] = [];
+  send = (text: string | Buffer, _?: object, written?: () => void) => {
+    this.sent.push(String(JSON.parse(String(text)).frame));
+    if (written) this.writing.push(written);
+  };
   close = (code: number) => void this.closed.push(code);
   terminate = () => {};
 }
@@ -34,6 +40,18 @@ function open(more: { head?: () => Promise<object> } = {}) {
   const socket = new FakeSocket();
   const refused = new Map<string, Promise<Refusal>>();
   let listeners = 0;
+  /** What the rooms would tell: the one that was entered last. */
+  let hear: Hear = () => {};
+  const rooms = {
+    said: [] as string[],
+    broken: [] as string[],
+    say: (_: number, room: string, __: object, listener: Hear) => {
+      rooms.said.push(room);
+      hear = listener;
+    },
+    leave: () => {},
+    breakOff: (_: number, room: string) => void rooms.broken.push(room),
+  };
   const deps = {
     log: { head: async () => HEAD, schema: async () => ({ version: 0, hash: "" }), ...more },
     hub: {
@@ -42,6 +60,7 @@ function open(more: { head?: () => Promise<object> } = {}) {
         return { position: () => 0, end: () => void listeners-- };
       },
     },
+    rooms,
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
       knows: () => true,
@@ -56,7 +75,7 @@ function open(more: { head?: () => Promise<object> } = {}) {
     socket.emit("message", Buffer.from(JSON.stringify(frame)), false);
     await vi.advanceTimersByTimeAsync(10);
   };
-  return { socket, session, refused, say, listeners: () => listeners };
+  return { socket, session, refused, say, listeners: () => listeners, rooms, hear: () => hear };
 }
 
 test("[T5] a hello that the database does not answer ends, and leaves no listener behind", async () => {
@@ -79,4 +98,46 @@ test("[K11] an old token that ends while a fresh one takes its place does not en
   refused.set("fresh", Promise.resolve(refuse("token_expired")));
   await session.check();
   expect(socket.closed).toEqual([4401]);
+});
+
+const enter = { frame: "presence", room: "deck:a", state: {} };
+const presence = (bytes: number) => Buffer.from(JSON.stringify({ frame: "presence", t: "x".repeat(bytes) }));
+
+test("[P9] who does not read what its rooms tell is let go; a long first answer alone is no reason", async () => {
+  const { socket, say, hear } = open();
+  await say({ frame: "hello", token: "a" });
+  await say(enter);
+  const first = presence(3_000_000);
+  socket.bufferedAmount = first.length;
+  hear()(first, true);
+  hear()(presence(10), false);
+  expect(socket.closed).toEqual([]);
+  socket.bufferedAmount += 1_100_000;
+  hear()(presence(10), false);
+  expect(socket.closed).toEqual([4409]);
+});
+
+test("[P9] a first answer that was read, and a second one before that, win nobody patience", async () => {
+  for (const isWritten of [true, false]) {
+    const { socket, say, hear } = open();
+    await say({ frame: "hello", token: "a" });
+    await say(enter);
+    hear()(presence(3_000_000), true);
+    if (isWritten) for (const written of socket.writing) written();
+    else hear()(presence(3_000_000), true);
+    socket.bufferedAmount = isWritten ? 1_100_000 : 6_000_000;
+    hear()(presence(10), false);
+    expect(socket.closed).toEqual([4409]);
+  }
+});
+
+test("[P5] a frame that is answered after the end of its socket enters nothing", async () => {
+  const { socket, session, say, rooms } = open();
+  await say({ frame: "hello", token: "a" });
+  await say(enter);
+  session.close(1012, "restarting");
+  await say({ ...enter, room: "deck:b" });
+  socket.emit("close");
+  await say({ ...enter, room: "deck:c" });
+  expect([rooms.said, rooms.broken]).toEqual([["deck:a"], ["deck:a"]]);
 });

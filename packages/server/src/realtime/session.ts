@@ -20,6 +20,8 @@ import type { ClaimNews } from "./claim-news.ts";
 import { createClaimWatch } from "./claim-watch.ts";
 import type { Hub, Subscription } from "./hub.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
+import { createAttendance } from "./presence/attendance.ts";
+import type { PresenceRooms } from "./presence/rooms.ts";
 import type { Seat } from "./seats.ts";
 
 export interface SessionDeps {
@@ -29,6 +31,7 @@ export interface SessionDeps {
   readonly claimNews: ClaimNews;
   /** A stream was opened: whoever waits in a line lives. */
   heard(who: Waiter): void;
+  readonly rooms: PresenceRooms;
   readonly authenticator: Authenticator;
   readonly strangers: Strangers;
   readonly docUrl: DocUrl;
@@ -48,14 +51,15 @@ export interface Connection {
  *     └──── resync ────────┴───────────────────────────────────┘
  */
 type Phase =
-  | { readonly name: "greeting" }
-  | {
-      readonly name: "catching-up" | "live";
-      readonly principal: Principal;
-      readonly token: string;
-      readonly clientId: string | null;
-      readonly subscription: Subscription;
-    };
+  | { readonly name: "greeting"; readonly known?: Known }
+  | ({ readonly name: "catching-up" | "live"; readonly subscription: Subscription } & Known);
+
+/** Who said hello, and is still in its rooms when it is told to say hello again. */
+interface Known {
+  readonly principal: Principal;
+  readonly token: string;
+  readonly clientId: string | null;
+}
 
 export interface Session {
   /** Undefined before it said so. */
@@ -73,7 +77,7 @@ const checkFrame = shapeCheck(FrameUp);
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
 export function createSession(
   socket: WebSocket,
-  { log, hub, claims, claimNews, heard, authenticator, strangers, docUrl, now }: SessionDeps,
+  { log, hub, claims, claimNews, heard, rooms, authenticator, strangers, docUrl, now }: SessionDeps,
   { address, seat }: Connection,
 ): Session {
   const id = newId("ses_");
@@ -91,9 +95,14 @@ export function createSession(
   const send = (frame: object | string) => {
     if (socket.readyState === socket.OPEN) socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
   };
+  const attendance = createAttendance(rooms, id, (frame, written) => {
+    if (socket.readyState === socket.OPEN) socket.send(frame, { binary: false }, written);
+    letGoIfSlow();
+  });
   const close = (code: number, reason: string) => {
     clearTimeout(helloTimer);
     leave();
+    attendance.breakOff();
     socket.close(code, reason);
     // A peer that does not answer the close is not waited for.
     setTimeout(() => socket.terminate(), 2_000).unref();
@@ -104,15 +113,18 @@ export function createSession(
   };
   const tell = (frame: string) => {
     send(frame);
-    if (socket.bufferedAmount > limits.slowReaderBytes) close(closeCodes.slowReader, "reads too slowly");
+    letGoIfSlow();
   };
   const reader = () => (phase.name === "greeting" ? undefined : phase.principal);
   const claimWatch = createClaimWatch(claimNews, claims, tell, reader);
   const leave = () => {
     claimWatch.end();
-    if (phase.name !== "greeting") phase.subscription.end();
-    phase = { name: "greeting" };
+    if (phase.name === "greeting") return;
+    const { principal, token, clientId, subscription } = phase;
+    subscription.end();
+    phase = { name: "greeting", known: { principal, token, clientId } };
   };
+  const known = (): Known | undefined => (phase.name === "greeting" ? phase.known : phase);
   const resync = (reason: ResyncReason) => {
     send({ frame: "resync", reason });
     leave();
@@ -133,6 +145,8 @@ export function createSession(
 
   async function answer(frame: FrameUp): Promise<void> {
     if (frame.frame === "hello") return await greet(frame);
+    // It may have been on its way when its sender was told to say hello again.
+    if (frame.frame === "presence" && known()) return attend(frame);
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame is hello." }), closeCodes.badFrame);
     switch (frame.frame) {
@@ -157,6 +171,11 @@ export function createSession(
     return principal;
   }
 
+  function attend(frame: Extract<FrameUp, { frame: "presence" }>): void {
+    const no = attendance.say(frame);
+    if (no) fail(no.refusal, no.closeCode);
+  }
+
   async function greet({
     token,
     clientId,
@@ -179,6 +198,7 @@ export function createSession(
     });
     if (socket.readyState !== socket.OPEN) return subscription.end();
     phase = { name: "catching-up", principal, token, clientId: clientId ?? null, subscription };
+    attendance.signIn(principal, clientId ?? null);
     wish = { models, groups };
     view = seen;
     position = since ?? head.syncId;
@@ -227,8 +247,14 @@ export function createSession(
 
   function hear(news: News): void {
     if (phase.name !== "live" || news.to <= position) return;
-    tell(position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position));
+    send(position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position));
     position = news.to;
+    letGoIfSlow();
+  }
+
+  function letGoIfSlow(): void {
+    if (socket.bufferedAmount - attendance.greeting > limits.slowReaderBytes)
+      close(closeCodes.slowReader, "reads too slowly");
   }
 
   function schemaPushed({ version, hash }: LiveSchema, rowsChanged: boolean): void {
@@ -279,6 +305,7 @@ export function createSession(
     const current = phase as Phase;
     if (current.name === "greeting") return;
     phase = { ...current, principal: next, token };
+    attendance.signIn(next);
     const seen = lookFor(next, wish);
     // What the old token showed and the new one hides, or the other way round, no entry of the log would tell.
     if (seen && !isSameView(seen, view)) resync("scope");
@@ -293,6 +320,7 @@ export function createSession(
   socket.on("close", () => {
     clearTimeout(helloTimer);
     leave();
+    attendance.breakOff();
     seat.leave();
   });
   // Broken frames: the library closes with the standard's code; this keeps Node from throwing.
@@ -304,17 +332,17 @@ export function createSession(
       slowSince = socket.bufferedAmount < limits.frameBytes ? undefined : (slowSince ?? now());
       if (slowSince !== undefined && now() - slowSince > limits.slowReaderMs)
         return close(closeCodes.slowReader, "reads too slowly");
-      if (phase.name === "greeting") return;
-      const { token } = phase;
+      const before = known();
+      if (!before) return;
+      const { token } = before;
       const principal = await authenticator.principalOf(token);
       // A fresh token may have taken its place meanwhile.
-      const current = phase as Phase;
-      if (isRefusal(principal) && current.name !== "greeting" && current.token === token)
-        fail(principal, closeCodes.token);
+      const current = known();
+      if (current && isRefusal(principal) && current.token === token) fail(principal, closeCodes.token);
     },
     close,
     revoke(tokenId) {
-      if (phase.name === "greeting" || phase.principal.tokenId !== tokenId) return false;
+      if (known()?.principal.tokenId !== tokenId) return false;
       fail(refuse("token_revoked"), closeCodes.token);
       return true;
     },

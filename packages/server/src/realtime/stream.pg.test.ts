@@ -200,6 +200,11 @@ test.each<[string, (stream: TestStream) => void, number]>([
   ["another frame before hello", (stream) => stream.send({ frame: "ping", n: 1 }), 4400],
   ["binary", (stream) => stream.send(Buffer.from(JSON.stringify({ frame: "hello", token: keys.live }))), 4400],
   ["NUL within", (stream) => stream.send({ frame: "hello", token: keys.live, clientId: "\u0000" }), 4400],
+  [
+    "too long a clientId",
+    (stream) => stream.send({ frame: "hello", token: keys.live, clientId: "x".repeat(65) }),
+    4400,
+  ],
   ["a group that is none", (stream) => stream.send({ frame: "hello", token: keys.live, groups: ["deck"] }), 4400],
   ["too deep", (stream) => stream.send("[".repeat(30_000) + "]".repeat(30_000)), 4400],
   ["an unknown token", (stream) => stream.send({ frame: "hello", token: "sk_live_x" }), 4401],

@@ -1,0 +1,103 @@
+import { isSyncError, type Lease, type SyncClient } from "@holdfast/sdk/node";
+import type { BoardSchema, Slide } from "../src/schema.ts";
+import { polish } from "./typography.ts";
+
+export interface ProofreadOptions {
+  /** How long one slide takes, so that people can watch and step in. */
+  readonly paceMs: number;
+  /** How long it waits, at the end, for a slide that somebody is still editing. */
+  readonly patienceMs: number;
+  say(line: string): void;
+}
+
+export interface Proofread {
+  readonly mended: number;
+  /** Somebody took over, or was at it for too long. */
+  readonly left: number;
+}
+
+/**
+ * Goes through a deck, slide by slide, each under a claim: nobody else writes there meanwhile, and everybody sees who does.
+ * A slide that somebody edits is skipped and asked for again at the end, in the line; one that a person takes over is theirs.
+ */
+export async function proofreadDeck(
+  client: SyncClient<BoardSchema>,
+  deckId: string,
+  { paceMs, patienceMs, say }: ProofreadOptions,
+): Promise<Proofread> {
+  const room = client.presence(`deck:${deckId}`);
+  const skipped: string[] = [];
+  let mended = 0;
+  let left = 0;
+
+  async function visit(id: string, waits: boolean): Promise<void> {
+    const name = nameOf(client.models.slide.get(id));
+    let lease: Lease<BoardSchema, "slide">;
+    try {
+      lease = await client.models.slide.claim(id, {
+        action: "proofread",
+        description: "Proofreading",
+        ttl: "20s",
+        queue: waits,
+        ...(waits && { signal: AbortSignal.timeout(patienceMs) }),
+      });
+    } catch (error) {
+      if (!waits && isSyncError(error) && error.code === "claim_conflict") {
+        say(`${name}: somebody is at it, later then`);
+        skipped.push(id);
+        return;
+      }
+      if (isSyncError(error) && error.code === "record_not_found") return;
+      if (!waits) throw error;
+      say(`${name}: left to whoever edits it`);
+      left += 1;
+      return;
+    }
+    try {
+      room.set({ slide: id });
+      await pause(paceMs, lease.signal);
+      const slide = client.models.slide.get(id);
+      const patch = slide && mend(slide);
+      if (lease.signal.aborted) {
+        say(`${name}: taken over`);
+        left += 1;
+      } else if (patch) {
+        await lease.update(patch).receipt;
+        say(`${name}: mended`);
+        mended += 1;
+      }
+    } finally {
+      await lease.release();
+    }
+  }
+
+  try {
+    for (const { id } of client.models.slide.list({ where: { deckId }, orderBy: "order" })) await visit(id, false);
+    // Politely, in the line, for what others were editing.
+    for (const id of skipped) await visit(id, true);
+  } finally {
+    room.leave();
+  }
+  return { mended, left };
+}
+
+const nameOf = (slide: Slide | undefined): string => `“${slide?.title?.trim() || "Untitled"}”`;
+
+/** The fields that change; undefined: none does. */
+function mend({ title, notes }: Slide): { title?: string; notes?: string } | undefined {
+  const patch = {
+    ...(title !== undefined && polish(title) !== title && { title: polish(title) }),
+    ...(notes !== undefined && polish(notes) !== notes && { notes: polish(notes) }),
+  };
+  return Object.keys(patch).length > 0 ? patch : undefined;
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });

@@ -1,0 +1,69 @@
+// An agent: goes through a deck slide by slide and mends quotes, dashes and spaces, each slide under a claim.
+import { parseArgs } from "node:util";
+import { createClient } from "@holdfast/sdk/node";
+import { findServer } from "./agent/find-server.ts";
+import { proofreadDeck } from "./agent/proofread-deck.ts";
+import { untilReadable } from "./agent/until-readable.ts";
+import { boardSchema } from "./src/schema.ts";
+
+const help = `Proofreads a deck: quotes, dashes, dots and spaces, one slide after the other, each under a claim.
+
+  npm run demo:proofread
+
+  --deck <id>       the deck (default: the first)
+  --server <url>    the server (default: the demo that runs here)
+  --token <key>     a key for it (default: HOLDFAST_TOKEN, or the demo's own)
+  --pace <ms>       how long it looks at each slide (default: 2500)
+  --patience <ms>   how long it waits at the end for a slide that somebody edits (default: 60000)
+  --help
+
+A slide that somebody edits is skipped, and asked for again at the end. Take one over on the page, and the agent goes on.
+`;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      deck: { type: "string" },
+      server: { type: "string" },
+      token: { type: "string" },
+      pace: { type: "string" },
+      patience: { type: "string" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) return say(help);
+  const pace = {
+    paceMs: millis(values.pace, "--pace", 2_500),
+    patienceMs: millis(values.patience, "--patience", 60_000),
+  };
+  const { url, token } = await findServer(values.server, values.token ?? process.env.HOLDFAST_TOKEN, "proofreader");
+  const client = createClient({ schema: boardSchema, url, getToken: () => token });
+  try {
+    await untilReadable(client, url);
+    const deck =
+      values.deck === undefined
+        ? client.models.document.list({ orderBy: "title", limit: 1 })[0]
+        : client.models.document.get(values.deck);
+    if (!deck)
+      throw new Error(values.deck === undefined ? "There is no deck yet." : `There is no deck ${values.deck}.`);
+    const { mended, left } = await proofreadDeck(client, deck.id, { ...pace, say });
+    say(`“${deck.title}”: ${count(mended)} mended${left > 0 ? `, ${count(left)} left to others` : ""}.`);
+  } finally {
+    await client.close();
+  }
+}
+
+const count = (n: number): string => `${n} ${n === 1 ? "slide" : "slides"}`;
+
+function millis(asked: string | undefined, name: string, usual: number): number {
+  if (asked === undefined) return usual;
+  if (!/^\d{1,6}$/.test(asked)) throw new Error(`${name} takes a number of milliseconds.`);
+  return Number(asked);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

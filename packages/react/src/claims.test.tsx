@@ -1,0 +1,223 @@
+import { lab } from "@holdfast/sdk/testing";
+import { act, cleanup, renderHook } from "@testing-library/react";
+import { type ReactNode, StrictMode } from "react";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SyncProvider } from "./index.ts";
+import { boardSchema, useClaim, useClaims } from "./testing/board-schema.ts";
+
+let world: Awaited<ReturnType<typeof start>>;
+
+async function start() {
+  const own = lab(boardSchema);
+  const made = own.client({ actor: "ann" });
+  await made.client.ready();
+  await made.client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
+  // Loaded when it is first used: here before, so that no test has to wait for it.
+  await (await made.client.models.slide.claim("warm")).release();
+  made.line.requests.length = 0;
+  return { ...own, ...made };
+}
+beforeEach(async () => {
+  world = await start();
+});
+afterEach(async () => {
+  cleanup();
+  await world.client.close();
+});
+
+const wrapper = ({ children }: { children: ReactNode }) => (
+  <StrictMode>
+    <SyncProvider client={world.client}>{children}</SyncProvider>
+  </StrictMode>
+);
+const asked = () => world.line.requests.map(({ name }) => name);
+const holders = (id = "s1") => world.server.claims.of("slide", id).claims.map((claim) => claim.actor);
+const settle = () =>
+  act(async () => {
+    await world.settle();
+    world.clock.advance(20);
+    await world.settle();
+  });
+const later = (ms: number) => act(() => new Promise<void>((resolve) => setTimeout(resolve, ms)));
+
+test("[V11] a claim is free, waited for, mine and free again, and says who holds it", async () => {
+  const { result } = renderHook(() => useClaim("slide", "s1"), { wrapper });
+  expect(result.current).toMatchObject({ status: "unknown", holder: undefined, remainingMs: 0 });
+  await settle();
+  expect(result.current.status).toBe("free");
+  const ben = await act(async () => world.server.claims.acquire("ben", "slide", "s1").body as { id: string });
+  expect(result.current).toMatchObject({ status: "theirs", holder: { actor: "ben" } });
+  act(() => result.current.claim());
+  expect(result.current).toMatchObject({ status: "waiting", position: undefined });
+  await settle();
+  expect(result.current).toMatchObject({ status: "waiting", position: 0, holder: { actor: "ben" } });
+  await act(async () => {
+    world.server.claims.release("ben", ben.id);
+    await world.settle();
+  });
+  expect(result.current).toMatchObject({ status: "mine", fence: 2, holder: { actor: "ann", isMine: true } });
+  expect(result.current.remainingMs).toBe(54_000);
+  act(() => result.current.release());
+  await settle();
+  expect(result.current).toMatchObject({ status: "free", holder: undefined, fence: undefined });
+  expect(holders()).toEqual([]);
+});
+
+test("[V12] with auto it claims while it is there: in StrictMode once, and released a moment after it has gone", async () => {
+  const { result, unmount } = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
+  await settle();
+  expect(result.current.status).toBe("mine");
+  expect(asked()).toEqual(["acquireClaim"]);
+  unmount();
+  await settle();
+  expect(holders()).toEqual(["ann"]);
+  await later(150);
+  await settle();
+  expect(asked()).toEqual(["acquireClaim", "releaseClaim"]);
+  expect(holders()).toEqual([]);
+});
+
+test("[V12] what is mounted again within a moment neither releases nor claims twice", async () => {
+  const options = { auto: true } as const;
+  for (let i = 0; i < 5; i++) {
+    const { unmount } = renderHook(() => useClaim("slide", "s1", { ...options }), { wrapper });
+    if (i % 2) await settle();
+    unmount();
+    await later(20);
+  }
+  const { result } = renderHook(() => useClaim("slide", "s1", options), { wrapper });
+  await settle();
+  await later(150);
+  expect(result.current.status).toBe("mine");
+  expect(asked()).toEqual(["acquireClaim"]);
+});
+
+test("[V12] several components share one claim, and it goes with the last that wants it", async () => {
+  const first = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
+  const second = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
+  const reader = renderHook(() => useClaim("slide", "s1"), { wrapper });
+  await settle();
+  expect([first, second, reader].map((each) => each.result.current.status)).toEqual(["mine", "mine", "mine"]);
+  expect(asked()).toEqual(["acquireClaim"]);
+  first.unmount();
+  await later(150);
+  expect(holders()).toEqual(["ann"]);
+  second.unmount();
+  await later(150);
+  await settle();
+  expect(holders()).toEqual([]);
+  expect(reader.result.current.status).toBe("free");
+});
+
+test("[V12] another record is claimed instead when the id changes, and a waiter that goes leaves the line", async () => {
+  world.server.claims.acquire("ben", "slide", "s2");
+  let id = "s1";
+  const { result, rerender, unmount } = renderHook(() => useClaim("slide", id, { auto: true }), { wrapper });
+  await settle();
+  expect(holders()).toEqual(["ann"]);
+  id = "s2";
+  rerender();
+  await settle();
+  expect(result.current).toMatchObject({ status: "waiting", position: 0 });
+  await later(150);
+  await settle();
+  expect(holders("s1")).toEqual([]);
+  unmount();
+  await later(150);
+  await settle();
+  expect(world.server.claims.of("slide", "s2").queue).toEqual([]);
+});
+
+test("[V11] a claim that is lost stays lost, with its reason, until it is claimed again", async () => {
+  const { result } = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
+  await settle();
+  await act(async () => {
+    world.server.claims.end(world.server.claims.of("slide", "s1").claims[0]?.id ?? "", "preempted");
+    await world.settle();
+  });
+  expect(result.current).toMatchObject({ status: "lost", error: { code: "claim_lost", reason: "preempted" } });
+  act(() => result.current.claim());
+  await settle();
+  expect(result.current).toMatchObject({ status: "mine", error: undefined });
+});
+
+test("[V12] what another window of the same person released is claimed again by whoever is still there", async () => {
+  const { result } = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
+  await settle();
+  await act(async () => {
+    world.server.claims.releaseRecord("ann", "slide", "s1");
+    await world.settle();
+  });
+  await settle();
+  expect(result.current).toMatchObject({ status: "mine", fence: 2 });
+});
+
+test("[V11] without a line nothing is called free, and a refusal is told", async () => {
+  const { result } = renderHook(() => useClaim("slide", "s1", { queue: false, ttl: "soon" }), { wrapper });
+  await settle();
+  act(() => result.current.claim());
+  await settle();
+  expect(result.current).toMatchObject({ status: "free", error: { code: "invalid_ttl" } });
+  await act(async () => world.signals.network(false));
+  expect(result.current.status).toBe("unknown");
+});
+
+test('[V4] "skip" claims and watches nothing', async () => {
+  const { result } = renderHook(() => useClaim("slide", "skip", { auto: true }), { wrapper });
+  act(() => result.current.claim());
+  await settle();
+  expect([asked(), world.line.frames]).toEqual([[], []]);
+});
+
+test("[V1] [V11] useClaim renders when its claim changes, and each second only when asked to", async () => {
+  let renders = 0;
+  renderHook(
+    () => {
+      renders += 1;
+      return useClaim("slide", "s1", { auto: true });
+    },
+    { wrapper },
+  );
+  await settle();
+  const before = renders;
+  await act(async () => {
+    await world.client.models.slide.update("s1", { title: "Elsewhere" }).receipt;
+  });
+  await later(1_100);
+  expect(renders).toBe(before);
+  let ticks = 0;
+  renderHook(
+    () => {
+      ticks += 1;
+      return useClaim("slide", "s1", { auto: true, tick: true });
+    },
+    { wrapper },
+  );
+  await settle();
+  const start = ticks;
+  await later(1_100);
+  expect(ticks).toBeGreaterThan(start);
+});
+
+test("[V13] useClaims answers for a list, and keeps what it answered while nothing changes", async () => {
+  let renders = 0;
+  const { result, rerender } = renderHook(
+    () => {
+      renders += 1;
+      return useClaims("slide", ["s1", "s2"]);
+    },
+    { wrapper },
+  );
+  await settle();
+  expect(world.line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s1", "s2"] });
+  const before = result.current;
+  expect(before).toMatchObject({ s1: { state: "known", holders: [] }, s2: { state: "known" } });
+  rerender();
+  expect(result.current).toBe(before);
+  const quiet = renders;
+  await act(async () => void world.server.claims.acquire("ben", "slide", "s3"));
+  expect(renders).toBe(quiet);
+  await act(async () => void world.server.claims.acquire("ben", "slide", "s2"));
+  expect(result.current.s2?.holders).toMatchObject([{ actor: "ben" }]);
+  expect(result.current.s1).toBe(before.s1);
+});

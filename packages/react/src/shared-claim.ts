@@ -1,0 +1,131 @@
+import type { ClaimOptions, Lease, SyncError } from "@holdfast/sdk";
+import { type AnyClient, modelOf } from "./model-of.ts";
+
+/** What this client has of one record or field. */
+export type ClaimView =
+  | { readonly phase: "idle" }
+  | { readonly phase: "waiting"; readonly position: number | undefined }
+  | { readonly phase: "held"; readonly lease: Lease }
+  | { readonly phase: "lost"; readonly error: SyncError }
+  | { readonly phase: "failed"; readonly error: SyncError };
+
+export type HookClaimOptions = Omit<ClaimOptions, "field" | "signal" | "onPosition">;
+
+/** One claim for all components that show the same record or field. */
+export interface SharedClaim {
+  view(): ClaimView;
+  subscribe(listener: () => void): () => void;
+  /** A component is there. When the last one has gone, what is held or waited for is given up, a moment later. */
+  stay(auto: HookClaimOptions | undefined): () => void;
+  claim(options: HookClaimOptions): void;
+  release(): void;
+}
+
+/** StrictMode, a new key, a tab that is clicked twice: what comes back so soon never went. */
+const LINGER_MS = 100;
+
+const IDLE: ClaimView = { phase: "idle" };
+
+const shared = new WeakMap<AnyClient, Map<string, SharedClaim>>();
+
+/** What is there, without making anything: rendering leaves no trace. */
+export const claimView = (client: AnyClient, model: string, id: string, field: string | undefined): ClaimView =>
+  shared
+    .get(client)
+    ?.get(keyOf(model, id, field))
+    ?.view() ?? IDLE;
+
+const keyOf = (model: string, id: string, field: string | undefined) => `${model}/${id}#${field ?? ""}`;
+
+export function sharedClaim(client: AnyClient, model: string, id: string, field: string | undefined): SharedClaim {
+  const known = shared.get(client) ?? new Map<string, SharedClaim>();
+  shared.set(client, known);
+  const key = keyOf(model, id, field);
+  const found = known.get(key) ?? makeShared(client, model, id, field, () => known.delete(key));
+  known.set(key, found);
+  return found;
+}
+
+function makeShared(
+  client: AnyClient,
+  model: string,
+  id: string,
+  field: string | undefined,
+  forget: () => void,
+): SharedClaim {
+  const listeners = new Set<() => void>();
+  const autos: HookClaimOptions[] = [];
+  let view = IDLE;
+  /** Whether it was claimed for those who claim as long as they are there, and not because somebody said so. */
+  let isAutomatic = false;
+  let leaving = new AbortController();
+  let staying = 0;
+  let linger: ReturnType<typeof setTimeout> | undefined;
+
+  function show(next: ClaimView): void {
+    view = next;
+    for (const listener of [...listeners]) listener();
+  }
+
+  async function claim(options: HookClaimOptions): Promise<void> {
+    if (view.phase === "waiting" || view.phase === "held") return;
+    const own = new AbortController();
+    leaving = own;
+    show({ phase: "waiting", position: undefined });
+    const onPosition = (position: number) => {
+      if (leaving === own && view.phase === "waiting") show({ phase: "waiting", position });
+    };
+    try {
+      const asked = { queue: true, ...options, ...(field !== undefined && { field }), signal: own.signal, onPosition };
+      const lease = (await modelOf(client, model).claim(id, asked)) as Lease;
+      if (own.signal.aborted) return void lease.release();
+      show({ phase: "held", lease });
+      const error = await lease.lost;
+      if (leaving !== own) return;
+      show({ phase: "lost", error });
+      // Given up elsewhere by the same person, or with the page: whoever still stands here wants it.
+      const [auto] = autos;
+      if (auto && (error.reason === "released" || error.reason === "hidden")) void claim(auto);
+    } catch (error) {
+      if (!own.signal.aborted) show({ phase: "failed", error: error as SyncError });
+    }
+  }
+
+  function release(): void {
+    const before = view;
+    leaving.abort();
+    leaving = new AbortController();
+    if (before.phase === "held") void before.lease.release();
+    if (before.phase !== "idle") show(IDLE);
+  }
+
+  return {
+    view: () => view,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    stay(auto) {
+      staying += 1;
+      if (auto) {
+        autos.push(auto);
+        if (view.phase === "idle") isAutomatic = true;
+        void claim(auto);
+      }
+      return () => {
+        staying -= 1;
+        if (auto) autos.splice(autos.indexOf(auto), 1);
+        clearTimeout(linger);
+        linger = setTimeout(() => {
+          if (staying === 0) forget();
+          if (staying === 0 || (isAutomatic && autos.length === 0)) release();
+        }, LINGER_MS);
+      };
+    },
+    claim(options) {
+      isAutomatic = false;
+      void claim(options);
+    },
+    release,
+  };
+}

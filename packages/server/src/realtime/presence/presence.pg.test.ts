@@ -1,0 +1,513 @@
+import { spawn } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { limits } from "@holdfast/sdk/protocol";
+import { afterAll, expect, test } from "vitest";
+import { ADMIN, startApp } from "../../testing/app.ts";
+import { presenceFrames, roomOf } from "../../testing/room.ts";
+import { follow, type TestStream } from "../../testing/stream.ts";
+
+const GRACE_MS = 1_500;
+const presenceTimes = { graceMs: GRACE_MS, beatMs: 300, silentMs: 2_500 };
+const app = await startApp({ presenceTimes });
+const second = await app.another();
+const [here, there] = [app.url, second.server.url];
+
+const streams: TestStream[] = [];
+afterAll(() => {
+  for (const { socket } of streams) socket.terminate();
+});
+
+let counter = 0;
+const newRoom = () => `deck:r${++counter}`;
+/** A token of one participant, for some rooms. */
+const tokenOf = async (participantId: string, syncGroups: readonly string[], operations = ["slide.read"]) =>
+  String((await app.call("POST", "/v1/capabilities", { json: { participantId, operations, syncGroups } })).body.token);
+
+interface Who {
+  readonly id: string;
+  readonly url?: string;
+  readonly clientId?: string;
+  readonly rooms?: readonly string[];
+  readonly token?: string;
+}
+
+async function open(room: string, { id, url = here, clientId, rooms = [room], token }: Who): Promise<TestStream> {
+  const stream = await follow(url, token ?? (await tokenOf(id, rooms)), {
+    ...(clientId !== undefined && { clientId }),
+  });
+  streams.push(stream);
+  return stream;
+}
+
+async function enter(room: string, who: Who, state: object = { of: who.id }): Promise<TestStream> {
+  const stream = await open(room, who);
+  stream.send({ frame: "presence", room, state });
+  await stream.next("presence");
+  return stream;
+}
+
+const idsIn = (stream: TestStream, room: string) =>
+  [...roomOf(stream, room).values()].map(({ participantId }) => participantId).sort();
+const statesOf = (stream: TestStream, room: string, id: string) =>
+  roomOf(stream, room)
+    .get(`agent:${id}`)
+    ?.sessions.map(({ state }) => state);
+const told = (stream: TestStream, room: string) =>
+  presenceFrames(stream.frames, room)
+    .slice(1)
+    .map(({ joined, updated, left }) => ({
+      joined: joined.map(({ participantId }) => participantId),
+      updated: updated.map(({ participantId }) => participantId),
+      left,
+    }));
+const until = (what: () => unknown, expected: unknown, timeout = 5_000) =>
+  expect.poll(what, { timeout, interval: 10 }).toEqual(expected);
+const sessionOf = ({ frames }: TestStream) =>
+  frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.session] : [])).at(-1);
+/** The other side does not get to say goodbye. */
+const breakOff = (stream: TestStream) => stream.socket.terminate();
+
+test("[P1] the first answer holds all, also who is alone; then come joined, updated and left", async () => {
+  const room = newRoom();
+  const ann = await open(room, { id: "ann", clientId: "tab1" });
+  ann.send({ frame: "presence", room, state: { cursor: 1 } });
+  const annPeer = {
+    participant: "agent:ann",
+    participantKind: "agent",
+    participantId: "ann",
+    sessions: [{ session: sessionOf(ann), clientId: "tab1", state: { cursor: 1 } }],
+  };
+  expect(await ann.next("presence")).toEqual({ frame: "presence", room, joined: [annPeer], updated: [], left: [] });
+  const bob = await open(room, { id: "bob" });
+  bob.send({ frame: "presence", room, state: {} });
+  const bobPeer = {
+    participant: "agent:bob",
+    participantKind: "agent",
+    participantId: "bob",
+    sessions: [{ session: sessionOf(bob), clientId: null, state: {} }],
+  };
+  const first = await bob.next("presence");
+  expect(first).toMatchObject({ updated: [], left: [] });
+  expect(new Set(first.joined)).toEqual(new Set([annPeer, bobPeer]));
+  expect(await ann.next("presence")).toEqual({ frame: "presence", room, joined: [bobPeer], updated: [], left: [] });
+  bob.send({ frame: "presence", room, state: { cursor: 2 } });
+  expect(await ann.next("presence")).toMatchObject({
+    joined: [],
+    updated: [{ participantId: "bob", sessions: [{ state: { cursor: 2 } }] }],
+    left: [],
+  });
+  const begun = performance.now();
+  bob.send({ frame: "presence", room, state: null });
+  expect(await ann.next("presence")).toMatchObject({ joined: [], updated: [], left: ["agent:bob"] });
+  expect(performance.now() - begun).toBeLessThan(GRACE_MS / 2);
+  const before = bob.frames.length;
+  ann.send({ frame: "presence", room, state: { cursor: 3 } });
+  await ann.next("presence");
+  await pause(100);
+  expect(bob.frames.length).toBe(before);
+  bob.send({ frame: "presence", room, state: { again: true } });
+  await until(() => idsIn(bob, room), ["ann", "bob"]);
+});
+
+test("[P1] rooms of other worlds and other groups are other rooms", async () => {
+  const [room, other] = [newRoom(), newRoom()];
+  const ann = await enter(room, { id: "ann" });
+  const elsewhere = await enter(other, { id: "bob" });
+  const testWorld = await enter(room, { id: "x", token: app.keys.test });
+  const otherOrganization = await enter(room, { id: "x", token: app.keys.other });
+  await pause(150);
+  for (const stream of [ann, elsewhere, testWorld, otherOrganization])
+    expect(stream.frames.filter(({ frame }) => frame === "presence")).toHaveLength(1);
+  for (const [stream, where] of [
+    [ann, room],
+    [testWorld, room],
+    [otherOrganization, room],
+  ] as const)
+    expect(roomOf(stream, where).size).toBe(1);
+});
+
+test("[P2] a second window is an update, and the participant leaves with its last one", async () => {
+  const room = newRoom();
+  const bob = await enter(room, { id: "bob" });
+  const one = await enter(room, { id: "ann" }, { window: 1 });
+  const two = await enter(room, { id: "ann" }, { window: 2 });
+  await until(() => statesOf(bob, room, "ann"), [{ window: 2 }, { window: 1 }]);
+  one.send({ frame: "presence", room, state: { window: "one" } });
+  await until(() => statesOf(bob, room, "ann"), [{ window: "one" }, { window: 2 }]);
+  one.send({ frame: "presence", room, state: null });
+  await until(() => statesOf(bob, room, "ann"), [{ window: 2 }]);
+  two.send({ frame: "presence", room, state: null });
+  await until(() => idsIn(bob, room), ["bob"]);
+  const frames = told(bob, room);
+  expect(frames.flatMap(({ joined }) => joined)).toEqual(["ann"]);
+  expect(frames.flatMap(({ left }) => left)).toEqual(["agent:ann"]);
+});
+
+test("[P3] a burst is told in few frames, ends with the last state, and closes nobody", async () => {
+  const room = newRoom();
+  const bob = await enter(room, { id: "bob" });
+  const ann = await enter(room, { id: "ann" });
+  await until(() => idsIn(bob, room), ["ann", "bob"]);
+  const before = presenceFrames(bob.frames, room).length;
+  const begun = performance.now();
+  for (let n = 1; n <= 150; n++) {
+    ann.send({ frame: "presence", room, state: { n } });
+    if (n % 15 === 0) await pause(30);
+  }
+  await until(() => statesOf(bob, room, "ann"), [{ n: 150 }]);
+  const tookMs = performance.now() - begun;
+  const seen = presenceFrames(bob.frames, room).slice(before);
+  expect(seen.length).toBeLessThanOrEqual(Math.ceil(tookMs / 50) + 1);
+  const order = seen.map(({ updated }) => Number(updated[0]?.sessions[0]?.state.n));
+  expect(order).toEqual([...order].sort((a, b) => a - b));
+  for (let n = 0; n < 20; n++) ann.send({ frame: "presence", room, state: { n: 150 } });
+  ann.send({ frame: "ping", n: 1 });
+  await ann.next("pong");
+  await pause(150);
+  expect(presenceFrames(bob.frames, room)).toHaveLength(before + seen.length);
+  expect(ann.socket.readyState).toBe(ann.socket.OPEN);
+});
+
+test.each<[string, unknown]>([
+  ["nothing", ""],
+  ["no kind", "deck"],
+  ["no id", "deck:"],
+  ["a space", "deck:a b"],
+  ["too long", `deck:${"x".repeat(201)}`],
+])("[P4] a room that is no sync group: %s", async (_, room) => {
+  const stream = await open("deck:x", { id: "ann" });
+  stream.send({ frame: "presence", room, state: {} });
+  expect((await stream.closed).code).toBe(4400);
+  expect(stream.frames.at(-1)).toMatchObject({ frame: "error", code: "invalid_sync_group", param: "room" });
+});
+
+test("[P4] a room outside the scope: an error with what is lacked, 4403, and nothing of the room", async () => {
+  const [room, own] = [newRoom(), newRoom()];
+  const ann = await enter(room, { id: "ann" });
+  for (const wanted of [room, `org:${app.organization}`]) {
+    const bob = await open(own, { id: "bob" });
+    bob.send({ frame: "presence", room: wanted, state: {} });
+    ann.send({ frame: "presence", room, state: { n: wanted } });
+    expect((await bob.closed).code).toBe(4403);
+    expect(bob.frames.at(-1)).toMatchObject({
+      frame: "error",
+      type: "permission_error",
+      code: "capability_scope_denied",
+      param: "room",
+      requiredCapability: { can: "read", syncGroup: wanted },
+    });
+    expect(bob.frames.filter(({ frame }) => frame === "presence")).toEqual([]);
+  }
+  expect(idsIn(ann, room)).toEqual(["ann"]);
+});
+
+test("[P4] a token of the whole organisation enters its room, and every other", async () => {
+  const [whole, room] = [`org:${app.organization}`, newRoom()];
+  const token = await tokenOf("wide", [whole]);
+  for (const wanted of [whole, room])
+    expect(idsIn(await enter(wanted, { id: "wide", token }), wanted)).toEqual(["wide"]);
+  expect(roomOf(await enter(room, { id: "x", token: app.keys.live }), room).size).toBe(2);
+});
+
+test("[P4] rooms outside a renewed token's scope are left at once, the others are not", async () => {
+  const [kept, lost] = [newRoom(), newRoom()];
+  const [bob, carl] = [await enter(kept, { id: "bob" }), await enter(lost, { id: "carl" })];
+  const ann = await enter(kept, { id: "ann", rooms: [kept, lost] });
+  ann.send({ frame: "presence", room: lost, state: {} });
+  await until(
+    () => [idsIn(bob, kept), idsIn(carl, lost)],
+    [
+      ["ann", "bob"],
+      ["ann", "carl"],
+    ],
+  );
+  ann.send({ frame: "auth", token: await tokenOf("ann", [kept]) });
+  await until(() => idsIn(carl, lost), ["carl"], GRACE_MS / 2);
+  carl.send({ frame: "presence", room: lost, state: { secret: true } });
+  bob.send({ frame: "presence", room: kept, state: { n: 2 } });
+  await until(() => statesOf(ann, kept, "bob"), [{ n: 2 }]);
+  expect(idsIn(bob, kept)).toEqual(["ann", "bob"]);
+  expect(JSON.stringify(ann.frames)).not.toContain("secret");
+  ann.send({ frame: "presence", room: lost, state: null });
+  ann.send({ frame: "presence", room: lost, state: {} });
+  expect((await ann.closed).code).toBe(4403);
+});
+
+test("[P4] who says hello as somebody else has left", async () => {
+  const room = newRoom();
+  const bob = await enter(room, { id: "bob" });
+  const socket = await enter(room, { id: "ann" });
+  await until(() => idsIn(bob, room), ["ann", "bob"]);
+  socket.send({ frame: "hello", token: await tokenOf("carl", [room]) });
+  await socket.next("welcome");
+  await until(() => idsIn(bob, room), ["bob"], GRACE_MS / 2);
+  socket.send({ frame: "presence", room, state: {} });
+  await until(() => idsIn(bob, room), ["bob", "carl"]);
+});
+
+test("[P5] a reload is not seen, neither here nor from another process", async () => {
+  const room = newRoom();
+  const [bob, far] = [await enter(room, { id: "bob" }), await enter(room, { id: "far", url: there })];
+  let ann = await enter(room, { id: "ann", clientId: "tab" }, { n: 0 });
+  await until(
+    () => [idsIn(bob, room), idsIn(far, room)],
+    [
+      ["ann", "bob", "far"],
+      ["ann", "bob", "far"],
+    ],
+  );
+  for (const [n, url] of [here, there, here].entries()) {
+    breakOff(ann);
+    await pause(GRACE_MS / 10);
+    ann = await enter(room, { id: "ann", clientId: "tab", url }, { n: n + 1 });
+    await until(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
+  }
+  await pause(GRACE_MS + 300);
+  for (const stream of [bob, far]) {
+    expect(told(stream, room).flatMap(({ left }) => left)).toEqual([]);
+    expect(told(stream, room).filter(({ joined }) => joined.includes("ann")).length).toBeLessThanOrEqual(1);
+    expect(roomOf(stream, room).get("agent:ann")?.sessions).toEqual([
+      { session: sessionOf(ann), clientId: "tab", state: { n: 3 } },
+    ]);
+  }
+});
+
+test("[P5] a socket that breaks and does not come back is shown for the grace", async () => {
+  const room = newRoom();
+  const bob = await enter(room, { id: "bob" });
+  const ann = await enter(room, { id: "ann", clientId: "tab" });
+  await until(() => idsIn(bob, room), ["ann", "bob"]);
+  const begun = performance.now();
+  breakOff(ann);
+  await until(() => idsIn(bob, room), ["bob"]);
+  expect(performance.now() - begun).toBeGreaterThan(GRACE_MS - 50);
+  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 1_000);
+});
+
+test("[P5] a resync takes nobody out of a room, and a token that ends meanwhile does", async () => {
+  const room = newRoom();
+  const bob = await enter(room, { id: "bob", token: app.keys.live });
+  const { id, token } = (
+    await app.call("POST", "/v1/capabilities", {
+      json: { participantId: "ann", operations: ["slide.read"], syncGroups: [room] },
+    })
+  ).body as { id: string; token: string };
+  const ann = await enter(room, { id: "ann", token });
+  await until(() => idsIn(bob, room).includes("ann"), true);
+  // A position beyond the head.
+  ann.send({ frame: "hello", token, since: 1_000_000_000 });
+  await ann.next("resync");
+  ann.send({ frame: "presence", room, state: { still: "here" } });
+  await until(() => statesOf(bob, room, "ann"), [{ still: "here" }]);
+  bob.send({ frame: "presence", room, state: { n: 1 } });
+  await until(() => JSON.stringify(ann.frames.at(-1)).includes('"n":1'), true);
+  await app.call("DELETE", `/v1/capabilities/${id}`);
+  expect((await ann.closed).code).toBe(4401);
+  await until(() => idsIn(bob, room).includes("ann"), false);
+});
+
+const sized = (bytes: number, character: string) => {
+  const most = bytes - JSON.stringify({ t: "" }).length;
+  const text = character.repeat(Math.floor(most / Buffer.byteLength(character)));
+  return { t: text + "x".repeat(most - Buffer.byteLength(text)) };
+};
+
+test.each(["x", "한", "🦊"])(
+  "[P6] [P7] a state of exactly 4 KiB of %s crosses processes, one byte more does not",
+  async (character) => {
+    const room = newRoom();
+    const far = await enter(room, { id: "far", url: there });
+    const state = sized(limits.presenceStateBytes, character);
+    expect(Buffer.byteLength(JSON.stringify(state))).toBe(limits.presenceStateBytes);
+    const ann = await enter(room, { id: "ann", clientId: "c".repeat(64) }, state);
+    await until(() => statesOf(far, room, "ann"), [state]);
+    ann.send({ frame: "presence", room, state: sized(limits.presenceStateBytes + 1, character) });
+    expect((await ann.closed).code).toBe(4400);
+    expect(ann.frames.at(-1)).toMatchObject({ frame: "error", code: "invalid_value", param: "state" });
+  },
+);
+
+test.each<[string, unknown]>([
+  ["a list", []],
+  ["a text", "here"],
+  ["missing", undefined],
+])("[P6] a state that is none: %s", async (_, state) => {
+  const room = newRoom();
+  const stream = await open(room, { id: "ann" });
+  stream.send({ frame: "presence", room, state });
+  expect((await stream.closed).code).toBe(4400);
+});
+
+test("[P6] twenty rooms, and not one more; who leaves one may enter another", async () => {
+  const rooms = Array.from({ length: limits.roomsPerSession + 1 }, newRoom);
+  const bob = await enter(rooms[0] as string, { id: "bob", rooms });
+  const ann = await open("", { id: "ann", rooms });
+  for (const room of rooms.slice(0, -1)) ann.send({ frame: "presence", room, state: {} });
+  await until(() => rooms.filter((room) => roomOf(ann, room).size > 0).length, limits.roomsPerSession);
+  ann.send({ frame: "presence", room: rooms[0], state: null });
+  ann.send({ frame: "presence", room: rooms.at(-1), state: {} });
+  await until(() => [idsIn(ann, rooms.at(-1) as string), idsIn(bob, rooms[0] as string)], [["ann"], ["bob"]]);
+  ann.send({ frame: "presence", room: rooms[0], state: {} });
+  expect((await ann.closed).code).toBe(4400);
+  expect(ann.frames.at(-1)).toMatchObject({ frame: "error", code: "invalid_value", param: "room" });
+});
+
+test("[P6] of a participant with very many sessions those that spoke last are told", async () => {
+  const room = newRoom();
+  const token = await tokenOf("many", [room]);
+  const bob = await enter(room, { id: "bob" });
+  const many: TestStream[] = [];
+  for (let n = 0; n < limits.presenceSessionsTold + 5; n++) many.push(await enter(room, { id: "many", token }, { n }));
+  await until(() => statesOf(bob, room, "many")?.[0], { n: limits.presenceSessionsTold + 4 });
+  expect(statesOf(bob, room, "many")).toHaveLength(limits.presenceSessionsTold);
+  many[0]?.send({ frame: "presence", room, state: { n: "first" } });
+  await until(() => statesOf(bob, room, "many")?.[0], { n: "first" });
+});
+
+test("[P7] two processes are one room: the first answer holds those of the other one too", async () => {
+  const room = newRoom();
+  const near = await enter(room, { id: "near" });
+  const far = await enter(room, { id: "far", url: there });
+  expect(idsIn(far, room)).toEqual(["far", "near"]);
+  expect(presenceFrames(far.frames, room)).toHaveLength(1);
+  await until(() => idsIn(near, room), ["far", "near"]);
+  for (let n = 0; n < 5; n++) {
+    near.send({ frame: "presence", room, state: { n } });
+    await until(() => statesOf(far, room, "near"), [{ n }]);
+  }
+  // One participant with a window on either.
+  const other = await enter(room, { id: "far" }, { window: 2 });
+  for (const stream of [near, far, other])
+    await until(() => statesOf(stream, room, "far"), [{ window: 2 }, { of: "far" }]);
+  far.send({ frame: "presence", room, state: null });
+  for (const stream of [near, other]) await until(() => statesOf(stream, room, "far"), [{ window: 2 }]);
+  near.send({ frame: "presence", room, state: null });
+  await until(() => idsIn(other, room), ["far"]);
+});
+
+test("[P7] a connection that carries presence is cut: what was missed is learned when it is back", async () => {
+  const room = newRoom();
+  const [near, far] = [await enter(room, { id: "near" }), await enter(room, { id: "far", url: there })];
+  await until(() => idsIn(near, room), ["far", "near"]);
+  const cut = await app.sql(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where (query like 'listen holdfast_presence%' or query like 'select pg_notify%') and datname = current_database()`,
+  );
+  expect(cut.length).toBeGreaterThan(1);
+  near.send({ frame: "presence", room, state: { while: "cut" } });
+  const late = await enter(room, { id: "late", url: there });
+  for (const stream of [near, far, late]) await until(() => idsIn(stream, room), ["far", "late", "near"]);
+  await until(() => statesOf(late, room, "near"), [{ while: "cut" }]);
+});
+
+test("[P8] a process that is killed leaves ghosts for a short while only", async () => {
+  const room = newRoom();
+  const near = await enter(room, { id: "near" });
+  const child = spawn(
+    process.execPath,
+    [
+      "--conditions=holdfast-source",
+      "--import",
+      "tsx",
+      fileURLToPath(new URL("../../testing/server-process.ts", import.meta.url)),
+      JSON.stringify({ databaseUrl: app.databaseUrl, adminToken: ADMIN, port: 0, presenceTimes }),
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  try {
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout.once("data", (line: Buffer) => resolve((JSON.parse(line.toString()) as { url: string }).url));
+      child.once("exit", () => reject(new Error("The process ended.")));
+    });
+    await enter(room, { id: "ghost", url });
+    await until(() => idsIn(near, room), ["ghost", "near"]);
+    // A living process is not forgotten, however long nothing happens.
+    await pause(presenceTimes.silentMs * 1.5);
+    expect(idsIn(near, room)).toEqual(["ghost", "near"]);
+    const killed = performance.now();
+    child.kill("SIGKILL");
+    await until(() => idsIn(near, room), ["near"]);
+    expect(performance.now() - killed).toBeLessThan(presenceTimes.silentMs + presenceTimes.beatMs + 2_000);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {
+  const room = newRoom();
+  const near = await enter(room, { id: "near" });
+  const third = await app.another();
+  const [ann, bob] = [
+    await enter(room, { id: "ann", clientId: "tab", url: third.server.url }),
+    await enter(room, { id: "bob", clientId: "tab", url: third.server.url }),
+  ];
+  await until(() => idsIn(near, room), ["ann", "bob", "near"]);
+  const begun = performance.now();
+  const stopped = third.server.close();
+  expect([(await ann.closed).code, (await bob.closed).code]).toEqual([1012, 1012]);
+  const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
+  await until(() => idsIn(near, room), ["ann", "near"]);
+  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 2_000);
+  await stopped;
+  await pause(GRACE_MS);
+  expect(told(near, room).flatMap(({ left }) => left)).toEqual(["agent:bob"]);
+  expect(roomOf(near, room).get("agent:ann")?.sessions).toEqual([
+    { session: sessionOf(back), clientId: "tab", state: { back: true } },
+  ]);
+});
+
+test("[P9] who does not read a busy room is let go, and delays nobody", async () => {
+  const room = newRoom();
+  const [slow, quick] = [await enter(room, { id: "slow" }), await enter(room, { id: "quick" })];
+  const raw = (slow.socket as unknown as { _socket: { pause(): void; resume(): void } })._socket;
+  raw.pause();
+  const rooms = [room];
+  const writers = await Promise.all(Array.from({ length: 8 }, (_, n) => enter(room, { id: `w${n}`, rooms })));
+  const isGone = () => presenceFrames(quick.frames, room).some(({ left }) => left.includes("agent:slow"));
+  // The kernel takes some megabytes before the server has to keep anything.
+  for (let n = 0; n < 500 && !isGone(); n++) {
+    for (const writer of writers) writer.send({ frame: "presence", room, state: { n, t: "x".repeat(4_000) } });
+    await pause(50);
+  }
+  expect(isGone()).toBe(true);
+  raw.resume();
+  // It may have been cut off before it could read the reason.
+  expect([1006, 4409]).toContain((await slow.closed).code);
+  writers[0]?.send({ frame: "presence", room, state: { last: true } });
+  await until(() => statesOf(quick, room, "w0"), [{ last: true }]);
+}, 60_000);
+
+test("[P9] a first answer longer than what a slow reader may keep waiting closes nobody", async () => {
+  const room = newRoom();
+  const rooms = [room];
+  const state = { t: "x".repeat(4_000) };
+  const people = await Promise.all(
+    Array.from({ length: 300 }, (_, n) => open(room, { id: `p${n}`, rooms, url: n % 2 ? there : here })),
+  );
+  for (const stream of people) stream.send({ frame: "presence", room, state });
+  const late = await open(room, { id: "late" });
+  await until(() => idsIn(people[0] as TestStream, room).length, 300, 20_000);
+  late.send({ frame: "presence", room, state });
+  const first = await late.next("presence");
+  expect(first.joined).toHaveLength(301);
+  expect(JSON.stringify(first).length).toBeGreaterThan(limits.slowReaderBytes);
+  await until(() => people.filter((stream) => idsIn(stream, room).length === 301).length, 300, 20_000);
+  expect(late.socket.readyState).toBe(late.socket.OPEN);
+});
+
+test("[P10] nothing of presence is in the log, or in any table", async () => {
+  const room = newRoom();
+  const before = Number((await app.call("GET", "/v1/log?limit=1")).body.stamp);
+  const ann = await enter(room, { id: "ann" }, { needle: "in a haystack" });
+  const tables = await app.sql<{ name: string }>(
+    "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'holdfast'",
+  );
+  expect(tables.length).toBeGreaterThan(5);
+  for (const { name } of tables)
+    expect(await app.sql(`select 1 from ${name} as t where t::text like '%haystack%'`)).toEqual([]);
+  ann.send({ frame: "presence", room, state: null });
+  ann.send({ frame: "ping", n: 1 });
+  await ann.next("pong");
+  expect((await app.call("GET", "/v1/log?limit=1")).body.stamp).toBe(before);
+});

@@ -1,0 +1,424 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createPresenceMesh, type PresenceMesh, type PresenceMessage } from "./presence-mesh.ts";
+
+const TIMES = { graceMs: 500, beatMs: 1_000, silentMs: 4_000, settleMs: 150 };
+const ROOM = "1 deck:a";
+
+const someone = (session: string, participantId = session, state = "{}", clientId: string | null = null) => ({
+  session,
+  clientId,
+  participantKind: "user" as const,
+  participantId,
+  state,
+});
+
+/** Processes that hear each other in order, unless a message is lost. */
+function world(names: readonly string[], isLost: () => boolean = () => false) {
+  let now = 1_000_000;
+  const alive = new Map<string, PresenceMesh>();
+  const said: { from: string; message: PresenceMessage }[] = [];
+  const start = (name: string) => {
+    const mesh = createPresenceMesh(name, TIMES);
+    mesh.listening(now);
+    alive.set(name, mesh);
+    return mesh;
+  };
+  for (const name of names) start(name);
+  const speak = (from: string, messages: readonly PresenceMessage[]) => {
+    for (const message of messages) {
+      said.push({ from, message });
+      // As on the wire: nobody shares a value with another process.
+      for (const mesh of alive.values()) if (!isLost()) mesh.receive(from, JSON.parse(JSON.stringify(message)), now);
+    }
+  };
+  /** Lets everybody say what they have to say, until nobody has. */
+  const talk = () => {
+    for (let round = 0; round < 20 && [...alive.values()].some(({ hasOutgoing }) => hasOutgoing); round++)
+      for (const [name, mesh] of alive) speak(name, mesh.outgoing());
+  };
+  const pass = (ms: number) => {
+    now += ms;
+    for (const mesh of alive.values()) mesh.tick(now);
+  };
+  const beat = () => {
+    now += TIMES.beatMs;
+    for (const mesh of alive.values()) {
+      mesh.tick(now);
+      mesh.beat(now);
+    }
+    talk();
+  };
+  const mesh = (name: string) => alive.get(name) as PresenceMesh;
+  return {
+    mesh,
+    start,
+    talk,
+    pass,
+    beat,
+    said,
+    alive,
+    now: () => now,
+    say: (name: string, session: string, ...more: string[]) => mesh(name).say(ROOM, someone(session, ...more), now),
+    kill: (name: string) => void alive.delete(name),
+    stop: (name: string) => {
+      const messages = mesh(name).outgoing();
+      alive.delete(name);
+      speak(name, [...messages, { kind: "bye" }]);
+    },
+    seen: (name: string, room = ROOM) =>
+      mesh(name)
+        .everybody(room)
+        .flatMap((sessions) => sessions.map(({ session, state }) => (state === "{}" ? session : `${session}${state}`)))
+        .sort(),
+  };
+}
+
+test("[P7] who enters a room first in its process learns who is there, and the others hear of it", () => {
+  const w = world(["x", "y", "z"]);
+  w.say("x", "a");
+  w.say("x", "b");
+  w.talk();
+  w.say("y", "c");
+  expect(w.mesh("y").isSettled(ROOM, w.now())).toBe(false);
+  w.talk();
+  expect([w.seen("x"), w.seen("y"), w.seen("z")]).toEqual([["a", "b", "c"], ["a", "b", "c"], []]);
+  w.mesh("x").say(ROOM, someone("a", "a", '{"n":1}'), w.now());
+  w.mesh("y").leave(ROOM, "c");
+  w.talk();
+  expect([w.seen("x"), w.seen("y")]).toEqual([['a{"n":1}', "b"], []]);
+});
+
+test("[P7] the first in a room waits for processes that have rooms, and for nobody else; never for long", () => {
+  const w = world(["x", "y"]);
+  w.say("x", "a");
+  w.talk();
+  // Young processes do not know who else is there.
+  expect([w.mesh("x").isSettled(ROOM, w.now()), w.mesh("x").isSettled(ROOM, w.now() + 150)]).toEqual([false, true]);
+  for (let n = 0; n < 3; n++) w.beat();
+  w.mesh("y").say("1 deck:b", someone("c"), w.now());
+  expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(false);
+  w.talk();
+  expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
+  const alone = world(["x"]);
+  for (let n = 0; n < 3; n++) alone.beat();
+  alone.say("x", "a");
+  expect(alone.mesh("x").isSettled(ROOM, alone.now())).toBe(true);
+});
+
+test("[P7] a process without rooms says nothing, and one that nobody shares a room with says no changes", () => {
+  const w = world(["x", "y"]);
+  w.say("x", "a");
+  w.talk();
+  w.mesh("y").say("1 deck:other", someone("c"), w.now());
+  w.talk();
+  w.said.length = 0;
+  w.mesh("x").say(ROOM, someone("a", "a", '{"n":1}'), w.now());
+  w.talk();
+  expect(w.said).toEqual([]);
+  w.mesh("x").leave(ROOM, "a");
+  w.mesh("y").leave("1 deck:other", "c");
+  for (let n = 0; n < 5; n++) w.beat();
+  expect(w.said).toEqual([]);
+});
+
+test("[P7] a change that was lost is asked for: by the next change, or by the next heartbeat", () => {
+  let loses = false;
+  const w = world(["x", "y"], () => loses);
+  w.say("x", "a");
+  w.say("y", "c");
+  w.talk();
+  loses = true;
+  w.say("x", "a", "a", '{"n":1}');
+  w.talk();
+  loses = false;
+  expect(w.seen("y")).toEqual(["a", "c"]);
+  w.say("x", "b");
+  w.talk();
+  expect(w.seen("y")).toEqual(['a{"n":1}', "b", "c"]);
+  loses = true;
+  w.mesh("x").leave(ROOM, "b");
+  w.talk();
+  loses = false;
+  w.beat();
+  expect(w.seen("y")).toEqual(['a{"n":1}', "c"]);
+});
+
+test("[P7] a process that was cut off asks everybody when it hears again", () => {
+  let loses = false;
+  const w = world(["x", "y"], () => loses);
+  w.say("x", "a");
+  w.say("y", "c");
+  w.talk();
+  loses = true;
+  w.say("x", "a2", "a");
+  w.say("y", "d");
+  w.talk();
+  loses = false;
+  w.mesh("y").listening(w.now());
+  w.talk();
+  for (const name of ["x", "y"]) expect(w.seen(name)).toEqual(["a", "a2", "c", "d"]);
+});
+
+test("[P8] a process that is killed is forgotten when it was silent for long, and not before", () => {
+  const w = world(["x", "y"]);
+  w.say("x", "a");
+  w.say("y", "c");
+  w.talk();
+  w.beat();
+  w.kill("x");
+  for (let n = 0; n < 4; n++) w.beat();
+  expect(w.seen("y")).toEqual(["a", "c"]);
+  w.beat();
+  expect(w.seen("y")).toEqual(["c"]);
+});
+
+test("[P8] who was asleep forgets nobody before it has listened again", () => {
+  const w = world(["x", "y"]);
+  w.say("x", "a");
+  w.say("y", "c");
+  w.talk();
+  w.beat();
+  w.mesh("y").news(ROOM);
+  w.pass(10 * TIMES.silentMs);
+  w.beat();
+  expect([w.seen("y"), w.mesh("y").news(ROOM)]).toEqual([["a", "c"], undefined]);
+  w.kill("x");
+  for (let n = 0; n < 6; n++) w.beat();
+  expect(w.seen("y")).toEqual(["c"]);
+});
+
+test("[P8] what a process held that says goodbye is shown for the grace, so that its clients come back unseen", () => {
+  const w = world(["x", "y", "z"]);
+  w.say("x", "a", "ann", "{}", "tab");
+  w.say("x", "b", "bob", "{}", "tab");
+  w.say("y", "c");
+  w.talk();
+  w.mesh("y").news(ROOM);
+  w.stop("x");
+  expect(w.seen("y")).toEqual(["a", "b", "c"]);
+  w.say("z", "a2", "ann", "{}", "tab");
+  w.talk();
+  const back = w.mesh("y").news(ROOM);
+  expect([back?.joined, back?.left, back?.updated.map(([one]) => one?.session)]).toEqual([[], [], ["a2"]]);
+  w.pass(TIMES.graceMs);
+  expect(w.mesh("y").news(ROOM)).toEqual({ joined: [], updated: [], left: ["user:bob"] });
+  expect([w.seen("y"), w.seen("z")]).toEqual([
+    ["a2", "c"],
+    ["a2", "c"],
+  ]);
+});
+
+test("[P5] grace: a broken session goes when it is over, and stays when its socket speaks before", () => {
+  const w = world(["x", "y"]);
+  w.say("x", "a", "ann", "{}", "tab");
+  w.say("y", "c");
+  w.talk();
+  w.mesh("x").breakOff(ROOM, "a", w.now());
+  w.pass(TIMES.graceMs - 1);
+  w.talk();
+  expect(w.seen("y")).toEqual(["a", "c"]);
+  w.say("x", "a", "ann", "{}", "tab");
+  w.pass(TIMES.graceMs);
+  expect(w.seen("x")).toEqual(["a", "c"]);
+  w.mesh("x").breakOff(ROOM, "a", w.now());
+  w.pass(TIMES.graceMs);
+  w.talk();
+  expect(w.seen("y")).toEqual(["c"]);
+});
+
+test("[P5] a device that comes back in another process takes the place of its broken session everywhere", () => {
+  const w = world(["x", "y", "z"]);
+  w.say("x", "a", "ann", "{}", "tab");
+  w.say("z", "c");
+  w.talk();
+  w.mesh("z").news(ROOM);
+  w.mesh("x").breakOff(ROOM, "a", w.now());
+  w.say("y", "a2", "ann", "{}", "tab");
+  w.talk();
+  for (const name of ["y", "z"]) expect(w.seen(name)).toEqual(["a2", "c"]);
+  expect(w.seen("x")).toEqual([]);
+  expect(w.mesh("z").news(ROOM)).toMatchObject({ joined: [], left: [] });
+});
+
+test("[P2] of two that speak in the same moment, in one process or in two, the later one spoke last", () => {
+  const w = world(["x", "y"]);
+  w.say("y", "c");
+  const order = () =>
+    w
+      .mesh("y")
+      .everybody(ROOM)
+      .find(([one]) => one?.participantId === "ann")
+      ?.map(({ session }) => session);
+  for (const [process, session] of [
+    ["x", "a2"],
+    ["x", "a1"],
+    ["y", "a0"],
+    ["x", "a2"],
+  ] as const) {
+    w.say(process, session, "ann", String(w.said.length));
+    w.talk();
+    expect(order()?.[0]).toBe(session);
+  }
+  expect(order()).toEqual(["a2", "a0", "a1"]);
+});
+
+test("[P7] who leaves and is back before the others were told says it once", () => {
+  const w = world(["x", "y"]);
+  w.say("x", "a");
+  w.say("y", "c");
+  w.talk();
+  w.said.length = 0;
+  w.mesh("x").leave(ROOM, "a");
+  w.say("x", "a");
+  expect(w.mesh("x").outgoing()).toMatchObject([{ kind: "whole", asks: true, attendees: [{ session: "a" }] }]);
+});
+
+test("[P7] what was missed is not asked for with every change that follows", () => {
+  let loses = false;
+  const w = world(["x", "y"], () => loses);
+  w.say("x", "a");
+  w.say("y", "c");
+  w.talk();
+  loses = true;
+  w.say("x", "b");
+  w.talk();
+  w.said.length = 0;
+  // Only the answers are lost.
+  for (let n = 0; n < 5; n++) {
+    w.say("x", "a", "a", String(n));
+    for (const message of w.mesh("x").outgoing()) w.mesh("y").receive("x", message, w.now());
+    w.talk();
+  }
+  expect(w.said.map(({ message }) => message)).toEqual([{ kind: "ask", room: ROOM, of: "x" }]);
+});
+
+test("[P8] nobody waits for a process that said goodbye", () => {
+  const w = world(["x", "y"]);
+  for (let n = 0; n < 3; n++) w.beat();
+  w.say("x", "a");
+  w.talk();
+  w.say("y", "c");
+  w.stop("x");
+  expect(w.mesh("y").isSettled(ROOM, w.now())).toBe(true);
+  w.mesh("y").say("1 deck:b", someone("d"), w.now());
+  expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
+});
+
+test("[P7] heartbeats of many rooms come in parts, each of which stands alone", () => {
+  const w = world(["x", "y"]);
+  for (let n = 0; n < 120; n++) w.mesh("x").say(`1 deck:${n}`, someone(`s${n}`), w.now());
+  w.talk();
+  w.said.length = 0;
+  w.beat();
+  expect(w.said.map(({ message }) => message.kind === "beat" && message.rooms.length)).toEqual([50, 50, 20]);
+});
+
+const ROOMS = [ROOM, "1 deck:b"];
+const NAMES = ["x", "y", "z"];
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constant("say" as const), who: fc.nat(8), room: fc.nat(1), state: fc.nat(2) }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("leave" as const), who: fc.nat(8), room: fc.nat(1) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("break" as const), who: fc.nat(8), room: fc.nat(1) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("talk" as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.nat(400) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("beat" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("relisten" as const), process: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("end" as const), process: fc.nat(2), kindly: fc.boolean() }) },
+);
+
+test("[P7] whatever is lost and whoever dies: after some heartbeats everybody sees all who live, and nobody else", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), fc.infiniteStream(fc.nat(99)), fc.nat(40), (steps, dice, loss) => {
+      let isCalm = false;
+      const w = world(NAMES, () => !isCalm && (dice.next().value as number) < loss);
+      let generation = 0;
+      const names = [...NAMES];
+      /** Room → session → its process, state. */
+      const live = ROOMS.map(() => new Map<string, { process: string; state: string }>());
+      const sessionOf = (who: number) => ({ session: `s${who}@${names[who % 3]}`, process: names[who % 3] as string });
+      const clientViews = new Map<string, Map<string, string>>();
+      const follow = () => {
+        for (const [process, mesh] of w.alive)
+          for (const room of ROOMS) {
+            if (!mesh.everybody(room).length) {
+              clientViews.delete(`${process} ${room}`);
+              continue;
+            }
+            const view = clientViews.get(`${process} ${room}`);
+            const news = mesh.news(room);
+            if (!view) {
+              clientViews.set(`${process} ${room}`, viewOf(mesh, room));
+              continue;
+            }
+            for (const sessions of [...(news?.joined ?? []), ...(news?.updated ?? [])])
+              view.set(`user:${sessions[0]?.participantId}`, JSON.stringify(sessions));
+            for (const participant of news?.left ?? []) view.delete(participant);
+            expect(view).toEqual(viewOf(mesh, room));
+          }
+      };
+      for (const one of steps) {
+        switch (one.do) {
+          case "say": {
+            const { session, process } = sessionOf(one.who);
+            const [room, state] = [ROOMS[one.room] as string, String(one.state)];
+            w.mesh(process).say(room, someone(session, `p${one.who % 4}`, state, `d${one.who % 2}`), w.now());
+            live[one.room]?.set(session, { process, state });
+            break;
+          }
+          case "leave":
+          case "break": {
+            const { session, process } = sessionOf(one.who);
+            if (one.do === "leave") w.mesh(process).leave(ROOMS[one.room] as string, session);
+            else w.mesh(process).breakOff(ROOMS[one.room] as string, session, w.now());
+            live[one.room]?.delete(session);
+            break;
+          }
+          case "talk":
+            w.talk();
+            break;
+          case "pass":
+            w.pass(one.ms);
+            break;
+          case "beat":
+            w.beat();
+            break;
+          case "relisten":
+            w.mesh(names[one.process] as string).listening(w.now());
+            break;
+          case "end": {
+            const process = names[one.process] as string;
+            if (one.kindly) w.stop(process);
+            else w.kill(process);
+            for (const room of live)
+              for (const [session, { process: holder }] of room) if (holder === process) room.delete(session);
+            names[one.process] = `${NAMES[one.process]}${++generation}`;
+            w.start(names[one.process] as string);
+            break;
+          }
+        }
+        follow();
+      }
+      isCalm = true;
+      for (let n = 0; n < 8; n++) {
+        w.beat();
+        follow();
+      }
+      ROOMS.forEach((room, i) => {
+        const there = [...(live[i] ?? [])].map(([session, { state }]) => `${session}${state}`).sort();
+        const holders = new Set([...(live[i]?.values() ?? [])].map(({ process }) => process));
+        for (const name of names)
+          expect([room, name, w.seen(name, room)]).toEqual([room, name, holders.has(name) ? there : []]);
+      });
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+const viewOf = (mesh: PresenceMesh, room: string) =>
+  new Map(
+    mesh.everybody(room).map((sessions) => [`user:${sessions[0]?.participantId}`, JSON.stringify(sessions)] as const),
+  );

@@ -1,0 +1,191 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Attendee, createPresenceRoom, type RoomNews } from "./presence-room.ts";
+
+let clock = 0;
+const ann = (session: string, state = "{}", clientId: string | null = null): Attendee => ({
+  session,
+  clientId,
+  participantKind: "user",
+  participantId: "ann",
+  state,
+  spokeAt: ++clock,
+});
+const bob = (...given: Parameters<typeof ann>): Attendee => ({ ...ann(...given), participantId: "bob" });
+const told = (news: RoomNews | undefined) =>
+  news && {
+    joined: news.joined.map((sessions) => sessions.map(({ session }) => session)),
+    updated: news.updated.map((sessions) => sessions.map(({ session }) => session)),
+    left: news.left,
+  };
+const changes = { joined: [], updated: [], left: [] };
+
+test("[P2] a participant joins once, with its sessions inside, the one that spoke last first", () => {
+  const room = createPresenceRoom();
+  room.say(ann("a1"));
+  expect(told(room.news())).toEqual({ ...changes, joined: [["a1"]] });
+  room.say(ann("a2"));
+  expect(told(room.news())).toEqual({ ...changes, updated: [["a2", "a1"]] });
+  room.say(ann("a1"));
+  expect(told(room.news())).toEqual({ ...changes, updated: [["a1", "a2"]] });
+  room.leave("a1");
+  expect(told(room.news())).toEqual({ ...changes, updated: [["a2"]] });
+  room.leave("a2");
+  expect(told(room.news())).toEqual({ ...changes, left: ["user:ann"] });
+  expect(room.everybody()).toEqual([]);
+  room.say(ann("a2"));
+  expect(told(room.news())).toEqual({ ...changes, joined: [["a2"]] });
+});
+
+test("[P2] what was said and taken back in between is not told", () => {
+  const room = createPresenceRoom();
+  room.say(ann("a1"));
+  room.leave("a1");
+  expect(room.news()).toBeUndefined();
+  room.say(ann("a1"));
+  room.news();
+  room.leave("a1");
+  room.say(ann("a1"));
+  expect(told(room.news())).toEqual({ ...changes, updated: [["a1"]] });
+  expect(room.news()).toBeUndefined();
+});
+
+test("[P3] of many states the last one is told", () => {
+  const room = createPresenceRoom();
+  for (let n = 0; n < 30; n++) room.say(ann("a1", `{"n":${n}}`));
+  expect(room.news()?.joined[0]?.map(({ state }) => state)).toEqual(['{"n":29}']);
+});
+
+test("[P3] the very same said again is no news, unless another session spoke meanwhile", () => {
+  const room = createPresenceRoom();
+  const first = ann("a1", '{"x":1}');
+  expect(room.isSaid(first)).toBe(false);
+  room.say(first);
+  expect([room.isSaid(first), room.isSaid({ ...first, state: "{}" })]).toEqual([true, false]);
+  expect(room.isSaid({ ...first, participantId: "bob" })).toBe(false);
+  room.say(ann("a2"));
+  expect(room.isSaid(first)).toBe(false);
+  room.breakOff("a2");
+  expect(room.isSaid({ ...first, session: "a2" })).toBe(false);
+});
+
+test("[P5] a broken session is shown; its device's next session takes its place, without leaving", () => {
+  const room = createPresenceRoom();
+  room.say(ann("a1", "{}", "tab"));
+  room.news();
+  expect(room.breakOff("a1")).toBe(true);
+  expect(room.news()).toBeUndefined();
+  expect(told({ ...changes, joined: room.everybody() })?.joined).toEqual([["a1"]]);
+  expect(room.say(ann("a2", "{}", "tab"))).toEqual(["a1"]);
+  expect(told(room.news())).toEqual({ ...changes, updated: [["a2"]] });
+});
+
+test("[P5] another device, another participant, and one that does not say which device it is, take nobody's place", () => {
+  const room = createPresenceRoom();
+  room.say(ann("a1", "{}", "tab"));
+  room.say(ann("a0"));
+  room.breakOff("a1");
+  room.breakOff("a0");
+  for (const other of [ann("a2", "{}", "other"), ann("a3"), bob("b1", "{}", "tab")])
+    expect(room.say(other)).toEqual([]);
+  expect(room.has("a1") && room.has("a0")).toBe(true);
+});
+
+test("[P5] a session that breaks when its device is back already is gone; one that was there before is not its return", () => {
+  const room = createPresenceRoom();
+  room.say(ann("a1", "{}", "tab"));
+  room.say(ann("a2", "{}", "tab"));
+  expect([room.breakOff("a1"), room.has("a1")]).toEqual([false, false]);
+  room.say(ann("a3", "{}", "tab"));
+  expect([room.breakOff("a3"), room.has("a3")]).toEqual([true, true]);
+});
+
+test("[P5] a broken session that speaks again lives", () => {
+  const room = createPresenceRoom();
+  const first = ann("a1", "{}", "tab");
+  room.say(first);
+  room.breakOff("a1");
+  room.say(first);
+  expect(room.say(ann("a2", "{}", "tab"))).toEqual([]);
+  expect(room.has("a1")).toBe(true);
+});
+
+test("[P2] a socket that goes on as somebody else has left as who it was", () => {
+  const room = createPresenceRoom();
+  room.say(ann("s1"));
+  room.news();
+  room.say(bob("s1"));
+  expect(told(room.news())).toEqual({ joined: [["s1"]], updated: [], left: ["user:ann"] });
+});
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("say" as const), at: fc.nat(5), state: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("leave" as const), at: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("breakOff" as const), at: fc.nat(5) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("tell" as const) }) },
+);
+
+test("[P2] whoever follows the changes knows who is there", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      const room = createPresenceRoom();
+      const view = new Map<string, readonly Attendee[]>();
+      const live = new Map<string, Attendee>();
+      const nameOf = (sessions: readonly Attendee[]) => `${sessions[0]?.participantKind}:${sessions[0]?.participantId}`;
+      let now = 0;
+      const tell = () => {
+        const news = room.news();
+        for (const sessions of news?.joined ?? []) {
+          expect(view.has(nameOf(sessions))).toBe(false);
+          view.set(nameOf(sessions), sessions);
+        }
+        for (const sessions of news?.updated ?? []) {
+          expect(view.has(nameOf(sessions))).toBe(true);
+          view.set(nameOf(sessions), sessions);
+        }
+        for (const participant of news?.left ?? []) expect(view.delete(participant)).toBe(true);
+      };
+      for (const one of steps) {
+        if (one.do === "tell") {
+          tell();
+          continue;
+        }
+        // Three participants with two sessions each, some of the same device.
+        const session = `s${one.at}`;
+        if (one.do === "say") {
+          const attendee: Attendee = {
+            session,
+            clientId: one.at % 4 === 3 ? null : `d${one.at % 3}`,
+            participantKind: "user",
+            participantId: `p${one.at % 3}`,
+            state: String(one.state),
+            spokeAt: ++now,
+          };
+          room.say(attendee);
+          live.set(session, attendee);
+        } else {
+          room[one.do](session);
+          live.delete(session);
+        }
+        for (const { session: alive } of live.values()) expect(room.has(alive)).toBe(true);
+      }
+      tell();
+      expect([...view.values()].map((sessions) => sessions[0]?.participantId).sort()).toEqual(
+        room
+          .everybody()
+          .map((sessions) => sessions[0]?.participantId)
+          .sort(),
+      );
+      for (const sessions of room.everybody()) {
+        expect(view.get(nameOf(sessions))).toEqual(sessions);
+        expect([...sessions].sort((a, b) => b.spokeAt - a.spokeAt)).toEqual(sessions);
+        // Of a device that is back nothing broken is left.
+        for (const one of sessions)
+          for (const other of sessions)
+            if (one !== other && one.clientId !== null && one.clientId === other.clientId && live.has(one.session))
+              expect(live.has(other.session) || other.spokeAt > one.spokeAt).toBe(true);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
