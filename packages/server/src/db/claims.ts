@@ -299,7 +299,8 @@ export async function touchClaim(db: Transaction, world: number, id: string, sil
 /** Claims that a token made end with it, after a while when it does. */
 export async function revokeClaims(tx: Transaction, tokenIds: readonly string[], graceSeconds = 0): Promise<void> {
   await tx.query(
-    `update holdfast.claim set revoked_at = clock_timestamp() + make_interval(secs => $2) where token = any($1::text[]) and ended_at is null`,
+    `update holdfast.claim set revoked_at = least(coalesce(revoked_at, 'infinity'), clock_timestamp() + make_interval(secs => $2))
+     where token = any($1::text[]) and ended_at is null`,
     [tokenIds, graceSeconds],
   );
 }
