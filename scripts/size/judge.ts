@@ -3,6 +3,8 @@ import type { BundleSize } from "./measure.ts";
 export type Budget = {
   /** What a page may load at once, gzipped. */
   bytes: number;
+  /** What it may load later, all together, gzipped. */
+  laterBytes?: number;
   /** Packages that may be in no part of it. */
   never?: string[];
   /** Packages that a page loads only when it asks for them. */
@@ -15,6 +17,9 @@ export function judgeSize(budget: Budget, size: BundleSize): string[] {
   return [
     ...(size.bytes > budget.bytes
       ? [`is ${kilobytes(size.bytes)}, ${kilobytes(size.bytes - budget.bytes)} too much`]
+      : []),
+    ...(budget.laterBytes !== undefined && size.laterBytes > budget.laterBytes
+      ? [`loads ${kilobytes(size.laterBytes)} later, ${kilobytes(size.laterBytes - budget.laterBytes)} too much`]
       : []),
     ...never
       .filter((name) => [...size.packages, ...size.laterPackages].includes(name))

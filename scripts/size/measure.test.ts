@@ -30,6 +30,14 @@ test("a bundle over its budget is refused", async () => {
   expect(judgeSize({ bytes: 1024 }, size)).toEqual([expect.stringMatching(/^is 3\d\.\d KB, \d\d\.\d KB too much$/)]);
 });
 
+test("what is loaded later has a budget too", async () => {
+  const size = await measure(`export const store = () => import("dexie");`);
+  expect(judgeSize({ bytes: 1024, laterBytes: 50 * 1024 }, size)).toEqual([]);
+  expect(judgeSize({ bytes: 1024, laterBytes: 10 * 1024 }, size)).toEqual([
+    expect.stringMatching(/^loads 3\d\.\d KB later, 2\d\.\d KB too much$/),
+  ]);
+});
+
 test("a package that must not be in it is refused, wherever it is", async () => {
   const size = await measure(`import { Type } from "typebox"; export const text = Type.String();`);
   expect(judgeSize({ bytes: 1e6, never: ["typebox"] }, size)).toEqual(["contains typebox"]);

@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { AskAgent } from "./ask-agent.tsx";
 import { AttentionList } from "./attention-list.tsx";
 import { ConflictList } from "./conflict-list.tsx";
 import { Deck } from "./deck.tsx";
@@ -6,6 +7,7 @@ import { DeckPicker } from "./deck-picker.tsx";
 import { ImportProgress } from "./import-progress.tsx";
 import { NetworkSwitch } from "./network-switch.tsx";
 import { NoDeck } from "./no-deck.tsx";
+import { Peers } from "./peers.tsx";
 import { SecondWindow } from "./second-window.tsx";
 import { Source } from "./source.tsx";
 import { useQuery, useRecord } from "./sync.ts";
@@ -25,6 +27,7 @@ export function App({ person }: { person: string }) {
     <>
       <header className="top">
         <span className="wordmark">Holdfast</span>
+        {deckId && <Peers deckId={deckId} />}
         <SyncLine />
         <NetworkSwitch person={person} />
       </header>
@@ -36,6 +39,7 @@ export function App({ person }: { person: string }) {
           <AttentionList />
           {deckId && <ImportProgress deckId={deckId} />}
           <SecondWindow person={person} deckId={deckId} />
+          {deckId && <AskAgent deckId={deckId} />}
         </div>
         {deckId && <Deck key={deckId} deckId={deckId} />}
         {deck && <Source deck={deck} />}

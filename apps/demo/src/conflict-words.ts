@@ -8,7 +8,12 @@ export const fieldName = (field: string): string => fieldNames[field] ?? field;
 export function conflictSentence(conflict: Conflict, writer: string, slide: string): string {
   if (conflict.theirs === null) return `You changed ${slide}, and ${writer} deleted it meanwhile.`;
   if (conflict.action === "delete") return `You deleted ${slide}, and ${writer} changed it meanwhile.`;
-  return `You and ${writer} both changed the ${listed(conflict.fields.map(fieldName))} of ${slide}.`;
+  const what = `the ${listed(conflict.fields.map(fieldName))} of ${slide}`;
+  if (conflict.reason === "stale") return `You and ${writer} both changed ${what}.`;
+  // A claim stood against it: nobody need have changed anything.
+  return conflict.holders.length > 0
+    ? `You changed ${what}, and ${writer} had it by then.`
+    : `You changed ${what}, and your turn had ended by then.`;
 }
 
 /** How the slide was called before either side touched it; what it is called now may be what the quarrel is about. */

@@ -1,7 +1,8 @@
 import { useCallback, useRef, useState } from "react";
+import { roomOf } from "./peers.tsx";
 import { SlideCard } from "./slide-card.tsx";
 import { moveSlide, orderAtEnd } from "./slide-order.ts";
-import { useClient, useMutation, useQuery } from "./sync.ts";
+import { useClient, useMutation, useMyPresence, useQuery } from "./sync.ts";
 import { Undo, type Undoable } from "./undo.tsx";
 import { useHasRows } from "./use-has-rows.ts";
 
@@ -16,6 +17,8 @@ export function Deck({ deckId }: { deckId: string }) {
     samePlaces,
   );
   const hasRows = useHasRows();
+  const [, say] = useMyPresence(roomOf(deckId), AT_NO_SLIDE);
+  const goTo = useCallback((slide: string | null) => say({ slide }), [say]);
   const [newId, setNewId] = useState<string>();
   const [deleted, setDeleted] = useState<Undoable>();
   const forgetDeleted = useCallback(() => setDeleted(undefined), []);
@@ -61,12 +64,14 @@ export function Deck({ deckId }: { deckId: string }) {
           <SlideCard
             key={id}
             id={id}
+            deckId={deckId}
             number={at + 1}
             isFirst={at === 0}
             isLast={at === places.length - 1}
             isNew={id === newId}
             move={move}
             remove={removeSlide}
+            goTo={goTo}
           />
         ))}
       </ol>
@@ -77,6 +82,8 @@ export function Deck({ deckId }: { deckId: string }) {
     </section>
   );
 }
+
+const AT_NO_SLIDE = { slide: null };
 
 /** A slide whose text changes keeps its place: only the card itself has to render. */
 function samePlaces(a: readonly { id: string; order: number }[], b: readonly { id: string; order: number }[]): boolean {

@@ -8,12 +8,26 @@ interface Props {
   readonly className: string;
   /** Enter saves instead of beginning a new line. */
   readonly oneLine?: boolean;
+  /** Somebody else edits it. */
+  readonly isLocked: boolean;
+  /** Of the element that says who. */
+  readonly describedBy: string;
   readonly fieldRef?: Ref<HTMLTextAreaElement>;
   commit(text: string, readAt: number): void;
 }
 
 /** Text that is read like text and edited by clicking into it. It grows with what it holds. */
-export function EditableText({ label, value, placeholder, className, oneLine, fieldRef, commit }: Props) {
+export function EditableText({
+  label,
+  value,
+  placeholder,
+  className,
+  oneLine,
+  isLocked,
+  describedBy,
+  fieldRef,
+  commit,
+}: Props) {
   const draft = useDraft(value, commit);
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     // While a word is being composed (Japanese, accents), Enter and Escape belong to the composition.
@@ -38,6 +52,8 @@ export function EditableText({ label, value, placeholder, className, oneLine, fi
         value={draft.text}
         placeholder={placeholder}
         spellCheck
+        readOnly={isLocked}
+        aria-describedby={isLocked ? describedBy : undefined}
         onChange={(event) => draft.type(oneLine ? event.target.value.replace(/\s*\n\s*/g, " ") : event.target.value)}
         onBlur={draft.save}
         onKeyDown={onKeyDown}

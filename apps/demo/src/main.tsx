@@ -1,6 +1,7 @@
 import "./styles/base.css";
 import "./styles/board.css";
 import "./styles/panels.css";
+import "./styles/people.css";
 import { SyncProvider } from "@holdfast/react";
 import { createClient } from "@holdfast/sdk";
 import { StrictMode } from "react";

@@ -2,5 +2,19 @@ import { createHooks } from "@holdfast/react";
 import type { BoardSchema } from "./schema.ts";
 
 /** The hooks, with this board's types. */
-export const { useAttention, useClient, useConflicts, useMutation, usePending, useQuery, useRecord, useSyncStatus } =
-  createHooks<BoardSchema>();
+export const {
+  useAttention,
+  useClaim,
+  useClaims,
+  useClient,
+  useConflicts,
+  useMutation,
+  useMyPresence,
+  useOthers,
+  usePending,
+  usePresenceStatus,
+  useQuery,
+  useRecord,
+  useSelf,
+  useSyncStatus,
+} = createHooks<BoardSchema>();

@@ -1,4 +1,4 @@
-import type { ModelName, ModelSchema, RecordClaims, SeenClaim, SyncError } from "@holdfast/sdk";
+import type { LeaseRef, ModelName, ModelSchema, RecordClaims, SeenClaim, SyncError } from "@holdfast/sdk";
 import { useCallback, useEffect, useMemo, useReducer } from "react";
 import { type ClaimView, claimView, type HookClaimOptions, sharedClaim } from "./shared-claim.ts";
 import { useClient } from "./use-client.ts";
@@ -29,7 +29,12 @@ export interface ClaimState {
   readonly remainingMs: number;
   /** Why the last claim failed or was lost. */
   readonly error: SyncError | undefined;
+  /** While it is mine: give it to writes, `update(id, patch, { claim: lease })`, and what the claim did not last for becomes a conflict. */
+  readonly lease: LeaseRef | undefined;
   readonly claim: () => void;
+  /** Claims with `preempt`, past the line: takes it from an agent at once, where this participant may. */
+  readonly takeOver: () => void;
+  /** Gives it up, or leaves the line; writes under it reach the server first. */
   readonly release: () => void;
 }
 
@@ -72,7 +77,7 @@ export const useClaim: UseClaim<ModelSchema> = (model, id, { field, auto = false
     };
   }, [client, model, id, field]);
   const state = useSource(subscribe, read);
-  const { lease, ...shown } = state;
+  const { lease } = state;
 
   const [, again] = useReducer((n: number) => n + 1, 0);
   const ticks = tick && lease !== undefined;
@@ -85,10 +90,16 @@ export const useClaim: UseClaim<ModelSchema> = (model, id, { field, auto = false
   const claim = useCallback(() => {
     if (isAsked) find().claim(options);
   }, [find, isAsked, options]);
+  const takeOver = useCallback(() => {
+    if (!isAsked) return;
+    // Whoever waits already asks anew: past the line.
+    if (claimView(client, model, id, field).phase === "waiting") find().release();
+    find().claim({ ...options, preempt: true });
+  }, [client, model, id, field, find, isAsked, options]);
   const release = useCallback(() => {
     if (isAsked) find().release();
   }, [find, isAsked]);
-  return { ...shown, remainingMs: lease?.remainingMs() ?? 0, claim, release };
+  return { ...state, remainingMs: lease?.remainingMs() ?? 0, claim, takeOver, release };
 };
 
 function stateOf(view: ClaimView, { state, holders }: RecordClaims, field: string | undefined) {

@@ -6,6 +6,7 @@ import { type CompanyLater, companyLater } from "./api/company-later.ts";
 import { drained } from "./api/drain.ts";
 import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
+import { arrived } from "./api/on-the-way.ts";
 import type { ModelName } from "./api/row-types.ts";
 import { sameFields } from "./api/same.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
@@ -86,7 +87,11 @@ export function createClientOn<const S extends ModelSchema>(
   const company = companyLater(
     async () =>
       (await load()).openCompany(
-        { newName: () => dice.id(), write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions) },
+        {
+          newName: () => dice.id(),
+          write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions),
+          arrived: (key, isMeant) => arrived(engine.store, key, isMeant),
+        },
         { engine, server, stream, clock, dice },
       ),
     engine,

@@ -1,4 +1,4 @@
-import { type Failure, type LocalErrorCode, localFailure } from "./core/failure.ts";
+import { type Failure, type LocalErrorCode, type LossReason, localFailure } from "./core/failure.ts";
 import type { Claim } from "./protocol/claim.ts";
 import type { CommitReceipt } from "./protocol/commit.ts";
 import type { RequiredCapability } from "./protocol/error.ts";
@@ -21,6 +21,8 @@ export class SyncError extends Error {
   readonly requiredCapability: RequiredCapability | undefined;
   /** For `claim_conflict` and `claim_lost`: who holds the record. */
   readonly claims: readonly Claim[] | undefined;
+  /** For a lease that was lost: why. */
+  readonly reason: LossReason | undefined;
 
   constructor(failure: Failure, options?: { cause?: unknown }) {
     super(failure.message, options);
@@ -34,6 +36,7 @@ export class SyncError extends Error {
     this.receipt = failure.receipt;
     this.requiredCapability = failure.requiredCapability;
     this.claims = failure.claims;
+    this.reason = failure.reason;
   }
 }
 

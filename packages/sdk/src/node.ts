@@ -24,7 +24,7 @@ export type {
   Where,
 } from "./api/sync-client.ts";
 export type { LeaseRef, Write, WriteOptions } from "./api/write-api.ts";
-export type { LossReason } from "./core/claims.ts";
+export type { LossReason } from "./core/failure.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export type { ClientOptions } from "./options.ts";
 export type { Claim } from "./protocol/claim.ts";

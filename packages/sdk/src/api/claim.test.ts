@@ -298,6 +298,21 @@ test("[U11] several watch one record as one, all ids of a moment go in one frame
   expect(client.claims.of("slide", "m499")).toMatchObject({ state: "known" });
 });
 
+test("[U11] a model that the token may not read is not asked for again, and the line goes on without it", async () => {
+  const { client, settle, line, clock } = await start();
+  line.forbidden.add("slide");
+  client.claims.watch("slide", ["s1"]);
+  for (let i = 0; i < 10; i++) {
+    await settle();
+    clock.advance(2_000);
+  }
+  await settle();
+  expect(line.asked.socket).toBe(2);
+  expect(client.status().name).toBe("online");
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "unknown", why: "denied" });
+  expect(() => client.claims.watch("slyde" as never, ["s1"])).toThrowError(/no model slyde/);
+});
+
 test("[U15] what cannot be loaded is said, tried again, and keeps nothing else from working", async () => {
   let loads = 0;
   const company = () => (++loads < 3 ? Promise.reject(new TypeError("Failed to fetch")) : import("./company.ts"));
@@ -336,4 +351,22 @@ test("[U16] without a socket the log is asked for, and the client is online", as
   await settle();
   expect(slides.get("s1")).toMatchObject({ title: "Ben" });
   expect(line.asked.socket).toBe(0);
+});
+
+test("[U9] a lease that is given up is held until what was written under it has reached the server", async () => {
+  const { slides, server, settle } = await start();
+  const lease = await slides.claim("s1");
+  const write = slides.update("s1", { title: "Last words" }, { claim: lease });
+  await lease.release();
+  await settle();
+  expect((await write.receipt).status).toBe("confirmed");
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});
+
+test("[U1] a record that was just made is claimed once it is there", async () => {
+  const { slides, server, settle } = await start();
+  slides.create({ title: "New" }, { id: "s2" });
+  const lease = await slides.claim("s2");
+  await settle();
+  expect(server.claims.of("slide", "s2").claims).toMatchObject([{ id: lease.id, actor: "ann" }]);
 });

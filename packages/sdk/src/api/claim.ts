@@ -1,5 +1,8 @@
-import { type ClaimNews, type LossReason, remainingMs, targetKey } from "../core/claims.ts";
-import { knownFailure } from "../core/failure.ts";
+import { type ClaimNews, remainingMs, targetKey } from "../core/claims.ts";
+import { knownFailure, type LossReason } from "../core/failure.ts";
+import type { MutationOperation } from "../core/mutation.ts";
+import { recordKey } from "../core/tables.ts";
+
 import type { CompanyLoop } from "../engine/company.ts";
 import { localError, SyncError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
@@ -13,6 +16,8 @@ type Listener = (news: ClaimNews) => void;
 export interface LeaseDesk {
   readonly newName: () => string;
   readonly write: (operation: AskedOperation, options: WriteOptions) => Write;
+  /** Resolves when such writes to a record have reached the server, or were refused. */
+  readonly arrived: (recordKey: string, isMeant: (operation: MutationOperation) => boolean) => Promise<void>;
 }
 
 /** The leases that the app holds or waits for, each by its own name. */
@@ -72,7 +77,10 @@ export class Leases {
             return;
         }
       });
-      loop.dispatch({ type: "claimed", target, terms, lease, queue });
+      // What this client has just made is not there yet.
+      void this.#desk.arrived(recordKey(target), isCreate).then(() => {
+        if (this.#listeners.has(lease)) loop.dispatch({ type: "claimed", target, terms, lease, queue });
+      });
     });
   }
 
@@ -90,7 +98,7 @@ export class Leases {
     const released = new Promise<void>((resolve) => {
       toldReleased = resolve;
     });
-    const lost = new Promise<ReturnType<typeof lossOf>>((resolve) => {
+    const lost = new Promise<SyncError>((resolve) => {
       this.#listeners.set(lease, (news) => {
         if (news.kind !== "lost" && news.kind !== "released") return;
         this.#listeners.delete(lease);
@@ -102,12 +110,19 @@ export class Leases {
         resolve(loss);
       });
     });
-    const release = () => {
+    let releasing: Promise<void> | undefined;
+    /** What was written under the claim gets there under the claim: it is held, and renewed, until then. */
+    async function giveUp(): Promise<void> {
+      await Promise.race([desk.arrived(recordKey({ model, id: recordId }), ({ claim }) => claim === id), released]);
       if (!isOver) {
         isOver = true;
         loop.dispatch({ type: "left", lease });
       }
-      return released;
+      await released;
+    }
+    const release = () => {
+      releasing ??= giveUp();
+      return releasing;
     };
     const write = (operation: Omit<AskedOperation, "model" | "id">, options = {}) =>
       desk.write({ ...operation, model, id: recordId }, { ...options, claim: { id, model, recordId } });
@@ -133,6 +148,8 @@ export class Leases {
   }
 }
 
+const isCreate = ({ action }: MutationOperation): boolean => action === "create";
+
 const SAYS: Record<LossReason, string> = {
   deadline: "No answer came in time to renew the claim: somebody else may hold it.",
   expired: "The claim ended, since it was not renewed.",
@@ -145,6 +162,4 @@ const SAYS: Record<LossReason, string> = {
   closed: "The client was closed, and what it held was released.",
 };
 
-function lossOf(reason: LossReason): SyncError & { readonly reason: LossReason } {
-  return Object.assign(new SyncError(knownFailure("claim_lost", SAYS[reason])), { reason });
-}
+const lossOf = (reason: LossReason): SyncError => new SyncError(knownFailure("claim_lost", SAYS[reason], { reason }));

@@ -1,4 +1,4 @@
-import type { LossReason } from "../core/claims.ts";
+import type { Ignorance } from "../core/watched.ts";
 import type { SyncError } from "../errors.ts";
 import type { Claim } from "../protocol/claim.ts";
 import type { JsonObject } from "../protocol/json.ts";
@@ -35,8 +35,8 @@ export interface Lease<S extends ModelSchema = ModelSchema, M extends ModelName<
   readonly fence: number;
   /** Aborts when the lease is lost, with the error that says why. Give it to whatever is done under the lease. */
   readonly signal: AbortSignal;
-  /** Resolves when the lease is lost, with the error that says why; not when it is released. */
-  readonly lost: Promise<SyncError & { readonly reason: LossReason | undefined }>;
+  /** Resolves when the lease is lost, with the error whose `reason` says why; not when it is released. */
+  readonly lost: Promise<SyncError>;
   /** How long the lease may be relied on if no further answer comes; 0: not any more. */
   remainingMs(): number;
   /** Writes under the claim: if it was lost meanwhile, nothing is overwritten, and the write becomes a conflict. */
@@ -44,7 +44,10 @@ export interface Lease<S extends ModelSchema = ModelSchema, M extends ModelName<
   delete(options?: Omit<WriteOptions, "claim">): Write;
   archive(options?: Omit<WriteOptions, "claim">): Write;
   unarchive(options?: Omit<WriteOptions, "claim">): Write;
-  /** Gives it up; resolves when the server has heard of it, or the claim has ended by itself. */
+  /**
+   * Gives it up, after the writes that were made under it have reached the server; resolves when the server has heard of
+   * it, or the claim has ended by itself.
+   */
   release(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -58,10 +61,11 @@ export type SeenClaim = Claim & {
 export interface RecordClaims {
   /**
    * `known`: as the server has it. `unknown` says nothing, not even that the record is free: it is not watched, the
-   * answer is on its way, no stream is open, or more than 500 records of the model are watched and this one is older.
+   * answer is on its way, no stream is open, more than 500 records of the model are watched and this one is older, or
+   * the token may not see it.
    */
   readonly state: "known" | "unknown";
-  readonly why?: "not-watched" | "asking" | "line" | "too-many";
+  readonly why?: Ignorance;
   /** Who holds it: one for the whole record, or several for fields. */
   readonly holders: readonly SeenClaim[];
   /** Who waits, the next one first. */

@@ -1,5 +1,6 @@
 import type { CompanyFrame } from "../core/company.ts";
 import { knownFailure } from "../core/failure.ts";
+import { tableOf } from "../core/tables.ts";
 import type { Engine } from "../engine/engine.ts";
 import { localError, SyncError } from "../errors.ts";
 import { limits } from "../protocol/limits.ts";
@@ -82,7 +83,11 @@ export function companyLater(load: () => Promise<Company>, engine: Engine): Comp
   return {
     claim: async (model, id, options = {}) => (company ?? (await get())).claim(model, id, options),
     claims: {
-      watch: (model, ids) => eventually((made) => made.watch(model, ids)),
+      watch(model, ids) {
+        if (!Object.hasOwn(engine.store.getState().models, tableOf(model)))
+          throw new SyncError(knownFailure("unknown_model", `There is no model ${model}.`, { param: "model" }));
+        return eventually((made) => made.watch(model, ids));
+      },
       of: (model, id) => company?.claimsOf(model, id) ?? NOT_YET,
     },
     presence(name) {

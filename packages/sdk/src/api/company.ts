@@ -1,5 +1,5 @@
 import type { CompanyFrame } from "../core/company.ts";
-import { knowledgeOf } from "../core/watched.ts";
+import { type Ignorance, knowledgeOf } from "../core/watched.ts";
 import { type CompanyLoop, type CompanyWorld, companyLoop } from "../engine/company.ts";
 import type { Claim } from "../protocol/claim.ts";
 import { type LeaseDesk, Leases } from "./claim.ts";
@@ -23,7 +23,7 @@ export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
   const leases = new Leases(desk, () => loop);
   const loop: CompanyLoop = companyLoop(world, (lease, news) => leases.tell(lease, news));
   const seen = new WeakMap<Claim, SeenClaim>();
-  const answers = new Map<string, { readonly of: object | string; readonly answer: RecordClaims }>();
+  const answers = new WeakMap<object, { readonly me: string | undefined; readonly answer: RecordClaims }>();
 
   const asSeen = (claim: Claim): SeenClaim => {
     const isMine = `${claim.participantKind}:${claim.actor}` === loop.state().line.participant;
@@ -49,15 +49,16 @@ export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
     claimsOf(model, id) {
       const { watched, line } = loop.state();
       const known = knowledgeOf(watched, line.live, model, id);
-      const key = `${model}/${id}`;
-      const of = known.state === "known" ? known.claims : known.why;
-      const before = answers.get(key);
-      if (before?.of === of) return before.answer;
-      const answer: RecordClaims =
-        known.state === "known"
-          ? { state: "known", holders: known.claims.map(asSeen), queue: known.queue.map(asSeen) }
-          : { state: "unknown", why: known.why, holders: [], queue: [] };
-      answers.set(key, { of, answer });
+      if (known.state === "unknown") return IGNORANCE[known.why];
+      // The server tells the whole state each time, in a list of its own: the same list is the same answer.
+      const before = answers.get(known.claims);
+      if (before && before.me === line.participant) return before.answer;
+      const answer: RecordClaims = {
+        state: "known",
+        holders: known.claims.map(asSeen),
+        queue: known.queue.map(asSeen),
+      };
+      answers.set(known.claims, { me: line.participant, answer });
       return answer;
     },
     room: roomsOn(loop),
@@ -69,3 +70,14 @@ export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
     close: loop.close,
   };
 }
+
+const nothing = (why: Ignorance): RecordClaims => ({ state: "unknown", why, holders: [], queue: [] });
+
+/** One object for each reason: views compare by identity. */
+const IGNORANCE: Readonly<Record<Ignorance, RecordClaims>> = {
+  "not-watched": nothing("not-watched"),
+  line: nothing("line"),
+  asking: nothing("asking"),
+  "too-many": nothing("too-many"),
+  denied: nothing("denied"),
+};

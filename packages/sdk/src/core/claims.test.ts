@@ -211,6 +211,15 @@ test.each(losses)("[U4] a renewal that is answered with %s ends the lease at onc
   expect(world.last("l1")).toEqual({ kind: "lost", reason });
 });
 
+test("[U4] a stream that says that the token was revoked ends the lease", () => {
+  const world = new World();
+  world.claim("l1");
+  world.settle();
+  const error = { frame: "error", type: "authentication_error", code: "token_revoked", message: "said" } as const;
+  world.dispatch({ type: "heard", frame: error });
+  expect(world.last("l1")).toEqual({ kind: "lost", reason: "revoked" });
+});
+
 test("[U4] an expired token ends no lease: another one is asked for, and the lease lasts until its deadline", () => {
   const world = new World();
   world.claim("l1");

@@ -1,6 +1,6 @@
 import type { Claim, ClaimBody, ClaimStatus } from "../protocol/claim.ts";
 import { limits } from "../protocol/limits.ts";
-import { type Failure, knownFailure, readFailure } from "./failure.ts";
+import { type Failure, knownFailure, type LossReason, readFailure } from "./failure.ts";
 import { type Reply, verdictOf } from "./outcome.ts";
 import { hurried, isDue, type Pace, type Wait, waitAfter } from "./retry.ts";
 import { recordKey } from "./tables.ts";
@@ -88,19 +88,6 @@ interface Flight {
   readonly queue: boolean;
   readonly sent: Instant;
 }
-
-/** Why a lease is over that its user did not give up. */
-export type LossReason =
-  /** No answer came in time to renew it. */
-  | "deadline"
-  /** How the claim ended on the server. */
-  | Exclude<ClaimStatus, "active" | "queued">
-  /** The server does not know it as this participant's any more. */
-  | "refused"
-  | "revoked"
-  /** The page was put away, and it was released so that nobody waits for it. */
-  | "hidden"
-  | "closed";
 
 export type ClaimNews =
   | { readonly kind: "granted"; readonly claimId: string; readonly fence: number }
@@ -258,6 +245,15 @@ export function doubted(turn: ClaimTurn): void {
   }
 }
 
+/** The token was revoked, and with it every claim that was made with it; no answer will come that could say so. */
+export function revoked(turn: ClaimTurn): void {
+  for (const [key, hold] of turn.holds) {
+    if (hold.stage.phase !== "held") continue;
+    if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
+    lost(turn, key, "revoked");
+  }
+}
+
 /** The page or the client goes: whoever waits for what it holds should not have to wait for its end. */
 export function letGo(turn: ClaimTurn, reason: "hidden" | "closed"): void {
   for (const [key, hold] of turn.holds) {
@@ -383,12 +379,15 @@ function hear(turn: ClaimTurn, key: string, claim: Claim, flight: Flight): void 
   if (!hold) return;
   const { stage } = hold;
   if (claim.status === "active") {
-    if (flight.what === "poll" || claim.expiresInMs === undefined) return grantedUnseen(turn, key, hold, claim.id);
-    const { fence = 0, expiresInMs: ttlMs } = claim;
+    if (flight.what === "poll") return grantedUnseen(turn, key, hold, claim.id);
+    const { fence = 0, expiresInMs: ttlMs = 0 } = claim;
     const held = { phase: "held", claimId: claim.id, fence, sent: flight.sent, ttlMs, check: false } as const;
     if (stage.phase === "held" && stage.claimId !== claim.id) return lost(turn, key, "refused");
     // An answer that took as long as the lease grants nothing that could be relied on: it is asked once more.
-    if (stage.phase !== "held" && remainingMs(held, turn.now) === 0) return grantedUnseen(turn, key, hold, claim.id);
+    if (stage.phase !== "held" && remainingMs(held, turn.now) === 0) {
+      grantedUnseen(turn, key, hold, claim.id);
+      return later(turn, key, 0);
+    }
     turn.holds.set(key, { ...hold, stage: held, told: undefined });
     return handOver(turn, key);
   }

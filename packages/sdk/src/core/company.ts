@@ -3,7 +3,7 @@ import { closeCodes } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import * as claims from "./claims.ts";
-import { type Failure, knownFailure, readFailure } from "./failure.ts";
+import { type Failure, readFailure } from "./failure.ts";
 import type { Reply } from "./outcome.ts";
 import * as presence from "./presence.ts";
 import * as watched from "./watched.ts";
@@ -83,7 +83,7 @@ export function companyStep(
   hearClaims(turn, event, state.line);
   claims.goOn(turn);
   const now = event.now.at;
-  const looking = hearWatched(state.watched, event, state.line);
+  const looking = hearWatched(state, event);
   const looked = line.live ? watched.sayWatched(looking, now) : { watched: looking, frames: [] };
   const rooms = presence.presenceDue(hearPresence(state, event), line.live, now);
   const frames = [...looked.frames, ...rooms.frames];
@@ -120,6 +120,7 @@ function hearClaims(turn: claims.ClaimTurn, event: CompanyEvent, before: Line): 
     case "answered":
       return claims.answered(turn, event.key, event.n, event.reply);
     case "heard":
+      if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.revoked(turn);
       return event.frame.frame === "claim" ? claims.told(turn, event.frame.claim) : undefined;
     case "line":
       // What was told while nobody listened was missed.
@@ -141,10 +142,12 @@ function hearClaims(turn: claims.ClaimTurn, event: CompanyEvent, before: Line): 
   }
 }
 
-function hearWatched(before: watched.Watched, event: CompanyEvent, line: Line): watched.Watched {
+function hearWatched({ watched: before, line, complaint }: CompanyState, event: CompanyEvent): watched.Watched {
   if (event.type === "watch") return watched.watch(before, event.model, event.ids, event.now.at);
   if (event.type === "unwatch") return watched.unwatch(before, event.model, event.ids, event.now.at);
   if (event.type === "heard" && event.frame.frame === "claims") return watched.heardClaims(before, event.frame);
+  const denied = event.type === "lineClosed" && REFUSING.has(event.code) && complaint?.requiredCapability?.model;
+  if (denied && complaint?.param !== "room") return watched.denied(before, denied, event.now.at);
   const cut = event.type === "line" && event.line.live !== line.live;
   return cut ? watched.forgotten(before) : before;
 }
@@ -157,14 +160,18 @@ function hearPresence(
   if (event.type === "entered") return presence.entered(before, event.room, now);
   if (event.type === "stated") return presence.stated(before, event.room, event.state, now);
   if (event.type === "leftRoom") return presence.leftRoom(before, event.room, now);
-  if (event.type === "heard" && event.frame.frame === "presence") return presence.heardPresence(before, event.frame);
-  if (event.type === "lineClosed" && event.code === closeCodes.forbidden)
-    return presence.lineWent(before, now, complaint ?? OUT_OF_REACH);
+  if (event.type === "heard" && event.frame.frame === "presence")
+    return presence.heardPresence(before, event.frame, line.participant);
+  if (event.type === "lineClosed") {
+    const denied = REFUSING.has(event.code) && complaint?.param === "room" ? complaint : undefined;
+    return denied ? presence.roomDenied(before, denied, now) : before;
+  }
   if (event.type !== "line" || event.line.live === line.live) return before;
-  return event.line.live ? presence.lineCame(before, now) : presence.lineWent(before, now, undefined);
+  return event.line.live ? presence.lineCame(before, now) : presence.lineWent(before, now);
 }
 
-const OUT_OF_REACH = knownFailure("capability_scope_denied", "The token's scope does not cover this room.");
+/** Codes of a line that was closed for what was asked on it. */
+const REFUSING: ReadonlySet<number> = new Set([closeCodes.forbidden, closeCodes.badFrame]);
 
 function complaintAfter(before: Failure | undefined, event: CompanyEvent): Failure | undefined {
   if (event.type === "heard" && event.frame.frame === "error") return readFailure(event.frame, 403);

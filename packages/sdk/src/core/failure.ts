@@ -1,4 +1,4 @@
-import type { Claim } from "../protocol/claim.ts";
+import type { Claim, ClaimStatus } from "../protocol/claim.ts";
 import type { CommitReceipt } from "../protocol/commit.ts";
 import type { RequiredCapability } from "../protocol/error.ts";
 import { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "../protocol/error-codes.ts";
@@ -17,6 +17,19 @@ const localCodes = {
 } as const satisfies Record<string, readonly [Remedy, string]>;
 export type LocalErrorCode = keyof typeof localCodes;
 
+/** Why a lease is over that its user did not give up. */
+export type LossReason =
+  /** No answer came in time to renew it. */
+  | "deadline"
+  /** How the claim ended on the server. */
+  | Exclude<ClaimStatus, "active" | "queued">
+  /** The server does not know it as this participant's any more. */
+  | "refused"
+  | "revoked"
+  /** The page was put away, and it was released so that nobody waits for it. */
+  | "hidden"
+  | "closed";
+
 /** An error as data: what a `SyncError` is made of, kept with a refused write across reloads. */
 export interface Failure {
   readonly code: ErrorCode | LocalErrorCode | (string & {});
@@ -30,6 +43,7 @@ export interface Failure {
   readonly requiredCapability?: RequiredCapability | undefined;
   readonly receipt?: CommitReceipt | undefined;
   readonly claims?: readonly Claim[] | undefined;
+  readonly reason?: LossReason | undefined;
 }
 
 export function localFailure(code: LocalErrorCode, message?: string): Failure {

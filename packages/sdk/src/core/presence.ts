@@ -24,8 +24,9 @@ export interface Room {
   readonly peers: ReadonlyMap<string, Peer>;
   /** While the line is gone: when those who were there are no longer shown. */
   readonly dropAt: number | undefined;
-  /** The server does not let this token in. It is not asked again before the app does. */
+  /** The server does not let this token in, and when it said so. */
   readonly denied: Failure | undefined;
+  readonly deniedAt: number;
 }
 
 export type Rooms = ReadonlyMap<string, Room>;
@@ -41,19 +42,22 @@ export const noPresence: PresenceState = { rooms: new Map(), saidAt: Number.NEGA
 const PACE_MS = 1_000 / limits.presencePerSecond;
 /** A view that is taken away is often put back in a moment: the others should not see it blink. */
 const LINGER_MS = 250;
+/** Another token may have come. It is not tried with every view that opens: each time costs the line. */
+const DENIED_MS = 60_000;
 
 /** Somebody in the app comes in; they all are one to the others. */
 export function entered(presence: PresenceState, name: string, now: number): PresenceState {
   const room = presence.rooms.get(name) ?? NEW_ROOM;
   const sayAt = room.phase === "outside" ? now : room.sayAt;
   const stakes = room.stakes + 1;
-  return withRoom(presence, name, { ...room, stakes, sayAt, leaveAt: undefined, denied: undefined });
+  const denied = now - room.deniedAt < DENIED_MS ? room.denied : undefined;
+  return withRoom(presence, name, { ...room, stakes, sayAt, leaveAt: undefined, denied });
 }
 
 /** Says something of this client; the last one counts, and replaces what was said before. */
 export function stated(presence: PresenceState, name: string, state: JsonObject, now: number): PresenceState {
   const room = presence.rooms.get(name);
-  return room ? withRoom(presence, name, { ...room, state, sayAt: room.sayAt ?? now, denied: undefined }) : presence;
+  return room ? withRoom(presence, name, { ...room, state, sayAt: room.sayAt ?? now }) : presence;
 }
 
 export function leftRoom(presence: PresenceState, name: string, now: number): PresenceState {
@@ -69,22 +73,35 @@ export function lineCame(presence: PresenceState, now: number): PresenceState {
 }
 
 /** What was heard stands still for a moment, so that a cut does not flicker, and goes then: nobody is shown for ever. */
-export function lineWent(presence: PresenceState, now: number, refused: Failure | undefined): PresenceState {
+export function lineWent(presence: PresenceState, now: number): PresenceState {
   return eachRoom(presence, (room) => {
-    // The server closes a line that asks for a room out of its reach: asking again would close the next one, too.
-    const denied = refused && room.phase === "entering" ? refused : room.denied;
     const dropAt = room.peers.size > 0 ? (room.dropAt ?? now + limits.presenceGraceMs) : undefined;
-    return { ...room, phase: "outside", sayAt: undefined, dropAt, denied };
+    return { ...room, phase: "outside", sayAt: undefined, dropAt };
   });
+}
+
+/**
+ * The server closes a line that asks for a room out of its reach: asking again would close the next one, too. It names
+ * the room, unless that is none, or one too many: then it is one of those that were just being entered.
+ */
+export function roomDenied(presence: PresenceState, failure: Failure, now: number): PresenceState {
+  const named = failure.requiredCapability?.syncGroup;
+  const isNamed = named !== undefined && presence.rooms.has(named);
+  return eachRoom(presence, (room, name) =>
+    (isNamed ? name === named : room.phase === "entering") ? { ...room, denied: failure, deniedAt: now } : room,
+  );
 }
 
 export function heardPresence(
   presence: PresenceState,
   { room: name, joined, updated, left }: PresenceFrame,
+  me: string | undefined,
 ): PresenceState {
   const room = presence.rooms.get(name);
   if (!room || room.phase === "outside") return presence;
-  // The first frame holds all who are there; those that follow say what changed.
+  // The first frame holds all who are there, oneself too; those that follow say what changed. One that was on its way
+  // when the room was left and entered again is neither.
+  if (room.phase === "entering" && !joined.some(({ participant }) => participant === me)) return presence;
   const peers = new Map(room.phase === "entering" ? [] : room.peers);
   for (const participant of left) peers.delete(participant);
   for (const peer of [...joined, ...updated]) peers.set(peer.participant, peer);
@@ -100,7 +117,10 @@ export function presenceDue(
   let presence = before;
   const frames: FrameUp[] = [];
   for (const [name, room] of before.rooms) {
-    if (room.leaveAt !== undefined && room.leaveAt <= now) {
+    if (room.leaveAt !== undefined && room.leaveAt <= now && room.denied) {
+      // Kept, so that whoever comes next still knows.
+      presence = withRoom(presence, name, { ...room, leaveAt: undefined });
+    } else if (room.leaveAt !== undefined && room.leaveAt <= now) {
       if (live && room.phase !== "outside") frames.push({ frame: "presence", room: name, state: null });
       const rooms = new Map(presence.rooms);
       rooms.delete(name);
@@ -142,6 +162,7 @@ const NEW_ROOM: Room = {
   peers: new Map(),
   dropAt: undefined,
   denied: undefined,
+  deniedAt: Number.NEGATIVE_INFINITY,
 };
 
 const withRoom = (presence: PresenceState, name: string, room: Room): PresenceState => ({
@@ -149,7 +170,7 @@ const withRoom = (presence: PresenceState, name: string, room: Room): PresenceSt
   rooms: new Map(presence.rooms).set(name, room),
 });
 
-const eachRoom = (presence: PresenceState, change: (room: Room) => Room): PresenceState => ({
+const eachRoom = (presence: PresenceState, change: (room: Room, name: string) => Room): PresenceState => ({
   ...presence,
-  rooms: new Map([...presence.rooms].map(([name, room]) => [name, change(room)])),
+  rooms: new Map([...presence.rooms].map(([name, room]) => [name, change(room, name)])),
 });

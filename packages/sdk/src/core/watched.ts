@@ -23,6 +23,8 @@ export interface WatchedModel {
   readonly said: string | undefined;
   /** When it is asked for anew. */
   readonly dueAt: number | undefined;
+  /** When the server closed the line because the token may not read the model. */
+  readonly deniedAt: number | undefined;
 }
 
 /** By lower-case model name. */
@@ -32,6 +34,7 @@ export type Watched = ReadonlyMap<string, WatchedModel>;
 const GATHER_MS = 20;
 /** What nobody looks at any more is often looked at again in a moment. */
 const LINGER_MS = 1_000;
+const DENIED_MS = 60_000;
 
 export function watch(watched: Watched, model: string, ids: readonly string[], now: number): Watched {
   const before = watched.get(tableOf(model)) ?? {
@@ -40,10 +43,13 @@ export function watch(watched: Watched, model: string, ids: readonly string[], n
     known: new Map(),
     said: undefined,
     dueAt: undefined,
+    deniedAt: undefined,
   };
+  // Another token may have come. It is not tried with every view that opens: each time costs the line.
+  const deniedAt = before.deniedAt !== undefined && now - before.deniedAt > DENIED_MS ? undefined : before.deniedAt;
   const looking = new Map(before.looking);
   for (const id of ids) looking.set(id, (looking.get(id) ?? 0) + 1);
-  return changed(watched, { ...before, looking, dueAt: sooner(before.dueAt, now + GATHER_MS) });
+  return changed(watched, { ...before, looking, deniedAt, dueAt: sooner(before.dueAt, now + GATHER_MS) });
 }
 
 export function unwatch(watched: Watched, model: string, ids: readonly string[], now: number): Watched {
@@ -65,6 +71,11 @@ export function forgotten(watched: Watched): Watched {
   );
 }
 
+export function denied(watched: Watched, model: string, now: number): Watched {
+  const before = watched.get(tableOf(model));
+  return before ? changed(watched, { ...before, deniedAt: now }) : watched;
+}
+
 export function heardClaims(watched: Watched, { model, id, claims, queue }: ClaimsFrame): Watched {
   const before = watched.get(tableOf(model));
   if (!before?.looking.has(id)) return watched;
@@ -76,6 +87,7 @@ export function sayWatched(watched: Watched, now: number): { watched: Watched; f
   let next = watched;
   const frames: FrameUp[] = [];
   for (const each of watched.values()) {
+    if (each.deniedAt !== undefined) continue;
     if (each.dueAt !== undefined ? each.dueAt > now : each.said !== undefined || each.looking.size === 0) continue;
     const ids = watchedIds(each);
     const said = ids.join("/");
@@ -87,18 +99,24 @@ export function sayWatched(watched: Watched, now: number): { watched: Watched; f
 }
 
 export const watchDueAt = (watched: Watched): readonly (number | undefined)[] =>
-  [...watched.values()].map(({ dueAt }) => dueAt);
+  [...watched.values()].map(({ dueAt, deniedAt }) => (deniedAt === undefined ? dueAt : undefined));
 
 export type Knowledge =
   | ({ readonly state: "known" } & KnownClaims)
-  /** `asking`: the answer is on its way. `line`: no stream is open. `too-many`: others of the model were asked for later. */
-  | { readonly state: "unknown"; readonly why: "not-watched" | "line" | "asking" | "too-many" };
+  | { readonly state: "unknown"; readonly why: Ignorance };
+
+/**
+ * `asking`: the answer is on its way; it stays away when the record is not there for this token. `line`: no stream is
+ * open. `too-many`: others of the model were asked for later. `denied`: the token may not read the model.
+ */
+export type Ignorance = "not-watched" | "line" | "asking" | "too-many" | "denied";
 
 export function knowledgeOf(watched: Watched, live: boolean, model: string, id: string): Knowledge {
   const each = watched.get(tableOf(model));
   const known = each?.known.get(id);
   if (live && known && each?.looking.has(id)) return { state: "known", ...known };
   if (!each?.looking.has(id)) return { state: "unknown", why: "not-watched" };
+  if (each.deniedAt !== undefined) return { state: "unknown", why: "denied" };
   if (!live) return { state: "unknown", why: "line" };
   return { state: "unknown", why: watchedIds(each).includes(id) ? "asking" : "too-many" };
 }

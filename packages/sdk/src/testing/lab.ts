@@ -31,7 +31,7 @@ export class Line {
   readonly answers: (Reply | "lost" | "held back")[] = [];
   /** Tokens that are refused, whatever is asked. */
   readonly badTokens = new Set<string>();
-  /** Rooms that the server does not let it into. */
+  /** Rooms and models that the server does not let it into. */
   readonly forbidden = new Set<string>();
   up = true;
   socketUp = true;
@@ -94,6 +94,13 @@ const DENIED = {
   request_id: "req_lab",
   doc_url: "http://lab.test/docs/errors#capability_scope_denied",
 } as const;
+
+const needed = (model: string, syncGroup: string) => ({
+  can: "read" as const,
+  model,
+  syncGroup,
+  scope: `${model}.read`,
+});
 
 /** Counted over all laboratories of a test: a client that is reloaded into another must not repeat names. */
 let namesMade = 0;
@@ -264,6 +271,10 @@ function labStream(server: ModelServer, line: Line, actor: string): Stream {
       const own = hearing;
       if (!own) return;
       line.frames.push(frame);
+      if (frame.frame === "watch" && line.forbidden.has(frame.model)) {
+        own.listener.frame({ frame: "error", ...DENIED, requiredCapability: needed(frame.model, "org:lab") });
+        return line.cut?.(4403);
+      }
       if (frame.frame === "watch") {
         const before = watched.get(frame.model) ?? [];
         watched.set(frame.model, frame.ids);
@@ -273,7 +284,7 @@ function labStream(server: ModelServer, line: Line, actor: string): Stream {
       }
       if (frame.frame !== "presence") return;
       if (line.forbidden.has(frame.room)) {
-        own.listener.frame({ frame: "error", ...DENIED });
+        own.listener.frame({ frame: "error", ...DENIED, param: "room", requiredCapability: needed("*", frame.room) });
         return line.cut?.(4403);
       }
       server.rooms.say(frame.room, session, actor, frame.state as JsonObject | null, (told) => {

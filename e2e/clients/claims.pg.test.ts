@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, test, vi } from "vitest";
+import { startPeople } from "./people.ts";
+
+const { person, agent, ask } = await startPeople();
+let made = 0;
+
+/** A record of each test's own. */
+async function slide(): Promise<string> {
+  const id = `s${++made}`;
+  await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  return id;
+}
+const online = (client: { status(): { name: string; syncId: number } }, head: number) =>
+  vi.waitFor(() => expect(client.status()).toMatchObject({ name: "online", syncId: head }), 10_000);
+const head = async () => Number((await ask("GET", "/v1/log?limit=1")).stamp);
+
+let ann: Awaited<ReturnType<typeof person>>;
+let ben: Awaited<ReturnType<typeof agent>>;
+beforeAll(async () => {
+  ann = await person("ann");
+  ben = await agent("ben");
+});
+
+test("[U1] [U6] one holds it, the other waits, is told the place, and gets it with a higher fence", async () => {
+  const id = await slide();
+  const first = await ann.client.models.slide.claim(id, { description: "Mine" });
+  await expect(ben.client.models.slide.claim(id)).rejects.toMatchObject({
+    code: "claim_conflict",
+    claims: [{ actor: "ann", participantKind: "user", description: "Mine" }],
+  });
+  const positions: number[] = [];
+  const waiting = ben.client.models.slide.claim(id, { queue: true, onPosition: (at) => positions.push(at) });
+  await vi.waitFor(() => expect(positions).toEqual([0]));
+  const began = performance.now();
+  await first.release();
+  await using second = await waiting;
+  expect(second.fence).toBeGreaterThan(first.fence);
+  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(second.remainingMs()).toBeGreaterThan(50_000);
+});
+
+test("[U6] [U16] agents claim over HTTP alone, and hear of their turn by a long poll", async () => {
+  const id = await slide();
+  const one = await agent("one", { stream: false });
+  const two = await agent("two", { stream: false });
+  const first = await one.client.models.slide.claim(id);
+  const waiting = two.client.models.slide.claim(id, { queue: true });
+  await sleep(1_500);
+  const began = performance.now();
+  await first.release();
+  const second = await waiting;
+  expect(performance.now() - began).toBeLessThan(5_000);
+  await second.update({ title: "Two" }).receipt;
+  await second.release();
+  await one.client.close();
+  await two.client.close();
+});
+
+test("[U3] a lease of two seconds is held for as long as it is wanted", async () => {
+  const id = await slide();
+  await using lease = await ann.client.models.slide.claim(id, { ttl: "2s" });
+  for (let i = 0; i < 6; i++) {
+    await sleep(800);
+    expect(lease.remainingMs()).toBeGreaterThan(0);
+    await expect(ben.client.models.slide.claim(id)).rejects.toMatchObject({ code: "claim_conflict" });
+  }
+});
+
+test("[U4] a claim that is preempted, or whose token is revoked, is lost at once", async () => {
+  const id = await slide();
+  const chief = await person("chief", { operations: ["slide.*", "claim.preempt"] });
+  const worker = await agent("worker");
+  const taken = await worker.client.models.slide.claim(id);
+  const own = await chief.client.models.slide.claim(id, { preempt: true });
+  expect(await taken.lost).toMatchObject({ code: "claim_lost", reason: "preempted" });
+  expect(taken.signal.aborted).toBe(true);
+  await own.release();
+  const again = await worker.client.models.slide.claim(id);
+  await ask("DELETE", `/v1/capabilities/${worker.tokenId}`);
+  expect((await again.lost).reason).toBe("revoked");
+  await chief.client.close();
+});
+
+test("[U10] an edit under a claim that lapsed while away is a conflict with the present holder and values", async () => {
+  const id = await slide();
+  await online(ann.client, await head());
+  const lease = await ann.client.models.slide.claim(id, { ttl: "1s" });
+  ann.client.pause();
+  const write = lease.update({ title: "Ann's" });
+  expect(await lease.lost).toMatchObject({ reason: "deadline" });
+  const theirs = await ben.client.models.slide.claim(id, { queue: true });
+  await theirs.update({ title: "Ben's" }).receipt;
+  ann.client.resume();
+  await expect(write.receipt).rejects.toMatchObject({ code: "claim_lost" });
+  await online(ann.client, await head());
+  expect(ann.client.conflicts()).toMatchObject([
+    {
+      reason: "claim_lost",
+      holders: [{ actor: "ben", participantKind: "agent" }],
+      base: { title: "Base" },
+      mine: { title: "Ann's" },
+      theirs: { title: "Ben's" },
+    },
+  ]);
+  await expect(ann.client.conflicts()[0]?.keepMine().receipt).rejects.toMatchObject({ code: "claim_conflict" });
+  expect(ann.client.conflicts()).toMatchObject([{ reason: "claim_conflict", holders: [{ actor: "ben" }] }]);
+  await theirs.release();
+  await ann.client.conflicts()[0]?.keepMine().receipt;
+  expect(ann.client.status()).toMatchObject({ conflicts: 0, attention: 0 });
+  expect(await ask("GET", `/v1/models/slide/${id}`)).toMatchObject({ data: { title: "Ann's" } });
+});
+
+test("[U9] a commit under several leases carries each on its own record", async () => {
+  const [one, two] = [await slide(), await slide()];
+  const leases = await Promise.all([one, two].map((id) => ann.client.models.slide.claim(id)));
+  const write = ann.client.commit(
+    [
+      { action: "update", model: "slide", id: one, data: { order: 1 } },
+      { action: "update", model: "slide", id: two, data: { order: 2 } },
+      { action: "create", model: "slide", id: `${two}-copy`, data: { deckId: "d1" } },
+    ],
+    { claim: leases },
+  );
+  await write.receipt;
+  const { data } = await ask("GET", `/v1/log?after=${(await head()) - 3}`);
+  expect((data as { claim: string | null }[]).map(({ claim }) => claim)).toEqual([leases[0]?.id, leases[1]?.id, null]);
+  await Promise.all(leases.map((lease) => lease.release()));
+});
+
+test("[U8] a client that is closed leaves nothing behind for others to wait for", async () => {
+  const id = await slide();
+  const guest = await agent("guest");
+  const { fence } = await guest.client.models.slide.claim(id, { ttl: "1h" });
+  await guest.client.close();
+  await using lease = await ben.client.models.slide.claim(id);
+  expect(lease.fence).toBeGreaterThan(fence);
+});
+
+test("[U11] who holds what is watched is heard, and of what is not there nothing", async () => {
+  const id = await slide();
+  await online(ann.client, await head());
+  const stop = ann.client.claims.watch("slide", [id, "nowhere"]);
+  await vi.waitFor(() => expect(ann.client.claims.of("slide", id)).toMatchObject({ state: "known", holders: [] }));
+  const lease = await ben.client.models.slide.claim(id, { field: "title" });
+  await vi.waitFor(() =>
+    expect(ann.client.claims.of("slide", id).holders).toMatchObject([{ actor: "ben", field: "title", isMine: false }]),
+  );
+  await lease.release();
+  await vi.waitFor(() => expect(ann.client.claims.of("slide", id).holders).toEqual([]));
+  expect(ann.client.claims.of("slide", "nowhere").state).toBe("unknown");
+  stop();
+});

@@ -1,0 +1,87 @@
+import { type ClientOptions, createClient, defineSchema, type SyncClient } from "@holdfast/sdk/node";
+import { startServer } from "@holdfast/server";
+import { freshDatabase } from "@holdfast/server/testing";
+import { afterAll } from "vitest";
+
+const ADMIN = "admin_token_of_the_clients_tests";
+
+export const schema = defineSchema({
+  models: {
+    slide: {
+      fields: { deckId: { type: "string" }, title: { type: "string" }, order: { type: "number", default: 0 } },
+      groups: [{ kind: "deck", from: "deckId" }],
+    },
+  },
+});
+export type Client = SyncClient<typeof schema>;
+
+/** The real server, and clients of people and agents, each with a token of their own. */
+export interface People {
+  readonly url: string;
+  ask(method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>>;
+  person(id: string, options?: Options): Promise<Somebody>;
+  agent(id: string, options?: Options): Promise<Somebody>;
+}
+
+export interface Somebody {
+  readonly client: Client;
+  readonly tokenId: string;
+  readonly token: string;
+}
+
+type Options = Partial<Pick<ClientOptions<typeof schema>, "stream" | "clientId">> & {
+  readonly operations?: readonly string[];
+};
+
+export async function startPeople(): Promise<People> {
+  const { url: databaseUrl } = await freshDatabase();
+  const server = await startServer({ databaseUrl, adminToken: ADMIN, port: 0 });
+  const clients: Client[] = [];
+  // Registered after the database's own hook, so it runs before it.
+  afterAll(async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    await server.close();
+  });
+  const { id } = await asked("POST", "/v1/organizations", { name: "ours" }, ADMIN);
+  const { token: key } = await asked("POST", "/v1/secret_keys", { organization: id, livemode: true }, ADMIN);
+  await ask("POST", "/v1/schema", schema);
+
+  async function asked(method: string, path: string, body: unknown, token: string): Promise<Record<string, unknown>> {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(server.url + path, { method, headers, ...sent });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Record<string, unknown>;
+  }
+
+  function ask(method: string, path: string, body?: unknown, token = String(key)): Promise<Record<string, unknown>> {
+    return asked(method, path, body, token);
+  }
+
+  async function open(minted: Record<string, unknown>, { stream, clientId }: Options): Promise<Somebody> {
+    const token = String(minted.token);
+    const client = createClient({
+      schema,
+      url: server.url,
+      getToken: () => token,
+      ...(stream !== undefined && { stream }),
+      ...(clientId !== undefined && { clientId }),
+    });
+    clients.push(client);
+    await client.ready();
+    return { client, token, tokenId: String(minted.id) };
+  }
+
+  return {
+    url: server.url,
+    ask,
+    async person(userId, { operations = ["slide.*"], ...options } = {}) {
+      const body = { user: { id: userId }, operations, syncGroups: ["deck:d1"] };
+      return open(await ask("POST", "/v1/ephemeral_keys", body), options);
+    },
+    async agent(participantId, { operations = ["slide.*"], ...options } = {}) {
+      const body = { participantId, operations, syncGroups: ["deck:d1"] };
+      return open(await ask("POST", "/v1/capabilities", body), options);
+    },
+  };
+}
