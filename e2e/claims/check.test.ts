@@ -42,12 +42,20 @@ const joined = (id: string, actor: string, at: number): Call =>
   );
 
 /** Looks, and sees that it was granted at a time. */
-const sees = (id: string, actor: string, at: number, grantedAt: number, fence: number, createdAt: number): Call =>
+const sees = (
+  id: string,
+  actor: string,
+  at: number,
+  grantedAt: number,
+  fence: number,
+  createdAt: number,
+  field?: string,
+): Call =>
   call(
     actor,
     at,
     { op: "poll", record: "r", claim: id },
-    { status: 200, claims: [claim(id, actor, { fence, createdAt, expiresAt: grantedAt + TTL })] },
+    { status: 200, claims: [claim(id, actor, { fence, createdAt, expiresAt: grantedAt + TTL, ...(field && { field }) })] },
   );
 
 const waits = (id: string, actor: string, at: number, createdAt: number): Call =>
@@ -133,6 +141,20 @@ describe("what is sound", () => {
           100,
           { op: "claim", record: "r", queue: false, preempt: true },
           { status: 201, claims: [claim("c2", "bob", { fence: 2, createdAt: 105, expiresAt: 1_105 })] },
+        ),
+      ],
+    ],
+    [
+      "two grants of one moment, one of which somebody did not see yet: its commit took a while",
+      [
+        granted("c1", "ann", 0, 1),
+        sees("c2", "bob", 1_100, 1_005, 2, 105, "b"),
+        sees("c3", "cy", 1_100, 1_005, 3, 205, "a"),
+        call(
+          "key",
+          1_010,
+          { op: "list", record: "r" },
+          { status: 200, claims: [claim("c2", "bob", { status: "queued", createdAt: 105, field: "b" })] },
         ),
       ],
     ],

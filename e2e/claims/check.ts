@@ -42,6 +42,8 @@ export interface Verdict {
   readonly leases: readonly Lease[];
 }
 
+const never = Number.POSITIVE_INFINITY;
+
 /** How long a waiter lives after a sign of life; a little less than the server grants. */
 const ALIVE_MS = 28_000;
 
@@ -139,9 +141,8 @@ function judgeArrival(first: Lease, second: Lease, { say, looked, reorders }: Co
   const at = second.grantedBy;
   if (at === undefined || second.tookOver) return;
   const overtaken =
-    first.grantedBy === undefined
-      ? first.waitingAt.some((wall) => wall > at + ROUNDING_MS)
-      : first.grantedFrom > at + ROUNDING_MS;
+    first.grantedFrom > at + ROUNDING_MS ||
+    first.waitingAt.some(({ mono }) => mono > (second.heldBefore?.mono ?? never));
   looked.waiters += 1;
   if (!overtaken) return;
   const alive = first.lifeSigns.some(({ from, until }) => from >= at - ALIVE_MS && until <= at);

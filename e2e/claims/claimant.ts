@@ -34,9 +34,9 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
     const roll = chance.below(100);
     if (roll < 8) return void (await write(record, [chance.pick(FIELDS)]));
     if (roll < 12) return await writeLapsed();
-    if (roll < 15) return await meddle(record);
-    if (roll < 18) return void (await look(record));
-    if (roll < 19)
+    if (roll < 17) return await meddle(record);
+    if (roll < 20) return void (await look(record));
+    if (roll < 21)
       return void (await ask(
         claimant,
         { op: "release-record", record },

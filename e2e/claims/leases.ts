@@ -26,12 +26,14 @@ export interface Lease {
   /** When it was asked for, by the database's clock. */
   readonly createdAt: number;
   /** Beginnings of requests that showed it waiting: it waited then, or later. */
-  readonly waitingAt: readonly number[];
+  readonly waitingAt: readonly Moment[];
+  /** When somebody was first told that it is held; absent: nobody was. */
+  readonly heldBefore: Moment | undefined;
   /** Requests that were a sign of its owner's life: when they were asked and answered. */
   readonly lifeSigns: readonly Stretch[];
   /** It was granted at this time at the latest; absent: never, as far as anybody saw. */
   readonly grantedBy: number | undefined;
-  /** And at this time at the earliest. */
+  /** And at this time at the earliest. That it was seen waiting later does not count: a grant is seen with its commit. */
   readonly grantedFrom: number;
   /** Its owner may have got it past the line, by taking it from an agent. */
   readonly tookOver: boolean;
@@ -55,10 +57,13 @@ export const conflict = (a: string | undefined, b: string | undefined): boolean 
 export function leasesOf({ participants, calls, heard }: Pick<History, "participants" | "calls" | "heard">): Lease[] {
   const ttlOf = new Map(participants.map(({ actor, ttlMs }) => [actor, ttlMs]));
   const sightings = sightingsOf(calls, heard);
-  const callsByRecord = groupBy(calls, ({ what }) => what.record);
+  const owners = groupBy(calls, ({ actor, what }) => `${actor} ${what.record}`);
+  const preempts = groupBy(calls.filter(isPreempting), ({ what }) => what.record);
   return [...sightings.values()].map((seen) => {
-    const first = seen[0] as Sighting;
-    return leaseOf(first.claim, seen, ttlOf.get(first.claim.actor), callsByRecord.get(first.claim.record) ?? []);
+    const { claim } = seen[0] as Sighting;
+    const { actor, record } = claim;
+    const others = (preempts.get(record) ?? []).filter((call) => call.actor !== actor);
+    return leaseOf(claim, seen, ttlOf.get(actor), owners.get(`${actor} ${record}`) ?? [], others);
   });
 }
 
@@ -88,12 +93,13 @@ function leaseOf(
   claim: ShownClaim,
   seen: readonly Sighting[],
   ttlMs: number | undefined,
-  calls: readonly Call[],
+  owners: readonly Call[],
+  preempts: readonly Call[],
 ): Lease {
   const { id, actor, record, field } = claim;
   const target = { id, actor, record, field };
-  const own = calls.filter((call) => call.actor === actor && mayRenew(call, target));
-  const ends = calls.filter((call) => mayEnd(call, target));
+  const own = owners.filter((call) => mayRenew(call, target));
+  const ends = [...owners, ...preempts].filter((call) => mayEnd(call, target));
   const active = seen.filter((one) => one.claim.status === "active" && one.claim.expiresAt !== undefined);
   const lastE = Math.max(...active.map((one) => one.claim.expiresAt as number), Number.NEGATIVE_INFINITY);
   const starts =
@@ -103,9 +109,7 @@ function leaseOf(
   const stretches = merged(
     starts.map(({ from, until }) => ({ from, until: Math.min(until, ...ends.map((end) => endsFrom(end, from))) })),
   );
-  const waitingAt = seen
-    .filter((one) => one.claim.status === "queued" && one.asked)
-    .map((one) => (one.asked as Moment).wall);
+  const held = seen.filter((one) => one.claim.status === "active").sort((a, b) => a.told.mono - b.told.mono);
   const grantedBy = starts.length === 0 ? undefined : Math.min(...starts.map(({ from }) => from));
   // A lease that began in the midst of a renewal may have been granted before it.
   const renewed = grantedBy !== undefined && own.some((call) => !granting(call, id) && within(grantedBy, call));
@@ -119,18 +123,14 @@ function leaseOf(
       claim.createdAt,
     ),
     createdAt: claim.createdAt,
-    waitingAt,
-    lifeSigns: [...own, ...calls.filter((call) => call.actor === actor && isPoll(call, id))].flatMap(
-      ({ asked, answered, answer }) =>
-        answered && answer && answer.status < 300 ? [{ from: asked.wall, until: answered.wall }] : [],
+    waitingAt: seen.flatMap((one) => (one.claim.status === "queued" && one.asked ? [one.asked] : [])),
+    heldBefore: held[0]?.told,
+    lifeSigns: [...own, ...owners.filter((call) => isPoll(call, id))].flatMap(({ asked, answered, answer }) =>
+      answered && answer && answer.status < 300 ? [{ from: asked.wall, until: answered.wall }] : [],
     ),
     grantedBy,
     tookOver: own.some((call) => isPreempting(call) && (grantedBy === undefined || within(grantedBy, call))),
-    grantedFrom: Math.max(
-      claim.createdAt,
-      ...waitingAt,
-      grantedBy === undefined || renewed ? Number.NEGATIVE_INFINITY : grantedBy,
-    ),
+    grantedFrom: grantedBy === undefined || renewed ? claim.createdAt : grantedBy,
     overFrom: Math.min(overFrom(lastE, own, ends, ttlMs), ...seen.filter(hasEnded).map(({ told }) => told.wall)),
   };
 }
@@ -146,11 +146,11 @@ interface Target {
 const mayRenew = ({ what }: Call, { id, field }: Target): boolean =>
   (what.op === "claim" && what.field === field) || (what.op === "renew" && what.claim === id);
 
-/** What its owner, or one who takes it over, does to end it. A refusal ends nothing. */
+/** Whether this, of its owner or of one who takes it over, may have ended it. A refusal ends nothing. */
 function mayEnd({ actor, what, answer }: Call, target: Target): boolean {
   if (!isUnknown(answer) && (answer?.status ?? 0) >= 400) return false;
-  if (what.op === "release") return actor === target.actor && what.claim === target.id;
-  if (what.op === "release-record") return actor === target.actor;
+  if (what.op === "release") return what.claim === target.id;
+  if (what.op === "release-record") return true;
   return what.op === "claim" && what.preempt === true && actor !== target.actor && conflict(what.field, target.field);
 }
 

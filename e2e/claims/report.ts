@@ -21,7 +21,8 @@ export function report(findings: Findings): string {
     ["seconds", Math.round(seconds)],
     ["claimants", participants.length],
     ["requests", calls.length],
-    ["  without an answer, or with 503", calls.filter(({ answer }) => isUnknown(answer)).length],
+    ["  without an answer", calls.filter(({ answer }) => answer === undefined).length],
+    ["  with 503", calls.filter(({ answer }) => answer !== undefined && isUnknown(answer)).length],
     ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
     ["claims", looked.claims],
     ["  granted", looked.granted],
@@ -35,7 +36,8 @@ export function report(findings: Findings): string {
     ["  written while the record was claimed", looked.underClaim],
     ["acknowledged and lost", audited.lost],
     ["written twice", audited.duplicated],
-    ["hand-over after a release, ms", spread(handOvers(calls, leases))],
+    ["from a release to the next grant, ms", spread(handOvers(calls, leases))],
+    ["from the end of a lease to the next grant, ms", spread(lateness(calls, leases))],
     ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
     ["violations", violations.length + audited.violations.length],
   ];
@@ -49,19 +51,36 @@ export function report(findings: Findings): string {
 /** From a release to the grant of the next one who had waited for it. */
 function handOvers(calls: readonly Call[], leases: readonly Lease[]): number[] {
   const byId = new Map(leases.map((lease) => [lease.id, lease]));
-  const byRecord = groupBy(
-    leases.filter(({ fence }) => fence !== undefined).sort((a, b) => (a.fence as number) - (b.fence as number)),
-    ({ record }) => record,
-  );
+  const nextOf = successors(leases);
   return calls.flatMap(({ what, asked, answer }) => {
     const released = what.op === "release" && answer?.status === 200 ? byId.get(what.claim) : undefined;
-    if (released?.fence === undefined) return [];
-    const after = byRecord.get(what.record)?.filter((lease) => (lease.fence as number) > (released.fence as number));
-    const next = after?.find((lease) => conflict(lease.field, released.field));
-    // Who was not there yet, or was granted before, by something else, did not wait for this.
-    if (!next?.joined || next.grantedBy === undefined || next.joined.wall >= asked.wall) return [];
-    return next.grantedFrom >= asked.wall ? [next.grantedBy - asked.wall] : [];
+    return released ? nextOf(released, asked.wall) : [];
   });
+}
+
+/** The same for leases that nobody ended before their time. */
+function lateness(calls: readonly Call[], leases: readonly Lease[]): number[] {
+  const released = new Set(calls.flatMap(({ what }) => (what.op === "release" ? [what.claim] : [])));
+  const nextOf = successors(leases);
+  return leases.flatMap((lease) => {
+    const end = lease.stretches.at(-1)?.until;
+    return end === undefined || released.has(lease.id) || end !== lease.overFrom ? [] : nextOf(lease, end);
+  });
+}
+
+/** How long after a time the next of those that a lease excludes was granted, if it waited then. */
+function successors(leases: readonly Lease[]): (before: Lease, at: number) => number[] {
+  const granted = leases.filter(({ fence }) => fence !== undefined);
+  const byRecord = groupBy(
+    granted.sort((a, b) => (a.fence as number) - (b.fence as number)),
+    ({ record }) => record,
+  );
+  return ({ record, field, fence = Number.NaN }, at) => {
+    const next = byRecord.get(record)?.find((lease) => (lease.fence as number) > fence && conflict(lease.field, field));
+    // Who was not there yet, or was granted before, by something else, did not wait for this.
+    if (!next?.joined || next.grantedBy === undefined || next.joined.wall >= at || next.grantedFrom < at) return [];
+    return [next.grantedBy - at];
+  };
 }
 
 function spread(values: readonly number[]): string {

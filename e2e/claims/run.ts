@@ -34,6 +34,8 @@ export interface Asked {
   readonly faults?: readonly Fault[];
   /** How each of the two servers is started. */
   readonly servers?: readonly [ServerPlan, ServerPlan];
+  /** Whether what was found so far is enough; the run then ends. */
+  enough?(found: Verdict): boolean;
   say(line: string): void;
 }
 
@@ -92,11 +94,13 @@ export async function runClaims(asked: Asked): Promise<Findings> {
     const crowd = startCrowd(plans);
     closing.push(() => crowd.end());
     const nemesis = createNemesis({ crowd, servers, gates, postgresDir: asked.postgresDir }, chance);
-    await drive(asked, crowd, nemesis);
+    const participants = participantsOf(claimants);
+    const soFar = () => check({ participants, ...readRecords(folder), log: [] });
+    await drive(asked, crowd, nemesis, soFar);
     asked.say("no more faults: every claimant finishes what it does");
     await crowd.finish();
     const history = {
-      participants: participantsOf(claimants),
+      participants,
       ...readRecords(folder),
       log: await readLog(first.url, key),
     };
@@ -113,25 +117,33 @@ export async function runClaims(asked: Asked): Promise<Findings> {
   }
 }
 
+const LOOK_MS = 1_000;
+
 /** Faults while the crowd asks, until it has asked enough. */
 async function drive(
-  { operations, withinMs, faultEveryMs, faults = [], say }: Asked,
+  { operations, withinMs, faultEveryMs, faults = [], enough, say }: Asked,
   crowd: ReturnType<typeof startCrowd>,
   nemesis: ReturnType<typeof createNemesis>,
+  soFar: () => Verdict,
 ): Promise<void> {
   const begun = performance.now();
-  const isOver = () => crowd.count() >= operations || performance.now() - begun > withinMs;
   const planned = [...faults];
+  /** How much of the run is behind us: of its requests, or of its time. */
+  const share = () => Math.max(crowd.count() / operations, (performance.now() - begun) / withinMs);
   let last = begun;
   let told = begun;
-  while (!isOver()) {
+  let looked = begun;
+  while (planned.length > 0 || share() < 1) {
     await pause(50);
     const now = performance.now();
-    const due =
-      planned.length > 0 && crowd.count() >= (operations * (faults.length - planned.length + 1)) / (faults.length + 1);
+    const due = planned.length > 0 && share() >= (faults.length - planned.length + 1) / (faults.length + 1);
     if (due || (faultEveryMs !== undefined && now - last >= faultEveryMs)) {
       await nemesis.one(due ? planned.shift() : undefined);
       last = performance.now();
+    }
+    if (enough && now - looked > LOOK_MS) {
+      looked = now;
+      if (enough(soFar())) return;
     }
     if (now - told > 5_000) {
       told = now;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { claimIn, startWorld } from "./testing/world.ts";
+import { ADMIN, claimIn, startWorld } from "./testing/world.ts";
 
-const { ask, make, claim, agent, lineOf } = await startWorld();
+const { ask, make, claim, agent, lineOf, organization } = await startWorld();
 
 /** Leases and lines are looked after once a second. */
 const LOOKED_AFTER_MS = 1_500;
@@ -20,4 +20,17 @@ test("[A15] whoever may not revoke a token does not end its claims by trying", a
     expect(refused.status).toBeGreaterThanOrEqual(403);
   await pause(LOOKED_AFTER_MS);
   expect((await lineOf("kept")).claims).toMatchObject([{ id: held.id, status: "active" }]);
+});
+
+test("[A15] a claim ends when its key does, also when the key is revoked again for later", async () => {
+  const operator = { token: ADMIN };
+  const { body } = await ask("POST", "/v1/secret_keys", { ...operator, json: { organization, livemode: true } });
+  await make("twice");
+  expect((await claim(String(body.token), "twice")).status).toBe(201);
+  for (const graceSeconds of [1, 600]) {
+    const revoked = await ask("DELETE", `/v1/secret_keys/${body.id}`, { ...operator, json: { graceSeconds } });
+    expect(revoked.status).toBe(200);
+  }
+  await pause(1_000 + LOOKED_AFTER_MS);
+  expect((await lineOf("twice")).claims).toEqual([]);
 });

@@ -55,6 +55,9 @@ export function imagine(
   const freeFrom = new Map<string, number>();
   let now = 1_700_000_000_000;
   let fence = 0;
+  /** What was so before the last change, and until when others still see that: its commit takes a while. */
+  let before: readonly Kept[] = [];
+  let seenFrom = 0;
 
   const skew = bug === "ends leases early" ? SKEW_MS : bug === "ends leases late" ? -SKEW_MS : 0;
   const isHeld = (claim: Kept) => claim.status === "active" && (claim.expiresAt as number) - skew > now;
@@ -102,17 +105,16 @@ export function imagine(
   function answerOf(actor: string, what: What): Answer {
     if (what.op === "claim") return acquire(actor, what);
     if (what.op === "write") return write(actor, what);
+    const seen = now < seenFrom ? before : claims;
     if (what.op === "list")
       return {
         status: 200,
-        claims: claims
-          .filter((one) => one.record === what.record && (isHeld(one) || one.status === "queued"))
-          .map(show),
+        claims: seen.filter((one) => one.record === what.record && (isHeld(one) || one.status === "queued")).map(show),
       };
     if (!("claim" in what)) return { status: 200, claims: [] };
+    if (what.op === "poll") return { status: 200, claims: seen.filter(({ id }) => id === what.claim).map(show) };
     const claim = claims.find(({ id }) => id === what.claim) as Kept;
     const lives = isHeld(claim) || claim.status === "queued";
-    if (what.op === "poll") return { status: 200, claims: [show(claim)] };
     if (what.op === "release") {
       if (lives) claim.status = claim.status === "queued" ? "canceled" : "released";
       return { status: 200, claims: [] };
@@ -198,19 +200,25 @@ export function imagine(
     now += 1 + chance.below(150);
     const { actor } = chance.pick(participants);
     const asked = now - chance.below(30);
-    const answered = now + chance.below(30);
     if ((freeFrom.get(actor) ?? 0) > asked) continue;
-    freeFrom.set(actor, answered + 1);
-    settle();
     const what = choose(actor, n);
+    const reads = what.op === "list" || what.op === "poll";
+    if (!reads) {
+      // One change after the other; and whatever time has done is done first.
+      now = Math.max(now, seenFrom);
+      before = claims.map((one) => ({ ...one }));
+      settle();
+    }
+    const arrives = chance.percent(97);
+    const answer = arrives ? answerOf(actor, what) : undefined;
+    if (!reads) seenFrom = now + chance.below(40);
+    const answered = Math.max(now, reads ? now : seenFrom) + chance.below(30);
+    freeFrom.set(actor, answered + 1);
     const begun = { id: `q${n}`, actor, what, asked: { mono: asked, wall: asked } };
-    if (chance.percent(5)) {
-      // It never arrived, or its answer did not.
-      if (chance.percent(50)) answerOf(actor, what);
+    if (answer === undefined || chance.percent(3)) {
       calls.push(begun);
       continue;
     }
-    const answer = answerOf(actor, what);
     for (const { id, actor: whose } of answer.claims)
       if (whose === actor) known.set(actor, [...new Set([...(known.get(actor) ?? []), id])]);
     calls.push({ ...begun, answered: { mono: answered, wall: answered }, answer });

@@ -13,6 +13,29 @@ export interface PlantedBug {
 
 const server = "packages/server/src";
 
+/** What shows only to whoever asks for it: found by `judgePromotions`. */
+export const plantedPromotions: readonly Pick<PlantedBug, "name" | "edits">[] = [
+  {
+    name: "a silent waiter is granted",
+    edits: [{ file: `${server}/rules/claim-line.ts`, find: "if (isSilent(waiter, facts.now)) continue;", replace: "" }],
+  },
+  {
+    name: "a waiter is granted without asking again whether it may",
+    edits: [
+      {
+        file: `${server}/rules/claim-line.ts`,
+        find: "mayHold(waiter, facts) ? granted",
+        replace: "groupsOf(waiter) ? granted",
+      },
+      {
+        file: `${server}/rules/claim-line.ts`,
+        find: "const mayHold =",
+        replace: "const groupsOf = (_: ClaimState) => true;\nexport const mayHold =",
+      },
+    ],
+  },
+];
+
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a write is not judged by the claims in its transaction",

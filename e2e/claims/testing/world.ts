@@ -6,7 +6,7 @@ import { afterAll } from "vitest";
 import type { Answer, Ask } from "../../conformance/answers.ts";
 import { createAsk } from "../../conformance/ask.ts";
 
-const ADMIN = "admin_token_of_the_claims_tests";
+export const ADMIN = "admin_token_of_the_claims_tests";
 const { models } = JSON.parse(
   readFileSync(new URL("../../../packages/server/reference-schema.json", import.meta.url), "utf8"),
 ) as { models: object };
@@ -15,6 +15,7 @@ const { models } = JSON.parse(
 export interface ClaimWorld {
   readonly databaseUrl: string;
   readonly key: string;
+  readonly organization: string;
   readonly servers: readonly [RunningServer, RunningServer];
   /** Asks the first server, or the second one. */
   readonly ask: Ask;
@@ -49,6 +50,7 @@ export async function startWorld(
   return {
     databaseUrl,
     key,
+    organization,
     servers,
     ask,
     askSecond: second.ask,

@@ -299,7 +299,8 @@ export async function touchClaim(db: Transaction, world: number, id: string, sil
 /** Claims that a token made end with it, after a while when it does. */
 export async function revokeClaims(tx: Transaction, tokenIds: readonly string[], graceSeconds = 0): Promise<void> {
   await tx.query(
-    `update holdfast.claim set revoked_at = clock_timestamp() + make_interval(secs => $2) where token = any($1::text[]) and ended_at is null`,
+    `update holdfast.claim set revoked_at = least(coalesce(revoked_at, 'infinity'), clock_timestamp() + make_interval(secs => $2))
+     where token = any($1::text[]) and ended_at is null`,
     [tokenIds, graceSeconds],
   );
 }
@@ -312,4 +313,18 @@ export async function deleteEndedClaims(tx: Transaction, days: number, most: num
     [days, most],
   );
   return rowCount ?? 0;
+}
+
+/** A claim on a field goes with the field's new name. */
+export async function renameClaimedFields(
+  tx: Transaction,
+  world: number,
+  model: string,
+  renames: Readonly<Record<string, string>>,
+): Promise<void> {
+  await tx.query(
+    `update holdfast.claim c set field = n.after from unnest($3::text[], $4::text[]) as n(before, after)
+     where c.world = $1 and c.model = $2 and c.field = n.before and c.ended_at is null`,
+    [world, model, Object.keys(renames), Object.values(renames)],
+  );
 }

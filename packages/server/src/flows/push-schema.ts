@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
+import { renameClaimedFields } from "../db/claims.ts";
 import { lockHeads } from "../db/heads.ts";
 import { insertSchema, readSchema, type StoredSchema } from "../db/model-schemas.ts";
 import type { Database } from "../db/pool.ts";
@@ -48,6 +49,7 @@ export async function pushSchema(pool: Database, world: number, push: SchemaPush
       hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
       rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
     });
+    for (const [key, names] of renames) await renameClaimedFields(tx, world, key, names);
     for (const name of rewritten) await rewriteModel(tx, world, name, models, renames);
     const refiled = new Set([
       ...diff.refiled,

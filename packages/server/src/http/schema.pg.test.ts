@@ -158,6 +158,22 @@ test("[M8] a rename takes rows, entries, groups and the stale check with it", as
   expect(fresh.body.status).toBe("confirmed");
 });
 
+test("[M8] a rename takes claims on the field with it", async () => {
+  const { token, push, ask } = await world(note({ a: text, b: text }));
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "1" } });
+  const json = { participantId: "agent", wideScope: true };
+  const agent = String((await call("POST", "/v1/capabilities", { token, json })).body.token);
+  const claimed = await call("POST", "/v1/models/note/n/claim", { token: agent, json: { field: "a" } });
+  const renames = [{ model: "note", from: "a", to: "title" }];
+  expect((await push(note({ title: text, b: text }), { renames })).status).toBe(201);
+  expect((await ask("GET", "/v1/models/note/n")).body.claims).toMatchObject([
+    { id: claimed.body.id, field: "title", target: { field: "title" } },
+  ]);
+  expect((await ask("PATCH", "/v1/models/note/n", { data: { title: "x" } })).body.code).toBe("claim_conflict");
+  expect((await ask("POST", "/v1/models/note/n/claim", { field: "title" })).body.code).toBe("claim_conflict");
+  expect((await ask("PATCH", "/v1/models/note/n", { data: { b: "x" } })).status).toBe(200);
+});
+
 test("[M9] whoever reads rows that a push changed is told to resync, on every server", async () => {
   const { token, push, ask } = await world(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
