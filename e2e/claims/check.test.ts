@@ -55,7 +55,10 @@ const sees = (
     actor,
     at,
     { op: "poll", record: "r", claim: id },
-    { status: 200, claims: [claim(id, actor, { fence, createdAt, expiresAt: grantedAt + TTL, ...(field && { field }) })] },
+    {
+      status: 200,
+      claims: [claim(id, actor, { fence, createdAt, expiresAt: grantedAt + TTL, ...(field && { field }) })],
+    },
   );
 
 const waits = (id: string, actor: string, at: number, createdAt: number): Call =>

@@ -119,8 +119,16 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["stranger"],
   },
   {
-    name: "claims are judged without the lock",
-    edits: [{ file: `${server}/db/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" }],
+    // Two rounds have to meet for it to show: what takes a moment makes them.
+    name: "claims are judged without the lock, and saving takes a moment",
+    edits: [
+      { file: `${server}/db/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
+      {
+        file: `${server}/db/claims.ts`,
+        find: "as n(world, change) where h.world = n.world",
+        replace: "as n(world, change), (select pg_sleep(0.1)) as slow where h.world = n.world",
+      },
+    ],
     finds: ["overlap", "fence", "trespass", "inversion"],
   },
 ];
