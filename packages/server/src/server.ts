@@ -233,7 +233,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await app.listen({ host, port });
   const url = urlOf(host, app.server.address() as AddressInfo);
   publicUrl.listeningAt(url);
-  const keeper = startClaimKeeper(keepClaims(pool, lane), report("claims_failed"));
+  const keeper = startClaimKeeper(keepClaims(pool, lane, report("claims_failed")), report("claims_failed"));
   const heartbeat = startHeartbeat(() => keepAlive(gateway.present()), WAITERS_MS, report("waiters_failed"));
   const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
   const retention = { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, usageDays: USAGE_DAYS, claimDays: CLAIM_DAYS };

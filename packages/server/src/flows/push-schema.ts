@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
+import { renameClaimedFields } from "../db/claims.ts";
 import { lockHeads } from "../db/heads.ts";
 import { insertSchema, readSchema, type StoredSchema } from "../db/model-schemas.ts";
 import type { Database } from "../db/pool.ts";
@@ -49,6 +50,7 @@ export async function pushSchema(pool: Database, world: number, push: SchemaPush
       rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
     });
     for (const name of rewritten) await rewriteModel(tx, world, name, models, renames);
+    for (const [key, fields] of renames) await renameClaimedFields(tx, world, key, fields);
     const refiled = new Set([
       ...diff.refiled,
       ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),

@@ -275,7 +275,9 @@ export function createSession(
     if (phase.name === "greeting") return;
     const hidden = checkModel(phase.principal, model);
     if (hidden) return fail(hidden, closeCodes.forbidden);
-    await claimWatch.watch(phase.principal, model, ids);
+    if ((await claimWatch.watch(phase.principal, model, ids)) === "watching") return;
+    const message = `A socket watches up to ${limits.watchedPerSession} records.`;
+    fail(refuse("invalid_value", { param: "ids", message }), closeCodes.badFrame);
   }
 
   /** The view that a wish gets; undefined when it was refused, and the socket with it. */
