@@ -180,7 +180,7 @@ export async function readLines(db: Transaction, names: readonly RecordName[]): 
       cross join lateral (select claim_change from holdfast.head h where h.world = k.world limit 1) h
       left join lateral (select groups from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r on true
       left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
-        where c.line = k.world::text || '/' || k.model || '/' || k.id) x) c on true`,
+        where c.line = k.world::text || '/' || k.model || '/' || k.id offset 0) x) c on true`,
     values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
   });
   const byName: (typeof rows)[] = names.map(() => []);
@@ -317,12 +317,13 @@ export async function touchWaiters(
   const { rows } = await db.query<{ world: number; model: string; record: string; id: string }>({
     name: "touch_waiters",
     text: `with heard as (
-        select c.world, c.id, c.model, c.record, c.seen_at < clock_timestamp() - make_interval(secs => $4::float8 / 1000) as silent
-        from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, client_id)
-        join holdfast.claim c on c.waiter = k.world::text || '/' || k.participant and (c.client_id is null or c.client_id = k.client_id)
-        for update of c skip locked
+        select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, client_id)
+        cross join lateral (
+          select c.ctid as row, c.world, c.id, c.model, c.record, c.seen_at < clock_timestamp() - make_interval(secs => $4::float8 / 1000) as silent
+          from holdfast.claim c where c.waiter = k.world::text || '/' || k.participant and (c.client_id is null or c.client_id = k.client_id)
+          for update skip locked) c
       ), touched as (
-        update holdfast.claim c set seen_at = clock_timestamp() from heard where not heard.silent and c.world = heard.world and c.id = heard.id
+        update holdfast.claim set seen_at = clock_timestamp() where ctid = any(array(select row from heard where not silent))
       )
       select distinct world, model, record, id from heard where silent`,
     values: [
