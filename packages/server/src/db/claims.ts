@@ -145,10 +145,11 @@ on conflict (world, id) do update set status = excluded.status, token = excluded
   fence = excluded.fence, change = excluded.change, granted_at = excluded.granted_at, expires_at = excluded.expires_at,
   ended_at = excluded.ended_at, seen_at = greatest(c.seen_at, excluded.seen_at)`;
 
+// What has no name is planned each time, by the table as it then is: a plan from when it was empty may read all of it.
+
 /** One claim, also when it has ended. */
 export async function readClaim(db: Transaction, world: number, id: string): Promise<ClaimState | undefined> {
   const { rows } = await db.query<ClaimRow>({
-    name: "read_claim",
     text: `select ${COLUMNS} from holdfast.claim c where c.world = $1 and c.id = $2`,
     values: [world, id],
   });
@@ -233,7 +234,6 @@ export async function readDueLines(
   { goneMs, but, most }: { goneMs: number; but: readonly number[]; most: number },
 ): Promise<RecordName[]> {
   const { rows } = await db.query<{ world: number; model: string; record: string }>({
-    name: "read_due_lines",
     text: `select distinct world, model, record from (
         (select world, model, record from holdfast.claim where status = 'active' and expires_at <= clock_timestamp()
           and world <> all($3::int[]) order by expires_at limit $2)
@@ -258,7 +258,6 @@ export async function readPassedOver(
   { silentMs, goneMs, but, most }: { silentMs: number; goneMs: number; but: readonly number[]; most: number },
 ): Promise<RecordName[]> {
   const { rows } = await db.query<{ world: number; model: string; record: string }>({
-    name: "read_passed_over",
     text: `with silent as (
         select distinct line from (
           select line from holdfast.claim where status = 'queued' and world <> all($3::int[])
@@ -283,7 +282,6 @@ export async function readPassedOver(
 /** Milliseconds until the next lease is over, of those that are not over yet; undefined when there is none. */
 export async function readNextExpiry(db: Transaction): Promise<number | undefined> {
   const { rows } = await db.query<{ ms: number }>({
-    name: "read_next_expiry",
     text: `select (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as ms
       from holdfast.claim where status = 'active' and expires_at > clock_timestamp() order by expires_at limit 1`,
     values: [],
@@ -315,7 +313,6 @@ export async function touchWaiters(
   silentMs: number,
 ): Promise<SilentWaiter[]> {
   const { rows } = await db.query<{ world: number; model: string; record: string; id: string }>({
-    name: "touch_waiters",
     text: `with heard as (
         select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, client_id)
         cross join lateral (
@@ -339,7 +336,6 @@ export async function touchWaiters(
 /** The same for one claim that somebody asks about. False: it had fallen silent, and still is; or it waits no more. */
 export async function touchClaim(db: Transaction, world: number, id: string, silentMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: "touch_claim",
     text: `update holdfast.claim set seen_at = clock_timestamp() where world = $1 and id = $2 and status = 'queued'
       and seen_at >= clock_timestamp() - make_interval(secs => $3::float8 / 1000)`,
     values: [world, id, silentMs],
