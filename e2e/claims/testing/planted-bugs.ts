@@ -112,7 +112,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
       {
         file: `${server}/rules/claim-queue.ts`,
-        find: "const known = mine(line, order.principal).find(({ id }) => id === order.claimId);",
+        find: "const known = mine(line, principal).find(({ id }) => id === order.claimId);",
         replace: "const known = alive(line).find(({ id }) => id === order.claimId);",
       },
     ],

@@ -164,7 +164,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
   const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, stopping: stopping.signal });
-  const keepAlive = keepWaiters(pool, lane);
+  const heartbeat = startHeartbeat({
+    present: () => gateway.present(),
+    beat: keepWaiters(pool, lane),
+    failed: report("waiters_failed"),
+    everyMs: WAITERS_MS,
+  });
   const rooms = openPresenceRooms({
     times: { ...PRESENCE_TIMES, ...options.presenceTimes },
     openLine: (on) => openPresenceLine(databaseUrl, on),
@@ -178,7 +183,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     rooms,
     claimNews,
     claims: claimsFollowed,
-    heard: (who) => void keepAlive([who]).catch(report("waiters_failed")),
+    heard: heartbeat.soon,
     authenticator,
     strangers,
     isOriginAllowed,
@@ -233,8 +238,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await app.listen({ host, port });
   const url = urlOf(host, app.server.address() as AddressInfo);
   publicUrl.listeningAt(url);
-  const keeper = startClaimKeeper(keepClaims(pool, lane), report("claims_failed"));
-  const heartbeat = startHeartbeat(() => keepAlive(gateway.present()), WAITERS_MS, report("waiters_failed"));
+  const keeper = startClaimKeeper(keepClaims(pool, lane, report("claims_failed")), report("claims_failed"));
   const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
   const retention = { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, usageDays: USAGE_DAYS, claimDays: CLAIM_DAYS };
   const pruner = startPruner(

@@ -29,7 +29,7 @@ export const Follow = Type.Object(
 export const Watch = Type.Object(
   {
     frame: Type.Literal("watch"),
-    model: Type.String(),
+    model: Type.String({ maxLength: 63 }),
     ids: Type.Array(Type.String(), { maxItems: limits.watchedPerModel }),
   },
   strict,

@@ -47,6 +47,8 @@ export const limits = {
   /** And after so long it loses its place. */
   waiterGoneMs: 300_000,
   watchedPerModel: 500,
+  /** Records of all models together whose claims one socket hears. */
+  watchedPerSession: 2_000,
   presenceStateBytes: 4 * KiB,
   /** Presence is told that often at most; the last state wins. */
   presencePerSecond: 20,

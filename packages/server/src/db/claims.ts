@@ -96,7 +96,10 @@ const BLOCKERS = `select w.participant, b.participant, w.model, w.record, b.worl
     and (b.field is null or w.field is null or b.field = w.field)
     and case when b.expires_at is null then b.place < w.place else b.expires_at > clock_timestamp() end offset 0) b`;
 
-/** What a round changed of claims, with the number that each world's changes have reached. */
+/**
+ * What a round changed of claims, with the number that each world's changes have reached. A new one that was asked for in
+ * the grace of a secret key ends with the grace.
+ */
 export const saveClaims = (
   changed: readonly (ChangedClaim & { readonly world: number })[],
   heads: readonly { readonly world: number; readonly claimChange: number }[],
@@ -130,9 +133,10 @@ with moved as (
   update holdfast.head h set claim_change = n.change from unnest($2::int[], $3::bigint[]) as n(world, change) where h.world = n.world
 )
 insert into holdfast.claim as c (world, id, model, record, field, status, participant, token, client_id, groups, action, description, meta,
-  ttl_ms, place, fence, change, created_at, granted_at, expires_at, ended_at, seen_at)
+  ttl_ms, place, fence, change, created_at, granted_at, expires_at, ended_at, seen_at, revoked_at)
 select world, id, model, record, field, status, participant, "tokenId", "clientId", groups, action, description, meta,
-  "ttlMs", place, fence, change, "createdAt", "grantedAt", "expiresAt", "endedAt", "seenAt"
+  "ttlMs", place, fence, change, "createdAt", "grantedAt", "expiresAt", "endedAt", "seenAt",
+  (select k.revoked_at from holdfast.secret_key k where k.id = "tokenId")
 from json_to_recordset($1::json) as x(world int, id text, model text, record text, field text, status text, participant text, "tokenId" text,
   "clientId" text, groups text[], action text, description text, meta json, "ttlMs" int, place bigint, fence bigint, change bigint,
   "createdAt" timestamptz(3), "grantedAt" timestamptz(3), "expiresAt" timestamptz(3), "endedAt" timestamptz(3), "seenAt" timestamptz(3))
@@ -141,10 +145,11 @@ on conflict (world, id) do update set status = excluded.status, token = excluded
   fence = excluded.fence, change = excluded.change, granted_at = excluded.granted_at, expires_at = excluded.expires_at,
   ended_at = excluded.ended_at, seen_at = greatest(c.seen_at, excluded.seen_at)`;
 
+// What has no name is planned each time, by the table as it then is: a plan from when it was empty may read all of it.
+
 /** One claim, also when it has ended. */
 export async function readClaim(db: Transaction, world: number, id: string): Promise<ClaimState | undefined> {
   const { rows } = await db.query<ClaimRow>({
-    name: "read_claim",
     text: `select ${COLUMNS} from holdfast.claim c where c.world = $1 and c.id = $2`,
     values: [world, id],
   });
@@ -176,11 +181,12 @@ export async function readLines(db: Transaction, names: readonly RecordName[]): 
       cross join lateral (select claim_change from holdfast.head h where h.world = k.world limit 1) h
       left join lateral (select groups from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r on true
       left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
-        where c.line = k.world::text || '/' || k.model || '/' || k.id) x) c on true`,
+        where c.line = k.world::text || '/' || k.model || '/' || k.id offset 0) x) c on true`,
     values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
   });
-  return names.map((_, i) => {
-    const own = rows.filter(({ nth }) => nth === i + 1);
+  const byName: (typeof rows)[] = names.map(() => []);
+  for (const row of rows) byName[row.nth - 1]?.push(row);
+  return byName.map((own) => {
     const [first] = own;
     return {
       claims: own.flatMap(({ claim }) => (claim === null ? [] : [toClaim(inRowWords(JSON.parse(claim)))])),
@@ -223,27 +229,61 @@ export async function readClaimHeads(db: Transaction, worlds: readonly number[])
 }
 
 /** Records whose claims time has done something to: a lease is over, a waiter was silent for too long, a token revoked. */
-export async function readDueLines(db: Transaction, silentForMs: number, most: number): Promise<RecordName[]> {
+export async function readDueLines(
+  db: Transaction,
+  { goneMs, but, most }: { goneMs: number; but: readonly number[]; most: number },
+): Promise<RecordName[]> {
   const { rows } = await db.query<{ world: number; model: string; record: string }>({
-    name: "read_due_lines",
     text: `select distinct world, model, record from (
-        (select world, model, record from holdfast.claim where status = 'active' and expires_at <= clock_timestamp() order by expires_at limit $2)
+        (select world, model, record from holdfast.claim where status = 'active' and expires_at <= clock_timestamp()
+          and world <> all($3::int[]) order by expires_at limit $2)
         union all
-        (select world, model, record from holdfast.claim where status = 'queued' and seen_at <= clock_timestamp() - make_interval(secs => $1::float8 / 1000) order by seen_at limit $2)
+        (select world, model, record from holdfast.claim where status = 'queued' and seen_at <= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+          and world <> all($3::int[]) order by seen_at limit $2)
         union all
-        (select world, model, record from holdfast.claim where ended_at is null and revoked_at <= clock_timestamp() limit $2)
+        (select world, model, record from holdfast.claim where ended_at is null and revoked_at <= clock_timestamp()
+          and world <> all($3::int[]) order by revoked_at limit $2)
       ) due`,
-    values: [silentForMs, most],
+    values: [goneMs, most, but],
   });
   return rows.map(({ world, model, record }) => ({ world, model, id: record }));
 }
 
-/** Milliseconds until the next lease is over; undefined when none is held. */
+/**
+ * Records where somebody waits whose turn it is: whoever was before it fell silent. Only the lines of those who fell silent
+ * last are looked through.
+ */
+export async function readPassedOver(
+  db: Transaction,
+  { silentMs, goneMs, but, most }: { silentMs: number; goneMs: number; but: readonly number[]; most: number },
+): Promise<RecordName[]> {
+  const { rows } = await db.query<{ world: number; model: string; record: string }>({
+    text: `with silent as (
+        select distinct line from (
+          select line from holdfast.claim where status = 'queued' and world <> all($3::int[])
+            and seen_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+            and seen_at > clock_timestamp() - make_interval(secs => $2::float8 / 1000) order by seen_at desc limit $4
+        ) last
+      )
+      select w.world, w.model, w.record from silent cross join lateral (
+        select w.world, w.model, w.record from holdfast.claim w where w.line = silent.line and w.status = 'queued'
+          and w.seen_at >= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+          and not exists (select from holdfast.claim b where b.line = w.line and b.participant <> w.participant
+            and (b.field is null or w.field is null or b.field = w.field)
+            and case when b.status = 'queued'
+              then b.place < w.place and b.seen_at >= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+              else b.expires_at > clock_timestamp() end)
+        limit 1) w`,
+    values: [silentMs, goneMs, but, most],
+  });
+  return rows.map(({ world, model, record }) => ({ world, model, id: record }));
+}
+
+/** Milliseconds until the next lease is over, of those that are not over yet; undefined when there is none. */
 export async function readNextExpiry(db: Transaction): Promise<number | undefined> {
   const { rows } = await db.query<{ ms: number }>({
-    name: "read_next_expiry",
     text: `select (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as ms
-      from holdfast.claim where status = 'active' order by expires_at limit 1`,
+      from holdfast.claim where status = 'active' and expires_at > clock_timestamp() order by expires_at limit 1`,
     values: [],
   });
   return rows[0]?.ms;
@@ -257,21 +297,32 @@ export interface Waiter {
   readonly clientId: string | null;
 }
 
+/** A claim that waits, and of which nothing was heard for a while. */
+export interface SilentWaiter extends RecordName {
+  readonly claimId: string;
+}
+
 /**
- * Notes that these live, on what they wait for: all of it, but for what another of their devices waits for. Answers the
- * records where one of them had been silent. Rows that a round is writing just now are left for the next time.
+ * Notes that these live, on what they wait for: all of it, but for what another of their devices waits for. Answers those
+ * that had fallen silent, and leaves them so: they may be next, and only a round can say that. Rows that a round is writing
+ * just now are left for the next time.
  */
-export async function touchWaiters(db: Transaction, alive: readonly Waiter[], silentMs: number): Promise<RecordName[]> {
-  const { rows } = await db.query<{ world: number; model: string; record: string; silent: boolean }>({
-    name: "touch_waiters",
-    text: `with old as (
-        select c.world, c.id, c.seen_at < clock_timestamp() - make_interval(secs => $4::float8 / 1000) as silent
-        from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, client_id)
-        join holdfast.claim c on c.waiter = k.world::text || '/' || k.participant and (c.client_id is null or c.client_id = k.client_id)
-        for update of c skip locked
+export async function touchWaiters(
+  db: Transaction,
+  alive: readonly Waiter[],
+  silentMs: number,
+): Promise<SilentWaiter[]> {
+  const { rows } = await db.query<{ world: number; model: string; record: string; id: string }>({
+    text: `with heard as (
+        select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, client_id)
+        cross join lateral (
+          select c.ctid as row, c.world, c.id, c.model, c.record, c.seen_at < clock_timestamp() - make_interval(secs => $4::float8 / 1000) as silent
+          from holdfast.claim c where c.waiter = k.world::text || '/' || k.participant and (c.client_id is null or c.client_id = k.client_id)
+          for update skip locked) c
+      ), touched as (
+        update holdfast.claim set seen_at = clock_timestamp() where ctid = any(array(select row from heard where not silent))
       )
-      update holdfast.claim c set seen_at = clock_timestamp() from old where c.world = old.world and c.id = old.id
-      returning c.world, c.model, c.record, old.silent`,
+      select distinct world, model, record, id from heard where silent`,
     values: [
       alive.map(({ world }) => world),
       alive.map(({ participant }) => participant),
@@ -279,29 +330,46 @@ export async function touchWaiters(db: Transaction, alive: readonly Waiter[], si
       silentMs,
     ],
   });
-  return rows.filter(({ silent }) => silent).map(({ world, model, record }) => ({ world, model, id: record }));
+  return rows.map(({ world, model, record, id }) => ({ world, model, id: record, claimId: id }));
 }
 
-/** The same for one claim that somebody asks about. Answers whether it had been silent. */
+/** The same for one claim that somebody asks about. False: it had fallen silent, and still is; or it waits no more. */
 export async function touchClaim(db: Transaction, world: number, id: string, silentMs: number): Promise<boolean> {
-  const { rows } = await db.query<{ silent: boolean }>({
-    name: "touch_claim",
-    text: `with old as (
-        select world, id, seen_at < clock_timestamp() - make_interval(secs => $3::float8 / 1000) as silent from holdfast.claim
-        where world = $1 and id = $2 and status = 'queued' for update skip locked
-      )
-      update holdfast.claim c set seen_at = clock_timestamp() from old where c.world = old.world and c.id = old.id returning old.silent`,
+  const { rowCount } = await db.query({
+    text: `update holdfast.claim set seen_at = clock_timestamp() where world = $1 and id = $2 and status = 'queued'
+      and seen_at >= clock_timestamp() - make_interval(secs => $3::float8 / 1000)`,
     values: [world, id, silentMs],
   });
-  return rows[0]?.silent ?? false;
+  return rowCount === 1;
 }
 
-/** Claims that a token made end with it, after a while when it does. */
+/** Claims that a token answers for end with it, after a while when it does; those that end sooner already stay as they are. */
 export async function revokeClaims(tx: Transaction, tokenIds: readonly string[], graceSeconds = 0): Promise<void> {
   await tx.query(
     `update holdfast.claim set revoked_at = least(coalesce(revoked_at, 'infinity'), clock_timestamp() + make_interval(secs => $2))
      where token = any($1::text[]) and ended_at is null`,
     [tokenIds, graceSeconds],
+  );
+}
+
+/** Claims of a model's fields go with them when they are renamed: a change like any other, under the head's lock. */
+export async function renameClaimedFields(
+  tx: Transaction,
+  world: number,
+  model: string,
+  renames: Readonly<Record<string, string>>,
+): Promise<void> {
+  await tx.query(
+    `with found as (
+        select c.id, r.new, h.claim_change + row_number() over (order by c.id) as change
+        from holdfast.claim c join unnest($3::text[], $4::text[]) as r(old, new) on r.old = c.field
+          join holdfast.head h on h.world = $1
+        where c.line >= $1::text || '/' || $2 || '/' and c.line < $1::text || '/' || $2 || '0'
+      ), renamed as (
+        update holdfast.claim c set field = found.new, change = found.change from found where c.world = $1 and c.id = found.id
+      )
+      update holdfast.head set claim_change = greatest(claim_change, (select max(change) from found)) where world = $1`,
+    [world, model, Object.keys(renames), Object.values(renames)],
   );
 }
 
@@ -313,18 +381,4 @@ export async function deleteEndedClaims(tx: Transaction, days: number, most: num
     [days, most],
   );
   return rowCount ?? 0;
-}
-
-/** A claim on a field goes with the field's new name. */
-export async function renameClaimedFields(
-  tx: Transaction,
-  world: number,
-  model: string,
-  renames: Readonly<Record<string, string>>,
-): Promise<void> {
-  await tx.query(
-    `update holdfast.claim c set field = n.after from unnest($3::text[], $4::text[]) as n(before, after)
-     where c.world = $1 and c.model = $2 and c.field = n.before and c.ended_at is null`,
-    [world, model, Object.keys(renames), Object.values(renames)],
-  );
 }

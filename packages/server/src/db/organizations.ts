@@ -112,12 +112,14 @@ export async function revokeSecretKey(db: Transaction, id: string, graceSeconds:
   return rowCount === 1;
 }
 
-/** Revokes the keys that an environment named before, all but one. */
-export async function revokeConfiguredKeys(tx: Transaction, world: number, exceptHash: Buffer): Promise<void> {
-  await tx.query(
-    "update holdfast.secret_key set revoked_at = clock_timestamp() where world = $1 and configured and revoked_at is null and hash <> $2",
+/** Revokes the keys that an environment named before, all but one. Answers their ids. */
+export async function revokeConfiguredKeys(tx: Transaction, world: number, exceptHash: Buffer): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `update holdfast.secret_key set revoked_at = clock_timestamp()
+     where world = $1 and configured and revoked_at is null and hash <> $2 returning id`,
     [world, exceptHash],
   );
+  return rows.map(({ id }) => id);
 }
 
 export interface KeyLookup {

@@ -1,3 +1,4 @@
+import { revokeClaims } from "../db/claims.ts";
 import { findSecretKey, listOrganizations, revokeConfiguredKeys, worldOf } from "../db/organizations.ts";
 import type { Database } from "../db/pool.ts";
 import { transaction } from "../db/transaction.ts";
@@ -24,7 +25,7 @@ export async function ensureConfiguredKey(pool: Database, token: string): Promis
     const first = (await listOrganizations(tx))[0] ?? (await createOrganization(tx, "default"));
     const world = await worldOf(tx, first.id, livemode);
     if (world === undefined) throw new Error(`Organisation ${first.id} lacks a world.`);
-    await revokeConfiguredKeys(tx, world, tokenHash(token));
+    await revokeClaims(tx, await revokeConfiguredKeys(tx, world, tokenHash(token)));
     const known = await findSecretKey(tx, tokenHash(token));
     if (!known) await storeSecretKey(tx, world, token, "configured at start", true);
     else if (known.revoked) throw new Error("HOLDFAST_SECRET_KEY names a key that was revoked. Set another one.");

@@ -183,8 +183,8 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLane,
 
   /** Its turn may have come while nothing was heard of it. */
   async function showLife(world: number, { id, model, record }: ClaimState): Promise<void> {
-    if (await touchClaim(db, world, id, limits.waiterSilentMs))
-      await lane.decide({ kind: "settle", world, model, record });
+    if (!(await touchClaim(db, world, id, limits.waiterSilentMs)))
+      await lane.decide({ kind: "settle", world, model, record, alive: [id] });
   }
 
   /** The claim as it is; with a signal, once it no longer waits in the place where it was, or the time is over. */

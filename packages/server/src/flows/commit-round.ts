@@ -10,13 +10,14 @@ import { deleteRecords, loadRecords } from "../db/records.ts";
 import { type Round, type SavedGroup, type SavedLine, type SavedReceipt, saveRound } from "../db/save-round.ts";
 import { begin, commit as commitTransaction, type Statement } from "../db/statement.ts";
 import type { ClaimLine } from "../rules/claim.ts";
-import { type ClaimOrder, worldOfOrder } from "../rules/claim-order.ts";
+import { type AcquireClaim, type ClaimOrder, worldOfOrder } from "../rules/claim-order.ts";
 import type { ClaimDecision } from "../rules/claim-queue.ts";
 import { judgeClaim } from "../rules/claim-round.ts";
 import { writerOf } from "../rules/commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
 import type { DeclaredModel } from "../rules/declared-model.ts";
 import { entryText } from "../rules/entry-text.ts";
+import { participantName } from "../rules/participant.ts";
 import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
 import { presentFields } from "../rules/schema-change.ts";
 import { type FiledEntry, receiptKey, type WorldState } from "../rules/world-state.ts";
@@ -145,13 +146,15 @@ const organizationOf = (jobs: readonly Job[]): string =>
 const principalOf = ({ commits, order }: Job) =>
   commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
 
-/** Who waits for whom: asked only when somebody is about to wait for what another has. */
+/** Who waits for whom: asked only when somebody is about to wait for what another has, or gets in this very round. */
 async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines }: Loaded) {
-  const others = jobs.flatMap(({ order }) =>
-    order?.kind === "acquire" && order.queue
-      ? lines.filter((claim) => claim.world === world && claim.model === order.model && claim.record === order.record)
-      : [],
-  );
+  const acquiring = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order : []));
+  const others = acquiring
+    .filter(({ queue }) => queue)
+    .flatMap((order) => [
+      ...lines.filter((claim) => claim.world === world && isOfOneRecord(claim, order)),
+      ...acquiring.filter((other) => other !== order && isOfOneRecord(other, order)).map(claimantOf),
+    ]);
   if (others.length === 0) return [];
   const [waits] = await pipe.send([loadWaits(others)]);
   const known = new Set(
@@ -160,6 +163,14 @@ async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines
   // What the round itself has loaded it knows better.
   return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
 }
+
+type OfRecord = Pick<AcquireClaim, "model" | "record">;
+const isOfOneRecord = (a: OfRecord, b: OfRecord): boolean => a.model === b.model && a.record === b.record;
+
+const claimantOf = ({ principal: { world, participantKind, participantId } }: AcquireClaim) => ({
+  world,
+  participant: participantName(participantKind, participantId),
+});
 
 const saveChanged = (worlds: readonly JudgedWorld[]): Statement<void> =>
   saveClaims(

@@ -1,7 +1,15 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { readDueLines, readNextExpiry, touchWaiters, type Waiter } from "../db/claims.ts";
+import {
+  readDueLines,
+  readNextExpiry,
+  readPassedOver,
+  type SilentWaiter,
+  touchWaiters,
+  type Waiter,
+} from "../db/claims.ts";
 import type { Database } from "../db/pool.ts";
 import type { RecordName } from "../db/records.ts";
+import type { ClaimOrder } from "../rules/claim-order.ts";
 import type { CommitLane } from "./commit-lane.ts";
 
 export type { Waiter };
@@ -9,25 +17,65 @@ export type { Waiter };
 /** Lines that are brought up to the present at once. */
 const STEP = 500;
 
-/** Ends what time has ended. Answers in how many milliseconds the next lease is over. */
-export const keepClaims = (db: Database, lane: CommitLane) => async (): Promise<number | undefined> => {
-  const due = await readDueLines(db, limits.waiterGoneMs, STEP);
-  await settle(lane, due);
-  return due.length === STEP ? 0 : await readNextExpiry(db);
-};
+type Settle = Extract<ClaimOrder, { kind: "settle" }>;
+
+/**
+ * Ends what time has ended, and hands it on. Answers in how many milliseconds the next lease is over. It is not waited for
+ * what the lane makes of it: a world whose head is held elsewhere is left out until then, and keeps no other one waiting.
+ */
+export function keepClaims(db: Database, lane: CommitLane, failed: (error: unknown) => void) {
+  const busy = new Set<number>();
+
+  async function settleWorld(world: number, lines: readonly RecordName[]): Promise<void> {
+    busy.add(world);
+    await settle(
+      lane,
+      lines.map(({ model, id }) => ({ kind: "settle", world, model, record: id })),
+    )
+      .catch(failed)
+      .finally(() => busy.delete(world));
+  }
+
+  return async (): Promise<number | undefined> => {
+    // Before what is due: a lease that ends in between is found by one of the two.
+    const next = await readNextExpiry(db);
+    const { waiterSilentMs: silentMs, waiterGoneMs: goneMs } = limits;
+    const due = await readDueLines(db, { goneMs, but: [...busy], most: STEP });
+    const passedOver = await readPassedOver(db, { silentMs, goneMs, but: [...busy], most: STEP });
+    const lines = [...due, ...passedOver];
+    for (const world of new Set(lines.map((line) => line.world)))
+      void settleWorld(
+        world,
+        lines.filter((line) => line.world === world),
+      );
+    return due.length >= STEP ? 0 : next;
+  };
+}
 
 /** Notes that these participants' streams are open: those who wait keep their place, and may be next at once. */
 export const keepWaiters =
   (db: Database, lane: CommitLane) =>
   async (alive: readonly Waiter[]): Promise<void> => {
+    const silent: SilentWaiter[] = [];
+    // All of them first: nobody falls silent because somebody else's turn is long in coming.
     for (let from = 0; from < alive.length; from += STEP)
-      await settle(lane, await touchWaiters(db, alive.slice(from, from + STEP), limits.waiterSilentMs));
+      silent.push(...(await touchWaiters(db, alive.slice(from, from + STEP), limits.waiterSilentMs)));
+    let failure: unknown;
+    for (let from = 0; from < silent.length; from += STEP)
+      await settle(
+        lane,
+        silent
+          .slice(from, from + STEP)
+          .map(({ world, model, id, claimId }) => ({ kind: "settle", world, model, record: id, alive: [claimId] })),
+      ).catch((error: unknown) => {
+        failure ??= error;
+      });
+    if (failure) throw failure;
   };
 
-async function settle(lane: CommitLane, names: readonly RecordName[]): Promise<void> {
-  const results = await Promise.all(
-    names.map(({ world, model, id }) => lane.decide({ kind: "settle", world, model, record: id })),
-  );
-  const failed = results.find((result) => result.kind === "failed");
-  if (failed) throw new Error(`Claims could not be brought up to the present: ${failed.code}.`);
+/** Of whom the lane did not hear now, it hears with the next sign of life: until then they stay silent. */
+async function settle(lane: CommitLane, orders: readonly Settle[]): Promise<void> {
+  const results = await Promise.all(orders.map((order) => lane.decide(order)));
+  const lost = results.find((result) => result.kind === "failed");
+  if (lost) throw new Error(`Claims could not be brought up to the present: ${lost.code}.`);
 }

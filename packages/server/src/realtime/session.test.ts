@@ -61,6 +61,8 @@ function open(more: { head?: () => Promise<object> } = {}) {
       },
     },
     rooms,
+    claimNews: { hear: async () => () => {} },
+    heard: () => {},
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
       knows: () => true,

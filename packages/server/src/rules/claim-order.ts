@@ -28,8 +28,15 @@ export type ClaimOrder =
       readonly record: string;
       readonly order: readonly string[];
     }
-  /** Nobody asks: a lease may be over, or a waiter be heard of again. */
-  | { readonly kind: "settle"; readonly world: number; readonly model: string; readonly record: string };
+  /** Nobody asks: a lease may be over, or waiters be heard of again. */
+  | {
+      readonly kind: "settle";
+      readonly world: number;
+      readonly model: string;
+      readonly record: string;
+      /** Claims that wait, and showed life. */
+      readonly alive?: readonly string[];
+    };
 
 export interface AcquireClaim {
   readonly kind: "acquire";

@@ -13,7 +13,7 @@ import { closed, granted, type LineFacts, renewed, settleLine } from "./claim-li
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
 import { type Principal, participantName } from "./participant.ts";
 import { type Refusal, refuse } from "./refusal.ts";
-import { isWithin } from "./scope.ts";
+import { isWithin, may } from "./scope.ts";
 import { organizationGroup } from "./sync-group.ts";
 import { closesCircle, type Wait } from "./wait-graph.ts";
 
@@ -38,7 +38,7 @@ const nameOf = ({ participantKind, participantId }: Principal): string =>
 export function decideClaim(line: ClaimLine, order: ClaimOrder, world: ClaimWorld): ClaimDecision {
   switch (order.kind) {
     case "settle":
-      return { kind: "settled", line: settleLine(line, world) };
+      return { kind: "settled", line: settleLine(seen(line, order.alive ?? [], world), world) };
     case "acquire":
       return acquire(line, settleLine(heardOf(line, order, world), world), order, world);
     case "renew":
@@ -54,6 +54,10 @@ const mine = (line: ClaimLine, principal: Principal): ClaimState[] =>
   alive(line).filter(({ participant }) => participant === nameOf(principal));
 
 const alive = (line: ClaimLine): ClaimState[] => line.filter(({ endedAt }) => endedAt === null);
+
+/** These waiters were heard of. */
+const seen = (line: ClaimLine, alive: readonly string[], { now }: ClaimWorld): ClaimLine =>
+  line.map((claim) => (isWaiting(claim) && alive.includes(claim.id) ? { ...claim, seenAt: now } : claim));
 
 /** Asking is a sign of life: whoever waits for this may be its turn. */
 function heardOf(line: ClaimLine, { principal, ...order }: { principal: Principal } & Named, { now }: ClaimWorld) {
@@ -100,8 +104,9 @@ function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world:
   return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
 }
 
-const isReadable = ({ scope }: Principal, { groups }: ClaimWorld): boolean =>
-  groups !== undefined && (scope === undefined || isWithin(scope, groups));
+const isReadable = ({ scope }: Principal, { groups, declaredName }: ClaimWorld): boolean =>
+  groups !== undefined &&
+  (scope === undefined || (may(scope, declaredName.toLowerCase(), "read") && isWithin(scope, groups)));
 
 const refused = (refusal: Refusal, line: ClaimLine): ClaimDecision => ({ kind: "refused", refusal, line });
 
@@ -171,11 +176,9 @@ const newClaim = (order: AcquireClaim, line: ClaimLine, { now }: ClaimWorld): Cl
   revokedAt: null,
 });
 
-/** What is asked for again replaces what was said before; what is left out stays. The token that asks now answers for it. */
+/** What is asked for again replaces what was said before; what is left out stays. */
 const asked = (claim: ClaimState, order: AcquireClaim): ClaimState => ({
-  ...claim,
-  tokenId: order.principal.tokenId,
-  groups: order.principal.scope?.groups ? [...order.principal.scope.groups] : null,
+  ...answeredFor(claim, order.principal),
   clientId: order.clientId ?? claim.clientId,
   action: order.action ?? claim.action,
   description: order.description ?? claim.description,
@@ -183,12 +186,26 @@ const asked = (claim: ClaimState, order: AcquireClaim): ClaimState => ({
   ttlMs: order.ttlMs ?? claim.ttlMs,
 });
 
+/** The token that was used last answers for a claim: with its revocation it ends, and what it reaches may be granted. */
+const answeredFor = (claim: ClaimState, { tokenId, scope }: Principal): ClaimState => ({
+  ...claim,
+  tokenId,
+  groups: scope?.groups ? [...scope.groups] : null,
+});
+
 function renew(line: ClaimLine, order: Extract<ClaimOrder, { kind: "renew" }>, world: ClaimWorld): ClaimDecision {
-  const known = mine(line, order.principal).find(({ id }) => id === order.claimId);
-  if (!known) return refused(refuse("claim_lost", { claims: presentHolders(line, world) }), line);
+  const { principal } = order;
+  const known = mine(line, principal).find(({ id }) => id === order.claimId);
+  // Who held it once may be out of its sight by now.
+  if (!known)
+    return refused(
+      refuse("claim_lost", { claims: isReadable(principal, world) ? presentHolders(line, world) : [] }),
+      line,
+    );
+  const kept = answeredFor(known, principal);
   // One that waits has only shown that it lives.
-  if (known.status === "queued") return { kind: "waiting", claim: known, line };
-  const claim = renewed(known, order.ttlMs ?? known.ttlMs, world.now);
+  if (known.status === "queued") return { kind: "waiting", claim: kept, line: replaced(line, kept) };
+  const claim = renewed(kept, order.ttlMs ?? known.ttlMs, world.now);
   return { kind: "renewed", claim, line: replaced(line, claim) };
 }
 

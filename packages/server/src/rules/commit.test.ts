@@ -72,6 +72,17 @@ test("[C2] a replay is found before everything else", () => {
   expect(outcomeOf(write(state, [update("nothing", "s1", {})], sent))).toBe("replayed");
 });
 
+test("[I6] an operation that is only repeated asks for no claim", () => {
+  const state = oneSlide();
+  const named = {
+    ...update("slide", "s1", { title: "x" }, { claim: "claim_1", idempotencyKey: "op" }),
+    fingerprint: "f",
+  };
+  expect(outcomeOf(write(state, [named], { id: "ann" }))).toBe("claim_lost");
+  state.receipts.set("user:ann operation op", { fingerprint: "f", body: "", held: false });
+  expect(outcomeOf(write(state, [named], { id: "ann" }))).toBe("confirmed");
+});
+
 test("[C2] any refusal wins over holding", () => {
   const held = update("slide", "s1", { title: "mine" }, { readAt: 1, onStale: "notify" });
   expect(outcomeOf(write(oneSlide(), [held]))).toBe("held");

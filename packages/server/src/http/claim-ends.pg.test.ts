@@ -1,0 +1,131 @@
+import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { createPool } from "../db/pool.ts";
+import { ensureConfiguredKey } from "../flows/bootstrap.ts";
+import { newSecretToken } from "../flows/secret-keys.ts";
+import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
+
+// What ends a claim besides its time and its owner, and what is told of it then.
+
+const app = await startApp();
+const { call, keys, sql } = app;
+const slides = "/v1/models/slide";
+
+const capability = async (name: string, syncGroups = [`org:${app.organization}`]) =>
+  (await call("POST", "/v1/capabilities", { json: { operations: ["slide.*"], syncGroups, participantId: name } }))
+    .body as {
+    id: string;
+    token: string;
+  };
+const make = (id: string, data: object = {}) => call("POST", slides, { json: { id, data: { title: "a", ...data } } });
+const claim = (token: string, id: string, json: object = {}) => call("POST", `${slides}/${id}/claim`, { token, json });
+const claimOf = ({ body }: Answer) => body as unknown as Claim;
+const holdersOf = async (id: string) =>
+  ((await call("GET", `/v1/claims?model=slide&id=${id}`)).body as unknown as ClaimList).claims;
+const until = async (what: () => Promise<boolean>, ms = 5_000) => {
+  for (const end = Date.now() + ms; !(await what()); await new Promise((resolve) => setTimeout(resolve, 25)))
+    if (Date.now() > end) throw new Error("It did not come about.");
+};
+const ann = (await capability("ann")).token;
+
+test("[A15] a configured key that another one replaces takes its claims with it", async () => {
+  const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
+  try {
+    const [old, next] = [newSecretToken(true), newSecretToken(true)];
+    await ensureConfiguredKey(pool, old);
+    await call("POST", "/v1/schema", { token: old, json: { models: referenceSchema.models } });
+    await call("POST", slides, { token: old, json: { id: "c1", data: {} } });
+    const held = claimOf(await claim(old, "c1", { ttl: "1h" }));
+    await ensureConfiguredKey(pool, next);
+    await until(
+      async () => (await call("GET", "/v1/claims?model=slide&id=c1", { token: next })).body.claims?.toString() === "",
+    );
+    const statusOf = () => sql<{ status: string }>("select status from holdfast.claim where id = $1", [held.id]);
+    await until(async () => (await statusOf())[0]?.status === "canceled");
+  } finally {
+    await pool.end();
+  }
+});
+
+test("[A15] a secret key's grace is its claims' grace, whenever in it they were made, and is never made longer", async () => {
+  const key = await app.newKey();
+  await make("g1");
+  await make("g2");
+  const revoke = (graceSeconds: number) =>
+    call("DELETE", `/v1/secret_keys/${key.id}?`, { token: ADMIN, json: { graceSeconds } });
+  await claim(key.token, "g1", { ttl: "1h" });
+  await revoke(2);
+  expect((await claim(key.token, "g2", { ttl: "1h" })).status).toBe(201);
+  await revoke(3_600);
+  expect([await holdersOf("g1"), await holdersOf("g2")]).toMatchObject([[{}], [{}]]);
+  await until(async () => (await holdersOf("g1")).length + (await holdersOf("g2")).length === 0);
+});
+
+test("[A15] whoever renews a claim answers for it: with that token's revocation it ends", async () => {
+  await make("r1");
+  const [first, second] = [await capability("worker"), await capability("worker")];
+  const held = claimOf(await claim(first.token, "r1", { ttl: "1h" }));
+  expect((await call("POST", `/v1/claims/${held.id}/renew`, { token: second.token })).status).toBe(200);
+  await call("DELETE", `/v1/capabilities/${first.id}`);
+  expect(await holdersOf("r1")).toMatchObject([{ id: held.id }]);
+  await call("DELETE", `/v1/capabilities/${second.id}`);
+  await until(async () => (await holdersOf("r1")).length === 0);
+});
+
+test("[A10] who may no longer see the record is not told who holds it now", async () => {
+  await make("l1", { deckId: "d1" });
+  const narrow = await capability("narrow", ["deck:d1"]);
+  const held = claimOf(await claim(narrow.token, "l1"));
+  await call("DELETE", `/v1/claims/${held.id}`, { token: narrow.token });
+  await call("PATCH", `${slides}/l1`, { json: { data: { deckId: "d2" } } });
+  await claim(ann, "l1", { description: "a secret" });
+  const { status, body, text } = await call("POST", `/v1/claims/${held.id}/renew`, { token: narrow.token });
+  expect([status, body.code]).toEqual([409, "claim_lost"]);
+  expect(text).not.toContain("secret");
+  expect(text).not.toContain("ann");
+});
+
+test("[A3] a claim of a field goes with the field when it is renamed", async () => {
+  const models = { Page: { fields: { title: { type: "string" }, body: { type: "string" } } } };
+  const renamed = { Page: { fields: { heading: { type: "string" }, body: { type: "string" } } } };
+  const token = keys.test;
+  const bob = (await call("POST", "/v1/capabilities", { token, json: { wideScope: true, participantId: "bob" } })).body
+    .token as string;
+  await call("POST", "/v1/schema", { token, json: { models, force: true } });
+  await call("POST", "/v1/models/page", { token, json: { id: "p1", data: { title: "a" } } });
+  const held = await call("POST", "/v1/models/page/p1/claim", { token: bob, json: { field: "title" } });
+  const beside = await call("POST", "/v1/models/page/p1/claim", { token, json: { field: "body" } });
+  expect([held.status, beside.status]).toEqual([201, 201]);
+  const pushed = await call("POST", "/v1/schema", {
+    token,
+    json: { models: renamed, renames: [{ model: "Page", from: "title", to: "heading" }] },
+  });
+  expect(pushed.status).toBe(201);
+  const { claims } = (await call("GET", "/v1/claims?model=page&id=p1", { token })).body as unknown as ClaimList;
+  expect(claims.map(({ id, field }) => [id, field])).toEqual([
+    [held.body.id, "heading"],
+    [beside.body.id, "body"],
+  ]);
+  const write = await call("PATCH", "/v1/models/page/p1", { token, json: { data: { heading: "b" } } });
+  expect([write.status, write.body.code]).toEqual([409, "claim_conflict"]);
+});
+
+test("[A8] a circle is seen also when what closes it was asked for in one round", async () => {
+  for (const id of ["o1", "o2"]) await make(id);
+  const bob = (await capability("bob")).token;
+  await claim(ann, "o2");
+  expect((await claim(bob, "o2", { queue: true })).status).toBe(202);
+  const { world } = (await sql<{ world: number }>("select world from holdfast.claim where record = 'o2' limit 1"))[0]!;
+  // Both come while a round waits for the head, and share the one after it.
+  const held = await app.hold(`select 1 from holdfast.head where world = ${world} for update`);
+  const first = make("o3");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const granted = claim(bob, "o1");
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  const circle = claim(ann, "o1", { queue: true });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await held.release();
+  await first;
+  expect((await granted).status).toBe(201);
+  expect((await circle).body).toMatchObject({ code: "claim_deadlock" });
+});

@@ -1,0 +1,68 @@
+import type { Authenticator } from "../flows/authenticate.ts";
+import type { Waiter } from "../flows/keep-claims.ts";
+import { type Principal, participantName } from "../rules/participant.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import type { Strangers } from "../wire/strangers.ts";
+import type { Seat } from "./seats.ts";
+
+/** Who said hello, and with which token; still so when it is told to say hello again. */
+export interface Known {
+  readonly principal: Principal;
+  readonly token: string;
+  readonly clientId: string | null;
+}
+
+/** How a socket says who it is. */
+export interface Introduction {
+  /** Who a token is. Bad ones are counted, and there is room for so many sockets of a good one. */
+  meet(token: string): Promise<Principal | Refusal>;
+  /** A fresh token in the place of one that will end: it has to be the same participant's. */
+  meetAgain(before: Principal, token: string): Promise<Principal | Refusal>;
+}
+
+export interface IntroductionDeps {
+  readonly authenticator: Authenticator;
+  readonly strangers: Strangers;
+}
+
+/** What a session knows of its own connection. */
+export interface Connection {
+  readonly address: string;
+  readonly seat: Seat;
+}
+
+export function introduction(
+  { authenticator, strangers }: IntroductionDeps,
+  { address, seat }: Connection,
+): Introduction {
+  async function meet(token: string): Promise<Principal | Refusal> {
+    if (strangers.areTooMany(address) && !authenticator.knows(token)) return refuse("rate_limited");
+    const principal = await authenticator.principalOf(token);
+    if (isRefusal(principal)) strangers.came(address);
+    else if (!seat.moveTo(principal.tokenId))
+      return refuse("rate_limited", { message: "Too many sockets of this token are open." });
+    return principal;
+  }
+
+  return {
+    meet,
+    async meetAgain(before, token) {
+      const next = await meet(token);
+      if (isRefusal(next) || isSameParticipant(next, before)) return next;
+      return refuse("apikey_invalid", { message: "The new token is another participant's." });
+    },
+  };
+}
+
+const isSameParticipant = (a: Principal, b: Principal): boolean =>
+  a.world === b.world && a.participantKind === b.participantKind && a.participantId === b.participantId;
+
+export const nameOf = ({ participantKind, participantId }: Principal): string =>
+  participantName(participantKind, participantId);
+
+/** Whoever is there, and on which device. */
+export const presenceOf = ({ principal, clientId }: Known): Waiter => ({
+  world: principal.world,
+  participant: nameOf(principal),
+  clientId,
+});
