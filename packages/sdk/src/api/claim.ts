@@ -145,4 +145,5 @@ const SAYS: Record<LossReason, string> = {
   closed: "The client was closed, and what it held was released.",
 };
 
-const lossOf = (reason: LossReason): SyncError => new SyncError(knownFailure("claim_lost", SAYS[reason] ?? SAYS.refused, { reason }));
+const lossOf = (reason: LossReason): SyncError =>
+  new SyncError(knownFailure("claim_lost", SAYS[reason] ?? SAYS.refused, { reason }));
