@@ -333,8 +333,10 @@ test("[U8] a claim that is given up before its answer came is released when it c
     world.dispatch({ type: "left", lease: "l1" });
     expect(world.asked.map((r) => r.what)).toEqual(["acquire"]);
     world.answer(0, lost);
+    world.pass(1_000);
     world.settle();
-    expect(world.asked.map((r) => r.what)).toEqual(["acquire", "release"]);
+    // What a lost answer would have named is asked for once more: the same claim, not another one.
+    expect(world.asked.map((r) => r.what)).toEqual(lost ? ["acquire", "acquire", "release"] : ["acquire", "release"]);
     expect(world.server.of("slide", "s1")).toEqual({ claims: [], queue: [] });
   }
 });
@@ -352,6 +354,12 @@ test("[U8] who claims again while it is being released asks after that", () => {
 
 vi.setConfig({ testTimeout: 600_000 });
 const RUNS = Number(process.env.HOLDFAST_SEEDS ?? 1_000);
+
+/** Choices that failed once: a release that was given up arrived after the next claim, and ended that one. */
+const FAILED_ONCE: [number, number][][] = [
+  // biome-ignore format: as it was found
+  [[0, 0], [85, 0], [8, 0], [85, 46], [85, 0], [12, 0], [85, 556], [12, 2353], [30, 233], [0, 0], [12, 1563], ...Array.from({ length: 26 }, (): [number, number] => [0, 0])],
+];
 
 test("[U2] whatever is lost, late or slept through, no lease is relied on beyond what the server gave, and a waiter gets it in the end", () => {
   const move = fc.noBias(fc.tuple(fc.nat(99), fc.nat(9_999)));
@@ -396,7 +404,7 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
       expect(world.last(wanted)).toMatchObject({ kind: "granted" });
       expect(world.held()).toBe(true);
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, examples: FAILED_ONCE.map((moves) => [moves]) },
   );
   expect(granted).toBeGreaterThan(RUNS);
 });

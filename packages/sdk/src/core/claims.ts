@@ -259,7 +259,9 @@ export function letGo(turn: ClaimTurn, reason: "hidden" | "closed"): void {
   for (const [key, hold] of turn.holds) {
     const claimId = hold.stage.phase === "asking" ? undefined : hold.stage.claimId;
     if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
-    if (claimId !== undefined || (hold.stage.phase === "asking" && hold.stage.asked && !hasSibling(turn, key, hold)))
+    // Of one without a name only a client that never asks again may say "all I have on the record".
+    const unnamed = reason === "closed" && hold.stage.phase === "asking" && hold.stage.asked;
+    if (claimId !== undefined || (unnamed && !hasSibling(turn, key, hold)))
       request(turn, key, hold, "release", claimId, reason === "hidden");
     lost(turn, key, reason);
   }
@@ -316,7 +318,6 @@ function askOn(turn: ClaimTurn, key: string, hold: Hold): void {
   }
   const { stage } = hold;
   const claimId = stage.phase === "asking" ? undefined : stage.claimId;
-  if (what === "release" && claimId === undefined && hasSibling(turn, key, hold)) return gone(turn, key);
   const n = request(turn, key, hold, what, claimId);
   const next: HoldStage =
     stage.phase === "asking"
@@ -340,7 +341,9 @@ function wish({ stage }: Hold, line: LineState, now: Instant): Asking | undefine
     case "held":
       return stage.check || isForRenewal(stage, now) ? "renew" : undefined;
     case "leaving":
-      return "release";
+      // What it is called is learnt by asking once more. "All I have on the record" could arrive late, and end a claim
+      // that was made after it.
+      return stage.claimId === undefined ? "acquire" : "release";
   }
 }
 
@@ -356,9 +359,12 @@ function request(
   const { clientId } = turn.line;
   const queue = waits({ users });
   const { field } = target;
+  // Whoever leaves only wants to know what it is called, and takes nothing from anybody for that.
+  const { preempt, ...others } = terms;
+  const asked = stage.phase === "leaving" ? others : terms;
   const body =
     what === "acquire"
-      ? { ...terms, ...(field !== undefined && { field }), ...(queue && { queue }), ...(clientId && { clientId }) }
+      ? { ...asked, ...(field !== undefined && { field }), ...(queue && { queue }), ...(clientId && { clientId }) }
       : undefined;
   // A renewal that hangs must leave time for another one before the lease is over.
   const timeoutMs =
@@ -479,7 +485,7 @@ function leftOn(
 ): void {
   if (verdict.then === "again" || verdict.then === "sign-in") {
     if (verdict.then === "sign-in") turn.effects.push({ do: "tokenRefused", reason: verdict.reason });
-    return flight.what === "release" ? later(turn, key, 0) : undefined;
+    return later(turn, key, verdict.then === "again" ? verdict.atLeastMs : 0);
   }
   if (flight.what === "release" || verdict.then === "refused") return gone(turn, key);
   const claim = readClaim(verdict.body);

@@ -65,7 +65,7 @@ test("[R8] [U10] devices that lose requests, receipts, frames, claims and their 
   );
   expect(written).toBeGreaterThan(RUNS * 3);
   // A world in which claims are never in the way would show nothing about them.
-  expect(claimConflicts).toBeGreaterThan(RUNS / 3);
+  expect(claimConflicts).toBeGreaterThan(RUNS / 6);
 });
 
 test("[R9] after a backup was restored under them, devices converge and lose no write silently", () => {
