@@ -48,7 +48,7 @@ export const limits = {
   waiterGoneMs: 300_000,
   watchedPerModel: 500,
   /** Records of all models together whose claims one socket hears. */
-  watchedPerSession: 2_000,
+  watchedPerSession: 10_000,
   presenceStateBytes: 4 * KiB,
   /** Presence is told that often at most; the last state wins. */
   presencePerSecond: 20,

@@ -5,18 +5,8 @@ import { rollback } from "../db/statement.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";
 import type { CommitRequest } from "../rules/commit-request.ts";
 import type { Judged } from "../rules/round.ts";
-import {
-  type Batch,
-  type ClaimOutcome,
-  type Job,
-  judgeRound,
-  type Loaded,
-  load,
-  type Outcome,
-  type RoundResult,
-  save,
-  worldOf,
-} from "./commit-round.ts";
+import { type Batch, type ClaimOutcome, judgeRound, type Outcome, type RoundResult, save } from "./commit-round.ts";
+import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
 /**

@@ -1,32 +1,18 @@
-import { loadLines, loadWaits, saveClaims } from "../db/claims.ts";
-import { loadGroupHeads } from "../db/groups.ts";
-import { type LockedHead, lockHeads } from "../db/heads.ts";
-import { loadHistory } from "../db/history.ts";
-import { loadAuthors } from "../db/log.ts";
+import { saveClaims } from "../db/claims.ts";
 import { loadSchema } from "../db/model-schemas.ts";
 import type { Pipe } from "../db/pipe.ts";
-import { loadReceipts } from "../db/receipts.ts";
-import { deleteRecords, loadRecords } from "../db/records.ts";
+import { deleteRecords } from "../db/records.ts";
 import { type Round, type SavedGroup, type SavedLine, type SavedReceipt, saveRound } from "../db/save-round.ts";
-import { begin, commit as commitTransaction, type Statement } from "../db/statement.ts";
-import type { ClaimLine } from "../rules/claim.ts";
-import { type AcquireClaim, type ClaimOrder, worldOfOrder } from "../rules/claim-order.ts";
+import { commit as commitTransaction, type Statement } from "../db/statement.ts";
 import type { ClaimDecision } from "../rules/claim-queue.ts";
 import { judgeClaim } from "../rules/claim-round.ts";
 import { writerOf } from "../rules/commit.ts";
-import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
-import type { DeclaredModel } from "../rules/declared-model.ts";
+import { namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
 import { entryText } from "../rules/entry-text.ts";
-import { participantName } from "../rules/participant.ts";
-import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
-import { presentFields } from "../rules/schema-change.ts";
-import { type FiledEntry, receiptKey, type WorldState } from "../rules/world-state.ts";
+import { type Judged, judgeInOrder } from "../rules/round.ts";
+import type { WorldState } from "../rules/world-state.ts";
+import { type Job, type Loaded, worldAt, worldOf } from "./load-round.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
-
-/** What one request asks of a world: commits, one or a bulk's in their order, or something about claims. */
-export type Job =
-  | { readonly commits: readonly CommitRequest[]; readonly order?: undefined }
-  | { readonly order: ClaimOrder; readonly commits?: undefined };
 
 /** What came of a job. */
 export type Outcome =
@@ -62,32 +48,7 @@ export interface RoundResult {
   readonly pipe: Pipe;
 }
 
-/** What the first trip to the database brought: everything is read under the heads' locks. */
-export type Loaded = Awaited<ReturnType<typeof load>>;
-
-/** First trip: lock the heads of all worlds concerned, then read whatever the jobs name. */
-export async function load(pipe: Pipe, jobs: readonly Job[]) {
-  const commits = commitsOf(jobs);
-  const orders = jobs.flatMap(({ order }) => order ?? []);
-  const worlds = [...new Set(jobs.map(worldOf))].sort((a, b) => a - b);
-  const groups = commits.flatMap(groupNames);
-  const claimed = orders.map((order) => ({ world: worldOfOrder(order), model: order.model, id: order.record }));
-  const written = commits.flatMap(writtenNames);
-  const [, heads, receipts, records, lines, groupHeads] = await pipe.send([
-    begin,
-    lockHeads(worlds),
-    loadReceipts(commits.flatMap(receiptNames)),
-    loadRecords([...written, ...claimed, ...commits.flatMap(readNames)]),
-    loadLines([...written, ...claimed]),
-    // Every statement is a message more for both sides, and few commits ask about groups.
-    ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
-  ]);
-  return { heads, receipts, records, lines, groups: groupHeads ?? [] };
-}
-
-const commitsOf = (jobs: readonly Job[]): CommitRequest[] => jobs.flatMap(({ commits }) => commits ?? []);
-
-/** Judges the jobs of each world in the order they came. The database is asked again only about what moved. */
+/** Judges the jobs of each world in the order they came. */
 export async function judgeRound(
   pipe: Pipe,
   schemas: SchemaCache,
@@ -101,8 +62,7 @@ export async function judgeRound(
     const schema =
       schemas.get(head.world, head.schemaVersion) ??
       schemas.put(head.world, (await pipe.send([loadSchema(head.world, head.schemaVersion)]))[0]);
-    const state = worldState(head, organizationOf(own), schema, loaded, await waitsFor(pipe, head.world, own, loaded));
-    await lookUp(pipe, head.world, state, commitsOf(own));
+    const state = await worldAt(pipe, head, schema, own, loaded);
     for (const job of own) outcomes.set(job, judge(state, job));
     const lines = savedLines(
       head.world,
@@ -139,39 +99,6 @@ const judge = (state: WorldState, { commits, order }: Job): Outcome =>
         },
       };
 
-/** Nobody in particular asks for what time does; then no rule asks for the organisation either. */
-const organizationOf = (jobs: readonly Job[]): string =>
-  jobs.map((job) => principalOf(job)?.organization).find((name) => name !== undefined) ?? "";
-
-const principalOf = ({ commits, order }: Job) =>
-  commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
-
-/** Who waits for whom: asked only when somebody is about to wait for what another has, or gets in this very round. */
-async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines }: Loaded) {
-  const acquiring = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order : []));
-  const others = acquiring
-    .filter(({ queue }) => queue)
-    .flatMap((order) => [
-      ...lines.filter((claim) => claim.world === world && isOfOneRecord(claim, order)),
-      ...acquiring.filter((other) => other !== order && isOfOneRecord(other, order)).map(claimantOf),
-    ]);
-  if (others.length === 0) return [];
-  const [waits] = await pipe.send([loadWaits(others)]);
-  const known = new Set(
-    lines.filter((claim) => claim.world === world).map((claim) => recordKey(claim.model, claim.record)),
-  );
-  // What the round itself has loaded it knows better.
-  return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
-}
-
-type OfRecord = Pick<AcquireClaim, "model" | "record">;
-const isOfOneRecord = (a: OfRecord, b: OfRecord): boolean => a.model === b.model && a.record === b.record;
-
-const claimantOf = ({ principal: { world, participantKind, participantId } }: AcquireClaim) => ({
-  world,
-  participant: participantName(participantKind, participantId),
-});
-
 const saveChanged = (worlds: readonly JudgedWorld[]): Statement<void> =>
   saveClaims(
     worlds.flatMap(({ state, batch: { world } }) =>
@@ -185,88 +112,6 @@ interface JudgedWorld {
   readonly state: WorldState;
   readonly batch: Batch;
 }
-
-/** All commits of a job are of one world. */
-export const worldOf = ({ commits, order }: Job): number =>
-  order === undefined ? (commits[0]?.principal.world ?? 0) : worldOfOrder(order);
-
-const receiptNames = (commit: CommitRequest) => {
-  const { world } = commit.principal;
-  const participant = writerOf(commit).writtenBy;
-  const own = commit.operations.flatMap(({ idempotencyKey }) =>
-    idempotencyKey === undefined ? [] : [operationKeyName(idempotencyKey)],
-  );
-  return [...namesOf(commit), ...own].map((name) => ({ world, participant, name }));
-};
-
-const writtenNames = ({ principal: { world }, operations }: CommitRequest) =>
-  operations.map(({ model, id }) => ({ world, model, id }));
-
-const readNames = ({ principal: { world }, reads }: CommitRequest) =>
-  reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ world, model, id }]));
-
-const groupNames = ({ principal: { world }, reads }: CommitRequest) =>
-  reads.flatMap(({ group }) => (group === undefined ? [] : [{ world, name: group }]));
-
-const inWorld = <T extends { readonly world: number }>(world: number, items: readonly T[]): readonly T[] =>
-  items.filter((item) => item.world === world);
-
-const worldState = (
-  head: LockedHead,
-  organization: string,
-  schema: LiveSchema,
-  { receipts, records, groups, lines }: Loaded,
-  waits: WorldState["waits"],
-): WorldState => ({
-  organization,
-  models: schema.models,
-  now: head.now,
-  head,
-  records: new Map(inWorld(head.world, records).map((record) => [recordKey(record.model, record.id), record])),
-  history: new Map(),
-  groupHeads: new Map(inWorld(head.world, groups).map((group) => [group.name, group])),
-  authors: new Map(),
-  receipts: new Map(
-    inWorld(head.world, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
-  ),
-  claims: linesByRecord(inWorld(head.world, lines)),
-  waits,
-  claimChange: head.claimChange,
-  changedClaims: new Map(),
-});
-
-function linesByRecord(claims: ClaimLine): Map<string, ClaimLine> {
-  const lines = new Map<string, ClaimLine>();
-  for (const claim of claims) {
-    const key = recordKey(claim.model, claim.record);
-    const line = lines.get(key) ?? [];
-    // Two jobs of a round may have named the same record.
-    if (!line.some(({ id }) => id === claim.id)) lines.set(key, [...line, claim]);
-  }
-  return lines;
-}
-
-/** Asks the log about records and groups that moved after a `readAt`: a trip of its own, and a rare one. */
-async function lookUp(pipe: Pipe, world: number, state: WorldState, commits: readonly CommitRequest[]): Promise<void> {
-  const { history, authors } = lookupFor(state, commits);
-  if (history.size === 0 && authors.size === 0) return;
-  const [lists, known] = await pipe.send([
-    loadHistory([...history.values()].map((question) => ({ world, ...question }))),
-    loadAuthors(world, [...authors]),
-  ]);
-  for (const [i, [key, { model }]] of [...history].entries())
-    state.history.set(
-      key,
-      (lists[i] ?? []).map((entry) => inPresentWords(entry, state.models.get(model))),
-    );
-  for (const [position, author] of known) state.authors.set(position, author);
-}
-
-/** Fields that were renamed since are told by the names they have now, and hidden ones not at all. */
-const inPresentWords = (entry: FiledEntry, declared: DeclaredModel | undefined): FiledEntry =>
-  !declared || declared.changes.length === 0 || entry.changedFields === null
-    ? entry
-    : { ...entry, changedFields: presentFields(entry.changedFields, entry.syncId, declared) };
 
 function savedLines(world: number, schema: LiveSchema, now: string, judged: readonly Judged[]): SavedLine[] {
   const written = judged.flatMap(({ commit, decision }) =>
