@@ -1,5 +1,6 @@
 import type { ParticipantKind } from "@holdfast/sdk/protocol";
 import type { KeyLookup } from "./organizations.ts";
+import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
 export type ScopedKind = "capability" | "ephemeral_key";
@@ -121,6 +122,18 @@ export async function listTokens(
   );
   return rows.map(toToken);
 }
+
+/**
+ * Which of these tokens were revoked. The others are not until the transaction is over: who revokes one waits, and then
+ * finds what it did. Without a name: asked rarely, and planned for the table as it is.
+ */
+export const lockTokens = (table: "scoped_token" | "secret_key", ids: readonly string[]): Statement<string[]> => ({
+  name: "",
+  text: `select id, coalesce(revoked_at <= clock_timestamp(), false) as revoked from holdfast.${table}
+    where id = any($1::text[]) order by id for share`,
+  values: [ids],
+  read: (rows) => (rows as { id: string; revoked: boolean }[]).flatMap(({ id, revoked }) => (revoked ? [id] : [])),
+});
 
 /** Ends a token after a while; one that ends sooner already stays as it is. Answers whether there is such a token. */
 export async function revokeToken(

@@ -6,6 +6,7 @@ import { loadAuthors } from "../db/log.ts";
 import type { Pipe } from "../db/pipe.ts";
 import { loadReceipts } from "../db/receipts.ts";
 import { loadRecords } from "../db/records.ts";
+import { lockTokens } from "../db/scoped-tokens.ts";
 import { begin } from "../db/statement.ts";
 import type { ClaimLine } from "../rules/claim.ts";
 import { type AcquireClaim, type ClaimOrder, worldOfOrder } from "../rules/claim-order.ts";
@@ -60,8 +61,11 @@ export async function worldAt(
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<WorldState> {
-  const waits = await waitsFor(pipe, head.world, jobs, loaded);
-  const state = worldState(head, organizationOf(jobs), schema, loaded, waits);
+  const asked = {
+    waits: await waitsFor(pipe, head.world, jobs, loaded),
+    revokedTokens: await revokedTokens(pipe, jobs),
+  };
+  const state = worldState(head, organizationOf(jobs), schema, loaded, asked);
   await lookUp(pipe, head.world, state, commitsOf(jobs));
   return state;
 }
@@ -89,6 +93,21 @@ async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines
   );
   // What the round itself has loaded it knows better.
   return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
+}
+
+/** A process remembers a token for a while: a claim is not granted to one that was revoked elsewhere meanwhile. */
+async function revokedTokens(pipe: Pipe, jobs: readonly Job[]): Promise<ReadonlySet<string>> {
+  const tokens = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order.principal : []));
+  if (tokens.length === 0) return new Set();
+  const idsOf = (isSecret: boolean) =>
+    [...new Set(tokens.filter(({ tokenKind }) => (tokenKind === "secret_key") === isSecret))].map(
+      ({ tokenId }) => tokenId,
+    );
+  const [scoped, secret] = await pipe.send([
+    lockTokens("scoped_token", idsOf(false)),
+    lockTokens("secret_key", idsOf(true)),
+  ]);
+  return new Set([...scoped, ...secret]);
 }
 
 type OfRecord = Pick<AcquireClaim, "model" | "record">;
@@ -125,7 +144,7 @@ const worldState = (
   organization: string,
   schema: LiveSchema,
   { receipts, records, groups, lines }: Loaded,
-  waits: WorldState["waits"],
+  { waits, revokedTokens }: Pick<WorldState, "waits" | "revokedTokens">,
 ): WorldState => ({
   organization,
   models: schema.models,
@@ -140,6 +159,7 @@ const worldState = (
   ),
   claims: linesByRecord(inWorld(head.world, lines)),
   waits,
+  revokedTokens,
   claimChange: head.claimChange,
   changedClaims: new Map(),
 });

@@ -30,8 +30,10 @@ export const operatorFlows = (db: Database, revoked: (keyId: string) => void): O
   listKeys: (organization) => listSecretKeys(db, organization),
   async revokeKey(id, graceSeconds) {
     const known = await transaction(db, async (tx) => {
+      // The key first: a claim that is just being granted with it is waited for, and then found.
+      const known = await revokeSecretKey(tx, id, graceSeconds);
       await revokeClaims(tx, [id], graceSeconds);
-      return await revokeSecretKey(tx, id, graceSeconds);
+      return known;
     });
     if (known && graceSeconds === 0) revoked(id);
     return known;

@@ -129,3 +129,23 @@ test("[A8] a circle is seen also when what closes it was asked for in one round"
   expect((await granted).status).toBe(201);
   expect((await circle).body).toMatchObject({ code: "claim_deadlock" });
 });
+
+test("[A15] a claim is not granted to a token that was revoked on another server, however lately", async () => {
+  const second = await app.another();
+  const rest = { json: { ttl: "1h" } };
+  for (let round = 0; round < 12; round++) {
+    const id = `late${round}`;
+    await make(id);
+    const { id: tokenId, token } = await capability(`late${round}`);
+    // Both servers know the token now, and remember it for a while.
+    expect((await second.call("GET", "/v1/identity", { token })).status).toBe(200);
+    const [revoked, asked] = await Promise.all([
+      call("DELETE", `/v1/capabilities/${tokenId}`),
+      second.call("POST", `${slides}/${id}/claim`, { ...rest, token }),
+    ]);
+    expect(revoked.status).toBe(200);
+    expect([201, 401]).toContain(asked.status);
+    expect((await second.call("POST", `${slides}/${id}/claim`, { ...rest, token })).body.code).toBe("token_revoked");
+    await until(async () => (await holdersOf(id)).length === 0);
+  }
+});

@@ -44,6 +44,7 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
       groups: at.groups,
       nextFence: () => ++fence,
       declaredName: "Slide",
+      revokedTokens: new Set(),
       waits: waitsIn(line, at.now),
     }),
     decide(order: ClaimOrder): ClaimDecision {

@@ -29,6 +29,7 @@ export interface ClaimWorld extends LineFacts {
   readonly declaredName: string;
   /** Who waits for whom in the world, as far as it may matter here. */
   readonly waits: readonly Wait[];
+  readonly revokedTokens: ReadonlySet<string>;
 }
 
 const nameOf = ({ participantKind, participantId }: Principal): string =>
@@ -78,6 +79,7 @@ const replaced = (line: ClaimLine, ...changed: readonly ClaimState[]): ClaimLine
 
 function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world: ClaimWorld): ClaimDecision {
   const { principal, field, preempt } = order;
+  if (world.revokedTokens.has(principal.tokenId)) return refused(refuse("token_revoked"), line);
   if (!isReadable(principal, world)) return refused(refuse("record_not_found", { param: "id" }), line);
   const known = mine(line, principal).find((claim) => claim.field === field);
   const wanted = known ? asked(known, order) : newClaim(order, line, world);

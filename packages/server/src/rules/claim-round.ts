@@ -29,6 +29,7 @@ function claimWorld(state: WorldState, key: string, model: string): ClaimWorld {
     // What a model that is no longer declared holds is nobody's to claim.
     groups: declared && state.records.get(key)?.groups,
     declaredName: declared?.name ?? model,
+    revokedTokens: state.revokedTokens,
     nextFence: () => {
       state.claimChange += 1;
       return state.claimChange;

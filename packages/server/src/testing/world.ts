@@ -36,6 +36,7 @@ export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): Wo
   receipts: new Map(),
   claims: new Map(),
   waits: [],
+  revokedTokens: new Set(),
   claimChange: 0,
   changedClaims: new Map(),
 });
