@@ -37,7 +37,10 @@ create table holdfast.claim (
   revoked_at timestamptz(3),
   -- Where it stands, and who waits with it; null once that is over.
   line text collate "C" generated always as (case when ended_at is null then world::text || '/' || model || '/' || record end) stored,
-  waiter text collate "C" generated always as (case when status = 'queued' then world::text || '/' || participant end) stored,
+  waiter text collate "C" generated always as (
+    case when status = 'queued' then world::text || '/' || participant || coalesce(' ' || client_id, '') end) stored,
+  -- Whom it excludes others for: a participant, or one device of it.
+  holder text collate "C" not null generated always as (participant || coalesce(' ' || client_id, '')) stored,
   primary key (world, id)
 ) with (fillfactor = 70);
 -- What a round asks for is one key with one index. No other index can answer it: a plan made while the table is empty

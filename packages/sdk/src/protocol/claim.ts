@@ -56,7 +56,7 @@ const ClaimKeys = {
   description: Type.Optional(Type.String({ maxLength: limits.claimDescriptionLength })),
   /** The caller's own notes, up to 4 KiB of JSON. */
   meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  /** The device that asks: a waiter of one device is not kept alive by another. */
+  /** The device that asks, which then is the holder: another `clientId` of the same participant is another one. */
   clientId: Type.Optional(ClientId),
 };
 

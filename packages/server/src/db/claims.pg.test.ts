@@ -39,7 +39,7 @@ test("[L7] reading lines and noting waiters costs a few pages for each, whatever
       waiters: () =>
         touchWaiters(
           client,
-          keys.map((n) => ({ world, participant: `agent:w${n}`, clientId: null })),
+          keys.map((n) => ({ world, holder: `agent:w${n}` })),
           30_000,
         ),
     };

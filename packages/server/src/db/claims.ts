@@ -76,9 +76,9 @@ export const loadLines = (names: readonly RecordName[]): Statement<WorldClaim[]>
   read: (rows) => (rows as ClaimRow[]).map(toClaim),
 });
 
-/** Who waits for whom, from these participants on: what they wait for, what those wait for who have it, and so on. */
+/** Who waits for whom, from these holders on: what they wait for, what those wait for who have it, and so on. */
 export const loadWaits = (
-  participants: readonly { readonly world: number; readonly participant: string }[],
+  holders: readonly WorldHolder[],
 ): Statement<{ waiter: string; blocker: string; model: string; record: string }[]> => ({
   name: "load_waits",
   text: `with recursive wait(waiter, blocker, model, record, next) as (
@@ -86,13 +86,13 @@ export const loadWaits = (
       union
       select b.* from wait cross join lateral (${BLOCKERS} where w.waiter = wait.next offset 0) b
     ) select waiter, blocker, model, record from wait limit 10000`,
-  values: [participants.map(({ world, participant }) => `${world}/${participant}`)],
+  values: [holders.map(({ world, holder }) => `${world}/${holder}`)],
   read: (rows) => rows as { waiter: string; blocker: string; model: string; record: string }[],
 });
 
 /** `b` is in the way of `w`: it holds, or waits before it. */
-const BLOCKERS = `select w.participant, b.participant, w.model, w.record, b.world::text || '/' || b.participant from holdfast.claim w
-  cross join lateral (select * from holdfast.claim b where b.line = w.line and b.participant <> w.participant
+const BLOCKERS = `select w.holder, b.holder, w.model, w.record, b.world::text || '/' || b.holder from holdfast.claim w
+  cross join lateral (select * from holdfast.claim b where b.line = w.line and b.holder <> w.holder
     and (b.field is null or w.field is null or b.field = w.field)
     and case when b.expires_at is null then b.place < w.place else b.expires_at > clock_timestamp() end offset 0) b`;
 
@@ -268,7 +268,7 @@ export async function readPassedOver(
       select w.world, w.model, w.record from silent cross join lateral (
         select w.world, w.model, w.record from holdfast.claim w where w.line = silent.line and w.status = 'queued'
           and w.seen_at >= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
-          and not exists (select from holdfast.claim b where b.line = w.line and b.participant <> w.participant
+          and not exists (select from holdfast.claim b where b.line = w.line and b.holder <> w.holder
             and (b.field is null or w.field is null or b.field = w.field)
             and case when b.status = 'queued'
               then b.place < w.place and b.seen_at >= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
@@ -289,12 +289,11 @@ export async function readNextExpiry(db: Transaction): Promise<number | undefine
   return rows[0]?.ms;
 }
 
-/** Somebody who waits, with the device that it waits on. */
-export interface Waiter {
+/** Whom a claim is for, in one world. */
+export interface WorldHolder {
   readonly world: number;
-  /** `<kind>:<id>` */
-  readonly participant: string;
-  readonly clientId: string | null;
+  /** `<kind>:<id>`, or that and a device's `clientId` behind a space. */
+  readonly holder: string;
 }
 
 /** A claim that waits, and of which nothing was heard for a while. */
@@ -303,32 +302,27 @@ export interface SilentWaiter extends RecordName {
 }
 
 /**
- * Notes that these live, on what they wait for: all of it, but for what another of their devices waits for. Answers those
+ * Notes that these live, on what they wait for. Answers those
  * that had fallen silent, and leaves them so: they may be next, and only a round can say that. Rows that a round is writing
  * just now are left for the next time.
  */
 export async function touchWaiters(
   db: Transaction,
-  alive: readonly Waiter[],
+  alive: readonly WorldHolder[],
   silentMs: number,
 ): Promise<SilentWaiter[]> {
   const { rows } = await db.query<{ world: number; model: string; record: string; id: string }>({
     text: `with heard as (
-        select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, client_id)
+        select c.* from unnest($1::text[]) as k(waiter)
         cross join lateral (
-          select c.ctid as row, c.world, c.id, c.model, c.record, c.seen_at < clock_timestamp() - make_interval(secs => $4::float8 / 1000) as silent
-          from holdfast.claim c where c.waiter = k.world::text || '/' || k.participant and (c.client_id is null or c.client_id = k.client_id)
+          select c.ctid as row, c.world, c.id, c.model, c.record, c.seen_at < clock_timestamp() - make_interval(secs => $2::float8 / 1000) as silent
+          from holdfast.claim c where c.waiter = k.waiter
           for update skip locked) c
       ), touched as (
         update holdfast.claim set seen_at = clock_timestamp() where ctid = any(array(select row from heard where not silent))
       )
       select distinct world, model, record, id from heard where silent`,
-    values: [
-      alive.map(({ world }) => world),
-      alive.map(({ participant }) => participant),
-      alive.map(({ clientId }) => clientId),
-      silentMs,
-    ],
+    values: [alive.map(({ world, holder }) => `${world}/${holder}`), silentMs],
   });
   return rows.map(({ world, model, record, id }) => ({ world, model, id: record, claimId: id }));
 }

@@ -39,7 +39,7 @@ test.each([
       history: loadHistory(keys.map((key) => ({ ...key, after: 0 }))),
       deletion: deleteRecords(keys),
       claims: loadLines(keys),
-      waits: loadWaits(keys.map(({ id }) => ({ world: 1, participant: `agent:${id}` }))),
+      waits: loadWaits(keys.map(({ id }) => ({ world: 1, holder: `agent:${id}` }))),
     };
     for (const table of ["record", "receipt", "group_head", "log", "claim"])
       await client.query(`alter table holdfast.${table} set (autovacuum_enabled = off)`);

@@ -1,18 +1,18 @@
 import { limits } from "@holdfast/sdk/protocol";
-import {
-  readDueLines,
-  readNextExpiry,
-  readPassedOver,
-  type SilentWaiter,
-  touchWaiters,
-  type Waiter,
-} from "../db/claims.ts";
+import { readDueLines, readNextExpiry, readPassedOver, type SilentWaiter, touchWaiters } from "../db/claims.ts";
 import type { Database } from "../db/pool.ts";
 import type { RecordName } from "../db/records.ts";
+import { holderName } from "../rules/claim.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";
 import type { CommitLane } from "./commit-lane.ts";
 
-export type { Waiter };
+/** Somebody whose stream is open, and on which device. */
+export interface Waiter {
+  readonly world: number;
+  /** `<kind>:<id>` */
+  readonly participant: string;
+  readonly clientId: string | null;
+}
 
 /** Lines that are brought up to the present at once. */
 const STEP = 500;
@@ -55,7 +55,8 @@ export function keepClaims(db: Database, lane: CommitLane, failed: (error: unkno
 /** Notes that these participants' streams are open: those who wait keep their place, and may be next at once. */
 export const keepWaiters =
   (db: Database, lane: CommitLane) =>
-  async (alive: readonly Waiter[]): Promise<void> => {
+  async (present: readonly Waiter[]): Promise<void> => {
+    const alive = holdersOn(present);
     const silent: SilentWaiter[] = [];
     // All of them first: nobody falls silent because somebody else's turn is long in coming.
     for (let from = 0; from < alive.length; from += STEP)
@@ -72,6 +73,17 @@ export const keepWaiters =
       });
     if (failure) throw failure;
   };
+
+/** What waits for nobody's device in particular is kept alive by each, and what waits for one by that one. */
+function holdersOn(present: readonly Waiter[]) {
+  const keys = new Map<string, { world: number; holder: string }>();
+  for (const { world, participant, clientId } of present)
+    for (const device of [null, clientId]) {
+      const holder = holderName({ participant, clientId: device });
+      keys.set(`${world}/${holder}`, { world, holder });
+    }
+  return [...keys.values()];
+}
 
 /** Of whom the lane did not hear now, it hears with the next sign of life: until then they stay silent. */
 async function settle(lane: CommitLane, orders: readonly Settle[]): Promise<void> {

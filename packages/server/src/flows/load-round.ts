@@ -8,7 +8,7 @@ import { loadReceipts } from "../db/receipts.ts";
 import { loadRecords } from "../db/records.ts";
 import { lockTokens } from "../db/scoped-tokens.ts";
 import { begin } from "../db/statement.ts";
-import type { ClaimLine } from "../rules/claim.ts";
+import { type ClaimLine, holderName } from "../rules/claim.ts";
 import { type AcquireClaim, type ClaimOrder, worldOfOrder } from "../rules/claim-order.ts";
 import { writerOf } from "../rules/commit.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
@@ -87,7 +87,7 @@ async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines
       ...acquiring.filter((other) => other !== order && isOfOneRecord(other, order)).map(claimantOf),
     ]);
   if (others.length === 0) return [];
-  const [waits] = await pipe.send([loadWaits(others)]);
+  const [waits] = await pipe.send([loadWaits(others.map((other) => ({ world, holder: holderName(other) })))]);
   const known = new Set(
     lines.filter((claim) => claim.world === world).map((claim) => recordKey(claim.model, claim.record)),
   );
@@ -113,9 +113,10 @@ async function revokedTokens(pipe: Pipe, jobs: readonly Job[]): Promise<Readonly
 type OfRecord = Pick<AcquireClaim, "model" | "record">;
 const isOfOneRecord = (a: OfRecord, b: OfRecord): boolean => a.model === b.model && a.record === b.record;
 
-const claimantOf = ({ principal: { world, participantKind, participantId } }: AcquireClaim) => ({
+const claimantOf = ({ principal: { world, participantKind, participantId }, clientId }: AcquireClaim) => ({
   world,
   participant: participantName(participantKind, participantId),
+  clientId: clientId ?? null,
 });
 
 const receiptNames = (commit: CommitRequest) => {

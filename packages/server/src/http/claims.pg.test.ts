@@ -175,6 +175,29 @@ test("[A3] [A11] fields are claimed beside each other; the whole record conflict
   expect((await claim(ann, "s4", { field: "order" })).status).toBe(201);
 });
 
+test("[A1] workers of one participant exclude each other by their clientId; each renews its own, and all may write", async () => {
+  await make("s26");
+  const one = claimOf(await claim(ann, "s26", { clientId: "one" }));
+  const again = await claim(ann, "s26", { clientId: "one" });
+  expect([again.status, again.body.id]).toEqual([200, one.id]);
+  expect((await claim(ann, "s26", { clientId: "two" })).body).toMatchObject({
+    code: "claim_conflict",
+    claims: [{ id: one.id }],
+  });
+  expect((await claim(ann, "s26")).status).toBe(409);
+  const two = await claim(ann, "s26", { clientId: "two", queue: true });
+  expect([two.status, two.body.position]).toEqual([202, 0]);
+  expect((await claim(ann, "s26", { clientId: "two", queue: true })).body.id).toBe(two.body.id);
+  expect((await write(ann, "s26", { title: "by two" }, { clientId: "two" })).status).toBe(200);
+  await release(ann, one.id);
+  expect((await read(ann, String(two.body.id))).status).toBe("active");
+  // A circle of workers is one too.
+  await make("s27");
+  await claim(ann, "s27", { clientId: "one" });
+  expect((await claim(ann, "s26", { clientId: "one", queue: true })).status).toBe(202);
+  expect((await claim(ann, "s27", { clientId: "two", queue: true })).body.code).toBe("claim_deadlock");
+});
+
 test("[A4] claiming takes update and a group in common; what cannot be seen is not there", async () => {
   await make("s5", { deckId: "d5" });
   const reader = await agent("reader", ["slide.read"]);

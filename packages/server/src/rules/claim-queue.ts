@@ -2,6 +2,7 @@ import { limits } from "@holdfast/sdk/protocol";
 import {
   type ClaimLine,
   type ClaimState,
+  holderName,
   holdersOf,
   inLineOrder,
   isConflict,
@@ -68,8 +69,9 @@ function heardOf(line: ClaimLine, { principal, ...order }: { principal: Principa
   );
 }
 
-type Named = { readonly claimId: string; readonly field?: string | null };
-const isNamed = (claim: ClaimState, { claimId, field }: Named) => claim.id === claimId || claim.field === field;
+type Named = { readonly claimId: string; readonly field?: string | null; readonly clientId?: string | undefined };
+const isNamed = (claim: ClaimState, { claimId, field, clientId }: Named) =>
+  claim.id === claimId || (claim.field === field && claim.clientId === (clientId ?? null));
 
 const replaced = (line: ClaimLine, ...changed: readonly ClaimState[]): ClaimLine => {
   const byId = new Map(changed.map((claim) => [claim.id, claim]));
@@ -79,9 +81,10 @@ const replaced = (line: ClaimLine, ...changed: readonly ClaimState[]): ClaimLine
 
 function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world: ClaimWorld): ClaimDecision {
   const { principal, field, preempt } = order;
+  const clientId = order.clientId ?? null;
   if (world.revokedTokens.has(principal.tokenId)) return refused(refuse("token_revoked"), line);
   if (!isReadable(principal, world)) return refused(refuse("record_not_found", { param: "id" }), line);
-  const known = mine(line, principal).find((claim) => claim.field === field);
+  const known = mine(line, principal).find((claim) => claim.field === field && claim.clientId === clientId);
   const wanted = known ? asked(known, order) : newClaim(order, line, world);
   if (known?.status === "active") {
     const claim = renewed(wanted, wanted.ttlMs, world.now);
@@ -95,13 +98,7 @@ function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world:
   if (blockers.length === 0) return grant(line, wanted, world);
   if (!order.queue) return refused(conflict(line, world), line);
   if (inLineOrder(alive(line)).length >= limits.claimsWaiting) return refused(refuse("claim_queue_full"), line);
-  if (
-    closesCircle(
-      world.waits,
-      wanted.participant,
-      blockers.map(({ participant }) => participant),
-    )
-  )
+  if (closesCircle(world.waits, holderName(wanted), blockers.map(holderName)))
     return refused(refuse("claim_deadlock", { claims: presentHolders(line, world) }), line);
   return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
 }
@@ -181,7 +178,6 @@ const newClaim = (order: AcquireClaim, line: ClaimLine, { now }: ClaimWorld): Cl
 /** What is asked for again replaces what was said before; what is left out stays. */
 const asked = (claim: ClaimState, order: AcquireClaim): ClaimState => ({
   ...answeredFor(claim, order.principal),
-  clientId: order.clientId ?? claim.clientId,
   action: order.action ?? claim.action,
   description: order.description ?? claim.description,
   meta: order.meta ?? claim.meta,

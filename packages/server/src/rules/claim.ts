@@ -46,9 +46,13 @@ export const isWaiting = ({ status }: ClaimState): boolean => status === "queued
 /** A waiter of whom nothing was heard for a while: it is passed over until it is heard again. */
 export const isSilent = ({ seenAt }: ClaimState, now: number): boolean => now - seenAt > limits.waiterSilentMs;
 
-/** Two participants cannot both have these: the same field, or one of them the whole record. */
-export const isConflict = (a: Pick<ClaimState, "participant" | "field">, b: typeof a): boolean =>
-  a.participant !== b.participant && (a.field === null || b.field === null || a.field === b.field);
+/** Whom a claim is for: a participant, or where it names one, a device of it. No participant's name has a space. */
+export const holderName = ({ participant, clientId }: Pick<ClaimState, "participant" | "clientId">): string =>
+  clientId === null ? participant : `${participant} ${clientId}`;
+
+/** Two holders cannot both have these: the same field, or one of them the whole record. */
+export const isConflict = (a: Pick<ClaimState, "participant" | "clientId" | "field">, b: typeof a): boolean =>
+  holderName(a) !== holderName(b) && (a.field === null || b.field === null || a.field === b.field);
 
 export const inLineOrder = (line: ClaimLine): ClaimState[] =>
   line.filter(isWaiting).sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));

@@ -1,4 +1,4 @@
-import { type ClaimLine, inLineOrder, isConflict, isHeld } from "./claim.ts";
+import { type ClaimLine, holderName, inLineOrder, isConflict, isHeld } from "./claim.ts";
 
 /** Somebody waits for somebody else. */
 export interface Wait {
@@ -13,7 +13,7 @@ export function waitsIn(line: ClaimLine, now: number): Wait[] {
   return waiters.flatMap((waiter, i) =>
     [...holders, ...waiters.slice(0, i)]
       .filter((other) => isConflict(other, waiter))
-      .map((other) => ({ waiter: waiter.participant, blocker: other.participant })),
+      .map((other) => ({ waiter: holderName(waiter), blocker: holderName(other) })),
   );
 }
 

@@ -22,7 +22,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     preempt: "Takes the claim from an agent at once; for people and systems with `claim.preempt`.",
     description: "What it is about, for people.",
     meta: "The caller's own notes, up to 4 KiB of JSON.",
-    clientId: "The device that asks: a waiter of one device is not kept alive by another.",
+    clientId:
+      "The device that asks, which then is the holder: another `clientId` of the same participant is another one.",
   },
   ClaimTargetBody: {
     "": "The same with the record in the body.",
@@ -32,7 +33,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     preempt: "Takes the claim from an agent at once; for people and systems with `claim.preempt`.",
     description: "What it is about, for people.",
     meta: "The caller's own notes, up to 4 KiB of JSON.",
-    clientId: "The device that asks: a waiter of one device is not kept alive by another.",
+    clientId:
+      "The device that asks, which then is the holder: another `clientId` of the same participant is another one.",
   },
   ClaimRenewBody: {
     ttl: "As in a claim; default: what it was claimed with.",
