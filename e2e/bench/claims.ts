@@ -46,9 +46,15 @@ export async function measureClaims({
         })
       ).perSecond;
     const found = { free: [] as number[], full: [] as number[], p50: [] as number[], p99: [] as number[] };
+    // Code that has run is faster: both have.
+    for (const server of [free, full]) await commits(server);
     for (let n = 0; n < rounds; n++) {
-      found.free.push(await commits(free));
-      found.full.push(await commits(full));
+      // Each goes first in turn: what the one leaves to be written to disk, the other would pay for.
+      const both = [
+        [found.free, free],
+        [found.full, full],
+      ] as const;
+      for (const [rates, server] of n % 2 === 0 ? both : both.toReversed()) rates.push(await commits(server));
       const delays = (await handOvers(full.url, full.tokens[0] as string, n)).sort((a, b) => a - b);
       found.p50.push(percentile(delays, 0.5));
       found.p99.push(percentile(delays, 0.99));
