@@ -2,7 +2,9 @@
 -- Every change is made under the head's lock and takes the next number of the world's `claim_change`, so that whoever
 -- tells of claims can read on from where it was. A grant's number is its fence.
 
-alter table holdfast.head add column claim_change bigint not null default 0;
+-- `claims` counts those that have not ended: where there is none, no write asks about any.
+
+alter table holdfast.head add column claim_change bigint not null default 0, add column claims integer not null default 0;
 
 create table holdfast.claim (
   world integer not null,

@@ -102,7 +102,7 @@ const BLOCKERS = `select w.holder, b.holder, w.model, w.record, b.world::text ||
  */
 export const saveClaims = (
   changed: readonly (ChangedClaim & { readonly world: number })[],
-  heads: readonly { readonly world: number; readonly claimChange: number }[],
+  heads: readonly { readonly world: number; readonly claimChange: number; readonly claims: number }[],
 ): Statement<void> => ({
   name: "save_claims",
   text: SAVE,
@@ -121,6 +121,7 @@ export const saveClaims = (
     ),
     heads.map(({ world }) => world),
     heads.map(({ claimChange }) => claimChange),
+    heads.map(({ claims }) => claims),
   ],
   read: () => {},
 });
@@ -130,7 +131,7 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : is
 
 const SAVE = `
 with moved as (
-  update holdfast.head h set claim_change = n.change from unnest($2::int[], $3::bigint[]) as n(world, change) where h.world = n.world
+  update holdfast.head h set claim_change = n.change, claims = n.claims from unnest($2::int[], $3::bigint[], $4::int[]) as n(world, change, claims) where h.world = n.world
 )
 insert into holdfast.claim as c (world, id, model, record, field, status, participant, token, client_id, groups, action, description, meta,
   ttl_ms, place, fence, change, created_at, granted_at, expires_at, ended_at, seen_at, revoked_at)

@@ -8,6 +8,8 @@ export interface LockedHead extends Head {
   readonly now: string;
   /** The last number that a change of a claim took. */
   readonly claimChange: number;
+  /** Claims that have not ended. */
+  readonly claims: number;
 }
 
 const COLUMNS = `h.world, h.log_id, h.sync_id, h.writer, h.other_sync_id, h.schema_version, h.trimmed_to`;
@@ -38,15 +40,16 @@ const toHead = (row: HeadRow): Head => ({
 export const lockHeads = (worlds: readonly number[]): Statement<LockedHead[]> => ({
   name: "lock_heads",
   text: `select h.* from unnest($1::int[]) as k(world)
-    cross join lateral (select ${COLUMNS}, h.claim_change, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
+    cross join lateral (select ${COLUMNS}, h.claim_change, h.claims, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
       from holdfast.head h where h.world = k.world limit 1 for update) h`,
   values: [worlds.toSorted((a, b) => a - b)],
   read: (rows) =>
-    (rows as (HeadRow & { now: string; claim_change: number })[]).map((row) => ({
+    (rows as (HeadRow & { now: string; claim_change: number; claims: number })[]).map((row) => ({
       ...toHead(row),
       world: row.world,
       now: row.now,
       claimChange: row.claim_change,
+      claims: row.claims,
     })),
 });
 

@@ -83,6 +83,8 @@ export function createCommitLane({
   let waiting: Waiting[] = [];
   /** Worlds whose head somebody else holds, and until when they are left alone: they must not stall the others. */
   const resting = new Map<number, number>();
+  /** Worlds without a living claim, when they were last looked at. */
+  const unclaimed = new Set<number>();
   let pipe: Pipe | undefined;
   let running = false;
   let waking: NodeJS.Timeout | undefined;
@@ -111,7 +113,7 @@ export function createCommitLane({
     const taken = take();
     if (taken.length === 0) return undefined;
     const jobs = taken.map(({ job }) => job);
-    const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs) });
+    const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs, unclaimed) });
     const loaded = pipe?.usable ? trip(pipe) : connect().then(trip);
     // It is awaited when its turn comes; until then a failure is nobody's.
     loaded.catch(() => {});

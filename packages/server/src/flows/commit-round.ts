@@ -104,7 +104,7 @@ const saveChanged = (worlds: readonly JudgedWorld[]): Statement<void> =>
     worlds.flatMap(({ state, batch: { world } }) =>
       [...state.changedClaims.values()].map((changed) => ({ ...changed, world })),
     ),
-    worlds.map(({ state, batch: { world } }) => ({ world, claimChange: state.claimChange })),
+    worlds.map(({ state, batch: { world } }) => ({ world, claimChange: state.claimChange, claims: state.claimCount })),
   );
 
 /** One world after its commits were judged. */

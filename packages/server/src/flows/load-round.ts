@@ -31,24 +31,35 @@ export const worldOf = ({ commits, order }: Job): number =>
 /** What the first trip to the database brought: everything is read under the heads' locks. */
 export type Loaded = Awaited<ReturnType<typeof load>>;
 
-/** First trip: lock the heads of all worlds concerned, then read whatever the jobs name. */
-export async function load(pipe: Pipe, jobs: readonly Job[]) {
+/**
+ * First trip: lock the heads of all worlds concerned, then read whatever the jobs name. Claims are not asked for where there
+ * were none when this process last looked; the head says whether that is still so, and then they are asked for after all.
+ */
+export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<number>) {
   const commits = commitsOf(jobs);
   const orders = jobs.flatMap(({ order }) => order ?? []);
   const worlds = [...new Set(jobs.map(worldOf))].sort((a, b) => a - b);
   const groups = commits.flatMap(groupNames);
   const claimed = orders.map((order) => ({ world: worldOfOrder(order), model: order.model, id: order.record }));
   const written = commits.flatMap(writtenNames);
-  const [, heads, receipts, records, lines, groupHeads] = await pipe.send([
-    begin,
-    lockHeads(worlds),
-    loadReceipts(commits.flatMap(receiptNames)),
-    loadRecords([...written, ...claimed, ...commits.flatMap(readNames)]),
-    loadLines([...written, ...claimed]),
-    // Every statement is a message more for both sides, and few commits ask about groups.
-    ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
+  const asksClaims = orders.length > 0 || worlds.some((world) => !unclaimed.has(world));
+  const askClaims = async () => (await pipe.send([loadLines([...written, ...claimed])]))[0];
+  const [[, heads, receipts, records, groupHeads], lines] = await Promise.all([
+    pipe.send([
+      begin,
+      lockHeads(worlds),
+      loadReceipts(commits.flatMap(receiptNames)),
+      loadRecords([...written, ...claimed, ...commits.flatMap(readNames)]),
+      // Every statement is a message more for both sides, and few commits ask about groups.
+      ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
+    ]),
+    asksClaims ? askClaims() : undefined,
   ]);
-  return { heads, receipts, records, lines, groups: groupHeads ?? [] };
+  for (const { world, claims } of heads)
+    if (claims === 0) unclaimed.add(world);
+    else unclaimed.delete(world);
+  const isSure = lines !== undefined || heads.every(({ world }) => unclaimed.has(world));
+  return { heads, receipts, records, lines: lines ?? (isSure ? [] : await askClaims()), groups: groupHeads ?? [] };
 }
 
 const commitsOf = (jobs: readonly Job[]): CommitRequest[] => jobs.flatMap(({ commits }) => commits ?? []);
@@ -162,6 +173,7 @@ const worldState = (
   waits,
   revokedTokens,
   claimChange: head.claimChange,
+  claimCount: head.claims,
   changedClaims: new Map(),
 });
 

@@ -501,6 +501,32 @@ test("[A12] of a write and a claim that come at once, over two servers, the writ
   }
 });
 
+test("[A12] a world's count of living claims, by which a round knows whether to ask for any, keeps up", async () => {
+  const counted = async () => {
+    const [row] = await sql<{ counted: number; living: number }>(
+      `select h.claims as counted, (select count(*)::int from holdfast.claim c where c.world = h.world and c.ended_at is null) as living
+       from holdfast.head h join holdfast.world w on w.id = h.world where w.organization = $1 and w.livemode`,
+      [app.organization],
+    );
+    return [row!.counted, row!.living];
+  };
+  // The tests before have taken rows away by hand.
+  await sql("update holdfast.head set claims = 0");
+  expect(await counted()).toEqual([0, 0]);
+  await make("n1");
+  const held = claimOf(await claim(ann, "n1"));
+  await claim(bob, "n1", { queue: true }, second.call);
+  await claim(eve, "n1", { queue: true });
+  await claim(eve, "n1");
+  expect(await counted()).toEqual([3, 3]);
+  // Another process learns of it with the head, whatever it believed.
+  expect((await second.call("PATCH", `${slides}/n1`, { token: eve, json: { data: { title: "x" } } })).status).toBe(409);
+  await release(ann, held.id);
+  expect(await counted()).toEqual([2, 2]);
+  await call("DELETE", `${slides}/n1`, { token: bob });
+  expect(await counted()).toEqual([0, 0]);
+});
+
 test("[A13] people with claim.preempt take over from agents, past the line; nobody takes it from people", async () => {
   await make("s15");
   const [boss, plain] = [await person("boss", ["slide.*", "claim.preempt"]), await person("plain")];

@@ -46,8 +46,7 @@ function replaceLine(state: WorldState, key: string, before: ClaimLine, after: C
     state.claimChange += 1;
     state.changedClaims.set(claim.id, { claim, change: state.claimChange });
   }
-  state.claims.set(
-    key,
-    after.filter(({ endedAt }) => endedAt === null),
-  );
+  const living = after.filter(({ endedAt }) => endedAt === null);
+  state.claimCount += living.length - before.length;
+  state.claims.set(key, living);
 }

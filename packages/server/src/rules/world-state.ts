@@ -83,6 +83,8 @@ export interface WorldState {
   readonly revokedTokens: ReadonlySet<string>;
   /** The last number that a change of a claim, or a fence, took. */
   claimChange: number;
+  /** Claims of the world that have not ended. */
+  claimCount: number;
   /** By claim id: what the round changed. */
   readonly changedClaims: Map<string, ChangedClaim>;
 }

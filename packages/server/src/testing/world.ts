@@ -38,6 +38,7 @@ export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): Wo
   waits: [],
   revokedTokens: new Set(),
   claimChange: 0,
+  claimCount: 0,
   changedClaims: new Map(),
 });
 
