@@ -125,8 +125,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       { file: `${server}/db/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
       {
         file: `${server}/db/claims.ts`,
-        find: "as n(world, change) where h.world = n.world",
-        replace: "as n(world, change), (select pg_sleep(0.1)) as slow where h.world = n.world",
+        find: "as n(world, change, claims) where h.world = n.world",
+        replace: "as n(world, change, claims), (select pg_sleep(0.1)) as slow where h.world = n.world",
       },
     ],
     finds: ["overlap", "fence", "trespass", "inversion"],

@@ -49,16 +49,14 @@ export function createClaimNews(follow: FollowClaims, failed: (error: unknown) =
     return audience;
   }
 
-  async function audienceOf(world: number): Promise<Audience> {
+  function audienceOf(world: number): Promise<Audience> {
     let opening = audiences.get(world);
     if (!opening) {
       opening = open(world);
       audiences.set(world, opening);
       opening.catch(() => audiences.delete(world));
     }
-    const audience = await opening;
-    // Its last listener may have left while we waited for it.
-    return ready.get(world) === audience ? audience : audienceOf(world);
+    return opening;
   }
 
   /** The truth behind the hints. */
@@ -109,7 +107,9 @@ export function createClaimNews(follow: FollowClaims, failed: (error: unknown) =
     key: string,
     heard: T,
   ): Promise<() => void> {
-    const audience = await audienceOf(world);
+    let audience = await audienceOf(world);
+    // Its last listener may have left in the very moment in which we heard of it.
+    while (ready.get(world) !== audience) audience = await audienceOf(world);
     const map = pick(audience);
     const listeners = map.get(key) ?? new Set();
     map.set(key, listeners.add(heard));
