@@ -364,9 +364,14 @@ test("[U9] a lease that is given up is held until what was written under it has 
 });
 
 test("[U1] a record that was just made is claimed once it is there", async () => {
-  const { slides, server, settle } = await start();
+  const { slides, server, settle, line, asked } = await start();
+  line.answers.push("held back");
   slides.create({ title: "New" }, { id: "s2" });
-  const lease = await slides.claim("s2");
+  const claim = slides.claim("s2");
   await settle();
+  // The server has not heard of the record: asked for now, the claim would be refused.
+  expect(asked()).toEqual([]);
+  line.release();
+  const lease = await claim;
   expect(server.claims.of("slide", "s2").claims).toMatchObject([{ id: lease.id, actor: "ann" }]);
 });

@@ -1,8 +1,23 @@
-import type { Claim, ClaimBody, ClaimStatus } from "../protocol/claim.ts";
+import type { Claim, ClaimStatus } from "../protocol/claim.ts";
 import { limits } from "../protocol/limits.ts";
 import { type Failure, knownFailure, type LossReason, readFailure } from "./failure.ts";
+import {
+  type Asking,
+  type ClaimNews,
+  type ClaimTurn,
+  type Flight,
+  type Hold,
+  type HoldStage,
+  type Holds,
+  type Instant,
+  type LineState,
+  type Target,
+  type Terms,
+  targetKey,
+  type User,
+} from "./hold.ts";
 import { type Reply, verdictOf } from "./outcome.ts";
-import { hurried, isDue, type Pace, type Wait, waitAfter } from "./retry.ts";
+import { hurried, isDue, type Pace, waitAfter } from "./retry.ts";
 import { recordKey } from "./tables.ts";
 
 /*
@@ -15,125 +30,6 @@ import { recordKey } from "./tables.ts";
  * A lease counts from the moment in which the request was sent that it was granted by, on a clock that only goes
  * forward, and ends a tenth early. Nothing that the server says of the time is compared with a clock of ours.
  */
-
-/** A moment on two clocks. `at` only goes forward, and may stand still while the machine sleeps; `wall` goes on then. */
-export interface Instant {
-  readonly at: number;
-  readonly wall: number;
-}
-
-export interface Target {
-  readonly model: string;
-  readonly id: string;
-  readonly field?: string | undefined;
-}
-
-export const targetKey = (target: Target): string => `${recordKey(target)}#${target.field ?? ""}`;
-
-/** What is asked of the server; the rest of a claim's options concern this side. */
-export type Terms = Pick<ClaimBody, "action" | "ttl" | "description" | "meta" | "preempt">;
-
-/** Somebody in the app who wants the claim. Several share one, as the server sees one participant. */
-export interface User {
-  readonly lease: string;
-  readonly queue: boolean;
-  /** Whether it was told that the claim is there. */
-  readonly has: boolean;
-}
-
-export interface Hold {
-  readonly target: Target;
-  readonly terms: Terms;
-  readonly users: readonly User[];
-  readonly stage: HoldStage;
-  readonly flight: Flight | undefined;
-  readonly wait: Wait | undefined;
-  /** What the stream said of it last, which may come before the answer that it belongs to. */
-  readonly told: Claim | undefined;
-}
-
-export type HoldStage =
-  /** `asked`: the server may know of it. */
-  | { readonly phase: "asking"; readonly asked: boolean }
-  | {
-      readonly phase: "waiting";
-      readonly claimId: string;
-      readonly position: number | undefined;
-      readonly granted: boolean;
-      readonly checkAt: number;
-    }
-  | {
-      readonly phase: "held";
-      readonly claimId: string;
-      readonly fence: number;
-      readonly sent: Instant;
-      readonly ttlMs: number;
-      /** Something happened that makes it doubtful: it is asked now, not when it is due. */
-      readonly check: boolean;
-    }
-  | {
-      readonly phase: "leaving";
-      readonly claimId: string | undefined;
-      readonly until: number;
-      /** Those who wait to be told that it is released. */
-      readonly left: readonly string[];
-    };
-
-export type Asking = "acquire" | "renew" | "poll" | "release";
-
-interface Flight {
-  readonly n: number;
-  readonly what: Asking;
-  /** Whether it asked to wait in the line. */
-  readonly queue: boolean;
-  readonly sent: Instant;
-}
-
-export type ClaimNews =
-  | { readonly kind: "granted"; readonly claimId: string; readonly fence: number }
-  | { readonly kind: "position"; readonly position: number | undefined }
-  | { readonly kind: "lost"; readonly reason: LossReason }
-  | { readonly kind: "failed"; readonly failure: Failure }
-  | { readonly kind: "released" };
-
-export type ClaimEffect =
-  | {
-      readonly do: "request";
-      readonly key: string;
-      readonly n: number;
-      readonly what: Asking;
-      readonly target: Target;
-      readonly claimId: string | undefined;
-      readonly body?: ClaimBody | undefined;
-      readonly timeoutMs: number;
-      readonly keepalive?: boolean;
-    }
-  /** Gives up a request that is under way. */
-  | { readonly do: "drop"; readonly key: string; readonly n: number }
-  | { readonly do: "tellLease"; readonly lease: string; readonly news: ClaimNews }
-  | { readonly do: "tokenRefused"; readonly reason: string };
-
-/** What lies between this client and the server now. */
-export interface LineState {
-  /** Requests may go out. */
-  readonly mayTalk: boolean;
-  /** A socket is open that tells what changes. */
-  readonly live: boolean;
-  readonly clientId: string;
-}
-
-export type Holds = ReadonlyMap<string, Hold>;
-
-/** One event being heard, as the parts that decide see it. */
-export interface ClaimTurn {
-  holds: Map<string, Hold>;
-  /** Counts requests. */
-  asked: number;
-  readonly line: LineState;
-  readonly now: Instant;
-  readonly roll: number;
-  readonly effects: ClaimEffect[];
-}
 
 const PACE: Pace = { firstMs: 500, longestMs: 10_000 };
 const ANSWER_MS = 10_000;

@@ -4,6 +4,7 @@ import type { FrameUp } from "../protocol/frames-up.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import * as claims from "./claims.ts";
 import { type Failure, readFailure } from "./failure.ts";
+import type { ClaimEffect, ClaimTurn, Holds, Instant, LineState, Target, Terms } from "./hold.ts";
 import type { Reply } from "./outcome.ts";
 import * as presence from "./presence.ts";
 import * as watched from "./watched.ts";
@@ -14,7 +15,7 @@ import * as watched from "./watched.ts";
 export type CompanyFrame = ClaimsFrame | ClaimFrame | PresenceFrame | ErrorFrame;
 
 export interface CompanyState {
-  readonly holds: claims.Holds;
+  readonly holds: Holds;
   readonly asked: number;
   readonly watched: watched.Watched;
   readonly presence: presence.PresenceState;
@@ -23,7 +24,7 @@ export interface CompanyState {
   readonly complaint: Failure | undefined;
 }
 
-export interface Line extends claims.LineState {
+export interface Line extends LineState {
   /** `<kind>:<id>` of this client, as far as the server has said. */
   readonly participant: string | undefined;
   readonly session: string | undefined;
@@ -38,7 +39,7 @@ export const noCompany: CompanyState = {
   complaint: undefined,
 };
 
-export type CompanyEvent = CompanyHappening & { readonly now: claims.Instant; readonly roll: number };
+export type CompanyEvent = CompanyHappening & { readonly now: Instant; readonly roll: number };
 
 export type CompanyHappening =
   | { readonly type: "line"; readonly line: Line }
@@ -50,8 +51,8 @@ export type CompanyHappening =
   // Claims
   | {
       readonly type: "claimed";
-      readonly target: claims.Target;
-      readonly terms: claims.Terms;
+      readonly target: Target;
+      readonly terms: Terms;
       readonly lease: string;
       readonly queue: boolean;
     }
@@ -63,7 +64,7 @@ export type CompanyHappening =
   | { readonly type: "stated"; readonly room: string; readonly state: JsonObject }
   | { readonly type: "leftRoom"; readonly room: string };
 
-export type CompanyEffect = claims.ClaimEffect | { readonly do: "say"; readonly frame: FrameUp };
+export type CompanyEffect = ClaimEffect | { readonly do: "say"; readonly frame: FrameUp };
 
 /** What is believed of the others, and what happened, give what is believed now and what is asked of the world. */
 export function companyStep(
@@ -72,13 +73,13 @@ export function companyStep(
 ): readonly [CompanyState, readonly CompanyEffect[]] {
   const effects: CompanyEffect[] = [];
   const line = event.type === "line" ? event.line : state.line;
-  const turn: claims.ClaimTurn = {
+  const turn: ClaimTurn = {
     holds: new Map(state.holds),
     asked: state.asked,
     line,
     now: event.now,
     roll: event.roll,
-    effects: effects as claims.ClaimEffect[],
+    effects: effects as ClaimEffect[],
   };
   hearClaims(turn, event, state.line);
   claims.goOn(turn);
@@ -101,7 +102,7 @@ export function companyStep(
   return [next, effects];
 }
 
-export function companyDueAt(state: CompanyState, now: claims.Instant): number | undefined {
+export function companyDueAt(state: CompanyState, now: Instant): number | undefined {
   const { line } = state;
   const times = [
     claims.nextDueAt(state.holds, line, now),
@@ -111,7 +112,7 @@ export function companyDueAt(state: CompanyState, now: claims.Instant): number |
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-function hearClaims(turn: claims.ClaimTurn, event: CompanyEvent, before: Line): void {
+function hearClaims(turn: ClaimTurn, event: CompanyEvent, before: Line): void {
   switch (event.type) {
     case "claimed":
       return claims.claimed(turn, event.target, event.terms, event.lease, event.queue);

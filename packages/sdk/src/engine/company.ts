@@ -1,5 +1,4 @@
 import { mayGo } from "../core/auth.ts";
-import type { Asking, ClaimNews, Instant } from "../core/claims.ts";
 import {
   type CompanyEffect,
   type CompanyFrame,
@@ -11,6 +10,7 @@ import {
   noCompany,
 } from "../core/company.ts";
 import type { Happening } from "../core/events.ts";
+import type { Asking, ClaimNews, Instant } from "../core/hold.ts";
 import type { ClientState } from "../core/state.ts";
 import { limits } from "../protocol/limits.ts";
 import type { EndpointName } from "../protocol/paths.ts";
