@@ -98,7 +98,7 @@ export function companyLoop(
     const { key, n, what, timeoutMs, keepalive = false } = request;
     const flight = new AbortController();
     flights.set(n, flight);
-    const [name, asked] = addressed(request);
+    const [name, asked] = addressed(request, state.line.clientId);
     const answered = server.request(name, { ...asked, timeoutMs, keepalive }, flight.signal).then((reply) => {
       flights.delete(n);
       dispatch({ type: "answered", key, n, reply });
@@ -171,14 +171,18 @@ const lineOf = (state: ClientState): Line => ({
   session: state.self?.session,
 });
 
-function addressed({ what, target, claimId, body }: Request): readonly [EndpointName, Asked] {
+function addressed({ what, target, claimId, body }: Request, clientId: string): readonly [EndpointName, Asked] {
   const { model, id } = target;
   const claim = { params: { id: claimId ?? "" } };
   const names: Record<Asking, readonly [EndpointName, Asked]> = {
     acquire: ["acquireClaim", { params: { model, id }, ...(body && { body }) }],
     renew: ["renewClaim", claim],
     poll: ["readClaim", { ...claim, query: { wait: String(limits.claimWaitMs) } }],
-    release: claimId === undefined ? ["releaseRecord", { params: { model, id } }] : ["releaseClaim", claim],
+    release:
+      claimId === undefined
+        ? // What another device of this participant holds stays.
+          ["releaseRecord", { params: { model, id }, ...(clientId && { query: { client_id: clientId } }) }]
+        : ["releaseClaim", claim],
   };
   return names[what];
 }

@@ -233,6 +233,12 @@ export const endpoints = {
   releaseRecord: {
     summary: "Release one's claims on a record",
     audience: "token",
+    query: {
+      client_id: {
+        description: "Only what this device of the caller's holds or waits for; absent: all that the caller does.",
+        schema: Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` }),
+      },
+    },
     reply: { 200: ClaimRelease },
   },
   reorderClaims: {

@@ -32,7 +32,8 @@ export interface ClaimFlows {
   renew(by: Principal, id: string, ttl: string | number | undefined): Promise<Claim | Refusal>;
   /** Answers how many ended by this. */
   release(by: Principal, id: string): Promise<number | Refusal>;
-  releaseRecord(by: Principal, model: string, id: string): Promise<number | Refusal>;
+  /** All that the caller has on the record, or what one device of it has. */
+  releaseRecord(by: Principal, target: ClaimTarget, clientId: string | undefined): Promise<number | Refusal>;
   reorder(by: Principal, model: string, id: string, order: readonly string[]): Promise<ClaimList | Refusal>;
   list(by: Principal, model: string, id: string): Promise<ClaimList | Refusal>;
   /** Waits, while it stands in the line, until it changes: its status, or its position. */
@@ -148,13 +149,15 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLane,
       if (!found.own) return notHolder;
       const { model, record, endedAt } = found.claim;
       if (endedAt !== null) return 0;
-      return countOf(await decide({ kind: "release", principal: by, model, record, claimId: id }));
+      return countOf(await decide({ kind: "release", principal: by, model, record, claimId: id, clientId: undefined }));
     },
-    async releaseRecord(by, model, id) {
-      const declared = await declaredFor(by, { model, id, at: "" }, "read");
+    async releaseRecord(by, target, clientId) {
+      const declared = await declaredFor(by, target, "read");
       if (isRefusal(declared)) return declared;
+      if (clientId !== undefined && !CLIENT_ID.test(clientId)) return refuse("invalid_value", { param: "client_id" });
+      const model = target.model.toLowerCase();
       return countOf(
-        await decide({ kind: "release", principal: by, model: model.toLowerCase(), record: id, claimId: undefined }),
+        await decide({ kind: "release", principal: by, model, record: target.id, claimId: undefined, clientId }),
       );
     },
     async reorder(by, model, id, order) {
@@ -228,6 +231,8 @@ interface Found {
   /** Whether it is the caller's. */
   readonly own: boolean;
 }
+
+const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 
 const notFound = refuse("claim_not_found", { param: "id" });
 const notHolder = refuse("not_claim_holder", { param: "id" });

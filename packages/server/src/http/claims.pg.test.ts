@@ -191,6 +191,9 @@ test("[A1] workers of one participant exclude each other by their clientId; each
   expect((await write(ann, "s26", { title: "by two" }, { clientId: "two" })).status).toBe(200);
   await release(ann, one.id);
   expect((await read(ann, String(two.body.id))).status).toBe("active");
+  expect((await call("DELETE", `${slides}/s26/claim?client_id=one`, { token: ann })).body.released).toBe(0);
+  expect((await call("DELETE", `${slides}/s26/claim?client_id=a%20b`, { token: ann })).body.code).toBe("invalid_value");
+  expect((await read(ann, String(two.body.id))).status).toBe("active");
   // A circle of workers is one too.
   await make("s27");
   await claim(ann, "s27", { clientId: "one" });

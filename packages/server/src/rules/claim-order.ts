@@ -20,6 +20,8 @@ export type ClaimOrder =
       readonly record: string;
       /** Undefined: every claim that the caller has on the record. */
       readonly claimId: string | undefined;
+      /** Undefined: whichever of the caller's devices they are for. */
+      readonly clientId: string | undefined;
     }
   | {
       readonly kind: "reorder";

@@ -73,7 +73,14 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
       });
     },
     release: (name: string) =>
-      at.decide({ kind: "release", principal: principal(name), model: "slide", record: "s1", claimId: undefined }),
+      at.decide({
+        kind: "release",
+        principal: principal(name),
+        model: "slide",
+        record: "s1",
+        claimId: undefined,
+        clientId: undefined,
+      }),
     renew: (name: string, claimId: string, ttlMs?: number) =>
       at.decide({ kind: "renew", principal: principal(name), model: "slide", record: "s1", claimId, ttlMs }),
     settle: () => at.decide({ kind: "settle", world: 1, model: "slide", record: "s1" }),

@@ -208,7 +208,11 @@ function renew(line: ClaimLine, order: Extract<ClaimOrder, { kind: "renew" }>, w
 }
 
 function release(line: ClaimLine, order: Extract<ClaimOrder, { kind: "release" }>, world: ClaimWorld): ClaimDecision {
-  const own = mine(line, order.principal).filter(({ id }) => order.claimId === undefined || id === order.claimId);
+  const own = mine(line, order.principal).filter(
+    ({ id, clientId }) =>
+      (order.claimId === undefined || id === order.claimId) &&
+      (order.clientId === undefined || clientId === order.clientId),
+  );
   const gone = own.map((claim) => closed(claim, claim.status === "active" ? "released" : "canceled", world));
   return { kind: "released", count: gone.length, line: settleLine(replaced(line, ...gone), world) };
 }

@@ -29,8 +29,8 @@ export function claimRoutes(flows: ClaimFlows): ClaimHandlers {
           { ...rest, ...(target.field !== undefined && { field: target.field }) },
         ),
       ),
-    releaseRecord: async ({ principal, params: { model = "", id = "" } }) =>
-      released(await flows.releaseRecord(principal, model, id)),
+    releaseRecord: async ({ principal, params: { model = "", id = "" }, query: { one } }) =>
+      released(await flows.releaseRecord(principal, { model, id, at: "" }, one.client_id)),
     reorderClaims: async ({ principal, params: { model = "", id = "" }, body }) =>
       valued(
         await flows.reorder(
