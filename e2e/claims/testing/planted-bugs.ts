@@ -96,8 +96,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
       {
         file: `${server}/rules/claim-queue.ts`,
-        find: "const own = mine(line, order.principal).filter(({ id }) => order.claimId === undefined || id === order.claimId);",
-        replace: "const own = alive(line).filter(({ status }) => status === 'active');",
+        find: "  const gone = own.map(",
+        replace: "  const gone = alive(line).filter(({ status }) => status === 'active').map(",
       },
     ],
     finds: ["overlap", "refused"],
