@@ -12,8 +12,8 @@ import {
 import type { Happening } from "../core/events.ts";
 import type { Asking, ClaimNews, Instant } from "../core/hold.ts";
 import type { ClientState } from "../core/state.ts";
+import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import { limits } from "../protocol/limits.ts";
-import type { EndpointName } from "../protocol/paths.ts";
 import type { Engine } from "./engine.ts";
 import type { Asked, Clock, Dice, Server, Stream } from "./ports.ts";
 
@@ -171,10 +171,10 @@ const lineOf = (state: ClientState): Line => ({
   session: state.self?.session,
 });
 
-function addressed({ what, target, claimId, body }: Request, clientId: string): readonly [EndpointName, Asked] {
+function addressed({ what, target, claimId, body }: Request, clientId: string): readonly [ClientEndpointName, Asked] {
   const { model, id } = target;
   const claim = { params: { id: claimId ?? "" } };
-  const names: Record<Asking, readonly [EndpointName, Asked]> = {
+  const names: Record<Asking, readonly [ClientEndpointName, Asked]> = {
     acquire: ["acquireClaim", { params: { model, id }, ...(body && { body }) }],
     renew: ["renewClaim", claim],
     poll: ["readClaim", { ...claim, query: { wait: String(limits.claimWaitMs) } }],

@@ -2,10 +2,10 @@ import type { Place } from "../core/events.ts";
 import type { Mutation } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { RowChange, Rows } from "../core/rows.ts";
+import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
 import type { LogEntry } from "../protocol/log.ts";
-import type { EndpointName } from "../protocol/paths.ts";
 import type { SnapshotLine } from "../protocol/snapshot.ts";
 
 /* The world as the engine sees it. Storage, transport and browser implement these; tests hand in their own. */
@@ -73,7 +73,7 @@ export interface Server {
   /** All pages of one snapshot. */
   readSnapshot(signal: AbortSignal): Promise<Snapshot | Reply>;
   /** Any other request, with its answer as it came. */
-  request(name: EndpointName, asked: Asked, signal: AbortSignal): Promise<Reply>;
+  request(name: ClientEndpointName, asked: Asked, signal: AbortSignal): Promise<Reply>;
 }
 
 export interface Asked {

@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, error-codes, frames-down, headers, limits, paths, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, error-codes, frames-down, headers, limits, version), so that no TypeBox reaches a browser.
 export { applyOperation, type Row, type WriteStep } from "./apply.ts";
 export {
   CLAIM_STATUSES,
@@ -12,6 +12,7 @@ export {
   type ClaimStatus,
   ClaimTargetBody,
 } from "./claim.ts";
+export { STREAM_PATH } from "./client-paths.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
 export { Datasource } from "./datasource.ts";
 export {
@@ -59,7 +60,7 @@ export {
 } from "./model-schema.ts";
 export { ACTIONS, type Action, Operation, type OperationBody, Read } from "./operation.ts";
 export { Deleted, Organization, OrganizationBody, RevokeBody, SecretKey, SecretKeyBody } from "./operator.ts";
-export { type EndpointName, paths, STREAM_PATH } from "./paths.ts";
+export { type EndpointName, paths } from "./paths.ts";
 export type { Peer, PeerSession } from "./presence.ts";
 export { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
 export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./snapshot.ts";
@@ -67,3 +68,15 @@ export { OnStale, StaleNotification } from "./stale.ts";
 export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens.ts";
 export { Usage } from "./usage.ts";
 export { INTERFACE_VERSION, STREAM_PROTOCOL } from "./version.ts";
+export {
+  DELIVERY_ERRORS,
+  type DeliveryError,
+  Skip,
+  WebhookAttempt,
+  WebhookDeleted,
+  WebhookEndpoint,
+  WebhookEndpointBody,
+  WebhookEndpointPatch,
+} from "./webhook-endpoint.ts";
+export { WebhookBatch, WebhookEvent } from "./webhook-event.ts";
+export { webhookHeaders, webhookLimits } from "./webhook-limits.ts";

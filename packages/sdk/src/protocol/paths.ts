@@ -1,5 +1,8 @@
+import { clientPaths, type Route } from "./client-paths.ts";
+
 /** Endpoint name → method and path. Every path is answered with `/api` before it too. */
 export const paths = {
+  ...clientPaths,
   createRecord: ["POST", "/v1/models/:model"],
   updateRecord: ["PATCH", "/v1/models/:model/:id"],
   deleteRecord: ["DELETE", "/v1/models/:model/:id"],
@@ -9,18 +12,10 @@ export const paths = {
   archiveRecord: ["POST", "/v1/models/:model/:id/archive"],
   unarchiveRecord: ["POST", "/v1/models/:model/:id/unarchive"],
   commit: ["POST", "/v1/commits"],
-  commitBulk: ["POST", "/v1/commits/bulk"],
   readCommit: ["GET", "/v1/commits/:clientTxId"],
-  readLog: ["GET", "/v1/log"],
-  readSnapshot: ["GET", "/v1/snapshot"],
-  acquireClaim: ["POST", "/v1/models/:model/:id/claim"],
-  releaseRecord: ["DELETE", "/v1/models/:model/:id/claim"],
   reorderClaims: ["POST", "/v1/models/:model/:id/claim/reorder"],
   acquireClaimOn: ["POST", "/v1/claims"],
   listClaims: ["GET", "/v1/claims"],
-  readClaim: ["GET", "/v1/claims/:id"],
-  renewClaim: ["POST", "/v1/claims/:id/renew"],
-  releaseClaim: ["DELETE", "/v1/claims/:id"],
   pushSchema: ["POST", "/v1/schema"],
   readSchema: ["GET", "/v1/schema"],
   listDatasources: ["GET", "/v1/datasources"],
@@ -40,9 +35,6 @@ export const paths = {
   createSecretKey: ["POST", "/v1/secret_keys"],
   listSecretKeys: ["GET", "/v1/secret_keys"],
   revokeSecretKey: ["DELETE", "/v1/secret_keys/:id"],
-} as const satisfies Record<string, readonly [method: "GET" | "POST" | "PATCH" | "DELETE", path: string]>;
+} as const satisfies Record<string, Route>;
 
 export type EndpointName = keyof typeof paths;
-
-/** Where the WebSocket stream is opened. */
-export const STREAM_PATH = "/v1/stream";

@@ -5,11 +5,11 @@ import type { Reply } from "../core/outcome.ts";
 import type { Asked, LogPage, Server, Snapshot, Stream, StreamListener } from "../engine/ports.ts";
 import type { ClientOptions } from "../options.ts";
 import type { Claim, ClaimBody } from "../protocol/claim.ts";
+import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { EndpointName } from "../protocol/paths.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import type { Answer } from "./model-claims.ts";
@@ -22,7 +22,7 @@ export class Line {
   /** How often a snapshot, the log, or a socket was asked for. */
   readonly asked = { snapshot: 0, log: 0, socket: 0 };
   /** Other requests that were made, in order, each with what came of it. */
-  readonly requests: { readonly name: EndpointName; readonly asked: Asked }[] = [];
+  readonly requests: { readonly name: ClientEndpointName; readonly asked: Asked }[] = [];
   /** What the next of them are answered with instead; "lost": the server hears it, its answer is lost. */
   readonly replies: (Reply | "lost" | "held back")[] = [];
   /** Frames that were said, the greeting aside. */
@@ -210,7 +210,7 @@ async function claimRequest(
   { claims }: ModelServer,
   clock: FakeClock,
   actor: string,
-  name: EndpointName,
+  name: ClientEndpointName,
   { params: { model = "", id = "" } = {}, query, body }: Asked,
   signal: AbortSignal,
 ): Promise<Reply> {

@@ -1,9 +1,9 @@
 import type { Reply } from "../core/outcome.ts";
 import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
+import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.ts";
 import { headers } from "../protocol/headers.ts";
 import { limits } from "../protocol/limits.ts";
 import type { LogEntry } from "../protocol/log.ts";
-import { type EndpointName, paths } from "../protocol/paths.ts";
 import type { SnapshotLine } from "../protocol/snapshot.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 
@@ -28,7 +28,7 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
   const base = url.replace(/\/+$/, "");
 
   async function call<T>(
-    name: EndpointName,
+    name: ClientEndpointName,
     given: Given,
     outer: AbortSignal,
     read: (response: Response) => Promise<T>,
@@ -83,12 +83,12 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
 
   /** One attempt: whether to try again is decided by the core, which knows what is safe to send again. */
   function request(
-    name: EndpointName,
+    name: ClientEndpointName,
     bearer: string,
     { body, query, params, keepalive }: Given,
     signal: AbortSignal,
   ): Promise<Response> {
-    const [method, pattern] = paths[name];
+    const [method, pattern] = clientPaths[name];
     const path = pattern.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(params?.[key] ?? ""));
     return fetch(`${base}${path}${query ? `?${query}` : ""}`, {
       method,
