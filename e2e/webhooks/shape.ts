@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from "node:util";
+import { type LogEntry, type WebhookEvent, webhookLimits } from "@holdfast/sdk/protocol";
+import type { Named } from "./evidence.ts";
+
+/** What a body says, or what is wrong with it. */
+export type Shaped = { readonly events: readonly WebhookEvent[] } | { readonly fault: string };
+
+const KEYS = ["type", "model", "objectId", "data", "syncId", "id", "createdAt"].sort();
+
+export function readBody(text: string): Shaped {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return { fault: "is no JSON" };
+  }
+  if (!isObject(body) || !Array.isArray(body.data) || Object.keys(body).length !== 1)
+    return { fault: "is not an object with data alone" };
+  for (const event of body.data)
+    if (!isObject(event) || !isDeepStrictEqual(Object.keys(event).sort(), KEYS))
+      return { fault: `has something that is no event: ${JSON.stringify(event)?.slice(0, 200)}` };
+  return { events: body.data as WebhookEvent[] };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Number and size; one that is larger alone may go alone. */
+export function judgeSize(text: string, events: readonly WebhookEvent[]): string | undefined {
+  if (events.length === 0) return "is empty";
+  if (events.length > webhookLimits.batchEvents) return `has ${events.length} events`;
+  const bytes = Buffer.byteLength(text);
+  return bytes > webhookLimits.batchBytes && events.length > 1 ? `has ${bytes} bytes` : undefined;
+}
+
+/** Whether the events are in the log's order, and the name tells the first and the last one. */
+export function judgeRange(events: readonly WebhookEvent[], { from, to }: Named): string | undefined {
+  for (const [i, { syncId }] of events.entries())
+    if (syncId <= (events[i - 1]?.syncId ?? 0)) return `has ${syncId} behind ${events[i - 1]?.syncId}`;
+  if (events[0]?.syncId !== from || events.at(-1)?.syncId !== to)
+    return `goes from ${events[0]?.syncId} to ${events.at(-1)?.syncId}, its name says from ${from} to ${to}`;
+  return undefined;
+}
+
+/** Whether an event says what the log says, in one of its tellings, and what it says otherwise. */
+export function judgeEvent(event: WebhookEvent, tellings: readonly LogEntry[]): string | undefined {
+  if (tellings.length === 0) return `${event.syncId} is not in the log`;
+  const says = JSON.stringify(inOrder(event));
+  const wanted = tellings.map((entry) => JSON.stringify(eventOf(entry)));
+  return wanted.includes(says) ? undefined : `${event.syncId} says ${shorten(says)}, the log ${shorten(wanted[0])}`;
+}
+
+/** The keys of an event may come in any order, those of a row may not. */
+const inOrder = ({ type, model, objectId, data, syncId, id, createdAt }: WebhookEvent): WebhookEvent => ({
+  type,
+  model,
+  objectId,
+  data,
+  syncId,
+  id,
+  createdAt,
+});
+
+const eventOf = ({ model, verb, id, data, syncId, createdAt }: LogEntry): WebhookEvent => ({
+  type: `${model.toLowerCase()}.${verb}`,
+  model,
+  objectId: id,
+  data,
+  syncId,
+  id: String(syncId),
+  createdAt,
+});
+
+const shorten = (text = "") => (text.length > 300 ? `${text.slice(0, 300)} …` : text);

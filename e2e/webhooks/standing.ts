@@ -1,0 +1,170 @@
+import type { LogEntry } from "@holdfast/sdk/protocol";
+import type { Action, Endpoint, Evidence, Named, Received } from "./evidence.ts";
+import { headAt, type Positions, positionsOf } from "./positions.ts";
+import { settledAt } from "./troubles.ts";
+
+/**
+ * Where the sender may stand with an endpoint. Nobody sees its cursor: of a request that was accepted just before the
+ * sender was killed, the cursor may be in front or behind. So all that is possible is kept, and every request shows
+ * which of it was so.
+ *
+ *   request accepted, nothing in between        ──► its cursor is behind the range
+ *   request accepted, and then something struck ──► behind the range, or where it was
+ *   request failed                              ──► where it was
+ *   the owner did something                     ──► before it, or after it; soon only after it
+ */
+export interface Standing {
+  /** The cursor lies from here to there: what is between is not subscribed to. */
+  readonly low: number;
+  readonly high: number;
+  /** How many of the owner's actions have come to pass. */
+  readonly done: number;
+  readonly disabled: boolean;
+  /** When the request before was over, or the endpoint was made. */
+  readonly at: number;
+  /** Seen at this cursor: at least so many there were. */
+  readonly attempts: number;
+  /** Whether there were no others. */
+  readonly sure: boolean;
+  /** A batch has no more events than that. */
+  readonly limit: number;
+  /** What was sent last from here, and how large it was at first. */
+  readonly batch?: { readonly to: number; readonly first: number };
+  /** When the last attempt failed, if it failed for certain. */
+  readonly failed?: { readonly at: number; readonly retryAfterMs?: number };
+  /** The newest one seen, and what may have come of it since. */
+  readonly revision?: number;
+  readonly since: "same" | "maybe raised" | "raised";
+}
+
+export const FULL = 100;
+
+export interface World {
+  readonly evidence: Evidence;
+  positions(models: readonly string[]): Positions;
+  /** What is told of a position. */
+  tellings(syncId: number): readonly LogEntry[];
+}
+
+export function worldOf(evidence: Evidence): World {
+  const byId = new Map<number, LogEntry[]>();
+  for (const log of [evidence.log, ...(evidence.earlier ?? [])])
+    for (const entry of log) byId.set(entry.syncId, [...(byId.get(entry.syncId) ?? []), entry]);
+  return { evidence, positions: positionsOf(evidence.log), tellings: (syncId) => byId.get(syncId) ?? [] };
+}
+
+export const standingAtFirst = ({ cursor, made }: Endpoint): Standing => ({
+  low: cursor,
+  high: cursor,
+  done: 0,
+  disabled: false,
+  at: made.asked,
+  attempts: 0,
+  sure: true,
+  limit: FULL,
+  since: "same",
+});
+
+/** What is subscribed to after so many actions. */
+export function modelsAfter({ models, actions }: Endpoint, done: number): readonly string[] {
+  const newest = actions.slice(0, done).findLast((action) => action.what === "subscribe");
+  return newest?.what === "subscribe" ? newest.models : models;
+}
+
+/** All that may be so at a time, of what may have been so before. */
+export function possible(standings: readonly Standing[], endpoint: Endpoint, world: World, time: number): Standing[] {
+  const { troubles } = world.evidence;
+  const all: Standing[] = [];
+  const add = (standing: Standing): void => {
+    all.push(standing);
+    const next = endpoint.actions[standing.done];
+    if (next && next.asked <= time) add(after(standing, next, endpoint, world));
+  };
+  for (const standing of standings) add(standing);
+  const settled = endpoint.actions.filter((action) => settledAt(action, troubles) <= time).length;
+  return distinct(all.filter(({ done }) => done >= settled));
+}
+
+function distinct(standings: readonly Standing[]): Standing[] {
+  return [...new Map(standings.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** Where it stands when the owner has done that. */
+function after(standing: Standing, action: Action, endpoint: Endpoint, world: World): Standing {
+  const { batch: _batch, failed: _failed, ...rest } = standing;
+  const loose = rest.since === "same" ? "maybe raised" : rest.since;
+  const fresh: Standing = { ...rest, done: standing.done + 1, since: loose };
+  switch (action.what) {
+    case "roll":
+      return { ...standing, done: standing.done + 1, since: loose };
+    case "push":
+      return { ...fresh, limit: FULL, since: "raised" };
+    case "subscribe": {
+      const high = drifted(standing.high, modelsAfter(endpoint, standing.done), action, world);
+      return { ...fresh, high, attempts: 0, sure: false, limit: FULL, since: "raised" };
+    }
+    case "enable":
+      return { ...fresh, disabled: false, attempts: 0, sure: false, limit: FULL };
+    case "disable":
+    case "remove":
+      return { ...fresh, disabled: true };
+    case "skip": {
+      const [low, high] = [Math.max(standing.low, action.to), Math.max(standing.high, action.to)];
+      return { ...fresh, low, high, attempts: 0, sure: false, limit: FULL };
+    }
+  }
+}
+
+/** How far a cursor may have gone over what is not subscribed to. */
+function drifted(cursor: number, models: readonly string[], { answered }: Action, { evidence, positions }: World) {
+  const head = headAt(evidence.log, answered + evidence.times.epochMs + 1_000);
+  return Math.max(cursor, Math.min(positions(models).next(cursor) - 1, head));
+}
+
+/** Whether a request from that position is the next one there. */
+export function fits(standing: Standing, { from, to }: Named, endpoint: Endpoint, world: World): boolean {
+  const positions = world.positions(modelsAfter(endpoint, standing.done));
+  return (
+    from > standing.low &&
+    positions.has(from) &&
+    positions.before(from) <= standing.high &&
+    to >= from &&
+    positions.has(to)
+  );
+}
+
+/** What the request has shown. */
+export function narrowed(standing: Standing, { from }: Named, endpoint: Endpoint, world: World): Standing {
+  const before = world.positions(modelsAfter(endpoint, standing.done)).before(from);
+  return { ...standing, low: Math.max(standing.low, before), high: Math.min(standing.high, from - 1) };
+}
+
+/** With the request on its way. */
+export function sending(standing: Standing, { to, revision }: Named, size: number): Standing {
+  const { failed: _failed, ...rest } = standing;
+  const shrunk = standing.batch !== undefined && to < standing.batch.to;
+  return {
+    ...rest,
+    attempts: standing.attempts + 1,
+    batch: { to, first: standing.batch?.first ?? size },
+    limit: shrunk ? size : standing.limit,
+    revision,
+    since: "same",
+  };
+}
+
+/** When a 2xx has moved the cursor. */
+export function moved({ batch, failed: _failed, ...rest }: Standing, at: number): Standing {
+  const to = batch?.to ?? rest.high;
+  return { ...rest, low: to, high: to, at, attempts: 0, sure: true, limit: Math.min(FULL, rest.limit * 2) };
+}
+
+/** When it has not; sure: it failed, and that is known. */
+export function stayed(
+  { failed: _failed, ...rest }: Standing,
+  { ended: at, retryAfterMs }: Received,
+  sure: boolean,
+): Standing {
+  if (!sure) return { ...rest, at, sure: false };
+  return { ...rest, at, failed: { at, ...(retryAfterMs !== undefined && { retryAfterMs }) } };
+}
