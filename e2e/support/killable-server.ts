@@ -36,6 +36,10 @@ export class KillableServer {
     return readFileSync(join(this.dataDir, "admin-token"), "utf8").trim();
   }
 
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   async start(): Promise<void> {
     this.#port ||= await freePort();
     const child = spawn(

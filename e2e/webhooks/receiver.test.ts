@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Webhook } from "standardwebhooks";
+import { afterAll, expect, test } from "vitest";
+import { BEHAVIOURS, type Behaviour } from "./behaviour.ts";
+import type { Outcome, Received } from "./evidence.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+import { openRecords, receivedOf } from "./records.ts";
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+const DEADLINE_MS = 600;
+const BODY = JSON.stringify({ data: ["ü – 日本 😀"] });
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-receiver-"));
+const killed: number[] = [];
+const receiver: Receiver = await startReceiver({ folder, seed: 1, onKilled: (at) => killed.push(at) });
+afterAll(async () => {
+  await receiver.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** As a sender would: the status, or why there was none. */
+function send(hook: string, id: string): Promise<number | string> {
+  const timestamp = new Date();
+  const headers = {
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(timestamp.getTime() / 1_000)),
+    "webhook-signature": new Webhook(SECRET).sign(id, timestamp, BODY),
+    "content-length": Buffer.byteLength(BODY),
+  };
+  return new Promise((resolve) => {
+    const sent = request(receiver.addressOf(hook), { method: "POST", headers, agent: false });
+    const timer = setTimeout(() => {
+      sent.destroy();
+      resolve("timeout");
+    }, DEADLINE_MS);
+    const done = (how: number | string) => {
+      clearTimeout(timer);
+      resolve(how);
+    };
+    sent.on("response", (response) => {
+      response.on("error", () => {});
+      response.resume();
+      response.on("end", () => done(response.statusCode ?? 0));
+      setTimeout(() => response.destroy(), DEADLINE_MS / 2);
+      response.on("close", () => done(response.statusCode ?? 0));
+    });
+    sent.on("error", (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
+    sent.end(BODY);
+  });
+}
+
+const records = openRecords(folder);
+/** What was written down about a request, when its end was. */
+async function noted(id: string): Promise<Received> {
+  for (;;) {
+    records.read();
+    records.verify((hook) =>
+      hook === "unknown" ? undefined : [`whsec_${Buffer.alloc(32, 1).toString("base64")}`, SECRET],
+    );
+    const note = [...records.notes.values()].find(({ begun }) => begun.headers["webhook-id"] === id);
+    const isOver = note?.ended || (note && note.generation < receiver.ends.length);
+    if (note && isOver) return receivedOf(note, "we_1", 2 * DEADLINE_MS, (n) => receiver.ends[n] as number);
+    await pause(10);
+  }
+}
+
+const outcomes: Partial<Record<Behaviour, Outcome>> = {
+  "200": "accepted",
+  "204": "accepted",
+  "299": "accepted",
+  "204 after a while": "accepted",
+  "204 after early hints": "accepted",
+  "200, a byte a second": "accepted",
+  "200, with a huge body": "accepted",
+  "204, and the senders are killed": "accepted",
+  "500 for poison": "accepted",
+  "200, and a reset in the body": "unknown",
+  "204, and dead": "unknown",
+};
+const deadly: readonly Behaviour[] = ["204, and dead", "dead"];
+const names = Object.keys(BEHAVIOURS).filter((name) => name !== "held") as Behaviour[];
+
+test("each misbehaviour is what its name says, and is written down", { timeout: 60_000 }, async () => {
+  for (const behaviour of [...names.filter((name) => !deadly.includes(name)), ...deadly]) {
+    await receiver.script("a", [behaviour]);
+    const heard = await send("a", behaviour);
+    const { outcome, body, signedBy, ended, begun, arrived } = await noted(behaviour);
+    expect(outcome, behaviour).toBe(outcomes[behaviour] ?? "failed");
+    if (outcome !== "unknown")
+      expect(Math.floor(Number(heard) / 100) === 2, `${behaviour}: ${heard}`).toBe(outcome === "accepted");
+    expect(body, behaviour).toBe(behaviour === "reset before it is read" ? undefined : BODY);
+    expect(signedBy, behaviour).toEqual(body === undefined ? undefined : [1]);
+    expect(arrived < begun && begun < ended, behaviour).toBe(true);
+  }
+  expect(killed).toHaveLength(2);
+  await receiver.script("a", []);
+  expect(receiver.ends).toHaveLength(2);
+  expect(receiver.absences).toHaveLength(2);
+  expect(records.strays).toEqual([]);
+});
+
+test("one that is held goes on as it is told", async () => {
+  await receiver.script("b", ["held"]);
+  const heard = send("b", "held-1");
+  const goOn = await receiver.holds("b");
+  await goOn("299");
+  expect(await heard).toBe(299);
+});
+
+test("who comes where nobody was sent is written down", async () => {
+  await fetch(receiver.addressOf("b").replace("/hooks/b", "/elsewhere"));
+  records.read();
+  expect(records.strays).toEqual(["GET /elsewhere"]);
+});
+
+test("what nobody signed, or whose secret is not known yet, is not verified", async () => {
+  await send("unknown", "unknown-1");
+  expect((await noted("unknown-1")).signedBy).toEqual([]);
+});

@@ -1,0 +1,160 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { Behaviour, Mood } from "./behaviour.ts";
+import type { Trouble } from "./evidence.ts";
+import type { Order, ReceiverPlan, Report } from "./receiver-process.ts";
+import { monotonic } from "./recording.ts";
+
+const PROGRAM = fileURLToPath(new URL("./receiver-process.ts", import.meta.url));
+/** Its end is noticed so much later at most. */
+const NOTICED_MS = 300;
+const RETRY_MS = 20;
+
+export interface Receiver {
+  /** When it was away. */
+  readonly absences: readonly Trouble[];
+  /** When each of its processes ended; the last one lives. */
+  readonly ends: readonly number[];
+  addressOf(hook: string): string;
+  feel(hook: string, mood: Mood): Promise<void>;
+  /** These first. */
+  script(hook: string, behaviours: readonly Behaviour[]): Promise<void>;
+  /** Whom it kills when it is to. */
+  senders(pids: readonly number[]): Promise<void>;
+  /** Ends when that hook holds a request; what it then is told to do, it does. */
+  holds(hook: string): Promise<(as: Behaviour) => Promise<void>>;
+  kill(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  readonly folder: string;
+  readonly seed: number;
+  /** It has killed the senders. */
+  onKilled?(at: number): void;
+}
+
+/** A receiver that comes back whenever it dies, on the same port, and feels as before. */
+export async function startReceiver({ folder, seed, onKilled }: Options): Promise<Receiver> {
+  const absences: Trouble[] = [];
+  const ends: number[] = [];
+  const moods = new Map<string, Mood>();
+  const asked = new Map<number, () => void>();
+  const held = new Map<string, string[]>();
+  const waiting = new Map<string, (name: string) => void>();
+  let pids: readonly number[] = [];
+  let orders = 0;
+  let port = 0;
+  let closed = false;
+  let child!: ChildProcess;
+  let back: Promise<void> = Promise.resolve();
+
+  function start(): Promise<void> {
+    const generation = ends.length;
+    const file = join(folder, `receiver-${generation}.plan.json`);
+    writeFileSync(file, JSON.stringify({ folder, generation, port, seed } satisfies ReceiverPlan));
+    const next = fork(PROGRAM, [file], {
+      execArgv: ["--conditions=holdfast-source", "--import", "tsx"],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
+    });
+    child = next;
+    return new Promise((resolve, reject) => {
+      next.once("error", reject);
+      next.on("message", (report: Report) => {
+        if ("listening" in report) {
+          port = report.listening;
+          resolve();
+        } else if ("done" in report) asked.get(report.done)?.();
+        else if ("held" in report) hold(report.hook, report.held);
+        else onKilled?.(report.killed);
+      });
+      next.once("exit", () => {
+        ends.push(monotonic());
+        reject(new Error("The receiver ended before it listened."));
+        if (!closed) back = comeBack(monotonic() - NOTICED_MS);
+      });
+    });
+  }
+
+  async function comeBack(from: number): Promise<void> {
+    await start();
+    // What it had been told went with it.
+    for (const [hook, mood] of moods) await order({ hook, mood });
+    await order({ senders: pids });
+    absences.push({ what: "receiver gone", from, to: monotonic() });
+  }
+
+  function hold(hook: string, name: string): void {
+    const waiter = waiting.get(hook);
+    waiting.delete(hook);
+    if (waiter) waiter(name);
+    else held.set(hook, [...(held.get(hook) ?? []), name]);
+  }
+
+  type Wanted = Order extends infer Each ? (Each extends unknown ? Omit<Each, "order"> : never) : never;
+  /** False: it died before it said that it had heard. */
+  function order(wanted: Wanted): Promise<boolean> {
+    const number = ++orders;
+    const to = child;
+    return new Promise((resolve) => {
+      const end = (heard: boolean) => {
+        asked.delete(number);
+        to.off("exit", gone);
+        resolve(heard);
+      };
+      const gone = () => end(false);
+      asked.set(number, () => end(true));
+      to.once("exit", gone);
+      to.send({ ...wanted, order: number } as Order, (error) => error && gone());
+    });
+  }
+
+  /** Until it is heard. */
+  async function insist(wanted: Wanted): Promise<void> {
+    for (;;) {
+      await back;
+      if (await order(wanted)) return;
+      await pause(RETRY_MS);
+    }
+  }
+
+  await start();
+  return {
+    absences,
+    ends,
+    addressOf: (hook) => `http://127.0.0.1:${port}/hooks/${hook}`,
+    feel(hook, mood) {
+      moods.set(hook, mood);
+      return insist({ hook, mood });
+    },
+    script: (hook, behaviours) => insist({ hook, script: behaviours }),
+    senders(next) {
+      pids = next;
+      return insist({ senders: next });
+    },
+    async holds(hook) {
+      const [first, ...rest] = held.get(hook) ?? [];
+      held.set(hook, rest);
+      const name = first ?? (await new Promise<string>((resolve) => waiting.set(hook, resolve)));
+      return async (as) => void (await order({ release: name, as }));
+    },
+    async kill() {
+      const gone = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL");
+      await gone;
+      await back;
+    },
+    async close() {
+      closed = true;
+      await back.catch(() => {});
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { Behaviour } from "./behaviour.ts";
+
+/** A request when it was noticed. */
+export interface Begun {
+  readonly name: string;
+  readonly hook: string;
+  readonly arrived: number;
+  readonly begun: number;
+  readonly headers: Readonly<Record<"webhook-id" | "webhook-timestamp" | "webhook-signature", string>>;
+  readonly behaviour: Behaviour;
+}
+
+export type Line =
+  | { readonly begun: Begun }
+  | { readonly name: string; readonly body: string }
+  /** The status is about to leave. */
+  | { readonly name: string; readonly status: number; readonly at: number }
+  | { readonly name: string; readonly ended: number; readonly how: "answered" | "closed" }
+  /** Somebody followed a redirect, or came where nobody was sent. */
+  | { readonly stray: string; readonly at: number };
+
+export const FILE = /^receiver-(\d+)\.ndjson$/;
+
+/** Written at once: what was written survives a kill of the process. */
+export function openRecording(folder: string, generation: number) {
+  const file = openSync(join(folder, `receiver-${generation}.ndjson`), "a");
+  return {
+    write: (line: Line): void => void writeSync(file, `${JSON.stringify(line)}\n`),
+    close: () => closeSync(file),
+  };
+}
+
+/** Milliseconds of the clock that all processes of this machine share. */
+export const monotonic = (): number => Number(process.hrtime.bigint()) / 1e6;
