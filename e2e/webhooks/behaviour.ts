@@ -185,6 +185,8 @@ export const MOODS = {
     [6, ["204"]],
     [94, ["500", "503", "410", "302", "reset before it is read", "closed without an answer", "hang"]],
   ],
+  slow: [[100, ["204 after a while"]]],
+  broken: [[100, ["500"]]],
   poisoned: [[100, ["500 for poison"]]],
 } satisfies Record<string, readonly (readonly [share: number, of: readonly Behaviour[]])[]>;
 export type Mood = keyof typeof MOODS;

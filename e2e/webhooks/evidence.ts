@@ -12,6 +12,8 @@ export interface Evidence {
   readonly endpoints: readonly Endpoint[];
   /** Of all endpoints. */
   readonly requests: readonly Received[];
+  /** Who came where nobody was sent: by following a redirect. */
+  readonly strays: readonly string[];
   readonly troubles: readonly Trouble[];
   readonly times: Times;
 }
@@ -50,7 +52,9 @@ export interface Span {
 export type Action = Span &
   (
     | { readonly what: "subscribe"; readonly models: readonly string[] }
-    | { readonly what: "enable" | "disable" | "roll" | "remove" | "push" }
+    | { readonly what: "enable" | "disable" | "remove" | "push" }
+    /** lost: it may have been rolled more than once, to a secret that nobody was told of. */
+    | { readonly what: "roll"; readonly lost?: true }
     | { readonly what: "skip"; readonly to: number }
   );
 

@@ -95,6 +95,7 @@ function evidence(
       },
     ],
     requests,
+    strays: [],
     troubles,
     times: {
       schedule: [0, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000],
@@ -258,6 +259,11 @@ describe("what is sound", () => {
       "two secrets for a while after a roll, and then the new one alone",
       [sent(100, 1, 1), sent(2_000, 2, 2, { signedBy: [0, 1] }), sent(70_000, 3, 10, { signedBy: [1] })],
       { actions: [act("roll", 1_000)] },
+    ],
+    [
+      "one that was rolled twice, and told once",
+      [sent(100, 1, 1), sent(4_000, 2, 10, { signedBy: [1] })],
+      { actions: [{ what: "roll", asked: 1_000, answered: 1_500, lost: true }] },
     ],
     ["one that is signed while the secret is rolled", [sent(100, 1, 10)], { actions: [act("roll", 98)] }],
     [
@@ -457,6 +463,7 @@ describe("what is not", () => {
       { actions: [skip(3, 300)] },
       ["repeat"],
     ],
+    ["a redirect is followed", [sent(100, 1, 10)], { rest: { strays: ["POST /elsewhere"] } }, ["stray"]],
     ["nobody signed it", [sent(100, 1, 10, { signedBy: [] })], none, ["signature"]],
     [
       "the old secret alone after a roll",

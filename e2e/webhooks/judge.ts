@@ -31,6 +31,7 @@ export function judgeDeliveries(evidence: Evidence): Verdict {
   const looked = nothingLooked();
   const world = worldOf(evidence);
   const known = new Set(evidence.endpoints.map(({ id }) => id));
+  for (const stray of evidence.strays) violations.push({ kind: "stray", says: `${stray} was asked for` });
   for (const { name, endpoint } of evidence.requests)
     if (!known.has(endpoint))
       violations.push({ kind: "foreign", says: `${name} came for ${endpoint}, which nobody made` });

@@ -13,7 +13,7 @@ export function judgeSignatures({ endpoint, requests, world, looked, say }: Case
   const { troubles, times } = world.evidence;
   const rolls = endpoint.actions
     .filter(({ what }) => what === "roll")
-    .map((roll) => ({ ...roll, settled: settledAt(roll, troubles) }));
+    .map((roll) => ({ ...roll, lost: roll.what === "roll" && roll.lost, settled: settledAt(roll, troubles) }));
 
   const judge = ({ name, arrived, signedBy = [] }: Received): void => {
     const sure = rolls.filter(({ settled }) => settled <= arrived).length;
@@ -25,8 +25,9 @@ export function judgeSignatures({ endpoint, requests, world, looked, say }: Case
     const roll = rolls[sure - 1];
     if (!roll || sure !== maybe) return;
     if (arrived < roll.asked + times.rotationMs - ON_THE_WAY_MS) {
-      if (!signedBy.includes(sure - 1)) say("signature", `${name} is not signed by the secret before the roll too`);
-    } else if (arrived > settledAt({ ...roll, answered: roll.answered + times.rotationMs }, troubles) + ON_THE_WAY_MS) {
+      if (!roll.lost && !signedBy.includes(sure - 1))
+        say("signature", `${name} is not signed by the secret before the roll too`);
+    } else if (arrived > settledAt({ answered: roll.answered + times.rotationMs }, troubles) + ON_THE_WAY_MS) {
       looked.afterRotation += 1;
       if (signedBy.some((secret) => secret < sure))
         say("signature", `${name} is still signed by a secret that was rolled`);

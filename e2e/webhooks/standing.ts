@@ -98,7 +98,7 @@ function after(standing: Standing, action: Action, endpoint: Endpoint, world: Wo
     case "roll":
       return { ...standing, done: standing.done + 1, since: loose };
     case "push":
-      return { ...fresh, limit: FULL, since: "raised" };
+      return { ...fresh, attempts: 0, sure: false, limit: FULL, since: "raised" };
     case "subscribe": {
       const high = drifted(standing.high, modelsAfter(endpoint, standing.done), action, world);
       return { ...fresh, high, attempts: 0, sure: false, limit: FULL, since: "raised" };

@@ -1,4 +1,4 @@
-import type { Action, Trouble } from "./evidence.ts";
+import type { Span, Trouble } from "./evidence.ts";
 
 /** So long after an answer has left, or after an owner was told, its effect may still be on the way. */
 export const SETTLE_MS = 5_000;
@@ -17,7 +17,7 @@ export const stoodStill = (troubles: readonly Trouble[], from: number, to: numbe
   );
 
 /** From when on nobody acts on what was so before the owner's action. */
-export function settledAt({ answered }: Action, troubles: readonly Trouble[]): number {
+export function settledAt({ answered }: Pick<Span, "answered">, troubles: readonly Trouble[]): number {
   let settled = answered + RACE_MS;
   for (const { from, to } of troubles.toSorted((a, b) => a.from - b.from))
     if (from <= settled && to + RACE_MS > settled) settled = to + RACE_MS;

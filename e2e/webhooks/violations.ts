@@ -15,6 +15,7 @@ export const VIOLATIONS = {
   late: "an attempt came after its time",
   ninth: "an attempt after the last one",
   silence: "a request to an endpoint that is disabled, or removed",
+  stray: "a redirect was followed",
   status: "an endpoint does not stand where its deliveries do",
 } as const;
 export type ViolationKind = keyof typeof VIOLATIONS;

@@ -304,6 +304,7 @@ export function imagine(
       },
     ],
     requests,
+    strays: [],
     troubles,
     times: { schedule: SCHEDULE, requestMs: REQUEST_MS, rotationMs: ROTATION_MS, lateMs: 500, epochMs: EPOCH_MS },
   };

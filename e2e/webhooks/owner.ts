@@ -1,0 +1,144 @@
+import { type Answer, type Ask, good } from "./ask.ts";
+import type { Action, Endpoint } from "./evidence.ts";
+import { monotonic } from "./recording.ts";
+
+/** An endpoint and everything that its owner did with it. */
+export interface Owned {
+  readonly hook: string;
+  readonly id: string;
+  readonly cursor: number;
+  readonly models: readonly string[];
+  readonly made: Endpoint["made"];
+  readonly actions: Action[];
+  /** In the order in which they were made. */
+  readonly secrets: string[];
+  /** A secret may have been made that nobody was told of yet. */
+  rolling: boolean;
+  removed: boolean;
+}
+
+export interface View {
+  readonly id: string;
+  readonly status: "enabled" | "disabled";
+  readonly cursor: number;
+  readonly lag: number;
+  readonly attempt: number;
+  readonly disabledReason: string | null;
+  readonly lastError: { readonly code: string; readonly from: number; readonly to: number } | null;
+}
+
+type Undone<A> = A extends Action ? Omit<A, "asked" | "answered"> : never;
+
+export interface Owner {
+  readonly owned: readonly Owned[];
+  /** Made by a registration whose answer was lost, and removed again: nobody knows their secrets. */
+  readonly orphans: ReadonlySet<string>;
+  register(hook: string, url: string, models?: readonly string[], from?: number): Promise<Owned>;
+  /** Answers how the server answered, when it refused. */
+  act(endpoint: Owned, action: Undone<Action>): Promise<Answer | undefined>;
+  /** For all endpoints: the schema is pushed. */
+  push(schema: object): Promise<void>;
+  test(endpoint: Owned): Promise<Answer>;
+  list(): Promise<readonly View[]>;
+  view(endpoint: Owned): Promise<View>;
+  attempts(endpoint: Owned): Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+const ENDPOINTS = "/v1/webhook_endpoints";
+
+/** Does one thing at a time, and remembers between which moments it came to pass. */
+export function createOwner(ask: Ask): Owner {
+  const owned: Owned[] = [];
+  const orphans = new Set<string>();
+
+  async function remember(endpoint: Owned, action: Undone<Action>): Promise<Answer | undefined> {
+    const path = `${ENDPOINTS}/${endpoint.id}`;
+    const asked = monotonic();
+    const answer = await asking(path, action);
+    // It was removed by an asking whose answer was lost.
+    const isGone = action.what === "remove" && answer.status === 404;
+    if (answer.status > 299 && !isGone) {
+      // The first of several askings may have come to pass.
+      if (answer.lost > 0) endpoint.actions.push({ ...action, asked, answered: monotonic() } as Action);
+      return answer;
+    }
+    endpoint.actions.push({
+      ...action,
+      asked,
+      answered: monotonic(),
+      ...(action.what === "roll" && answer.lost > 0 && { lost: true }),
+    } as Action);
+    if (action.what === "roll") endpoint.secrets.push(String(answer.body.secret));
+    if (action.what === "remove") endpoint.removed = true;
+    return undefined;
+  }
+
+  function asking(path: string, action: Undone<Action>): Promise<Answer> {
+    switch (action.what) {
+      case "subscribe":
+        return ask("PATCH", path, { enabledEvents: action.models });
+      case "roll":
+        return ask("POST", `${path}/roll_secret`);
+      case "remove":
+        return ask("DELETE", path);
+      case "skip":
+        return ask("POST", `${path}/skip`, { to: action.to });
+      case "enable":
+      case "disable":
+        return ask("POST", `${path}/${action.what}`);
+      case "push":
+        throw new Error("A push is for all endpoints.");
+    }
+  }
+
+  return {
+    owned,
+    orphans,
+    async register(hook, url, models = ["*"], from) {
+      const asked = monotonic();
+      const body = { url, enabledEvents: models, ...(from !== undefined && { from }) };
+      const answer = await ask("POST", ENDPOINTS, body);
+      const { id, cursor, secret } = good(answer);
+      const endpoint: Owned = {
+        hook,
+        id: String(id),
+        cursor: Number(cursor),
+        models,
+        made: { asked, answered: monotonic() },
+        actions: [],
+        secrets: [String(secret)],
+        rolling: false,
+        removed: false,
+      };
+      owned.push(endpoint);
+      if (answer.lost > 0) await removeOthers(url, String(id));
+      return endpoint;
+    },
+    async act(endpoint, action) {
+      endpoint.rolling = action.what === "roll";
+      return await remember(endpoint, action).finally(() => {
+        endpoint.rolling = false;
+      });
+    },
+    async push(schema) {
+      const asked = monotonic();
+      good(await ask("POST", "/v1/schema", schema));
+      for (const { actions, removed } of owned)
+        if (!removed) actions.push({ what: "push", asked, answered: monotonic() });
+    },
+    test: (endpoint) => ask("POST", `${ENDPOINTS}/${endpoint.id}/test`),
+    list,
+    view: async ({ id }) => good(await ask("GET", `${ENDPOINTS}/${id}`)) as unknown as View,
+    attempts: async ({ id }) =>
+      good(await ask("GET", `${ENDPOINTS}/${id}/attempts?limit=100`)).data as Readonly<Record<string, unknown>>[],
+  };
+
+  async function list(): Promise<readonly View[]> {
+    return good(await ask("GET", ENDPOINTS)).data as View[];
+  }
+
+  async function removeOthers(url: string, id: string): Promise<void> {
+    const { data } = good(await ask("GET", ENDPOINTS)) as { data: { id: string; url: string }[] };
+    for (const other of data) if (other.url === url && other.id !== id) await ask("DELETE", `${ENDPOINTS}/${other.id}`);
+  }
+}

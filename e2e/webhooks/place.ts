@@ -1,0 +1,225 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { LogEntry } from "@holdfast/sdk/protocol";
+import { newMasterKey, type WebhookOptions } from "@holdfast/server";
+import { type Ask, createAsk, good } from "./ask.ts";
+import type { Evidence } from "./evidence.ts";
+import { createOwner, type Owned, type Owner } from "./owner.ts";
+import { type Receiver, startReceiver } from "./receiver.ts";
+import { monotonic } from "./recording.ts";
+import { openRecords, type Records, receivedOf } from "./records.ts";
+import { type Senders, startSenders } from "./senders.ts";
+
+const SOURCES = fileURLToPath(new URL("../../packages/server/src/server.ts", import.meta.url));
+const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
+
+/** Short ones: what takes a day takes seconds. */
+export const SHORT: Omit<WebhookOptions, "allowPrivate"> = {
+  schedule: [0, 200, 300, 400, 500, 600, 700, 800],
+  rotationMs: 6_000,
+  connectMs: 500,
+  requestMs: 1_000,
+  leaseMs: 2_000,
+};
+
+export interface Options {
+  readonly databaseUrl: string;
+  readonly seed: number;
+  /** How many deliver: 1. */
+  readonly servers?: number;
+  readonly times?: Partial<WebhookOptions>;
+  /** `server.ts`, when it is that of other sources than ours. */
+  readonly sources?: string | undefined;
+  /** How much later than the schedule says an attempt may come on this machine. */
+  readonly lateMs?: number;
+}
+
+/**
+ *   writers ──► servers ──► Postgres
+ *                  │
+ *                  └─ signed requests ──► receiver, a process of its own ──► what it got, in files
+ */
+export interface Place {
+  readonly ask: Ask;
+  readonly owner: Owner;
+  readonly receiver: Receiver;
+  readonly senders: Senders;
+  readonly records: Records;
+  readonly times: Omit<WebhookOptions, "allowPrivate">;
+  register(hook: string, models?: readonly string[], from?: number): Promise<Owned>;
+  commit(operations: readonly object[]): Promise<void>;
+  /** Creates so many slides, a hundred in a commit. Answers the last position. */
+  fill(count: number, prefix?: string): Promise<number>;
+  /** Ends when nothing waits for an endpoint that is enabled, or the patience is over: false. */
+  settle(patienceMs?: number): Promise<boolean>;
+  /** Ends when that is so, or the patience is over: false. */
+  until(isSo: () => boolean | Promise<boolean>, patienceMs?: number): Promise<boolean>;
+  readLog(): Promise<LogEntry[]>;
+  /** Everything that is known, for the judge. `earlier`: what the log told before a push. */
+  evidence(earlier?: readonly (readonly LogEntry[])[]): Promise<Evidence>;
+  close(): Promise<void>;
+}
+
+const LOOK_MS = 250;
+const PATIENCE_MS = 60_000;
+
+export async function openPlace({
+  databaseUrl,
+  seed,
+  servers = 1,
+  times: given = {},
+  sources = SOURCES,
+  lateMs = 2_000,
+}: Options): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-deliveries-"));
+  const adminToken = `admin_${randomBytes(20).toString("hex")}`;
+  const times = { ...SHORT, ...given };
+  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+  const close = async () => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+  try {
+    let senders: Senders | undefined;
+    const receiver = await startReceiver({ folder, seed, onKilled: (at) => void senders?.wereKilled(at) });
+    closing.push(() => receiver.close());
+    const webhooks = { ...times, allowPrivate: true };
+    const plan = { sources, databaseUrl, adminToken, masterKeys: [newMasterKey()], webhooks };
+    const running = await startSenders(servers, folder, plan, (pids) => receiver.senders(pids));
+    senders = running;
+    closing.push(() => running.close());
+    const ask = createAsk(running.urls, await newKey(running, adminToken));
+    const owner = createOwner(ask);
+    const records = openRecords(folder);
+    const secretsOf = (hook: string) => {
+      const endpoint = owner.owned.find((one) => one.hook === hook);
+      return endpoint?.rolling ? undefined : endpoint?.secrets;
+    };
+    const look = () => {
+      records.read();
+      records.verify(secretsOf);
+    };
+    const looking = setInterval(look, LOOK_MS);
+    closing.push(() => clearInterval(looking));
+    return placeOf({ ask, owner, receiver, senders: running, records, times, lateMs, look, close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Parts extends Pick<Place, "ask" | "owner" | "receiver" | "senders" | "records" | "times" | "close"> {
+  readonly lateMs: number;
+  look(): void;
+}
+
+function placeOf(parts: Parts): Place {
+  const { ask, owner, receiver, senders, records, times, lateMs, look } = parts;
+  let committed = 0;
+
+  async function until(isSo: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<boolean> {
+    const end = performance.now() + patienceMs;
+    for (;;) {
+      look();
+      if (await isSo()) return true;
+      if (performance.now() > end) return false;
+      await pause(20);
+    }
+  }
+
+  async function readLog(): Promise<LogEntry[]> {
+    const entries: LogEntry[] = [];
+    for (let after = "0"; ; ) {
+      const page = good(await ask("GET", `/v1/log?after=${after}&limit=1000`));
+      entries.push(...(page.data as LogEntry[]));
+      if (!page.has_more) return entries;
+      after = String(page.next_cursor);
+    }
+  }
+
+  async function commit(operations: readonly object[]): Promise<void> {
+    good(await ask("POST", "/v1/commits", { clientTxId: `commit-${++committed}`, operations }));
+  }
+
+  return {
+    ...parts,
+    register: (hook, models, from) => owner.register(hook, receiver.addressOf(hook), models, from),
+    commit,
+    async fill(count, prefix = "filled") {
+      for (let made = 0; made < count; ) {
+        const commits = Array.from({ length: 10 }, (_, i) => {
+          const size = Math.max(0, Math.min(100, count - made - i * 100));
+          const operations = Array.from({ length: size }, (_, n) => {
+            const at = made + i * 100 + n;
+            return {
+              action: "create",
+              model: "slide",
+              id: `${prefix}-${at}`,
+              data: { deckId: "d1", title: `Slide ${at} – ü`, order: at, notes: "n".repeat(60) },
+            };
+          });
+          return { clientTxId: `${prefix}-${made + i * 100}`, operations };
+        }).filter(({ operations }) => operations.length > 0);
+        const { data } = good(await ask("POST", "/v1/commits/bulk", { commits })) as { data: { httpStatus: number }[] };
+        if (data.some(({ httpStatus }) => httpStatus !== 200)) throw new Error(JSON.stringify(data));
+        made += 1_000;
+      }
+      return Number(good(await ask("GET", "/v1/log?after=0&limit=1")).stamp);
+    },
+    settle: (patienceMs) =>
+      until(
+        async () => (await owner.list()).every(({ status, lag }) => status === "disabled" || lag === 0),
+        patienceMs,
+      ),
+    until,
+    readLog,
+    async evidence(earlier = []) {
+      const views = new Map((await owner.list()).map((view) => [view.id, view]));
+      const log = await readLog();
+      look();
+      const byHook = new Map(owner.owned.map(({ hook, id }) => [hook, id]));
+      const isOrphans = (webhookId: string) => [...owner.orphans].some((id) => webhookId.startsWith(`msg_${id}_`));
+      const notes = [...records.notes.values()].filter(({ begun }) => !isOrphans(begun.headers["webhook-id"]));
+      const requests = notes.map((note) =>
+        receivedOf(
+          note,
+          byHook.get(note.begun.hook) ?? `nobody's ${note.begun.hook}`,
+          times.requestMs,
+          // One that still goes on has no end yet.
+          (generation) => receiver.ends[generation] ?? Number.POSITIVE_INFINITY,
+        ),
+      );
+      return {
+        log,
+        earlier,
+        endpoints: owner.owned.map(({ hook: _hook, secrets: _secrets, rolling: _rolling, removed, ...endpoint }) => {
+          const view = removed ? undefined : views.get(endpoint.id);
+          return { ...endpoint, ...(view && { last: { status: view.status, cursor: view.cursor } }) };
+        }),
+        requests,
+        strays: records.strays,
+        troubles: [...senders.troubles, ...receiver.absences],
+        times: {
+          schedule: times.schedule,
+          requestMs: times.requestMs,
+          rotationMs: times.rotationMs,
+          lateMs,
+          epochMs: Date.now() - monotonic(),
+        },
+      };
+    },
+  };
+}
+
+/** A key of an organisation of its own, with the reference models. */
+async function newKey(senders: Senders, adminToken: string): Promise<string> {
+  const ask = createAsk(senders.urls, adminToken);
+  const { id } = good(await ask("POST", "/v1/organizations", { name: "deliveries" }));
+  const { token } = good(await ask("POST", "/v1/secret_keys", { organization: id, livemode: true }));
+  const schema = JSON.parse(readFileSync(SCHEMA, "utf8")) as object;
+  good(await ask("POST", "/v1/schema", schema, String(token)));
+  return String(token);
+}

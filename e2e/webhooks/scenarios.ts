@@ -1,0 +1,189 @@
+import { type Evidence, type Received, readName } from "./evidence.ts";
+import { judgeDeliveries, type Verdict } from "./judge.ts";
+import type { Owned } from "./owner.ts";
+import { type Options, openPlace, type Place } from "./place.ts";
+
+/** What came of something that is done on purpose, which a run at random would meet now and then. */
+export interface Finding {
+  readonly verdict: Verdict;
+  /** What should have come of it, and did not. */
+  readonly unmet: readonly string[];
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+type Acted = Omit<Finding, "verdict"> & { readonly evidence: Evidence };
+type Setting = Pick<Options, "databaseUrl" | "seed" | "sources" | "lateMs">;
+
+export interface Scenario {
+  readonly says: string;
+  play(setting: Setting): Promise<Finding>;
+}
+
+async function play(
+  setting: Setting,
+  more: Pick<Options, "servers" | "times">,
+  act: (place: Place) => Promise<Acted>,
+): Promise<Finding> {
+  const place = await openPlace({ ...setting, ...more });
+  try {
+    const { evidence, unmet, figures } = await act(place);
+    return { verdict: judgeDeliveries(evidence), unmet, figures };
+  } finally {
+    await place.close();
+  }
+}
+
+/** Sentences for what is not so. */
+const unless = (...wishes: readonly (readonly [isSo: boolean, says: string])[]): string[] =>
+  wishes.flatMap(([isSo, says]) => (isSo ? [] : [says]));
+
+const requestsTo = ({ requests }: Evidence, { id }: Owned): Received[] =>
+  requests.filter(({ endpoint }) => endpoint === id).sort((a, b) => a.begun - b.begun);
+
+const sizes = (requests: readonly Received[], endpoint: Owned): number[] =>
+  requests.map(({ webhookId }) => {
+    const { from = 0, to = -1 } = readName(webhookId, endpoint.id) ?? {};
+    return to - from + 1;
+  });
+
+/** (a) */
+export const killAtAnswer: Scenario = {
+  says: "kill -9 of the server between the receiver's 2xx and the cursor: the same batch once more, under the same webhook-id",
+  play: (setting) =>
+    play(setting, {}, async (place) => {
+      const endpoint = await place.register("killed");
+      const isAnswered = (count: number) => () =>
+        [...place.records.notes.values()].filter(({ status }) => status?.status === 204).length >= count;
+      for (let n = 1; n <= 3; n++) {
+        // It stands still while the 2xx arrives, and never comes to read it.
+        await place.receiver.script("killed", ["held"]);
+        await place.fill(10, `killed-${n}`);
+        const goOn = await place.receiver.holds("killed");
+        const stopped = place.senders.freeze(0);
+        await goOn("204");
+        await place.until(isAnswered(2 * n - 1));
+        await stopped.kill();
+        await place.settle();
+      }
+      // The receiver itself kills it in the moment in which its answer has left: how far the sender comes is chance.
+      await place.receiver.script("killed", ["204, and the senders are killed"]);
+      await place.fill(10, "killed-late");
+      await place.until(() => place.senders.troubles.length > 3);
+      await place.settle();
+      const evidence = await place.evidence();
+      const ids = requestsTo(evidence, endpoint)
+        .slice(0, 6)
+        .map(({ webhookId }) => webhookId);
+      return {
+        evidence,
+        unmet: unless([
+          [0, 2, 4].every((i) => ids[i] !== undefined && ids[i] === ids[i + 1]) && new Set(ids).size === 3,
+          `what was accepted when the server was killed came as ${ids.join(", ")}`,
+        ]),
+        figures: { kills: place.senders.troubles.length, requests: requestsTo(evidence, endpoint).length },
+      };
+    }),
+};
+
+/** (b) */
+export const twoServers: Scenario = {
+  says: "two servers: never two requests to one endpoint at the same time",
+  play: (setting) =>
+    play(setting, { servers: 2 }, async (place) => {
+      const hooks = ["two-a", "two-b", "two-c", "two-d"];
+      for (const hook of hooks) {
+        await place.register(hook);
+        await place.receiver.feel(hook, "slow");
+      }
+      for (let n = 0; n < 60; n++) await place.fill(3, `two-${n}`);
+      await place.settle();
+      const evidence = await place.evidence();
+      return {
+        evidence,
+        unmet: unless([evidence.requests.length >= 40, `there were only ${evidence.requests.length} requests`]),
+        figures: { requests: evidence.requests.length },
+      };
+    }),
+};
+
+const ATTEMPTS = [100, 100, 100, 34, 12, 4, 2, 1];
+
+/** (c): an hour is 10 ms, so three days are 720 ms; the commits take longer. */
+export const threeDays = (events: number): Scenario => ({
+  says: "an endpoint that is disabled after eight attempts gets everything that was committed in three days when it is enabled",
+  play: (setting) =>
+    play(setting, { times: { schedule: [0, 0, 1, 5, 20, 50, 100, 100] } }, async (place) => {
+      const endpoint = await place.register("away");
+      await place.receiver.feel("away", "broken");
+      await place.fill(150, "before");
+      const isDisabled = async () => (await place.owner.view(endpoint)).disabledReason === "attempts_exhausted";
+      const wasDisabled = await place.until(isDisabled);
+      const disabledAt = performance.now();
+      await place.receiver.feel("away", "calm");
+      await place.fill(events, "while-away");
+      const before = place.records.notes.size;
+      const awayMs = performance.now() - disabledAt;
+      const begun = performance.now();
+      await place.owner.act(endpoint, { what: "enable" });
+      const isWhole = await place.settle(300_000);
+      const seconds = (performance.now() - begun) / 1_000;
+      const evidence = await place.evidence();
+      return {
+        evidence,
+        unmet: unless(
+          [wasDisabled, "it was not disabled"],
+          [before === ATTEMPTS.length, `${before} requests came before it was enabled`],
+          [awayMs > 720, `it was away for ${awayMs.toFixed()} ms only`],
+          [isWhole, "not everything came in time"],
+        ),
+        figures: {
+          events,
+          "away, ms": Math.round(awayMs),
+          requests: evidence.requests.length,
+          "events a second": Math.round(events / seconds),
+        },
+      };
+    }),
+});
+
+/** (d) */
+export const poison: Scenario = {
+  says: "an event that the receiver cannot take is found by halving the batch, and passed by with skip",
+  play: (setting) =>
+    play(setting, { times: { schedule: [0, 40, 80, 120, 160, 200, 240, 280] } }, async (place) => {
+      const endpoint = await place.register("poisoned");
+      await place.receiver.feel("poisoned", "poisoned");
+      const good = await place.fill(120, "good");
+      await place.settle();
+      await place.receiver.script("poisoned", []);
+      await place.owner.act(endpoint, { what: "disable" });
+      const pause = performance.now();
+      await place.until(() => performance.now() > pause + 1_200);
+      await place.commit([{ action: "create", model: "slide", id: "poison", data: { deckId: "d1" } }]);
+      await place.fill(120, "after");
+      await place.owner.act(endpoint, { what: "enable" });
+      await place.until(async () => (await place.owner.view(endpoint)).disabledReason === "attempts_exhausted");
+      const { lastError } = await place.owner.view(endpoint);
+      const culprit = good + 1;
+      const failed = requestsTo(await place.evidence(), endpoint).filter(({ status }) => status === 500);
+      await place.owner.act(endpoint, { what: "skip", to: culprit });
+      await place.owner.act(endpoint, { what: "enable" });
+      const isWhole = await place.settle();
+      const evidence = await place.evidence();
+      const attempts = await place.owner.attempts(endpoint);
+      const skips = attempts.filter(({ kind }) => kind === "skip");
+      return {
+        evidence,
+        unmet: unless(
+          [String(sizes(failed, endpoint)) === String(ATTEMPTS), `the batches had ${sizes(failed, endpoint)} events`],
+          [
+            lastError?.from === culprit && lastError.to === culprit,
+            `lastError names ${lastError?.from} to ${lastError?.to}, not ${culprit}`,
+          ],
+          [isWhole, "what lay behind it did not come"],
+          [skips.length === 1 && skips[0]?.to === culprit, `its attempts tell of the skip ${JSON.stringify(skips)}`],
+        ),
+        figures: { batches: sizes(failed, endpoint).join(", ") },
+      };
+    }),
+};

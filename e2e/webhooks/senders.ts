@@ -1,0 +1,112 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { KillableServer } from "../support/killable-server.ts";
+import { killPostgres } from "../support/postgres-process.ts";
+import type { Trouble } from "./evidence.ts";
+import { monotonic } from "./recording.ts";
+import type { SenderPlan } from "./server-process.ts";
+
+const PROGRAM = fileURLToPath(new URL("./server-process.ts", import.meta.url));
+const RETRY_MS = 250;
+
+/** The servers that deliver, on one Postgres, and what is done to them. */
+export interface Senders {
+  readonly troubles: readonly Trouble[];
+  urls(): readonly string[];
+  pids(): readonly number[];
+  /** kill -9, and after a while it is started again. */
+  kill(which: number, downMs?: number): Promise<void>;
+  /** It stands still from now on, and never goes on: it is killed, and started again. */
+  freeze(which: number): { kill(): Promise<void> };
+  /** Somebody else killed all of them, at that time. */
+  wereKilled(at: number): Promise<void>;
+  /** SIGSTOP, SIGCONT. */
+  stop(which: number, forMs: number): Promise<void>;
+  /** kill -9 of Postgres; ends when every server has it back. */
+  killPostgres(dataDir: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `changed`: the processes are others now. */
+export async function startSenders(
+  count: number,
+  folder: string,
+  plan: SenderPlan,
+  changed: (pids: readonly number[]) => Promise<void>,
+): Promise<Senders> {
+  const env = { WEBHOOK_PLAN: JSON.stringify(plan) };
+  const servers = Array.from({ length: count }, () => new KillableServer(folder, { main: PROGRAM, env }));
+  /** Of each, what is being done to it: one thing after the other. */
+  const doing: Promise<void>[] = servers.map(() => Promise.resolve());
+  const troubles: Trouble[] = [];
+  const pids = () => servers.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+
+  function next(which: number, deed: (server: KillableServer) => Promise<void>): Promise<void> {
+    const done = (doing[which] as Promise<void>).then(() => deed(servers[which] as KillableServer));
+    doing[which] = done.catch(() => {});
+    return done;
+  }
+
+  async function revive(server: KillableServer, from: number, downMs: number): Promise<void> {
+    await server.end();
+    await pause(downMs);
+    await startAgain(server);
+    await changed(pids());
+    troubles.push({ what: "server killed", from, to: monotonic() });
+  }
+
+  // One after the other: the first one makes the tables.
+  for (const server of servers) await server.start();
+  await changed(pids());
+  return {
+    troubles,
+    urls: () => servers.map(({ url }) => url),
+    pids,
+    kill: (which, downMs = 0) => next(which, (server) => revive(server, monotonic(), downMs)),
+    freeze(which) {
+      const from = monotonic();
+      process.kill((servers[which] as KillableServer).pid as number, "SIGSTOP");
+      return { kill: () => next(which, (server) => revive(server, from, 0)) };
+    },
+    wereKilled: async (at) =>
+      void (await Promise.all(servers.map((_, which) => next(which, (server) => revive(server, at, 0))))),
+    stop: (which, forMs) =>
+      next(which, async (server) => {
+        const from = monotonic();
+        await server.stall(forMs);
+        troubles.push({ what: "server stopped", from, to: monotonic() });
+      }),
+    async killPostgres(dataDir) {
+      const from = monotonic();
+      await killPostgres(dataDir);
+      for (const { url } of servers) while (!(await isReady(url))) await pause(RETRY_MS);
+      troubles.push({ what: "postgres killed", from, to: monotonic() });
+    },
+    async close() {
+      await Promise.all(doing);
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+/** A server refuses to start while its database is away; whoever runs it starts it again. */
+async function startAgain(server: KillableServer): Promise<void> {
+  for (let tried = 1; ; tried++)
+    try {
+      return await server.start();
+    } catch (error) {
+      if (tried === 20) throw error;
+      await pause(2 * RETRY_MS);
+    }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    await answer.text();
+    return answer.ok;
+  } catch {
+    // It is being started again itself, or waits for its database.
+    return false;
+  }
+}
