@@ -58,7 +58,11 @@ export interface Place {
   settle(patienceMs?: number): Promise<boolean>;
   /** Ends when that is so, or the patience is over: false. */
   until(isSo: () => boolean | Promise<boolean>, patienceMs?: number): Promise<boolean>;
+  /** Lets so much time pass. */
+  pass(ms: number): Promise<void>;
   readLog(): Promise<LogEntry[]>;
+  /** The models that are pushed. */
+  schema(): Promise<Readonly<Record<string, object>>>;
   /** Everything that is known, for the judge. `earlier`: what the log told before a push. */
   evidence(earlier?: readonly (readonly LogEntry[])[]): Promise<Evidence>;
   close(): Promise<void>;
@@ -175,7 +179,9 @@ function placeOf(parts: Parts): Place {
         patienceMs,
       ),
     until,
+    pass: (ms) => pause(ms),
     readLog,
+    schema: async () => good(await ask("GET", "/v1/schema")).models as Readonly<Record<string, object>>,
     async evidence(earlier = []) {
       const views = new Map((await owner.list()).map((view) => [view.id, view]));
       const log = await readLog();

@@ -44,6 +44,7 @@ const holding = new Map<string, (as: Behaviour) => void>();
 let senders: readonly number[] = [];
 let count = 0;
 
+const nothing = () => {};
 const tell = (report: Report): void => void process.send?.(report);
 
 function hookOf(name: string): Hook {
@@ -76,6 +77,7 @@ const server = createServer({
   headersTimeout: 0,
   connectionsCheckingInterval: 3_600_000,
 });
+server.on("connection", (socket) => socket.on("error", nothing));
 server.on("clientError", (_, socket) => socket.destroy());
 server.on("request", (request, response) => void receive(request, response));
 server.listen({ port: plan.port, host: "127.0.0.1", backlog: 1_024 }, () => {
@@ -83,7 +85,6 @@ server.listen({ port: plan.port, host: "127.0.0.1", backlog: 1_024 }, () => {
   tell({ listening: typeof address === "object" && address ? address.port : 0 });
 });
 
-const nothing = () => {};
 const header = (request: IncomingMessage, name: string): string => {
   const value = request.headers[name];
   return typeof value === "string" ? value : "";
@@ -92,7 +93,6 @@ const header = (request: IncomingMessage, name: string): string => {
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const arrived = monotonic();
   const socket: Socket = request.socket;
-  if (socket.listenerCount("error") < 2) socket.on("error", nothing);
   request.on("error", nothing);
   response.on("error", nothing);
   const [, hookName] = /^\/hooks\/([a-z0-9-]+)$/.exec(request.url ?? "") ?? [];
@@ -106,8 +106,10 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const end = (how: "answered" | "closed") => {
     if (over) return;
     over = true;
+    socket.off("close", gone);
     recording.write({ name, ended: monotonic(), how });
   };
+  const gone = () => end("closed");
   // Connections that were closed before this request came are known to be closed when the loop has looked at all of them.
   await turn();
   await turn();
@@ -128,8 +130,8 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     },
   });
   response.on("finish", () => end("answered"));
-  response.on("close", () => end("closed"));
-  socket.on("close", () => end("closed"));
+  response.on("close", gone);
+  socket.on("close", gone);
   if (socket.destroyed) return end("closed");
   await BEHAVIOURS[behaviour](sceneOf(name, hookName, request, response, hook));
 }

@@ -1,8 +1,8 @@
 import { freshDatabase } from "@holdfast/server/testing";
 import { describe, expect, test } from "vitest";
-import { killAtAnswer, poison, type Scenario, threeDays, twoServers } from "./scenarios.ts";
+import { gauntlet, killAtAnswer, poison, type Scenario, threeDays, twoServers } from "./scenarios.ts";
 
-const scenarios: readonly Scenario[] = [killAtAnswer, twoServers, threeDays(3_000), poison];
+const scenarios: readonly Scenario[] = [killAtAnswer(1), twoServers, threeDays(3_000), poison, gauntlet];
 const databases: string[] = [];
 for (const _ of scenarios) databases.push((await freshDatabase()).url);
 
