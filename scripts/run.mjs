@@ -27,6 +27,10 @@ const jobs = {
     says: "claims fought over while clients and servers are killed, and a checker over all of it",
     program: "e2e/claims/main.ts",
   },
+  deliveries: {
+    says: "webhooks while receiver, servers and Postgres fail, and a judge over all that came",
+    program: "e2e/webhooks/main.ts",
+  },
   simulate: { says: "many clients with random writes and bad lines, from a seed", program: "e2e/simulate/main.ts" },
   fuzz: { says: "requests that are odd in every way, and every answer judged", program: "e2e/fuzz/main.ts" },
   conformance: {

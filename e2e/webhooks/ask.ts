@@ -10,7 +10,7 @@ export interface Answer {
 export type Ask = (method: string, path: string, body?: object, token?: string) => Promise<Answer>;
 
 const PATIENCE_MS = 120_000;
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 3_000;
 const RETRY_MS = 50;
 
 /** Asks one of the servers, and the next one, until one answers. What has no answer may have happened. */

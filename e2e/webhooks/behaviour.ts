@@ -11,9 +11,9 @@ export interface Scene {
   note(status: number): void;
   /** Milliseconds of the usual length of things. */
   some(most: number): number;
-  /** kill -9 of every process that sends. */
+  /** kill -9 of every process that sends; nothing, where that was done just now. */
   killSenders(): void;
-  /** kill -9 of this one. */
+  /** kill -9 of this one; nothing, where it has just been started. */
   die(): void;
   /** Until the run says how to go on. */
   held(): Promise<Behaviour>;
@@ -135,10 +135,12 @@ export const BEHAVIOURS = {
   async dead(scene: Scene) {
     await scene.read();
     scene.die();
+    scene.request.socket.destroy();
   },
   async "the senders are killed"(scene: Scene) {
     await scene.read();
     scene.killSenders();
+    scene.request.socket.destroy();
   },
   /** There is an event that it cannot bear. */
   async "500 for poison"(scene: Scene) {

@@ -32,6 +32,8 @@ export interface Options {
   /** How many deliver: 1. */
   readonly servers?: number;
   readonly times?: Partial<WebhookOptions>;
+  /** The receiver kills no more often than that. */
+  readonly deathsEveryMs?: number;
   /** `server.ts`, when it is that of other sources than ours. */
   readonly sources?: string | undefined;
   /** How much later than the schedule says an attempt may come on this machine. */
@@ -78,6 +80,7 @@ export async function openPlace({
   times: given = {},
   sources = SOURCES,
   lateMs = 2_000,
+  deathsEveryMs = 0,
 }: Options): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-deliveries-"));
   const adminToken = `admin_${randomBytes(20).toString("hex")}`;
@@ -88,7 +91,12 @@ export async function openPlace({
   };
   try {
     let senders: Senders | undefined;
-    const receiver = await startReceiver({ folder, seed, onKilled: (at) => void senders?.wereKilled(at) });
+    const receiver = await startReceiver({
+      folder,
+      seed,
+      deathsEveryMs,
+      onKilled: (at) => void senders?.wereKilled(at),
+    });
     closing.push(() => receiver.close());
     const webhooks = { ...times, allowPrivate: true };
     const plan = { sources, databaseUrl, adminToken, masterKeys: [newMasterKey()], webhooks };

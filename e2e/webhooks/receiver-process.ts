@@ -14,6 +14,8 @@ export interface ReceiverPlan {
   /** 0: any free one. */
   readonly port: number;
   readonly seed: number;
+  /** It kills the senders, and dies itself, no more often than that, however often it would. */
+  readonly deathsEveryMs: number;
 }
 
 /** What it is told; it answers with the same number. */
@@ -43,6 +45,8 @@ const hooks = new Map<string, Hook>();
 const holding = new Map<string, (as: Behaviour) => void>();
 let senders: readonly number[] = [];
 let count = 0;
+const started = monotonic();
+let killed = Number.NEGATIVE_INFINITY;
 
 const nothing = () => {};
 const tell = (report: Report): void => void process.send?.(report);
@@ -144,7 +148,6 @@ function sceneOf(
   { chance }: Hook,
 ): Scene {
   let reading: Promise<string> | undefined;
-  const die = () => process.kill(process.pid, "SIGKILL");
   return {
     request,
     response,
@@ -160,6 +163,8 @@ function sceneOf(
     some: (most) => chance.below(most),
     killSenders() {
       const at = monotonic();
+      if (at - killed < plan.deathsEveryMs) return;
+      killed = at;
       for (const pid of senders)
         try {
           process.kill(pid, "SIGKILL");
@@ -168,7 +173,9 @@ function sceneOf(
         }
       tell({ killed: at });
     },
-    die,
+    die() {
+      if (monotonic() - started > plan.deathsEveryMs) process.kill(process.pid, "SIGKILL");
+    },
     held: () =>
       new Promise((resolve) => {
         holding.set(name, resolve);

@@ -33,12 +33,13 @@ export interface Receiver {
 interface Options {
   readonly folder: string;
   readonly seed: number;
+  readonly deathsEveryMs?: number;
   /** It has killed the senders. */
   onKilled?(at: number): void;
 }
 
 /** A receiver that comes back whenever it dies, on the same port, and feels as before. */
-export async function startReceiver({ folder, seed, onKilled }: Options): Promise<Receiver> {
+export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled }: Options): Promise<Receiver> {
   const absences: Trouble[] = [];
   const ends: number[] = [];
   const moods = new Map<string, Mood>();
@@ -55,7 +56,7 @@ export async function startReceiver({ folder, seed, onKilled }: Options): Promis
   function start(): Promise<void> {
     const generation = ends.length;
     const file = join(folder, `receiver-${generation}.plan.json`);
-    writeFileSync(file, JSON.stringify({ folder, generation, port, seed } satisfies ReceiverPlan));
+    writeFileSync(file, JSON.stringify({ folder, generation, port, seed, deathsEveryMs } satisfies ReceiverPlan));
     const next = fork(PROGRAM, [file], {
       execArgv: ["--conditions=holdfast-source", "--import", "tsx"],
       stdio: ["ignore", "ignore", "inherit", "ipc"],

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "@holdfast/server";
+import pg from "pg";
+import { isMet, isSound, report, reportFinding } from "./report.ts";
+import { type Findings, runDeliveries } from "./run.ts";
+import { gauntlet, killAtAnswer, poison, type Scenario, threeDays, twoServers } from "./scenarios.ts";
+import { type Part, readWords, USAGE, type Words } from "./words.ts";
+
+const KILLS = 5;
+const FAULT_EVERY_MS = 5_000;
+const DEATHS_EVERY_MS = 15_000;
+const MEDDLE_EVERY_MS = 1_500;
+
+const words = readWords(process.argv.slice(2));
+if (typeof words === "string") {
+  process.stdout.write(words === "" ? USAGE : `${words}\n\n${USAGE}`);
+  process.exitCode = words === "" ? 0 : 1;
+} else process.exitCode = await deliveries(words);
+
+async function deliveries(words: Words): Promise<number> {
+  const seed = words.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-deliveries-data-"));
+  const postgres = await startEmbeddedPostgres({ dataDir });
+  say(`seed ${seed}`);
+  const scenarios: Readonly<Record<Exclude<Part, "run">, Scenario>> = {
+    kill: killAtAnswer(KILLS),
+    two: twoServers,
+    days: threeDays(words.events),
+    poison,
+    gauntlet,
+  };
+  let broken = 0;
+  try {
+    for (const part of words.only) {
+      if (part === "run") continue;
+      const { says, play } = scenarios[part];
+      say(`${part}: ${says}`);
+      const finding = await play({ databaseUrl: await newDatabase(postgres.url, part), seed });
+      process.stdout.write(reportFinding(says, finding));
+      if (!isMet(finding)) broken += 1;
+    }
+    if (words.only.includes("run") && !(await run(words, seed, postgres.url, dataDir))) broken += 1;
+    return broken === 0 ? 0 : 1;
+  } finally {
+    await postgres.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function run(words: Words, seed: number, databaseUrl: string, postgresDir: string): Promise<boolean> {
+  const { endpoints, writers, servers, seconds } = words;
+  const findings = await runDeliveries({
+    ...{ databaseUrl, postgresDir, seed, endpoints, writers, servers, say },
+    forMs: seconds * 1_000,
+    faultEveryMs: FAULT_EVERY_MS,
+    deathsEveryMs: DEATHS_EVERY_MS,
+    meddleEveryMs: MEDDLE_EVERY_MS,
+  });
+  process.stdout.write(report(findings));
+  if (isSound(findings)) return true;
+  say(`all that was seen is in ${keep(findings)}`);
+  return false;
+}
+
+async function newDatabase(serverUrl: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create database deliveries_${name}`).finally(() => client.end());
+  const url = new URL(serverUrl);
+  url.pathname = `/deliveries_${name}`;
+  return url.href;
+}
+
+function keep({ seed, evidence, verdict }: Findings): string {
+  const file = join(mkdtempSync(join(tmpdir(), "holdfast-deliveries-seen-")), `deliveries-${seed}.json`);
+  writeFileSync(file, JSON.stringify({ seed, violations: verdict.violations, ...evidence }));
+  return file;
+}
+
+function say(line: string): void {
+  process.stderr.write(`deliveries: ${line}\n`);
+}

@@ -1,0 +1,71 @@
+import type { Verdict } from "./judge.ts";
+import { DEEDS, type Deed } from "./meddling.ts";
+import { FAULTS, type Fault } from "./nemesis.ts";
+import type { Findings } from "./run.ts";
+import type { Finding } from "./scenarios.ts";
+import { type Looked, VIOLATIONS, type ViolationKind } from "./violations.ts";
+
+const SHOWN = 20;
+
+export const isSound = ({ verdict, calmMs }: Findings): boolean =>
+  verdict.violations.length === 0 && calmMs !== undefined;
+
+export const isMet = ({ verdict, unmet }: Finding): boolean => verdict.violations.length === 0 && unmet.length === 0;
+
+const LOOKED: Readonly<Record<keyof Looked, string>> = {
+  requests: "requests",
+  accepted: "  accepted",
+  failed: "  failed, or nobody knows",
+  tests: "  tests",
+  events: "events in accepted requests",
+  repeats: "accepted requests that came once more, with a reason",
+  sameNames: "requests with a webhook-id that had come before, and its body",
+  shrunk: "batches that were cut",
+  exhausted: "positions with all eight attempts",
+  waits: "waits held against the schedule from below",
+  waitsAbove: "  and from above",
+  neighbours: "requests that followed another one to the same endpoint",
+  excusedOverlaps: "  that began while the sender of that one stood still",
+  signatures: "signatures verified by standardwebhooks",
+  doubleSignatures: "  with two secrets",
+  afterRotation: "  after a secret had lost its force",
+  unsubscribed: "positions passed over, not subscribed to",
+};
+
+/** What was done, what was looked at, and what was found. */
+export function report(findings: Findings): string {
+  const { seed, seconds, operations, evidence, hurt, done, calmMs, verdict } = findings;
+  return table(
+    [
+      ["seed", seed],
+      ["seconds", Math.round(seconds)],
+      ["operations committed", operations],
+      ["entries in the log", evidence.log.length],
+      ["endpoints", evidence.endpoints.length],
+      ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
+      ["senders killed by the receiver, and others", evidence.troubles.filter(isKill).length],
+      ...Object.entries(done).map(([deed, n]) => [DEEDS[deed as Deed], n] as const),
+      ["from the last fault until nothing waited, ms", calmMs?.toFixed() ?? "something still waits"],
+    ],
+    verdict,
+  );
+}
+
+const isKill = ({ what }: Findings["evidence"]["troubles"][number]) => what === "server killed";
+
+/** The same of what was done on purpose. */
+export function reportFinding(says: string, { verdict, unmet, figures }: Finding): string {
+  return `${says}\n${table(Object.entries(figures), verdict)}${unmet.map((one) => `NOT SO: ${one}\n`).join("")}\n`;
+}
+
+function table(lines: readonly (readonly [string, string | number])[], { looked, violations }: Verdict): string {
+  const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
+  const all = [
+    ...lines,
+    ...Object.entries(LOOKED).map(([key, says]) => [says, looked[key as keyof Looked]] as const),
+    ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
+    ["violations", violations.length] as const,
+  ];
+  const shown = violations.slice(0, SHOWN).map(({ kind, says }) => `VIOLATION ${kind}: ${says}\n`);
+  return `${all.map(([what, figure]) => `${what.padEnd(66)} ${figure}`).join("\n")}\n${shown.join("")}`;
+}

@@ -1,0 +1,103 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Chance } from "../convergence/random.ts";
+import type { Evidence } from "./evidence.ts";
+import { judgeDeliveries, type Verdict } from "./judge.ts";
+import { createMeddling, type Deed } from "./meddling.ts";
+import { createNemesis, type Fault } from "./nemesis.ts";
+import { type Options, openPlace, type Place } from "./place.ts";
+import { startWriters } from "./writers.ts";
+
+export interface Asked extends Omit<Options, "servers"> {
+  /** Where the Postgres of that address runs, when it may be killed. */
+  readonly postgresDir?: string | undefined;
+  readonly servers: number;
+  readonly endpoints: number;
+  readonly writers: number;
+  /** Then comes the calm. */
+  readonly forMs: number;
+  readonly faultEveryMs: number;
+  readonly meddleEveryMs: number;
+  /** These first, in this order, and then what is drawn. */
+  readonly faults?: readonly Fault[];
+  readonly deeds?: readonly Deed[];
+  say(line: string): void;
+}
+
+export interface Findings {
+  readonly seed: number;
+  readonly evidence: Evidence;
+  readonly verdict: Verdict;
+  readonly hurt: Readonly<Record<Fault, number>>;
+  readonly done: Readonly<Record<Deed, number>>;
+  readonly operations: number;
+  /** From the calm until nothing waited any more; undefined: something still waited in the end. */
+  readonly calmMs: number | undefined;
+  readonly seconds: number;
+}
+
+const CALM_MS = 180_000;
+const TELL_MS = 5_000;
+
+/** Writers write, the receiver misbehaves, processes are struck and the owner meddles; then it is calm, and all is judged. */
+export async function runDeliveries(asked: Asked): Promise<Findings> {
+  const { seed, say } = asked;
+  const begun = performance.now();
+  const place = await openPlace(asked);
+  try {
+    const chance = new Chance(seed);
+    const meddling = createMeddling(place, chance);
+    const nemesis = createNemesis(place, { chance, servers: asked.servers, postgresDir: asked.postgresDir });
+    while (place.owner.owned.length < asked.endpoints) {
+      const hook = `first-${place.owner.owned.length}`;
+      await place.receiver.feel(hook, place.owner.owned.length === 0 ? "good" : "shaky");
+      await place.register(hook, place.owner.owned.length % 2 === 0 ? ["*"] : ["slide", "document"]);
+    }
+    const writers = startWriters(place, asked.writers, seed);
+    const until = performance.now() + asked.forMs;
+    const whileOn = (everyMs: number, work: (n: number) => Promise<unknown>) => repeat(until, everyMs, work);
+    await Promise.all([
+      whileOn(asked.faultEveryMs, (n) => nemesis.one(asked.faults?.[n])),
+      whileOn(asked.meddleEveryMs, (n) => meddling.one(asked.deeds?.[n])),
+      whileOn(TELL_MS, async () => say(progress(place, writers.operations, nemesis.hurt, until))),
+    ]);
+    await writers.stop();
+    const calm = performance.now();
+    const isCalm = await calmDown(place, say);
+    const calmMs = isCalm ? performance.now() - calm : undefined;
+    const evidence = await place.evidence();
+    return {
+      seed,
+      evidence,
+      verdict: judgeDeliveries(evidence),
+      hurt: nemesis.hurt,
+      done: meddling.done,
+      operations: writers.operations,
+      calmMs,
+      seconds: (performance.now() - begun) / 1_000,
+    };
+  } finally {
+    await place.close();
+  }
+}
+
+async function repeat(until: number, everyMs: number, work: (n: number) => Promise<unknown>): Promise<void> {
+  for (let n = 0; ; n++) {
+    await pause(Math.max(0, Math.min(everyMs, until - performance.now())));
+    if (performance.now() >= until) return;
+    await work(n);
+  }
+}
+
+/** No more faults: the receiver takes everything, and whoever gave up is asked to go on. */
+async function calmDown(place: Place, say: (line: string) => void): Promise<boolean> {
+  say("no more faults: everything that waits is delivered");
+  for (const { hook, removed } of place.owner.owned) if (!removed) await place.receiver.feel(hook, "calm");
+  for (const endpoint of place.owner.owned) if (!endpoint.removed) await place.owner.act(endpoint, { what: "enable" });
+  return await place.settle(CALM_MS);
+}
+
+function progress(place: Place, operations: number, hurt: Readonly<Record<string, number>>, until: number): string {
+  const faults = Object.values(hurt).reduce((sum, n) => sum + n, 0);
+  const left = Math.max(0, Math.round((until - performance.now()) / 1_000));
+  return `${operations} operations, ${place.records.notes.size} requests, ${faults} faults, ${left} s left`;
+}
