@@ -20,20 +20,38 @@ export interface WebhookSecrets {
   open(endpoint: Endpoint, now: number): string[] | undefined;
 }
 
-export const webhookSecrets = ({ seal, open }: Sealing): WebhookSecrets => ({
-  make(owner) {
-    const secret = `whsec_${randomBytes(webhookLimits.secretBytes).toString("base64")}`;
-    return { secret, sealed: seal(secret, ownerOf(owner)) };
-  },
-  open(endpoint, now) {
-    const { secret, oldSecret, oldSecretUntil } = endpoint;
-    const owner = ownerOf(endpoint);
-    const newest = open(secret, owner);
-    if (newest === undefined) return undefined;
-    const before = oldSecret && oldSecretUntil !== null && now < oldSecretUntil ? open(oldSecret, owner) : undefined;
-    return before === undefined ? [newest] : [newest, before];
-  },
-});
+export function webhookSecrets({ seal, open }: Sealing): WebhookSecrets {
+  /** What was opened lately: it is asked for with every delivery. */
+  const opened = new Map<string, string>();
+
+  function openOnce(sealed: Buffer, owner: string): string | undefined {
+    const key = `${owner} ${sealed.toString("latin1")}`;
+    const known = opened.get(key);
+    if (known !== undefined) return known;
+    const text = open(sealed, owner);
+    if (opened.size >= MOST_OPENED) opened.clear();
+    if (text !== undefined) opened.set(key, text);
+    return text;
+  }
+
+  return {
+    make(owner) {
+      const secret = `whsec_${randomBytes(webhookLimits.secretBytes).toString("base64")}`;
+      return { secret, sealed: seal(secret, ownerOf(owner)) };
+    },
+    open(endpoint, now) {
+      const { secret, oldSecret, oldSecretUntil } = endpoint;
+      const owner = ownerOf(endpoint);
+      const newest = openOnce(secret, owner);
+      if (newest === undefined) return undefined;
+      const isFresh = oldSecretUntil !== null && now < oldSecretUntil;
+      const before = oldSecret && isFresh ? openOnce(oldSecret, owner) : undefined;
+      return before === undefined ? [newest] : [newest, before];
+    },
+  };
+}
+
+const MOST_OPENED = 1_000;
 
 const ownerOf = ({ organization, id }: Pick<Endpoint, "organization" | "id">): string => `${organization}/${id}`;
 

@@ -27,7 +27,7 @@ const open = (options: Partial<SenderOptions> = {}) => {
   const sender = createWebhookSender({ allowPrivate: true, connectMs: 500, requestMs: 1_000, ...options });
   closing.push(sender.close);
   return (url: string, signal = new AbortController().signal) =>
-    sender.send({ url, id: "msg_1", timestamp: 1, body: '{"data":[]}', secrets: ["whsec_AAAA"] }, signal);
+    sender.send({ url, id: "msg_1", timestamp: 1, body: Buffer.from('{"data":[]}'), secrets: ["whsec_AAAA"] }, signal);
 };
 const http = (listener: RequestListener) => listening(createHttpServer(listener));
 
