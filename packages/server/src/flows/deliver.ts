@@ -19,6 +19,7 @@ import { type Answer, interrupted, outcomeOf } from "../rules/delivery-outcome.t
 import { subscribes } from "../rules/subscription.ts";
 import { type Batch as BatchOf, batchOf, cutBatch, webhookIdOf } from "../rules/webhook-batch.ts";
 import type { DeliveryLedger } from "./delivery-ledger.ts";
+import type { Pace } from "./delivery-pace.ts";
 import { bodyOf, type WebhookEvent, type WebhookEvents } from "./webhook-events.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
@@ -42,6 +43,7 @@ export interface DeliverParts {
   readonly secrets: WebhookSecrets;
   readonly send: SendWebhook;
   readonly times: DeliveryTimes;
+  readonly pace: Pace;
   /** Milliseconds that only go forward. */
   readonly monotonic: () => number;
   /** 0 to 1. */
@@ -102,7 +104,7 @@ interface Over {
  * Nothing is held in memory that matters: whoever comes next begins with what the row says.
  */
 export function createDelivery(parts: DeliverParts): Delivery {
-  const { db, events, ledger, secrets, send, times, monotonic, dice } = parts;
+  const { db, events, ledger, secrets, send, times, pace, monotonic, dice } = parts;
   /** Cursors that only pass by: until where, of which turn of the row, since when. */
   const quiet = new Map<string, { readonly turn: number; readonly to: number; readonly since: number }>();
 
@@ -189,6 +191,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
   async function nextBatch(endpoint: Endpoint): Promise<Batch | undefined> {
     const { delivery, head } = endpoint;
     if (delivery.disabledReason !== null || delivery.cursor >= head) return undefined;
+    await pace();
     return cutBatch((await nextEvents(endpoint, head, delivery.batchSize)).found, delivery.batchSize);
   }
 
@@ -284,6 +287,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
     const { endpoint } = at;
     const { delivery, head } = endpoint;
     if (delivery.lease) return await endLost(at);
+    await pace();
     const { found, to } = await nextEvents(endpoint, delivery.batchTo ?? head, delivery.batchSize);
     const batch = cutBatch(found, delivery.batchSize);
     return batch ? await attempt(at, batch, ending) : await pass(at, to);
