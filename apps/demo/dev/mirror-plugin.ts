@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
 import type { Plugin } from "vite";
-import type { MirrorReport } from "../src/mirror-report.ts";
+import type { MirrorReport, RunningReport } from "../src/mirror-report.ts";
 import { ask } from "./ask.ts";
 import { readDemoFile } from "./demo-file.ts";
 import { isFromOurPage } from "./our-page.ts";
@@ -33,7 +33,10 @@ async function answer(request: IncomingMessage, mirror: RunningMirror, scheduleM
     return { status: 403, body: "The mirror is shown to this demo's own page only." };
   const state = mirror.state();
   const { serverUrl } = await readDemoFile();
-  if (!state || !serverUrl) return { status: 503, body: "The mirror is not running." };
+  if (!state || !serverUrl)
+    return path === ""
+      ? { status: 200, body: { isRunning: false } satisfies MirrorReport }
+      : { status: 503, body: "The mirror is not running." };
   const owner = await ownerOf(serverUrl, state.endpointId);
 
   if (path !== "") {
@@ -63,8 +66,9 @@ function report(
   { status, lag, attempt, nextAttemptAt }: WebhookEndpoint,
   attempts: readonly WebhookAttempt[],
   scheduleMs: readonly number[],
-): MirrorReport {
+): RunningReport {
   return {
+    isRunning: true,
     rows,
     isFailing,
     status,

@@ -1,9 +1,13 @@
 /** How the mirror stands, as this page's own backend tells it (see dev/mirror-plugin.ts). */
-export interface MirrorReport {
+export type MirrorReport = { readonly isRunning: false } | RunningReport;
+
+export interface RunningReport {
+  readonly isRunning: true;
   /** Records in the mirror's own database. */
   readonly rows: number;
   /** It was told to fail. */
   readonly isFailing: boolean;
+  /** What the server delivers to. */
   readonly status: "enabled" | "disabled";
   /** Changes that it was not told yet. */
   readonly lag: number;
@@ -21,7 +25,7 @@ export interface MirrorAttempt {
   readonly id: string;
   readonly startedAt: string;
   readonly outcome: "succeeded" | "failed" | "unknown";
-  /** What was answered: a status, or in one word why there was no answer. */
+  /** What was answered: a status, or in few words why there was no answer. */
   readonly answer: string;
   readonly events: number;
 }
