@@ -9,7 +9,7 @@ import { type Command, CommanderError } from "commander";
 import { afterAll, expect, test } from "vitest";
 import { createPool } from "../db/pool.ts";
 import { dumpOrganization, restoreOrganization } from "../flows/dump.ts";
-import { startServer } from "../server.ts";
+import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
 import { createProgram } from "./program.ts";
@@ -167,7 +167,7 @@ test("[O9] the log is followed as it grows", async () => {
 /** Another server, on an empty database. */
 async function elsewhere() {
   const { url: databaseUrl } = await freshDatabase();
-  const server = await startServer({ databaseUrl, adminToken: ADMIN, port: 0 });
+  const server = await startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
   const closing: (() => void)[] = [];
   afterAll(async () => {
     for (const close of closing) close();
