@@ -4,7 +4,7 @@ import { type Found, planRegistration } from "./plan-registration.ts";
 const name = "The demo's mirror in /data";
 const url = "http://127.0.0.1:1/webhooks";
 const kept = { id: "we_1", url, secret: "whsec_" };
-const ours = { id: "we_1", url, status: "enabled" as const, cursor: 7, description: name };
+const ours = { id: "we_1", url, status: "enabled" as const, attempt: 0, cursor: 7, description: name };
 const theirs = { ...ours, id: "we_9", description: null };
 const found = (change: Partial<Found>): Found => ({
   kept,

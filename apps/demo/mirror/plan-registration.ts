@@ -14,7 +14,7 @@ export type RegistrationStep =
 
 export interface Found {
   readonly kept: KeptEndpoint | undefined;
-  readonly endpoints: readonly Pick<WebhookEndpoint, "id" | "url" | "status" | "cursor" | "description">[];
+  readonly endpoints: readonly Pick<WebhookEndpoint, "id" | "url" | "status" | "attempt" | "cursor" | "description">[];
   /** How this mirror calls itself. */
   readonly name: string;
   /** Where it listens now. */
@@ -38,7 +38,7 @@ export function planRegistration({ kept, endpoints, name, url, position }: Found
     ...removed,
     ...(found === known ? [] : [{ do: "roll", id } as const]),
     ...(found.url === url ? [] : [{ do: "move", id, url } as const]),
-    // It gave up on one that failed; this one has just been started.
-    ...(found.status === "enabled" ? [] : [{ do: "enable", id } as const]),
+    // It gave up on, or waits for, one that failed; this one has just been started.
+    ...(found.status === "enabled" && found.attempt === 0 ? [] : [{ do: "enable", id } as const]),
   ];
 }

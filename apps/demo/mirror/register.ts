@@ -20,7 +20,7 @@ export async function register(wanted: Registration): Promise<KeptEndpoint> {
     serverUrl,
     secretKey,
     "GET",
-    "/v1/webhook_endpoints?limit=100",
+    "/v1/webhook_endpoints",
   );
   let kept = await readKept(file);
   for (const step of planRegistration({ kept, endpoints, name, url, position })) {

@@ -11,6 +11,7 @@ interface Endpoint {
   status: "enabled" | "disabled";
   description: string;
   cursor: number;
+  attempt: number;
 }
 
 /** As much of the service as a receiver asks for, and a sender that is told when to send. */
@@ -32,7 +33,7 @@ export async function webhookService() {
       const { url = "", description = "", from = 0 } = body as Partial<Endpoint> & { from?: number };
       const endpoint: Endpoint = {
         ...{ id: `we_${++made}`, url, description, cursor: from },
-        ...{ status: "enabled", secret: newSecret() },
+        ...{ status: "enabled", secret: newSecret(), attempt: 0 },
       };
       endpoints.set(endpoint.id, endpoint);
       return endpoint;
