@@ -27,6 +27,7 @@ test.each<[string, Partial<Found>, object[]]>([
     [{ do: "move", id: "we_1", url: "http://127.0.0.1:2/" }],
   ],
   ["it was given up", { endpoints: [{ ...ours, status: "disabled" }] }, [{ do: "enable", id: "we_1" }]],
+  ["it is waited for", { endpoints: [{ ...ours, attempt: 3 }] }, [{ do: "enable", id: "we_1" }]],
   [
     "the copy is lost",
     { position: 0 },

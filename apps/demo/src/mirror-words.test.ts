@@ -20,8 +20,8 @@ test.each([
   [{ isFailing: true }, "calm", "Up to date", ""],
   [{ lag: 3 }, "busy", "Catching up", ""],
   [{ lag: 3, attempt: 1 }, "busy", "Catching up", ""],
-  [{ lag: 3, attempt: 2, nextAttemptInMs: 4_200 }, "waiting", "Attempt 2 of 3 failed", "next in 5 s"],
-  [{ lag: 3, attempt: 1, nextAttemptInMs: 0 }, "waiting", "Attempt 1 of 3 failed", "next in 0 s"],
+  [{ lag: 3, attempt: 2, nextAttemptInMs: 4_200 }, "waiting", "Attempt 2 of 3 failed", "next in 5\u00a0s"],
+  [{ lag: 3, attempt: 1, nextAttemptInMs: 0 }, "waiting", "Attempt 1 of 3 failed", "next in 0\u00a0s"],
   [{ lag: 3, attempt: 3, status: "disabled" }, "trouble", "Given up after 3 attempts", ""],
 ] as const)("%o is said as %s: %s %s", (change, mood, says, next) => {
   expect(mirrorWords(report(change), true)).toEqual({ mood, says, next });
@@ -32,8 +32,8 @@ test("offline nothing is known", () => {
 });
 
 test.each([
-  [[0, 2_000, 5_000, 10_000], "at once, then after 2, 5 and 10 s"],
-  [[0, 500, 1_500], "at once, then after 0.5 and 1.5 s"],
+  [[0, 2_000, 5_000, 10_000], "at once, then after 2, 5 and 10\u00a0s"],
+  [[0, 500, 1_500], "at once, then after 0.5 and 1.5\u00a0s"],
   [[0], "at once"],
 ])("%o is said as %s", (schedule, words) => {
   expect(scheduleWords(schedule)).toBe(words);
@@ -45,7 +45,7 @@ test("what to expect is said while it fails, and only then", () => {
     /^It fails from the next change on; edit a slide\. Whatever is sent/,
   );
   expect(mirrorHint(report({ isFailing: true, lag: 1 }))).toMatch(
-    /^Whatever is sent is tried 3 times: at once, then after 2 and 5 s\./,
+    /^Whatever is sent is tried 3 times: at once, then after 2 and 5\u00a0s\./,
   );
   expect(mirrorHint(report({ isFailing: true, lag: 1, status: "disabled" }))).toMatch(/nothing is lost/);
 });

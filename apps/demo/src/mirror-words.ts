@@ -31,7 +31,7 @@ export function mirrorHint({ isFailing, status, lag, scheduleMs }: RunningReport
 export function scheduleWords(scheduleMs: readonly number[]): string {
   const waits = scheduleMs.map((ms) => (ms === 0 ? "at once" : seconds(ms)));
   const [first = "", ...rest] = waits;
-  return rest.length === 0 ? first : `${first}, then after ${rest.slice(0, -1).join(", ")} and ${rest.at(-1)} s`;
+  return rest.length === 0 ? first : `${first}, then after ${rest.slice(0, -1).join(", ")} and ${rest.at(-1)}\u00a0s`;
 }
 
 export const changes = (number: number): string => count(number, "change");
@@ -42,4 +42,4 @@ const count = (number: number, unit: string) => `${number.toLocaleString()} ${un
 
 const seconds = (ms: number): string => String(Math.round(ms / 100) / 10);
 
-const span = (ms: number): string => `${Math.ceil(ms / 1000)} s`;
+const span = (ms: number): string => `${Math.ceil(ms / 1000)}\u00a0s`;
