@@ -35,7 +35,7 @@ async function answer(request: IncomingMessage, mirror: RunningMirror, scheduleM
   const { serverUrl } = await readDemoFile();
   if (!state || !serverUrl)
     return path === ""
-      ? { status: 200, body: { isRunning: false } satisfies MirrorReport }
+      ? { status: 200, body: { isRunning: false, isStarting: !mirror.hasEnded() } satisfies MirrorReport }
       : { status: 503, body: "The mirror is not running." };
   const owner = await ownerOf(serverUrl, state.endpointId);
 

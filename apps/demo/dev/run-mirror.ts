@@ -9,6 +9,7 @@ import { dataDirectory, endWithParent, mirrorProgram, nodeWords } from "./projec
 export interface RunningMirror {
   /** What it said last; undefined while it starts, and after it has ended. */
   state(): MirrorState | undefined;
+  hasEnded(): boolean;
   /** Resolves when it has said that it does so. */
   order(order: MirrorOrder): Promise<void>;
   stop(): Promise<void>;
@@ -27,13 +28,16 @@ export function runMirror(): RunningMirror {
     state = said;
   });
   // It may end by itself: then the page says that it does not run, and the log why.
+  let hasEnded = false;
   const ended = once(child, "exit")
     .catch(() => {})
     .then(() => {
       state = undefined;
+      hasEnded = true;
     });
   return {
     state: () => state,
+    hasEnded: () => hasEnded,
     order: async (order) => {
       child.send(order);
       const signal = AbortSignal.timeout(5_000);

@@ -18,7 +18,7 @@ const PATH = "/webhooks";
 async function main(): Promise<void> {
   const { serverUrl } = await readDemoFile();
   if (!serverUrl) throw new Error("There is no server to mirror. Start the demo with npm start.");
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, "endpoint.json");
   const kept = await readKept(file);
 

@@ -18,7 +18,9 @@ export function MirrorPanel() {
           </button>
         </Mirror>
       ) : (
-        <p className="mirror-state">It is not running.</p>
+        <p className="mirror-state">
+          {report.isStarting ? "It is starting." : "It is not running; mirror.log beside the demo’s data says why."}
+        </p>
       )}
       <p role="status" className="hint">
         {says}

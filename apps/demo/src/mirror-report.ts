@@ -1,5 +1,5 @@
 /** How the mirror stands, as this page's own backend tells it (see dev/mirror-plugin.ts). */
-export type MirrorReport = { readonly isRunning: false } | RunningReport;
+export type MirrorReport = RunningReport | { readonly isRunning: false; readonly isStarting: boolean };
 
 export interface RunningReport {
   readonly isRunning: true;

@@ -42,7 +42,7 @@ export function useMirror() {
 async function readReport(signal?: AbortSignal): Promise<MirrorReport | undefined> {
   try {
     const answer = await fetch("/mirror", { cache: "no-store", ...(signal && { signal }) });
-    return answer.ok ? ((await answer.json()) as MirrorReport) : { isRunning: false };
+    return answer.ok ? ((await answer.json()) as MirrorReport) : undefined;
   } catch {
     return undefined;
   }

@@ -14,7 +14,8 @@ export interface WebhookHandlerOptions<S extends ModelSchema> {
   readonly schema?: S;
   /**
    * Called for each event that the store does not know yet, in the order of the log, one after the other. When it
-   * throws, or rejects, the delivery is answered with 500 and comes again, beginning with this event.
+   * throws, or rejects, the delivery is answered with 500 and comes again, beginning with this event. It is waited for as
+   * long as it takes: what it asks of others needs a time limit of its own.
    */
   readonly onEvent: (event: WebhookEventOf<S>, delivery: { readonly webhookId: string }) => unknown;
   /** How far one has come. Default: `memoryPosition()`, which a restart forgets. */
