@@ -26,8 +26,8 @@ export async function startDemo(): Promise<Demo> {
   const env = {
     ...process.env,
     ...{ HOLDFAST_DATA_DIR: data, PORT: "0", DEMO_PORT: "0" },
-    // Long enough to be seen, and short enough to wait for: after 6 s the server gives up.
-    HOLDFAST_WEBHOOK_SCHEDULE: "0,300,500,700,900,1100,1200,1300",
+    // Long enough to be seen, and short enough to wait for: after 12 s the server gives up.
+    HOLDFAST_WEBHOOK_SCHEDULE: "0,500,1000,1500,2000,2000,2500,2500",
   };
   const child = spawn(process.execPath, [...nodeWords, "apps/demo/start.ts", "--no-import"], {
     cwd: root,

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { MirrorAttempt, RunningReport } from "./mirror-report.ts";
-import { changes, mirrorHint, mirrorWords, records } from "./mirror-words.ts";
+import { events, mirrorHint, mirrorWords, records } from "./mirror-words.ts";
 import { useMirror } from "./use-mirror.ts";
 
 /** A receiver of webhooks, seen from its owner's side: how far it is behind, and what became of the last attempts. */
@@ -51,11 +51,11 @@ function Mirror({ report, isOnline, children }: MirrorProps) {
       <dl className="mirror-numbers">
         <div>
           <dt>Behind by</dt>
-          <dd data-testid="mirror-lag">{changes(report.lag)}</dd>
+          <dd>{events(report.lag)}</dd>
         </div>
         <div>
           <dt>In its copy</dt>
-          <dd data-testid="mirror-rows">{records(report.rows)}</dd>
+          <dd>{records(report.rows)}</dd>
         </div>
       </dl>
       <p className="choices">{children}</p>
@@ -74,7 +74,8 @@ function Mirror({ report, isOnline, children }: MirrorProps) {
   );
 }
 
-function Attempt({ attempt: { startedAt, outcome, answer, events } }: { attempt: MirrorAttempt }) {
+function Attempt({ attempt }: { attempt: MirrorAttempt }) {
+  const { startedAt, outcome, answer } = attempt;
   return (
     <li data-outcome={outcome}>
       <span aria-hidden="true">{outcome === "succeeded" ? "✓" : "✕"}</span>
@@ -83,7 +84,7 @@ function Attempt({ attempt: { startedAt, outcome, answer, events } }: { attempt:
         <span className="unseen">{outcome}, </span>
         {answer}
       </span>
-      <span>{changes(events)}</span>
+      <span>{events(attempt.events)}</span>
     </li>
   );
 }

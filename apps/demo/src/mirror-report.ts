@@ -9,7 +9,7 @@ export interface RunningReport {
   readonly isFailing: boolean;
   /** What the server delivers to. */
   readonly status: "enabled" | "disabled";
-  /** Changes that it was not told yet. */
+  /** Events that it was not told yet. */
   readonly lag: number;
   /** Attempts that were begun with the batch that is next. */
   readonly attempt: number;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunningReport } from "./mirror-report.ts";
-import { changes, mirrorHint, mirrorWords, scheduleWords } from "./mirror-words.ts";
+import { events, mirrorHint, mirrorWords, scheduleWords } from "./mirror-words.ts";
 
 const report = (change: Partial<RunningReport>): RunningReport => ({
   isRunning: true,
@@ -50,6 +50,6 @@ test("what to expect is said while it fails, and only then", () => {
   expect(mirrorHint(report({ isFailing: true, lag: 1, status: "disabled" }))).toMatch(/nothing is lost/);
 });
 
-test("one change, several changes", () => {
-  expect([changes(0), changes(1), changes(2)]).toEqual(["0 changes", "1 change", "2 changes"]);
+test("one event, several events", () => {
+  expect([events(0), events(1), events(2)]).toEqual(["0 events", "1 event", "2 events"]);
 });

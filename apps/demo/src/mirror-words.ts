@@ -34,7 +34,7 @@ export function scheduleWords(scheduleMs: readonly number[]): string {
   return rest.length === 0 ? first : `${first}, then after ${rest.slice(0, -1).join(", ")} and ${rest.at(-1)}\u00a0s`;
 }
 
-export const changes = (number: number): string => count(number, "change");
+export const events = (number: number): string => count(number, "event");
 
 export const records = (number: number): string => count(number, "record");
 
