@@ -7,7 +7,7 @@ import { type FailedDelivery, receiver, type Settings } from "./receive.ts";
 import { keysOf, type Secrets } from "./secret.ts";
 import { arrivedByFetch, asResponse } from "./web-request.ts";
 
-export interface WebhookHandlerOptions<S extends ModelSchema> {
+export interface WebhookHandlerOptions<S extends ModelSchema = ModelSchema> {
   /** The signing secret of the endpoint, `whsec_…`; several while one is being rolled. */
   readonly secret: Secrets;
   /** Types the events, as `defineSchema` gave it. Events of models that it does not have are passed over. */

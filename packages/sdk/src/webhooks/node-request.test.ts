@@ -106,6 +106,7 @@ test.each<[string, Before]>([
   ],
   ["an empty body that nobody read", async (request) => leave(request, { body: {} })],
   ["text instead of bytes", async (request) => void request.setEncoding("utf8")],
+  ["it paused", async (request) => void request.pause()],
   ["some time", () => new Promise((resolve) => setTimeout(resolve, 20))],
 ])("[W48] after a framework that leaves %s", async (_, before) => {
   const { post, seen } = await served(after(before), { bodyLimit: 1_000 });

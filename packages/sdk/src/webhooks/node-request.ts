@@ -77,5 +77,7 @@ function readAll(request: NodeRequest, limit: number): Promise<RawBody | Answer>
     // Both also come after the end, and change nothing then.
     request.on("error", () => resolve(cutOff));
     request.on("close", () => resolve(cutOff));
+    // Somebody may have paused it meanwhile.
+    request.resume();
   });
 }

@@ -41,11 +41,8 @@ export function receiver(settings: Settings): (arrived: Arrived) => Promise<Answ
   const inTurn = turns();
 
   const tell = (error: unknown, delivery: FailedDelivery) => {
-    try {
-      settings.onError(error, delivery);
-    } catch {
-      // There is nobody left to tell; the answer says that something failed.
-    }
+    // One that fails itself is left alone: there is nobody else to tell, and the answer says that something failed.
+    (async () => settings.onError(error, delivery))().catch(() => {});
   };
 
   /** Waits for its turn at most as long as there is time, then comes again. */

@@ -4,13 +4,13 @@ import type { WebhookEventOf, WebhookTestEvent } from "./event.ts";
 import { bytesOf } from "./raw-body.ts";
 import { type CheckOptions, checkSignature } from "./signature.ts";
 
-export interface VerifyOptions<S extends ModelSchema> extends CheckOptions {
+export interface VerifyOptions<S extends ModelSchema = ModelSchema> extends CheckOptions {
   /** Types the events, as `defineSchema` gave it. Events of models that it does not have are left out. */
   readonly schema?: S;
 }
 
 /** A request that the service signed. */
-export interface WebhookDelivery<S extends ModelSchema> {
+export interface WebhookDelivery<S extends ModelSchema = ModelSchema> {
   /** The `webhook-id`: the same when the same content comes again. */
   readonly id: string;
   /** As they were sent: in the order of the log. */
