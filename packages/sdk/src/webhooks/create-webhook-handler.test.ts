@@ -157,6 +157,25 @@ test("[W45] work that never yields is cut too, and one event is always applied",
   expect(seen).toEqual([1]);
 });
 
+test("[W45] a store that takes all the time leaves some for one event", async () => {
+  let position = 0;
+  const { handler, seen } = receiver({
+    timeLimitMs: 20,
+    store: {
+      read: () => new Promise((resolve) => setTimeout(() => resolve(position), 40)),
+      write: (syncId) => {
+        position = syncId;
+      },
+    },
+  });
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 3; tries += 1) statuses.push((await post(handler, range(1, 3))).status);
+  expect([seen, statuses]).toEqual([
+    [1, 2, 3],
+    [503, 503, 200],
+  ]);
+});
+
 test("[W45] a delivery whose turn does not come in time is answered, and not worked on later", async () => {
   const first = gate();
   let hasBegun = false;

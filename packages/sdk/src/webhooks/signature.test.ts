@@ -79,6 +79,8 @@ test("[W40] one bit elsewhere, in the body, the name, the time or the signature,
       await refused({ headers: { ...headers, "webhook-id": `${id}x` } });
       await refused({ headers: { ...headers, "webhook-timestamp": "1614265331" } });
       const signature = headers["webhook-signature"];
+      await refused({ headers: { ...headers, "webhook-signature": `${signature}=` } });
+      await refused({ headers: { ...headers, "webhook-signature": signature.slice(0, -1) } });
       const at = 3 + (place % 43);
       const char = signature[at] === "A" ? "B" : "A";
       await refused({
