@@ -46,6 +46,9 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await once(child, "exit");
 }
 
+/** Where its port is taken meanwhile it also moves its endpoint; it never makes another one. */
+const registrations = () => service.asked.filter((one) => one.startsWith("POST"));
+
 const keptFile = () => join(folder, "mirror", "endpoint.json");
 const databaseFile = () => join(folder, "mirror", "mirror.db");
 
@@ -65,7 +68,7 @@ test("[W51] it registers once, keeps its secret to itself, and finds itself agai
   const { id, secret } = JSON.parse(readFileSync(keptFile(), "utf8")) as { id: string; secret: string };
 
   await end(await start(), "SIGKILL");
-  expect(service.asked).toHaveLength(1);
+  expect(registrations()).toHaveLength(1);
   expect(await service.deliver([slide(1, "created", "a")])).toBe("no answer");
   await start();
   expect(service.endpoints()).toMatchObject([{ id, secret }]);
@@ -138,7 +141,7 @@ test("[W50] killed at any moment, its records are those of its position", { time
     expect(records).toEqual(after[position]);
   }
   expect(kills).toBeGreaterThan(2);
-  expect(service.asked).toEqual(["POST /v1/webhook_endpoints"]);
+  expect(registrations()).toHaveLength(1);
 });
 
 /** What a copy holds after each event. */
