@@ -25,10 +25,18 @@ async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   }
 }
 
+/** The first signal asks for an orderly end; the second one ends at once, as it does without us. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+}
+
 const program = createProgram({
   env: process.env,
   out: (text) => process.stdout.write(text),
   say: (line) => process.stderr.write(`${line}\n`),
+  interrupted,
   dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
   restore: (lines, options) => withDatabase((db) => restoreOrganization(db, lines, options)),
 });

@@ -8,6 +8,8 @@ export interface Terminal {
   out(text: string): boolean;
   /** A line for the person, on stderr. */
   say(line: string): void;
+  /** From the call on, Ctrl-C does not end the program: it aborts this, and the command comes to its own end. */
+  interrupted(): AbortSignal;
   dump(organization: string | undefined, write: (line: string) => Promise<void>): Promise<DumpCounts>;
   restore(lines: AsyncIterable<string>, options: RestoreOptions): Promise<Restored>;
 }
