@@ -1,6 +1,6 @@
 // The real server on a given database, with as many organisations as asked for, each with the reference schema.
 import { readFileSync } from "node:fs";
-import { type RunningServer, startServer } from "@holdfast/server";
+import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 
 export interface ServerPlan {
   readonly databaseUrl: string;
@@ -25,6 +25,7 @@ const limits = { rateRk: 0, inFlightRk: 1_024 };
 const server = await startServer({
   databaseUrl: plan.databaseUrl,
   adminToken,
+  masterKeys: [newMasterKey()],
   port: 0,
   laneCommits: plan.laneCommits,
   limits,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { newSecretToken } from "@holdfast/server";
+import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { describe, expect, test } from "vitest";
 import { patchSources, startPatched } from "../conformance/testing/patched-server.ts";
@@ -46,6 +46,7 @@ describe.concurrent("[A7] a waiter is judged again when its turn comes", () => {
     const server = await startPatched(edits, {
       DATABASE_URL: databaseUrl,
       HOLDFAST_SECRET_KEY: key,
+      HOLDFAST_MASTER_KEY: newMasterKey(),
       HOLDFAST_SCHEMA: SCHEMA,
       HOLDFAST_LOG_LEVEL: "silent",
     });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { newSecretToken } from "@holdfast/server";
+import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { Chance } from "../convergence/random.ts";
 import { audit, type Verdict as LogVerdict, type WriteCall } from "../support/audit.ts";
 import { KillableServer, type ServerPlan } from "../support/killable-server.ts";
@@ -59,7 +59,12 @@ export interface Findings {
 export async function runClaims(asked: Asked): Promise<Findings> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-claims-"));
   const key = newSecretToken(true);
-  const env = { DATABASE_URL: asked.databaseUrl, HOLDFAST_SECRET_KEY: key, HOLDFAST_LOG_LEVEL: "silent" };
+  const env = {
+    DATABASE_URL: asked.databaseUrl,
+    HOLDFAST_SECRET_KEY: key,
+    HOLDFAST_MASTER_KEY: newMasterKey(),
+    HOLDFAST_LOG_LEVEL: "silent",
+  };
   const servers = [0, 1].map((i) => {
     const plan = asked.servers?.[i] ?? {};
     return new KillableServer(folder, { ...plan, env: { ...env, ...plan.env } });

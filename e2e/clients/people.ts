@@ -1,5 +1,5 @@
 import { type ClientOptions, createClient, defineSchema, type SyncClient } from "@holdfast/sdk/node";
-import { startServer } from "@holdfast/server";
+import { newMasterKey, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll } from "vitest";
 
@@ -35,7 +35,7 @@ type Options = Partial<Pick<ClientOptions<typeof schema>, "stream" | "clientId">
 
 export async function startPeople(): Promise<People> {
   const { url: databaseUrl } = await freshDatabase();
-  const server = await startServer({ databaseUrl, adminToken: ADMIN, port: 0 });
+  const server = await startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
   const clients: Client[] = [];
   // Registered after the database's own hook, so it runs before it.
   afterAll(async () => {

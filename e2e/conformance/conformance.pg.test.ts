@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { newSecretToken, startServer } from "@holdfast/server";
+import { newMasterKey, newSecretToken, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, expect, test } from "vitest";
 import { createAsk } from "./ask.ts";
@@ -8,7 +8,12 @@ import { waiting } from "./testing/waiting.ts";
 
 const ADMIN = "admin_token_of_the_conformance_run";
 const database = await freshDatabase();
-const server = await startServer({ databaseUrl: database.url, adminToken: ADMIN, port: 0 });
+const server = await startServer({
+  databaseUrl: database.url,
+  adminToken: ADMIN,
+  masterKeys: [newMasterKey()],
+  port: 0,
+});
 afterAll(() => server.close());
 
 /** An organisation with the reference models in both of its environments, as its operator would make it. */

@@ -1,4 +1,4 @@
-import { newSecretToken } from "@holdfast/server";
+import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { describe, expect, test } from "vitest";
 import { startPatched } from "./testing/patched-server.ts";
@@ -15,6 +15,7 @@ async function faultsOf(edits: readonly Edit[], databaseUrl: string, chapters: r
   const server = await startPatched(edits, {
     DATABASE_URL: databaseUrl,
     HOLDFAST_SECRET_KEY: key,
+    HOLDFAST_MASTER_KEY: newMasterKey(),
     HOLDFAST_ADMIN_TOKEN: adminToken,
     HOLDFAST_LOG_LEVEL: "silent",
   });

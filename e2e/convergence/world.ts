@@ -9,7 +9,7 @@ import {
   type Storage,
   StorageFailure,
 } from "@holdfast/sdk/testing";
-import { type RunningServer, startServer } from "@holdfast/server";
+import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 import { BadLine } from "./bad-line.ts";
 import { Chance } from "./random.ts";
 
@@ -39,7 +39,7 @@ export interface Place {
 
 export async function startPlace(databaseUrl: string): Promise<Place> {
   const adminToken = "convergence-operator";
-  const server = await startServer({ databaseUrl, adminToken, port: 0 });
+  const server = await startServer({ databaseUrl, adminToken, masterKeys: [newMasterKey()], port: 0 });
   let made = 0;
   return {
     server,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { newSecretToken } from "@holdfast/server";
+import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { tokensIn } from "./judge.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -40,6 +40,7 @@ export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
         DATABASE_URL: databaseUrl,
         HOLDFAST_SECRET_KEY: secretKey,
         HOLDFAST_ADMIN_TOKEN: adminToken,
+        HOLDFAST_MASTER_KEY: newMasterKey(),
         // Rates would refuse most of what is asked before anybody looks at it.
         HOLDFAST_RATE_RK: "0",
         HOLDFAST_RATE_EK: "0",

@@ -53,6 +53,8 @@ export const picture: Layer[] = [
   },
   // What http and realtime both need to read and write bytes
   { files: `${server}/wire/`, imports: [`${server}/rules/`, `${server}/ids.ts`] },
+  // Where we ask others
+  { files: `${server}/outbound/`, imports: [`${server}/rules/`] },
   ...["http", "realtime", "workers"].map((edge) => ({
     files: `${server}/${edge}/`,
     imports: [`${server}/flows/`, `${server}/rules/`, `${server}/wire/`, `${server}/deps.ts`, `${server}/ids.ts`],

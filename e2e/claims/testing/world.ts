@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Claim, ClaimList, LogEntry } from "@holdfast/sdk/protocol";
-import { type RunningServer, startServer } from "@holdfast/server";
+import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll } from "vitest";
 import type { Answer, Ask } from "../../conformance/answers.ts";
@@ -33,7 +33,7 @@ export async function startWorld(
 ): Promise<ClaimWorld> {
   const { url: databaseUrl } = await freshDatabase();
   await prepare(databaseUrl);
-  const start = () => startServer({ databaseUrl, adminToken: ADMIN, port: 0 });
+  const start = () => startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
   const servers = [await start(), await start()] as const;
   const key = await keyOf(servers[0].url);
   const [first, second] = servers.map(({ url }) => createAsk(url, key)) as [

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { ConfigError, limitSettings, readConfig } from "./config.ts";
 import { tokenOf } from "./rules/token.ts";
 
+const masterKey = `${"A".repeat(43)}=`;
 const live = tokenOf("sk_live_", "0".repeat(30));
 
 test("[O1] nothing set: an embedded Postgres on this machine only", () => {
@@ -12,6 +13,8 @@ test("[O1] nothing set: an embedded Postgres on this machine only", () => {
     databaseUrl: undefined,
     dataDir: ".holdfast",
     secretKey: undefined,
+    masterKeys: undefined,
+    webhooks: {},
     adminToken: undefined,
     schemaFile: undefined,
     origins: undefined,
@@ -31,6 +34,10 @@ test("[O1] what is set is read", () => {
       PORT: "0",
       DATABASE_URL: "postgresql://db/x",
       HOLDFAST_SECRET_KEY: live,
+      HOLDFAST_MASTER_KEY: `${masterKey}, ${"B".repeat(43)}=`,
+      HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "1",
+      HOLDFAST_WEBHOOK_SCHEDULE: "0, 1, 2,3,4,5,6,7",
+      HOLDFAST_WEBHOOK_ROTATION_SECONDS: "60",
       HOLDFAST_ADMIN_TOKEN: "x".repeat(16),
       HOLDFAST_ORIGINS: "https://a.example, http://localhost:3000",
       HOLDFAST_LOG_RETENTION_DAYS: "90",
@@ -38,6 +45,8 @@ test("[O1] what is set is read", () => {
     }),
   ).toMatchObject({
     host: "::",
+    masterKeys: [masterKey, `${"B".repeat(43)}=`],
+    webhooks: { allowPrivate: true, schedule: [0, 1, 2, 3, 4, 5, 6, 7], rotationMs: 60_000 },
     port: 0,
     origins: ["https://a.example", "http://localhost:3000"],
     logRetentionDays: 90,
@@ -69,6 +78,13 @@ test.each<[Record<string, string>, RegExp]>([
   [{ PORT: "8e3" }, /PORT/],
   [{ DATABASE_URL: "mysql://x", HOLDFAST_SECRET_KEY: live }, /DATABASE_URL has to begin with postgres:/],
   [{ DATABASE_URL: "postgres://x" }, /set HOLDFAST_SECRET_KEY/],
+  [{ DATABASE_URL: "postgres://x", HOLDFAST_SECRET_KEY: live }, /set HOLDFAST_MASTER_KEY/],
+  [{ HOLDFAST_MASTER_KEY: "short" }, /HOLDFAST_MASTER_KEY takes 32 bytes in base64/],
+  [{ HOLDFAST_MASTER_KEY: `${masterKey},` }, /HOLDFAST_MASTER_KEY/],
+  [{ HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "yes" }, /HOLDFAST_WEBHOOK_ALLOW_PRIVATE is 1 or 0/],
+  [{ HOLDFAST_WEBHOOK_SCHEDULE: "0,1,2" }, /HOLDFAST_WEBHOOK_SCHEDULE takes 8/],
+  [{ HOLDFAST_WEBHOOK_SCHEDULE: "0,1,2,3,4,5,6,soon" }, /HOLDFAST_WEBHOOK_SCHEDULE is a whole number/],
+  [{ HOLDFAST_WEBHOOK_ROTATION_SECONDS: "-1" }, /HOLDFAST_WEBHOOK_ROTATION_SECONDS/],
   [{ HOLDFAST_SECRET_KEY: "secret" }, /HOLDFAST_SECRET_KEY is no sk_live_/],
   [{ HOLDFAST_SECRET_KEY: `${live}x` }, /HOLDFAST_SECRET_KEY/],
   [{ HOLDFAST_SECRET_KEY: live.replace("1yMVfD", "1yMVfE") }, /checksum/],

@@ -1,4 +1,4 @@
-import type { ServerLimits } from "@holdfast/sdk/protocol";
+import { type ServerLimits, webhookLimits } from "@holdfast/sdk/protocol";
 import { hasValidChecksum, isSecretKey } from "./rules/token.ts";
 
 /** The environment, read once. What makes no sense is refused with a sentence. */
@@ -9,6 +9,9 @@ export interface Config {
   readonly dataDir: string;
   readonly secretKey: string | undefined;
   readonly adminToken: string | undefined;
+  /** 32 bytes in base64 each, the newest first. Undefined: made beside the embedded data. */
+  readonly masterKeys: readonly string[] | undefined;
+  readonly webhooks: WebhookConfig;
   readonly schemaFile: string | undefined;
   /** Undefined: loopback origins only. */
   readonly origins: readonly string[] | undefined;
@@ -20,6 +23,13 @@ export interface Config {
   readonly logLevel: string;
   /** Only those that are set. */
   readonly limits: Partial<ServerLimits>;
+}
+
+/** Only what is set. */
+export interface WebhookConfig {
+  readonly allowPrivate?: boolean;
+  readonly schedule?: readonly number[];
+  readonly rotationMs?: number;
 }
 
 /** A setting that cannot be used, said in a sentence: no stack trace helps whoever reads it. */
@@ -36,6 +46,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     throw new ConfigError(
       "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organisation's key (npm run server -- --new-key prints one).",
     );
+  const masterKeys = text("HOLDFAST_MASTER_KEY")?.split(",").map(masterKeyOf);
+  if (needsKey && databaseUrl !== undefined && masterKeys === undefined)
+    throw new ConfigError(
+      "With DATABASE_URL, set HOLDFAST_MASTER_KEY to 32 bytes in base64 (npm run server -- --new-master-key prints some).",
+    );
   if (secretKey !== undefined && !(hasValidChecksum(secretKey) && isSecretKey(secretKey)))
     throw new ConfigError(
       "HOLDFAST_SECRET_KEY is no sk_live_ or sk_test_ key, or its checksum is wrong (npm run server -- --new-key prints one).",
@@ -51,6 +66,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     dataDir: text("HOLDFAST_DATA_DIR") ?? ".holdfast",
     secretKey,
     adminToken,
+    masterKeys,
+    webhooks: readWebhooks(text),
     schemaFile: text("HOLDFAST_SCHEMA"),
     origins: text("HOLDFAST_ORIGINS")
       ?.split(",")
@@ -61,6 +78,39 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     logLevel: level,
     limits: readLimits(text),
   };
+}
+
+function readWebhooks(text: (name: string) => string | undefined): WebhookConfig {
+  const allowed = text("HOLDFAST_WEBHOOK_ALLOW_PRIVATE");
+  if (allowed !== undefined && allowed !== "0" && allowed !== "1")
+    throw new ConfigError(`HOLDFAST_WEBHOOK_ALLOW_PRIVATE is 1 or 0, not "${allowed}".`);
+  const schedule = text("HOLDFAST_WEBHOOK_SCHEDULE")?.split(",");
+  if (schedule && schedule.length !== webhookLimits.schedule.length)
+    throw new ConfigError(
+      `HOLDFAST_WEBHOOK_SCHEDULE takes ${webhookLimits.schedule.length} waits in milliseconds, with commas between.`,
+    );
+  const rotation = optionalInteger(
+    "HOLDFAST_WEBHOOK_ROTATION_SECONDS",
+    text("HOLDFAST_WEBHOOK_ROTATION_SECONDS"),
+    0,
+    31_536_000,
+  );
+  return {
+    ...(allowed !== undefined && { allowPrivate: allowed === "1" }),
+    ...(schedule && {
+      schedule: schedule.map((wait) => integer("HOLDFAST_WEBHOOK_SCHEDULE", wait.trim(), 0, 2_592_000_000)),
+    }),
+    ...(rotation !== undefined && { rotationMs: rotation * 1_000 }),
+  };
+}
+
+function masterKeyOf(text: string): string {
+  const key = text.trim();
+  if (!/^[A-Za-z0-9+/]{43}=$/.test(key))
+    throw new ConfigError(
+      "HOLDFAST_MASTER_KEY takes 32 bytes in base64, several with commas between, the newest first (npm run server -- --new-master-key prints some).",
+    );
+  return key;
 }
 
 /** Limit → its name in the environment, and what it may be. */

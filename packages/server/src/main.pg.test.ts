@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { newSecretToken } from "./server.ts";
+import { newMasterKey, newSecretToken } from "./server.ts";
 import { caller, referenceSchema } from "./testing/app.ts";
 import { freshDatabase } from "./testing/database.ts";
 import { startProgram } from "./testing/program.ts";
@@ -29,13 +29,20 @@ const file = async (name: string, content: unknown) => {
 };
 const KEY = newSecretToken(true);
 const ADMIN = "an_operator_of_the_tests";
-const given = { DATABASE_URL, HOLDFAST_SECRET_KEY: KEY, HOLDFAST_ADMIN_TOKEN: ADMIN };
+const MASTER_KEY = newMasterKey();
+const given = {
+  DATABASE_URL,
+  HOLDFAST_SECRET_KEY: KEY,
+  HOLDFAST_MASTER_KEY: MASTER_KEY,
+  HOLDFAST_ADMIN_TOKEN: ADMIN,
+};
 const schema = await file("schema.json", referenceSchema);
 
 test.concurrent("[O1] it tells its options, makes keys, and refuses with one sentence", async () => {
-  const [help, key, option, lacking, nowhere, noFile, noJson] = [
+  const [help, key, masterKey, option, lacking, nowhere, noFile, noJson] = [
     start({}, ["--help"]),
     start({}, ["--new-key", "test"]),
+    start({}, ["--new-master-key"]),
     start({}, ["--nothing"]),
     start({ DATABASE_URL }),
     start({ ...given, DATABASE_URL: "postgres://127.0.0.1:1/none" }),
@@ -46,6 +53,8 @@ test.concurrent("[O1] it tells its options, makes keys, and refuses with one sen
   expect(help.stdout()).toContain("HOLDFAST_LOG_RETENTION_DAYS");
   expect((await key.ended).code).toBe(0);
   expect(key.stdout()).toMatch(/^sk_test_[0-9A-Za-z]{36}\n$/);
+  expect((await masterKey.ended).code).toBe(0);
+  expect(Buffer.from(masterKey.stdout(), "base64")).toHaveLength(32);
   for (const [program, sentence] of [
     [option, /"--nothing" is not an option/],
     [lacking, /set HOLDFAST_SECRET_KEY/],
@@ -84,7 +93,7 @@ test("[O3] [O8] [O5] a start pushes the schema, a restart keeps the data, anothe
   expect(organizations.body.data).toHaveLength(1);
   expect((await second.stop("SIGINT")).code).toBe(0);
   for (const { log } of [first, refused, second])
-    for (const secret of [KEY, next, ADMIN, DATABASE_URL]) expect(log()).not.toContain(secret);
+    for (const secret of [KEY, next, ADMIN, MASTER_KEY, DATABASE_URL]) expect(log()).not.toContain(secret);
 
   const old = start(given);
   expect((await old.ended).code).toBe(1);
@@ -171,7 +180,7 @@ test.concurrent("[O4] several servers that start at once on one empty database a
   const { url } = await freshDatabase();
   const key = newSecretToken(false);
   const three = Array.from({ length: 3 }, () =>
-    start({ DATABASE_URL: url, HOLDFAST_SECRET_KEY: key, HOLDFAST_ADMIN_TOKEN: ADMIN, HOLDFAST_SCHEMA: schema }),
+    start({ ...given, DATABASE_URL: url, HOLDFAST_SECRET_KEY: key, HOLDFAST_SCHEMA: schema }),
   );
   const calls = (await Promise.all(three.map((program) => program.url))).map((address) => caller(address, key));
   for (const [i, call] of calls.entries())

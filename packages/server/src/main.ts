@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ModelSchema, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
+import { type ModelSchema, type ServerLimits, serverLimits, webhookLimits } from "@holdfast/sdk/protocol";
 import { pino } from "pino";
 import { type Config, ConfigError, limitSettings, readConfig } from "./config.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
@@ -8,15 +8,16 @@ import { migrate } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
 import { base62 } from "./ids.ts";
 import { keepSecret } from "./keep-secret.ts";
-import { ensureConfiguredKey, newSecretToken, pushSchema, startServer } from "./server.ts";
+import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startServer } from "./server.ts";
 
 const STOP_MS = 10_000;
 
-const HELP = `Usage: npm run server [-- --new-key [test] | --help]
+const HELP = `Usage: npm run server [-- --new-key [test] | --new-master-key | --help]
 
 Runs the Holdfast server. When it listens it prints one line of JSON on stdout; its log goes to stderr.
 
   --new-key [test]       print a fresh secret key for HOLDFAST_SECRET_KEY, and exit
+  --new-master-key       print a fresh HOLDFAST_MASTER_KEY, and exit
 
 Environment (all optional):
   HOST, PORT             where to listen: 127.0.0.1, 8787 (0: any free port)
@@ -24,6 +25,14 @@ Environment (all optional):
   HOLDFAST_DATA_DIR      .holdfast
   HOLDFAST_SECRET_KEY    sk_ key of the first organisation; needed with DATABASE_URL, else made and kept in keys.json
   HOLDFAST_ADMIN_TOKEN   opens the operator routes; needed with DATABASE_URL to use them, else made and kept in admin-token
+  HOLDFAST_MASTER_KEY    32 bytes in base64 that seal stored secrets (several, newest first, with commas between);
+                         needed with DATABASE_URL, else made and kept in master-key
+  HOLDFAST_WEBHOOK_ALLOW_PRIVATE
+                         1: webhooks also to http and to private addresses
+  HOLDFAST_WEBHOOK_SCHEDULE
+                         the waits before each of 8 attempts, in milliseconds: ${webhookLimits.schedule.join(",")}
+  HOLDFAST_WEBHOOK_ROTATION_SECONDS
+                         how long a rolled signing secret goes on signing: ${webhookLimits.rotationMs / 1_000}
   HOLDFAST_SCHEMA        a JSON file with models to push at start
   HOLDFAST_ORIGINS       browser origins that may call, with commas between; absent: loopback only
   HOLDFAST_PUBLIC_URL    the address that error pages and /openapi.json tell of; absent: the one it listens on
@@ -46,6 +55,7 @@ function limitLines(): string {
 async function run(words: readonly string[]): Promise<void> {
   if (words.includes("--help")) return void process.stdout.write(HELP);
   if (words[0] === "--new-key") return void process.stdout.write(`${newSecretToken(words[1] !== "test")}\n`);
+  if (words[0] === "--new-master-key") return void process.stdout.write(`${newMasterKey()}\n`);
   if (words.length > 0) throw new ConfigError(`"${words[0]}" is not an option. See --help.`);
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
@@ -56,11 +66,14 @@ async function run(words: readonly string[]): Promise<void> {
     const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
     if (embedded) closing.push(() => embedded.stop());
     const databaseUrl = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
+    const masterKeys = config.masterKeys ?? [await keepSecret(join(config.dataDir, "master-key"), newMasterKey)];
     const adminToken = config.adminToken ?? (await keepAdminToken(config));
     await prepare(config, databaseUrl, logger);
     const server = await startServer({
       databaseUrl,
       adminToken,
+      masterKeys,
+      webhooks: config.webhooks,
       host: config.host,
       port: config.port,
       origins: config.origins,

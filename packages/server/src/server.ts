@@ -1,7 +1,14 @@
 import type { AddressInfo } from "node:net";
-import { limits as agreed, type SchemaPush, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
+import {
+  limits as agreed,
+  type SchemaPush,
+  type ServerLimits,
+  serverLimits,
+  webhookLimits,
+} from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
+import { readToldWorlds } from "./db/deliveries.ts";
 import { isMigrated, migrate } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
 import { openPresenceLine } from "./db/presence-line.ts";
@@ -12,6 +19,8 @@ import { claimFlows } from "./flows/claims.ts";
 import { createCommitLane } from "./flows/commit-lane.ts";
 import { countCommits } from "./flows/count-commits.ts";
 import { createUsageCounter } from "./flows/count-usage.ts";
+import { createDelivery } from "./flows/deliver.ts";
+import { createDeliveryLedger } from "./flows/delivery-ledger.ts";
 import { followClaims } from "./flows/follow-claims.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { identify } from "./flows/identify.ts";
@@ -33,6 +42,10 @@ import { readUsage } from "./flows/read-usage.ts";
 import { reconcileIndexes } from "./flows/reconcile-indexes.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
 import { scopedTokenFlows } from "./flows/scoped-tokens.ts";
+import { testWebhook } from "./flows/test-webhook.ts";
+import { webhookEndpointFlows } from "./flows/webhook-endpoints.ts";
+import { webhookEvents } from "./flows/webhook-events.ts";
+import { resealSecrets, webhookSecrets } from "./flows/webhook-secrets.ts";
 import type { Handlers } from "./http/answer.ts";
 import { countReads } from "./http/count-reads.ts";
 import { createDoor } from "./http/door.ts";
@@ -51,16 +64,21 @@ import { recordRoutes } from "./http/routes/records.ts";
 import { schemaRoutes } from "./http/routes/schemas.ts";
 import { tokenRoutes } from "./http/routes/tokens.ts";
 import { usageRoutes } from "./http/routes/usage.ts";
+import { webhookRoutes } from "./http/routes/webhooks.ts";
 import { createTraffic } from "./http/traffic.ts";
+import { createUrlCheck } from "./outbound/endpoint-url.ts";
+import { createWebhookSender } from "./outbound/send-webhook.ts";
 import { createClaimNews, listenToLine } from "./realtime/claim-news.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { openPresenceRooms } from "./realtime/presence/rooms.ts";
 import type { PresenceTimes } from "./rules/presence-mesh.ts";
+import { createSeal, newMasterKey } from "./seal.ts";
 import { originCheck } from "./wire/origins.ts";
 import { createPublicUrl } from "./wire/public-url.ts";
 import { createStrangers } from "./wire/strangers.ts";
 import { startClaimKeeper } from "./workers/claim-keeper.ts";
+import { startDeliverer } from "./workers/deliverer.ts";
 import { startHeartbeat } from "./workers/heartbeat.ts";
 import { startIndexer } from "./workers/indexer.ts";
 import { startPruner } from "./workers/pruner.ts";
@@ -69,12 +87,14 @@ import { startUsageWriter } from "./workers/usage-writer.ts";
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
 export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
 export { newSecretToken } from "./flows/secret-keys.ts";
-export { pushSchema };
+export { newMasterKey, pushSchema };
 
 export interface ServerOptions {
   readonly databaseUrl: string;
   /** Opens the operator routes. */
   readonly adminToken: string;
+  /** 32 bytes in base64 each, the newest first: they seal the secrets that the server has to read again. */
+  readonly masterKeys: readonly string[];
   readonly host?: string;
   /** 0: any free one. */
   readonly port?: number;
@@ -90,10 +110,25 @@ export interface ServerOptions {
   readonly pruneEveryMs?: number;
   /** Where the times of presence differ from the usual ones. */
   readonly presenceTimes?: Partial<PresenceTimes>;
+  /** Where webhooks differ from the usual. */
+  readonly webhooks?: Partial<WebhookOptions> | undefined;
   /** Where the server's own limits differ from the usual ones. */
   readonly limits?: Partial<ServerLimits>;
   /** Undefined: silent. */
   readonly logger?: FastifyBaseLogger;
+}
+
+export interface WebhookOptions {
+  /** Also to http and to private addresses: for development, and for networks of one's own. */
+  readonly allowPrivate: boolean;
+  /** The wait before each attempt, in milliseconds. */
+  readonly schedule: readonly number[];
+  /** How long the secret before a roll goes on signing. */
+  readonly rotationMs: number;
+  readonly connectMs: number;
+  readonly requestMs: number;
+  /** How long nobody else sends to an endpoint after a request was begun: longer than `requestMs`. */
+  readonly leaseMs: number;
 }
 
 export interface RunningServer {
@@ -107,6 +142,7 @@ const RECEIPT_DAYS = 30;
 const TOKEN_DAYS = 30;
 const USAGE_DAYS = 400;
 const CLAIM_DAYS = 7;
+const ATTEMPT_DAYS = 30;
 const HOUR_MS = 3_600_000;
 /** How often open streams are noted as signs of life: well within the time that a waiter may be silent. */
 const WAITERS_MS = 10_000;
@@ -118,6 +154,14 @@ const PRESENCE_TIMES: PresenceTimes = {
   beatMs: 10_000,
   silentMs: 40_000,
   settleMs: 150,
+};
+const WEBHOOKS: WebhookOptions = {
+  allowPrivate: false,
+  schedule: webhookLimits.schedule,
+  rotationMs: webhookLimits.rotationMs,
+  connectMs: webhookLimits.connectMs,
+  requestMs: webhookLimits.requestMs,
+  leaseMs: webhookLimits.requestMs + 5_000,
 };
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
@@ -140,13 +184,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const hub = createHub(log, report("tail_failed"));
   const claimsFollowed = followClaims(pool, schemas);
   const claimNews = createClaimNews(claimsFollowed, report("claim_news_failed"));
-  const wake = openWake(databaseUrl, { log: hub.hint, claims: claimNews.changed });
+  const wake = openWake(databaseUrl, {
+    log: (world) => {
+      hub.hint(world);
+      deliverer.wake(world);
+    },
+    claims: claimNews.changed,
+  });
   const lane = createCommitLane({
     url: databaseUrl,
     schemas,
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
+      deliverer.wake(batch.world);
       wake.announce("log", batch.world);
     },
     announceClaims: (world) => {
@@ -156,6 +207,29 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     report: report("round_failed"),
   });
   const usage = createUsageCounter(pool, Date.now);
+
+  const webhooks = { ...WEBHOOKS, ...options.webhooks };
+  const seal = createSeal(options.masterKeys.map((key) => Buffer.from(key, "base64")));
+  const unreadable = await resealSecrets(pool, seal);
+  if (unreadable > 0)
+    logger.warn({ event: "secrets_unreadable", unreadable }, "Webhook secrets were sealed with another master key.");
+  const secrets = webhookSecrets(seal);
+  const sender = createWebhookSender(webhooks);
+  const monotonic = () => performance.now();
+  const toEndpoints = { db: pool, secrets, send: sender.send, times: webhooks, monotonic };
+  const delivery = createDelivery({
+    ...toEndpoints,
+    events: webhookEvents(pool, schemas),
+    ledger: createDeliveryLedger(pool),
+    dice: Math.random,
+    delivered: (world) => usage.add(world, "webhook_deliveries"),
+  });
+  const deliverer = startDeliverer({
+    worlds: () => readToldWorlds(pool),
+    ...delivery,
+    failed: report("delivery_failed"),
+  });
+  const endpointsChanged = (world: number) => deliverer.wake(world, true);
 
   const isOriginAllowed = originCheck(options.origins);
   const limits: ServerLimits = { ...serverLimits, ...options.limits };
@@ -225,6 +299,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...claimRoutes(claimFlows(pool, schemas, lane, (world, key) => listenToLine(claimNews, world, key))),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
     ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
+    ...webhookRoutes(
+      webhookEndpointFlows({
+        ...{ db: pool, schemas, cursors, secrets, rotationMs: webhooks.rotationMs },
+        checkUrl: createUrlCheck(webhooks),
+        changed: endpointsChanged,
+      }),
+      testWebhook({ ...toEndpoints, changed: endpointsChanged }),
+    ),
     ...datasourceRoutes(listDatasources(pool)),
     ...usageRoutes(readUsage(pool, usage, Date.now)),
     ...operatorRoutes(operatorFlows(pool, revoked)),
@@ -240,7 +322,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   publicUrl.listeningAt(url);
   const keeper = startClaimKeeper(keepClaims(pool, lane, report("claims_failed")), report("claims_failed"));
   const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
-  const retention = { receiptDays: RECEIPT_DAYS, tokenDays: TOKEN_DAYS, usageDays: USAGE_DAYS, claimDays: CLAIM_DAYS };
+  const retention = {
+    receiptDays: RECEIPT_DAYS,
+    tokenDays: TOKEN_DAYS,
+    usageDays: USAGE_DAYS,
+    claimDays: CLAIM_DAYS,
+    attemptDays: ATTEMPT_DAYS,
+  };
   const pruner = startPruner(
     () => prune(pool, { ...retention, logDays: options.logRetentionDays }),
     options.pruneEveryMs ?? HOUR_MS,
@@ -251,10 +339,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stopping.abort();
     // Who sends its request byte by byte is not waited for.
     const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
-    await Promise.all([rooms.close(), gateway.close(), app.close()]);
+    await Promise.all([rooms.close(), gateway.close(), app.close(), deliverer.stop()]);
     clearTimeout(patience);
     await Promise.all([keeper.stop(), heartbeat.stop()]);
-    await lane.close();
+    await Promise.all([lane.close(), sender.close()]);
     await Promise.all([pruner.stop(), indexer.stop(), usageWriter.stop()]);
     hub.close();
     claimNews.close();

@@ -22,6 +22,14 @@ import {
   RotateBody,
 } from "./tokens.ts";
 import { Usage } from "./usage.ts";
+import {
+  Skip,
+  WebhookAttempt,
+  WebhookDeleted,
+  WebhookEndpoint,
+  WebhookEndpointBody,
+  WebhookEndpointPatch,
+} from "./webhook-endpoint.ts";
 
 /** Who may call: a token of the organisation, a secret key only, or the operator. */
 export type Audience = "token" | "secret_key" | "operator";
@@ -75,6 +83,8 @@ const claimErrors = [
   "claim_queue_full",
   "preempt_denied",
 ] as const;
+
+const webhookUrlErrors = ["invalid_url", "blocked_address"] as const;
 
 /** Endpoint name → what it takes and what it answers. The same keys as `paths` and the server's handlers. */
 export const endpoints = {
@@ -297,6 +307,75 @@ export const endpoints = {
     body: SchemaPush,
     reply: { 200: SchemaPushed, 201: SchemaPushed },
     errors: ["invalid_schema", "schema_incompatible"],
+  },
+  createWebhookEndpoint: {
+    summary: "Register a webhook endpoint",
+    audience: "secret_key",
+    body: WebhookEndpointBody,
+    reply: { 201: WebhookEndpoint },
+    errors: [...webhookUrlErrors, "unknown_model", "read_at_in_future", "resync_required", "too_many_endpoints"],
+  },
+  listWebhookEndpoints: {
+    summary: "List webhook endpoints, oldest first",
+    audience: "secret_key",
+    reply: { 200: ListEnvelope(WebhookEndpoint) },
+  },
+  readWebhookEndpoint: {
+    summary: "Read one webhook endpoint",
+    audience: "secret_key",
+    reply: { 200: WebhookEndpoint },
+    errors: ["webhook_endpoint_not_found"],
+  },
+  updateWebhookEndpoint: {
+    summary: "Change a webhook endpoint's address or subscription",
+    audience: "secret_key",
+    body: WebhookEndpointPatch,
+    reply: { 200: WebhookEndpoint },
+    errors: ["webhook_endpoint_not_found", ...webhookUrlErrors, "unknown_model"],
+  },
+  deleteWebhookEndpoint: {
+    summary: "Remove a webhook endpoint",
+    audience: "secret_key",
+    reply: { 200: WebhookDeleted },
+    errors: ["webhook_endpoint_not_found"],
+  },
+  rollWebhookSecret: {
+    summary: "Replace a webhook endpoint's signing secret",
+    audience: "secret_key",
+    reply: { 201: WebhookEndpoint },
+    errors: ["webhook_endpoint_not_found"],
+  },
+  enableWebhookEndpoint: {
+    summary: "Deliver to an endpoint again, from its cursor and at once",
+    audience: "secret_key",
+    reply: { 201: WebhookEndpoint },
+    errors: ["webhook_endpoint_not_found"],
+  },
+  disableWebhookEndpoint: {
+    summary: "Stop delivering to an endpoint",
+    audience: "secret_key",
+    reply: { 201: WebhookEndpoint },
+    errors: ["webhook_endpoint_not_found"],
+  },
+  testWebhookEndpoint: {
+    summary: "Send an endpoint a test event",
+    audience: "secret_key",
+    reply: { 201: WebhookAttempt },
+    errors: ["webhook_endpoint_not_found", "endpoint_busy"],
+  },
+  skipWebhookEvents: {
+    summary: "Leave events out that an endpoint does not take",
+    audience: "secret_key",
+    body: Skip,
+    reply: { 201: WebhookEndpoint },
+    errors: ["webhook_endpoint_not_found", "read_at_in_future"],
+  },
+  listWebhookAttempts: {
+    summary: "List attempts to deliver to an endpoint, newest first",
+    audience: "secret_key",
+    query: tokenPage,
+    reply: { 200: ListEnvelope(WebhookAttempt) },
+    errors: ["webhook_endpoint_not_found", "invalid_cursor"],
   },
   listDatasources: {
     summary: "List where rows live, in both environments",

@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 export const Usage = Type.Object({
   /** `2026-01-31` */
   day: Type.String(),
-  /** `commits`, `operations`, `reads`; more may come. */
+  /** `commits`, `operations`, `reads`, `webhook_deliveries`; more may come. */
   event_name: Type.String(),
   count: Type.Integer(),
 });

@@ -100,7 +100,7 @@ export const WebhookEndpoint = Type.Object({
   ),
   lastSuccessAt: Nullable(Type.String()),
   /** `attempts_exhausted`: all eight attempts failed. `owner`: it was disabled by request. */
-  disabledReason: Nullable(Type.Union([Type.Literal("attempts_exhausted"), Type.Literal("owner")])),
+  disabledReason: Type.Union([Type.Literal("attempts_exhausted"), Type.Literal("owner"), Type.Null()]),
   /** The end of the signing secret. */
   secretLast4: Type.String(),
   createdAt: Type.String(),

@@ -3,7 +3,7 @@ import { VERBS } from "./log.ts";
 
 /** One committed change, as an endpoint is told of it. */
 export const WebhookEvent = Type.Object({
-  /** `<model in lower case>.<verb>`: `slide.created`, `slide.updated`, `slide.deleted`, `slide.archived`, `slide.unarchived` */
+  /** `<model in lower case>.<verb>`, as `slide.created`; the verbs are those of the log. */
   type: Type.String({ pattern: `^.+\\.(${VERBS.join("|")})$` }),
   /** The model, as declared. */
   model: Type.String(),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
-import { startServer } from "../server.ts";
+import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/command-line.ts";
 import { freshDatabase } from "../testing/database.ts";
@@ -99,7 +99,7 @@ test("[O9] the log is followed as it grows", async () => {
 /** Another server, on an empty database. */
 async function elsewhere() {
   const { url: databaseUrl } = await freshDatabase();
-  const server = await startServer({ databaseUrl, adminToken: ADMIN, port: 0 });
+  const server = await startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
   const closing: (() => void)[] = [];
   afterAll(async () => {
     for (const close of closing) close();

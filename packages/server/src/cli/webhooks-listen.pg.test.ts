@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WebhookEvent } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
-import { startServer } from "../server.ts";
+import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { commandLine, type Running } from "../testing/command-line.ts";
 import { startReceiver } from "../testing/webhook-receiver.ts";
@@ -156,7 +156,8 @@ test("[W61] the same batch comes again until it is taken, and what came meanwhil
 test("[W62] handler and server may go and come back; nothing is lost and nothing comes out of order", async () => {
   let secret = "";
   const receiver = await startReceiver(() => secret);
-  const server = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, port: 0 });
+  const masterKeys = [newMasterKey()];
+  const server = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys, port: 0 });
   const listening = start(["webhooks", "listen", "--forward", receiver.url, "--url", server.url]);
   await ready(listening);
   secret = secretOf(listening);
@@ -173,7 +174,7 @@ test("[W62] handler and server may go and come back; nothing is lost and nothing
   written.push(await write(), await write());
   await expect.poll(() => listening.texts.err, { timeout: 10_000 }).toMatch(/No server answers at .* Again in 1 s\./);
   const { port } = new URL(server.url);
-  const again = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, port: Number(port) });
+  const again = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys, port: Number(port) });
   afterAll(() => again.close());
   await expect.poll(() => back.taken().length, { timeout: 10_000 }).toBe(3);
   expect(listening.texts.err).toMatch(/The server answers again\./);

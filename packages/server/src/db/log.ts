@@ -18,6 +18,23 @@ export async function readLog(db: Transaction, world: number, after: number, to:
   return rows;
 }
 
+/** As many of the lines in (after, to] as have so many bytes together, as stored, and one at least. */
+export async function readLogWithin(
+  db: Transaction,
+  world: number,
+  { after, to, bytes }: { after: number; to: number; bytes: number },
+): Promise<StoredEntry[]> {
+  const { rows } = await db.query<StoredEntry & Record<string, unknown>>({
+    name: "read_log_within",
+    text: `select ${COLUMNS} from (
+        select l.*, sum(coalesce(pg_column_size(data), 0)) over (order by sync_id rows between unbounded preceding and 1 preceding) as before
+        from holdfast.log l where world = $1 and sync_id > $2 and sync_id <= $3
+      ) l where coalesce(before, 0) < $4 order by sync_id`,
+    values: [world, after, to, bytes],
+  });
+  return rows;
+}
+
 export interface RecordHistoryQuestion extends RecordName {
   /** Lines of one of these groups, before or after; undefined: all. */
   readonly groups: readonly string[] | undefined;

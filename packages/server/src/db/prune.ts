@@ -48,9 +48,18 @@ export async function readTrimTarget(tx: Transaction, { world, trimmedTo }: LogS
   return rows[0]?.target ?? trimmedTo;
 }
 
-/** Says that entries up to there are no longer kept. It waits for the head's lock: a round that reads the log is let finish. */
-export async function setTrimmed(tx: Transaction, world: number, to: number): Promise<void> {
-  await tx.query("update holdfast.head set trimmed_to = $2 where world = $1 and trimmed_to < $2", [world, to]);
+/**
+ * Says that entries up to there are no longer kept, but for what an endpoint is still to be told: answers how far. It waits
+ * for the head's lock: a round that reads the log is let finish, and nobody registers in between.
+ */
+export async function setTrimmed(tx: Transaction, world: number, to: number): Promise<number> {
+  await tx.query("select from holdfast.head where world = $1 for update", [world]);
+  const { rows } = await tx.query<{ trimmed_to: number }>(
+    `update holdfast.head set trimmed_to = greatest(trimmed_to, least($2::bigint, (
+       select min(cursor) from holdfast.webhook_endpoint where world = $1))) where world = $1 returning trimmed_to`,
+    [world, to],
+  );
+  return rows[0]?.trimmed_to ?? to;
 }
 
 /** Takes away some entries up to a position. Answers how many. */

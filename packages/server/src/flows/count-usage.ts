@@ -2,7 +2,7 @@ import type { Database } from "../db/pool.ts";
 import { addUsage, type UsageCount } from "../db/usage.ts";
 import { dayOf } from "../rules/usage-period.ts";
 
-export type UsageEvent = "commits" | "operations" | "reads";
+export type UsageEvent = "commits" | "operations" | "reads" | "webhook_deliveries";
 
 /** Counts in memory, so that nobody waits for it; what was counted goes to the database in pieces, when it is told to. */
 export interface UsageCounter {

@@ -11,7 +11,7 @@ const { call, keys, url } = app;
 const slides = "/v1/models/slide";
 const pool = createPool({ url: app.databaseUrl, maxConnections: 4 });
 const pruneAll = async (logDays: number | undefined) =>
-  prune(pool, { receiptDays: 30, tokenDays: 30, claimDays: 7, usageDays: 400, logDays });
+  prune(pool, { receiptDays: 30, tokenDays: 30, claimDays: 7, attemptDays: 30, usageDays: 400, logDays });
 const [{ world } = { world: 0 }] = await app.sql<{ world: number }>(
   "select world from holdfast.world w join holdfast.head h on h.world = w.id where w.organization = $1 and livemode",
   [app.organization],
@@ -160,6 +160,25 @@ test("[L5] a log that is trimmed while it is read leaves no gap: the reader is t
   expect(await reader.next("resync")).toEqual({ frame: "resync", reason: "trimmed" });
   expect(reader.position).toBeLessThan(from + 1_500);
   await reader.close();
+});
+
+test("[W21] a log is trimmed up to what an endpoint is still to be told, also while that is disabled", async () => {
+  const first = await make("w21-1");
+  const json = { url: "https://203.0.114.1/hooks" };
+  const { body: endpoint } = await call("POST", "/v1/webhook_endpoints", { json });
+  await call("POST", `/v1/webhook_endpoints/${endpoint.id}/disable`);
+  const second = await make("w21-2");
+  await age(40, "true");
+  await pruneAll(30);
+  expect((await kept())[0]).toBe(first + 1);
+  const from = (n: number) => call("POST", "/v1/webhook_endpoints", { json: { ...json, from: n } });
+  expect((await from(first - 1)).body).toMatchObject({ code: "resync_required", param: "from" });
+  expect((await from(0)).body).toMatchObject({ cursor: first });
+  expect((await from(second + 1)).body).toMatchObject({ code: "read_at_in_future", param: "from" });
+  for (const { id } of (await call("GET", "/v1/webhook_endpoints")).body.data as { id: string }[])
+    await call("DELETE", `/v1/webhook_endpoints/${id}`);
+  await pruneAll(30);
+  expect(await kept()).not.toContain(second);
 });
 
 test("[L6] the pruner runs again and again, never twice at a time, and survives a failure", async () => {

@@ -13,6 +13,7 @@ import {
 import { deleteEndedTokens } from "../db/scoped-tokens.ts";
 import { type Transaction, transaction } from "../db/transaction.ts";
 import { deleteOldUsage } from "../db/usage.ts";
+import { deleteOldAttempts } from "../db/webhook-attempts.ts";
 
 /** What is kept for how long. A log without a limit is kept whole. */
 export interface Retention {
@@ -22,6 +23,8 @@ export interface Retention {
   readonly usageDays: number;
   /** How long an ended claim can still be looked up. */
   readonly claimDays: number;
+  /** How long an attempt to deliver to an endpoint can still be looked up. */
+  readonly attemptDays: number;
   readonly logDays: number | undefined;
 }
 
@@ -30,6 +33,7 @@ export interface Pruned {
   readonly tokens: number;
   readonly usage: number;
   readonly claims: number;
+  readonly attempts: number;
   readonly entries: number;
 }
 
@@ -42,15 +46,16 @@ export interface Pruned {
  */
 export async function prune(
   db: Database,
-  { receiptDays, tokenDays, usageDays, claimDays, logDays }: Retention,
+  { receiptDays, tokenDays, usageDays, claimDays, attemptDays, logDays }: Retention,
 ): Promise<Pruned> {
   const receipts = await untilDone(db, (tx) => deleteOldReceipts(tx, receiptDays));
   const tokens = await untilDone(db, (tx) => deleteEndedTokens(tx, tokenDays, PRUNE_STEP));
   const usage = await untilDone(db, (tx) => deleteOldUsage(tx, usageDays));
   const claims = await untilDone(db, (tx) => deleteEndedClaims(tx, claimDays, PRUNE_STEP));
+  const attempts = await untilDone(db, (tx) => deleteOldAttempts(tx, attemptDays));
   let entries = 0;
   if (logDays !== undefined) for (const start of await readLogStarts(db)) entries += await trimLog(db, start, logDays);
-  return { receipts, tokens, usage, claims, entries };
+  return { receipts, tokens, usage, claims, attempts, entries };
 }
 
 async function trimLog(db: Database, { world, trimmedTo: from }: LogStart, days: number): Promise<number> {
@@ -60,9 +65,11 @@ async function trimLog(db: Database, { world, trimmedTo: from }: LogStart, days:
   for (;;) {
     const target = await readTrimTarget(db, { world, trimmedTo }, days);
     if (target === trimmedTo) return deleted;
-    await setTrimmed(db, world, target);
-    trimmedTo = target;
-    deleted += await untilDone(db, (tx) => deleteEntries(tx, world, target));
+    const reached = await transaction(db, (tx) => setTrimmed(tx, world, target));
+    // Who is to be told of the rest comes first.
+    if (reached === trimmedTo) return deleted;
+    trimmedTo = reached;
+    deleted += await untilDone(db, (tx) => deleteEntries(tx, world, reached));
   }
 }
 

@@ -8,7 +8,9 @@ import { hasRecords } from "../db/records.ts";
 import { refileRecords } from "../db/refile.ts";
 import { hasHiddenValues, rewriteRecords } from "../db/rewrite.ts";
 import { type Transaction, transaction } from "../db/transaction.ts";
+import { lockEndpoints, updateEndpoint } from "../db/webhook-endpoints.ts";
 import { canonical } from "../rules/canonical.ts";
+import { revise } from "../rules/delivery.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { rewriteRow } from "../rules/schema-change.ts";
 import {
@@ -49,6 +51,9 @@ export async function pushSchema(pool: Database, world: number, push: SchemaPush
       hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
       rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
     });
+    // What webhooks tell of a position may be said in other words now.
+    for (const endpoint of await lockEndpoints(tx, world))
+      await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });
     for (const [key, names] of renames) await renameClaimedFields(tx, world, key, names);
     for (const name of rewritten) await rewriteModel(tx, world, name, models, renames);
     const refiled = new Set([

@@ -183,6 +183,22 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["readIdentity", "/v1/identity", {}, 200],
   ["listDatasources", "/v1/datasources", {}, 200],
   ["listDatasources", "/v1/datasources?limit=1", {}, 400],
+  ["createWebhookEndpoint", "/v1/webhook_endpoints", { json: { url: "https://203.0.114.1/hooks" } }, 201],
+  ["createWebhookEndpoint", "/v1/webhook_endpoints", { json: { url: "http://example.com" } }, 400],
+  ["createWebhookEndpoint", "/v1/webhook_endpoints", { json: { url: "https://127.0.0.1" } }, 400],
+  ["listWebhookEndpoints", "/v1/webhook_endpoints", {}, 200],
+  ["listWebhookEndpoints", "/v1/webhook_endpoints?limit=1", {}, 400],
+  ["readWebhookEndpoint", "/v1/webhook_endpoints/we_none", {}, 404],
+  ["updateWebhookEndpoint", "/v1/webhook_endpoints/we_none", { json: {} }, 404],
+  ["updateWebhookEndpoint", "/v1/webhook_endpoints/we_none", { json: { enabledEvents: [] } }, 400],
+  ["deleteWebhookEndpoint", "/v1/webhook_endpoints/we_none", {}, 404],
+  ["rollWebhookSecret", "/v1/webhook_endpoints/we_none/roll_secret", {}, 404],
+  ["enableWebhookEndpoint", "/v1/webhook_endpoints/we_none/enable", {}, 404],
+  ["disableWebhookEndpoint", "/v1/webhook_endpoints/we_none/disable", {}, 404],
+  ["testWebhookEndpoint", "/v1/webhook_endpoints/we_none/test", {}, 404],
+  ["skipWebhookEvents", "/v1/webhook_endpoints/we_none/skip", { json: { to: 1 } }, 404],
+  ["skipWebhookEvents", "/v1/webhook_endpoints/we_none/skip", {}, 400],
+  ["listWebhookAttempts", "/v1/webhook_endpoints/we_none/attempts", {}, 404],
   ["readUsage", "/v1/usage?starting_at=2020-01-01", {}, 200],
   ["readUsage", "/v1/usage?starting_at=x", {}, 400],
   ["createOrganization", "/v1/organizations", { json: { name: "b" } }, 403],
@@ -206,6 +222,19 @@ test("[E6] every endpoint answers as it is described, also when it refuses", asy
   expect((await ask("readSchema", "/v1/schema", { token })).status).toBe(404);
   expect((await ask("pushSchema", "/v1/schema", { token, json: { models: { a: { fields: {} } } } })).status).toBe(201);
   expect((await ask("revokeSecretKey", `/v1/secret_keys/${body.id}`, operator)).status).toBe(200);
+  const { body: endpoint } = await ask("createWebhookEndpoint", "/v1/webhook_endpoints", {
+    json: { url: "https://203.0.114.2/hooks", enabledEvents: ["slide"], description: "x", from: 0 },
+  });
+  const hook = `/v1/webhook_endpoints/${endpoint.id}`;
+  expect((await ask("disableWebhookEndpoint", `${hook}/disable`)).status).toBe(201);
+  expect((await ask("readWebhookEndpoint", hook)).body).toMatchObject({ status: "disabled", enabledEvents: ["slide"] });
+  expect((await ask("updateWebhookEndpoint", hook, { json: { description: null } })).status).toBe(200);
+  expect((await ask("rollWebhookSecret", `${hook}/roll_secret`)).status).toBe(201);
+  expect((await ask("skipWebhookEvents", `${hook}/skip`, { json: { to: 1 } })).status).toBe(201);
+  expect((await ask("skipWebhookEvents", `${hook}/skip`, { json: { to: 1_000_000 } })).status).toBe(400);
+  expect((await ask("listWebhookAttempts", `${hook}/attempts`)).body.data).toHaveLength(1);
+  expect((await ask("enableWebhookEndpoint", `${hook}/enable`)).status).toBe(201);
+  expect((await ask("deleteWebhookEndpoint", hook)).status).toBe(200);
   const { body: minted } = await ask("createCapability", "/v1/capabilities", { json: { wideScope: true } });
   const capability = `/v1/capabilities/${minted.id}`;
   expect((await ask("readCapability", capability)).status).toBe(200);

@@ -149,7 +149,16 @@ test("[G15] usage is forgotten after 400 days", async () => {
   await app.sql("insert into holdfast.usage select n, '2020-01-01', 'reads', 1 from generate_series(100001, 102500) n");
   // Those, the day 401 days ago, and the two of the test before.
   expect(
-    (await prune(pool, { receiptDays: 30, tokenDays: 30, usageDays: 400, claimDays: 7, logDays: undefined })).usage,
+    (
+      await prune(pool, {
+        receiptDays: 30,
+        tokenDays: 30,
+        usageDays: 400,
+        claimDays: 7,
+        attemptDays: 30,
+        logDays: undefined,
+      })
+    ).usage,
   ).toBe(2_503);
   const left = await app.sql<{ days: number }>(
     "select (now() at time zone 'UTC')::date - day as days from holdfast.usage where event_name = 'reads' order by 1 desc limit 2",

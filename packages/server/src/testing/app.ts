@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 import pg from "pg";
 import { afterAll } from "vitest";
-import { type RunningServer, type ServerOptions, startServer } from "../server.ts";
+import { newMasterKey, type RunningServer, type ServerOptions, startServer } from "../server.ts";
 import { freshDatabase } from "./database.ts";
 import { referenceSchema } from "./reference-schema.ts";
 
@@ -50,10 +50,12 @@ export interface App {
 /** The real server on a database of the test file's own, with an organisation, its keys and the reference schema. */
 export async function startApp(options: Partial<ServerOptions> = {}): Promise<App> {
   const { url: databaseUrl } = await freshDatabase();
+  const masterKeys = [newMasterKey()];
   const start = (more: Partial<ServerOptions> = {}) =>
     startServer({
       databaseUrl,
       adminToken: ADMIN,
+      masterKeys,
       port: 0,
       ...options,
       ...more,

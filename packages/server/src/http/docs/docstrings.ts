@@ -287,7 +287,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   Usage: {
     "": "How often something happened on one UTC day; days without it are left out.",
     day: "`2026-01-31`",
-    event_name: "`commits`, `operations`, `reads`; more may come.",
+    event_name: "`commits`, `operations`, `reads`, `webhook_deliveries`; more may come.",
   },
   WebhookEndpointBody: {
     "": "Body of a registration.",
@@ -329,7 +329,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   WebhookEvent: {
     "": "One committed change, as an endpoint is told of it.",
-    type: "`<model in lower case>.<verb>`: `slide.created`, `slide.updated`, `slide.deleted`, `slide.archived`, `slide.unarchived`",
+    type: "`<model in lower case>.<verb>`, as `slide.created`; the verbs are those of the log.",
     model: "The model, as declared.",
     objectId: "Id of the record.",
     data: "The row after; null on delete.",

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { limits } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { newMasterKey } from "../../server.ts";
 import { ADMIN, startApp } from "../../testing/app.ts";
 import { presenceFrames, roomOf } from "../../testing/room.ts";
 import { follow, type TestStream } from "../../testing/stream.ts";
@@ -411,7 +412,13 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
       "--import",
       "tsx",
       fileURLToPath(new URL("../../testing/server-process.ts", import.meta.url)),
-      JSON.stringify({ databaseUrl: app.databaseUrl, adminToken: ADMIN, port: 0, presenceTimes }),
+      JSON.stringify({
+        databaseUrl: app.databaseUrl,
+        adminToken: ADMIN,
+        masterKeys: [newMasterKey()],
+        port: 0,
+        presenceTimes,
+      }),
     ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );

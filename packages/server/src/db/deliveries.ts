@@ -1,0 +1,103 @@
+import type { Delivery } from "../rules/delivery.ts";
+import type { Transaction } from "./transaction.ts";
+import { type Attempt, noteAttempts } from "./webhook-attempts.ts";
+import { ENDPOINT, type Endpoint, isoOrNull, toEndpoint, WITH_HEAD } from "./webhook-endpoints.ts";
+
+/** An endpoint, and the database's clock when it was read, in milliseconds since 1970. */
+export interface Reading {
+  readonly endpoint: Endpoint;
+  readonly now: number;
+}
+
+type Row = Parameters<typeof toEndpoint>[0] & { now_ms: number };
+
+const NOW = "(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms";
+
+const toReading = (row: Row): Reading => ({ endpoint: toEndpoint(row), now: Math.floor(row.now_ms) });
+
+/** Worlds that somebody is told of. */
+export async function readToldWorlds(db: Transaction): Promise<number[]> {
+  const { rows } = await db.query<{ world: number }>({
+    name: "read_told_worlds",
+    text: "select distinct world from holdfast.webhook_endpoint where disabled_reason is null",
+    values: [],
+  });
+  return rows.map(({ world }) => world);
+}
+
+/** The enabled endpoints of these worlds whose log goes on beyond their cursor. */
+export async function readBehind(db: Transaction, worlds: readonly number[]): Promise<Reading[]> {
+  const { rows } = await db.query<Row>({
+    name: "read_behind",
+    text: `select ${ENDPOINT}, ${NOW} from holdfast.webhook_endpoint e ${WITH_HEAD}
+      where e.world = any($1::int[]) and e.disabled_reason is null and h.sync_id > e.cursor`,
+    values: [worlds],
+  });
+  return rows.map(toReading);
+}
+
+export async function readDelivery(db: Transaction, world: number, id: string): Promise<Reading | undefined> {
+  const { rows } = await db.query<Row>({
+    name: "read_delivery",
+    text: `select ${ENDPOINT}, ${NOW} from holdfast.webhook_endpoint e ${WITH_HEAD} where e.world = $1 and e.id = $2`,
+    values: [world, id],
+  });
+  return rows[0] && toReading(rows[0]);
+}
+
+/** Where an endpoint is from now on, if nobody has changed it since it was read. */
+export interface DeliveryChange {
+  readonly endpoint: Pick<Endpoint, "world" | "id" | "turn">;
+  readonly delivery: Delivery;
+  /** What is to be noted among its attempts with it. */
+  readonly attempt?: Attempt | undefined;
+}
+
+/** Saves what can be saved, and answers how those are now: who is not among them was changed by somebody else, or is gone. */
+export async function saveDeliveries(db: Transaction, changes: readonly DeliveryChange[]): Promise<Reading[]> {
+  const { rows } = await db.query<Row>({
+    name: "save_deliveries",
+    text: SAVE,
+    values: [
+      JSON.stringify(
+        changes.map(({ endpoint: { world, id, turn }, delivery, attempt }) => ({
+          ...delivery,
+          world,
+          id,
+          turn,
+          noted: attempt ? 1 : 0,
+          nextAttemptAt: isoOrNull(delivery.nextAttemptAt),
+          lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
+          lease: delivery.lease?.token ?? null,
+          leasedAt: isoOrNull(delivery.lease?.at ?? null),
+          leasedUntil: isoOrNull(delivery.lease?.until ?? null),
+        })),
+      ),
+      JSON.stringify(
+        changes.flatMap(({ endpoint: { world, id }, attempt }) =>
+          attempt ? [{ ...attempt, world, endpoint: id }] : [],
+        ),
+      ),
+    ],
+  });
+  return rows.map(toReading);
+}
+
+// The rows are locked in one order: two processes that save several of them cannot wait for each other.
+const SAVE = `
+with wish as materialized (
+  select * from json_to_recordset($1::json) as x(world int, id text, turn bigint, "disabledReason" text, revision int, cursor bigint, attempt int,
+    "batchTo" bigint, "batchSize" int, "nextAttemptAt" timestamptz(3), lease text, "leasedAt" timestamptz(3), "leasedUntil" timestamptz(3),
+    "lastError" json, "lastSuccessAt" timestamptz(3), noted int)
+), mine as materialized (
+  select e.world, e.id from wish x cross join lateral (
+    select e.world, e.id, e.turn from holdfast.webhook_endpoint e where e.world = x.world and e.id = x.id limit 1 for update) e
+  where e.turn = x.turn
+), saved as (
+  update holdfast.webhook_endpoint e set disabled_reason = x."disabledReason", revision = x.revision, cursor = x.cursor, attempt = x.attempt,
+    batch_to = x."batchTo", batch_size = x."batchSize", next_attempt_at = x."nextAttemptAt", lease = x.lease, leased_at = x."leasedAt",
+    leased_until = x."leasedUntil", last_error = x."lastError", last_success_at = x."lastSuccessAt", turn = e.turn + 1, attempts = e.attempts + x.noted
+  from wish x join mine using (world, id) where e.world = x.world and e.id = x.id and e.turn = x.turn
+  returning e.*
+), noted as (${noteAttempts("saved", 2)})
+select ${ENDPOINT}, ${NOW} from saved e ${WITH_HEAD}`;

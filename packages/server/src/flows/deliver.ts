@@ -1,0 +1,292 @@
+import { webhookLimits } from "@holdfast/sdk/protocol";
+import { type Reading, readBehind, readDelivery } from "../db/deliveries.ts";
+import type { Database } from "../db/pool.ts";
+import type { Attempt } from "../db/webhook-attempts.ts";
+import type { Endpoint } from "../db/webhook-endpoints.ts";
+import { newId } from "../ids.ts";
+import {
+  beginAttempt,
+  type DeliveryTimes,
+  dueAt,
+  endAttempt,
+  lastEnd,
+  type Outcome,
+  passBy,
+  type Sent,
+} from "../rules/delivery.ts";
+import { type Answer, interrupted, outcomeOf } from "../rules/delivery-outcome.ts";
+import { subscribes } from "../rules/subscription.ts";
+import { type Batch, batchOf, bodyOf, cutBatch, webhookIdOf } from "../rules/webhook-batch.ts";
+import type { EventText } from "../rules/webhook-event.ts";
+import type { DeliveryLedger } from "./delivery-ledger.ts";
+import type { WebhookEvents } from "./webhook-events.ts";
+import type { WebhookSecrets } from "./webhook-secrets.ts";
+
+/** One signed request to a receiver; the signal ends it. */
+export type SendWebhook = (
+  webhook: {
+    readonly url: string;
+    readonly id: string;
+    /** Seconds since 1970. */
+    readonly timestamp: number;
+    readonly body: string;
+    readonly secrets: readonly string[];
+  },
+  signal: AbortSignal,
+) => Promise<Answer>;
+
+export interface DeliverParts {
+  readonly db: Database;
+  readonly events: WebhookEvents;
+  readonly ledger: DeliveryLedger;
+  readonly secrets: WebhookSecrets;
+  readonly send: SendWebhook;
+  readonly times: DeliveryTimes;
+  /** Milliseconds that only go forward. */
+  readonly monotonic: () => number;
+  /** 0 to 1. */
+  readonly dice: () => number;
+  /** A delivery was answered with a 2xx. */
+  readonly delivered: (world: number) => void;
+}
+
+/** Positions that are looked through, at most, before what was found goes out. */
+const LOOKED_THROUGH = 10_000;
+const PAGE = 1_000;
+/** A cursor that only passes by is written down that often. */
+const QUIET_POSITIONS = 1_000;
+const QUIET_MS = 1_000;
+const RETRY_SAVE_MS = 500;
+
+export interface Delivery {
+  /** The endpoints of these worlds that are behind, and in how many milliseconds something is due. */
+  behind(worlds: readonly number[]): Promise<DueEndpoint[]>;
+  /** Answers in how many milliseconds it goes on, where that is known. */
+  deliver(reading: Reading, ending: Ending): Promise<number | undefined>;
+}
+
+export interface DueEndpoint {
+  readonly key: string;
+  readonly world: number;
+  readonly inMs: number;
+  readonly what: Reading;
+}
+
+/** The server stops: nothing more is begun, and later what is under way is given up. */
+export interface Ending {
+  readonly begun: AbortSignal;
+  readonly over: AbortSignal;
+}
+
+/** How an endpoint is, and what time it is there: the database's clock goes on by our own. */
+interface Known {
+  readonly endpoint: Endpoint;
+  now(): number;
+}
+
+/**
+ * Brings one endpoint on, as far as it can be now:
+ *
+ *   read the log from its cursor ─► cut a batch ─► count the attempt, take the lease ─► send ─► what came of it ─► again
+ *
+ * Nothing is held in memory that matters: whoever comes next begins with what the row says.
+ */
+export function createDelivery(parts: DeliverParts): Delivery {
+  const { db, events, ledger, secrets, send, times, monotonic, dice } = parts;
+  /** Cursors that only pass by: until where, of which turn of the row, since when. */
+  const quiet = new Map<string, { readonly turn: number; readonly to: number; readonly since: number }>();
+
+  /** The clock is read no earlier than it was asked for: by ours it is rather later than too early. */
+  function known({ endpoint, now }: Reading, askedAt: number): Known {
+    return { endpoint, now: () => now + Math.ceil(monotonic() - askedAt) };
+  }
+
+  async function save(change: Parameters<DeliveryLedger["save"]>[0]): Promise<Known | undefined> {
+    const askedAt = monotonic();
+    const saved = await ledger.save(change);
+    return saved && known(saved, askedAt);
+  }
+
+  async function read({ world, id }: Endpoint): Promise<Known | undefined> {
+    const askedAt = monotonic();
+    const found = await readDelivery(db, world, id);
+    return found && known(found, askedAt);
+  }
+
+  /** What is next for an endpoint between its cursor and `end`, and how far was looked. */
+  async function nextEvents(endpoint: Endpoint, end: number, most: number) {
+    const isTold = subscribes(endpoint.enabledEvents);
+    const { delivery, turn } = endpoint;
+    const passed = quiet.get(keyOf(endpoint));
+    const start = passed?.turn === turn ? Math.max(passed.to, delivery.cursor) : delivery.cursor;
+    const found: EventText[] = [];
+    let [to, bytes] = [start, 0];
+    while (to < end && found.length < most && bytes < webhookLimits.batchBytes && to - start < LOOKED_THROUGH) {
+      const page = await events.read(endpoint, to, to === start ? most : PAGE);
+      for (const event of page.events) {
+        if (event.syncId > end || found.length >= most) break;
+        if (!isTold(event.model)) continue;
+        found.push(event);
+        bytes += event.bytes;
+      }
+      to = Math.min(page.to, end);
+    }
+    return { found, to };
+  }
+
+  /** Nothing up to there is for it. The cursor is written down now and then; until then we know. */
+  async function pass({ endpoint, now }: Known, to: number): Promise<Known | undefined> {
+    const { delivery, turn, head } = endpoint;
+    const key = keyOf(endpoint);
+    const before = quiet.get(key);
+    const since = before?.turn === turn ? before.since : now();
+    if (to === head && to - delivery.cursor < QUIET_POSITIONS && now() - since < QUIET_MS) {
+      quiet.set(key, { turn, to, since });
+      return undefined;
+    }
+    quiet.delete(key);
+    return await save({ endpoint, delivery: passBy(delivery, to) });
+  }
+
+  async function attempt({ endpoint, now }: Known, batch: Batch, signal: AbortSignal): Promise<Known | undefined> {
+    const { delivery } = endpoint;
+    const lease = newId("del_");
+    const begun = await save({ endpoint, delivery: beginAttempt(delivery, batch.to, lease, now(), times) });
+    // Somebody else is at it, or its owner changed it.
+    if (!begun) return undefined;
+    const startedAt = begun.now();
+    const sent = { lease, revision: delivery.revision, cursor: delivery.cursor, positions: positionsOf(batch) };
+    const id = webhookIdOf(endpoint.id, delivery.revision, batch);
+    const answer = await answerOf(begun, { id, body: bodyOf(batch.events) }, signal);
+    const endedAt = begun.now();
+    const outcome = outcomeOf(answer, endedAt);
+    if (outcome.kind === "succeeded") parts.delivered(endpoint.world);
+    return await end(begun, sent, outcome, {
+      ...attemptOf(outcome, batch, id, begun.endpoint.delivery.attempt),
+      response: answer.kind === "answered" ? answer.body : null,
+      startedAt: new Date(startedAt).toISOString(),
+      durationMs: endedAt - startedAt,
+    });
+  }
+
+  async function answerOf(
+    { endpoint, now }: Known,
+    { id, body }: { id: string; body: string },
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const opened = secrets.open(endpoint, now());
+    if (!opened)
+      return {
+        kind: "unanswered",
+        code: "secret_unreadable",
+        message: "The signing secret was sealed with a master key that this server does not have.",
+      };
+    // A process that stood still may have lost its lease since: what takes 15 s would outlast it.
+    const { lease } = endpoint.delivery;
+    if (signal.aborted || !lease || now() + times.requestMs > lease.until) return { kind: "interrupted" };
+    return await send({ url: endpoint.url, id, timestamp: Math.floor(now() / 1_000), body, secrets: opened }, signal);
+  }
+
+  /** Writes down what came of an attempt, in view of what was changed meanwhile; as long as the lease is ours. */
+  async function end(begun: Known, sent: Sent, outcome: Outcome, noted: Attempt): Promise<Known | undefined> {
+    let at: Known | undefined = begun;
+    while (at) {
+      const { endpoint, now }: Known = at;
+      const delivery = endAttempt(endpoint.delivery, sent, outcome, { now: now(), dice: dice(), times });
+      if (!delivery) return undefined;
+      try {
+        const saved = await save({ endpoint, delivery, attempt: noted });
+        if (saved) return saved;
+        at = await read(endpoint);
+      } catch (error) {
+        // Without this the batch would go out once more: it is tried as long as nobody else may send.
+        if (!endpoint.delivery.lease || now() > endpoint.delivery.lease.until) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_SAVE_MS));
+      }
+    }
+    return undefined;
+  }
+
+  /** An attempt that nobody ended: its sender was killed, or lost the database. */
+  async function endLost(at: Known): Promise<Known | undefined> {
+    const { endpoint } = at;
+    const { delivery } = endpoint;
+    const { lease, batchTo, cursor, revision } = delivery;
+    if (!lease) return at;
+    const isTest = lease.token.startsWith(TEST_LEASE);
+    const { found } =
+      isTest || batchTo === null ? { found: [] } : await nextEvents(endpoint, batchTo, delivery.batchSize);
+    const batch = batchOf(found);
+    // Nothing was tried that counts.
+    if (!batch) return await save({ endpoint, delivery: { ...delivery, lease: null } });
+    const sent = { lease: lease.token, revision, cursor, positions: positionsOf(batch) };
+    const over = lastEnd(lease, times);
+    const next = endAttempt(delivery, sent, interrupted, { now: over, dice: dice(), times });
+    const noted = {
+      ...attemptOf(interrupted, batch, webhookIdOf(endpoint.id, revision, batch), delivery.attempt),
+      response: null,
+      startedAt: new Date(lease.at).toISOString(),
+      durationMs: over - lease.at,
+    };
+    return next && (await save({ endpoint, delivery: next, attempt: noted }));
+  }
+
+  /** How it is then; undefined: there is nothing more to do. */
+  async function step(at: Known, signal: AbortSignal): Promise<Known | undefined> {
+    const { endpoint } = at;
+    const { delivery, head } = endpoint;
+    if (delivery.lease) return await endLost(at);
+    const { found, to } = await nextEvents(endpoint, delivery.batchTo ?? head, delivery.batchSize);
+    const batch = cutBatch(found, delivery.batchSize);
+    return batch ? await attempt(at, batch, signal) : await pass(at, to);
+  }
+
+  return {
+    behind: async (worlds) =>
+      (await readBehind(db, worlds)).map((reading) => ({
+        key: keyOf(reading.endpoint),
+        world: reading.endpoint.world,
+        inMs: (dueAt(reading.endpoint.delivery) ?? Number.POSITIVE_INFINITY) - reading.now,
+        what: reading,
+      })),
+    async deliver(reading, ending) {
+      let at: Known | undefined = known(reading, monotonic());
+      while (at && !ending.begun.aborted && at.endpoint.delivery.cursor < at.endpoint.head) {
+        const due = dueAt(at.endpoint.delivery);
+        if (due === undefined) return undefined;
+        const inMs = due - at.now();
+        if (inMs > 0) return inMs;
+        at = await step(at, ending.over);
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Of a lease for a test: who takes it has nothing to send again. */
+export const TEST_LEASE = "test_";
+
+const keyOf = ({ world, id }: Endpoint): string => `${world}/${id}`;
+
+const positionsOf = ({ events }: Batch): number[] => events.map(({ syncId }) => syncId);
+
+/** What is noted of an attempt, but for its times and what was answered. */
+function attemptOf(outcome: Outcome, { from, to, events }: Batch, webhookId: string, attempt: number) {
+  return {
+    id: newId("wha_"),
+    kind: "delivery" as const,
+    webhookId,
+    from,
+    to,
+    events: events.length,
+    attempt,
+    ...notedOutcome(outcome),
+  };
+}
+
+export const notedOutcome = (outcome: Outcome) => ({
+  outcome: outcome.kind,
+  status: outcome.kind === "unknown" ? null : outcome.status,
+  errorCode: outcome.kind === "succeeded" ? null : outcome.code,
+  errorMessage: outcome.kind === "succeeded" ? null : outcome.message,
+});

@@ -1,0 +1,57 @@
+import { type DeliveryChange, type Reading, saveDeliveries } from "../db/deliveries.ts";
+import type { Database } from "../db/pool.ts";
+
+/**
+ * Writes down where deliveries are. What comes while it writes goes together with the next: twenty endpoints that are told
+ * at the same time cost one transaction, not twenty.
+ */
+export interface DeliveryLedger {
+  /** How the endpoint is now; undefined: somebody else changed it since it was read, or it is gone. */
+  save(change: DeliveryChange): Promise<Reading | undefined>;
+}
+
+interface Waiting {
+  readonly change: DeliveryChange;
+  resolve(saved: Reading | undefined): void;
+  reject(error: unknown): void;
+}
+
+const PIECE = 100;
+
+export function createDeliveryLedger(db: Database): DeliveryLedger {
+  let waiting: Waiting[] = [];
+  let writing = false;
+
+  async function write(): Promise<void> {
+    if (writing) return;
+    writing = true;
+    while (waiting.length > 0) {
+      const taken = waiting.slice(0, PIECE);
+      waiting = waiting.slice(PIECE);
+      await saveDeliveries(db, inOrder(taken.map(({ change }) => change))).then(
+        (saved) => {
+          const byKey = new Map(saved.map((reading) => [keyOf(reading.endpoint), reading]));
+          for (const { change, resolve } of taken) resolve(byKey.get(keyOf(change.endpoint)));
+        },
+        (error: unknown) => {
+          for (const { reject } of taken) reject(error);
+        },
+      );
+    }
+    writing = false;
+  }
+
+  return {
+    save: (change) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ change, resolve, reject });
+        void write();
+      }),
+  };
+}
+
+const keyOf = ({ world, id }: { world: number; id: string }): string => `${world}/${id}`;
+
+/** Rows are locked in this order in every process. */
+const inOrder = (changes: readonly DeliveryChange[]): DeliveryChange[] =>
+  changes.toSorted(({ endpoint: a }, { endpoint: b }) => a.world - b.world || (a.id < b.id ? -1 : 1));

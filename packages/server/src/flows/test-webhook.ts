@@ -1,0 +1,85 @@
+import { type Reading, readDelivery, saveDeliveries } from "../db/deliveries.ts";
+import type { Database } from "../db/pool.ts";
+import { base62, newId } from "../ids.ts";
+import type { DeliveryTimes } from "../rules/delivery.ts";
+import { type Answer, outcomeOf } from "../rules/delivery-outcome.ts";
+import type { Principal } from "../rules/participant.ts";
+import { isRecordId } from "../rules/record-id.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+import { bodyOf } from "../rules/webhook-batch.ts";
+import { testEvent } from "../rules/webhook-event.ts";
+import { notedOutcome, type SendWebhook, TEST_LEASE } from "./deliver.ts";
+import type { ListedAttempt } from "./webhook-endpoints.ts";
+import type { WebhookSecrets } from "./webhook-secrets.ts";
+
+export interface TestParts {
+  readonly db: Database;
+  readonly secrets: WebhookSecrets;
+  readonly send: SendWebhook;
+  readonly times: DeliveryTimes;
+  readonly monotonic: () => number;
+  readonly changed: (world: number) => void;
+}
+
+/** Sends an endpoint one event that changes nothing, also while it is disabled, and says what came of it. */
+export type TestWebhook = (
+  by: Principal,
+  id: string,
+  signal: AbortSignal,
+) => Promise<Omit<ListedAttempt, "nth"> | Refusal | undefined>;
+
+export function testWebhook({ db, secrets, send, times, monotonic, changed }: TestParts): TestWebhook {
+  /** It waits for its turn like any request to the endpoint; the turn is not counted as an attempt. */
+  async function lease(world: number, id: string, token: string): Promise<Reading | Refusal | undefined> {
+    const before = await readDelivery(db, world, id);
+    if (!before) return undefined;
+    const { endpoint, now } = before;
+    const { lease: under } = endpoint.delivery;
+    if (under && under.until > now) return refuse("endpoint_busy");
+    // Of one that nobody ended, its next delivery finds out what was sent.
+    if (under && !under.token.startsWith(TEST_LEASE)) return refuse("endpoint_busy");
+    const delivery = { ...endpoint.delivery, lease: { token, at: now, until: now + times.leaseMs } };
+    const [taken] = await saveDeliveries(db, [{ endpoint, delivery }]);
+    return taken ?? refuse("endpoint_busy");
+  }
+
+  return async ({ world }, id, signal) => {
+    if (!isRecordId(id)) return undefined;
+    const token = newId(TEST_LEASE);
+    const taken = await lease(world, id, token);
+    if (!taken || "code" in taken) return taken;
+    const { endpoint } = taken;
+    const sentAt = monotonic();
+    const opened = secrets.open(endpoint, taken.now);
+    const webhookId = `msg_${id}_test_${base62(12)}`;
+    const answer: Answer = opened
+      ? await send(
+          {
+            url: endpoint.url,
+            id: webhookId,
+            timestamp: Math.floor(taken.now / 1_000),
+            body: bodyOf([testEvent(id, endpoint.delivery.cursor, taken.now)]),
+            secrets: opened,
+          },
+          signal,
+        )
+      : { kind: "unanswered", code: "secret_unreadable", message: "The signing secret cannot be read: roll it." };
+    const durationMs = Math.ceil(monotonic() - sentAt);
+    const attempt = {
+      ...{ id: newId("wha_"), kind: "test" as const, webhookId, from: null, to: null, events: 1, attempt: 0 },
+      ...notedOutcome(outcomeOf(answer, taken.now + durationMs)),
+      response: answer.kind === "answered" ? answer.body : null,
+      startedAt: new Date(taken.now).toISOString(),
+      durationMs,
+    };
+    for (let at: Reading | undefined = taken; at?.endpoint.delivery.lease?.token === token; ) {
+      const { endpoint: now }: Reading = at;
+      const [saved] = await saveDeliveries(db, [
+        { endpoint: now, delivery: { ...now.delivery, lease: null }, attempt },
+      ]);
+      at = saved ? undefined : await readDelivery(db, world, id);
+    }
+    changed(world);
+    return attempt;
+  };
+}

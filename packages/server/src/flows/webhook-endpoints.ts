@@ -1,0 +1,189 @@
+import { type WebhookEndpointBody, type WebhookEndpointPatch, webhookLimits } from "@holdfast/sdk/protocol";
+import { lockHeads, readHead } from "../db/heads.ts";
+import type { Database } from "../db/pool.ts";
+import { type Transaction, transaction } from "../db/transaction.ts";
+import { type ListedAttempt, listAttempts, noteAttempt } from "../db/webhook-attempts.ts";
+import {
+  deleteEndpoint,
+  type Endpoint,
+  insertEndpoint,
+  listEndpoints,
+  lockEndpoint,
+  readClock,
+  readEndpoint,
+  updateEndpoint,
+} from "../db/webhook-endpoints.ts";
+import { newId } from "../ids.ts";
+import { type Delivery, disable, enable, revise, skipTo } from "../rules/delivery.ts";
+import type { Principal } from "../rules/participant.ts";
+import { isRecordId } from "../rules/record-id.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { readSubscription } from "../rules/subscription.ts";
+import { liveSchema } from "./live-schema.ts";
+import type { PageCursors } from "./page-cursor.ts";
+import type { SchemaCache } from "./schema-cache.ts";
+import type { WebhookSecrets } from "./webhook-secrets.ts";
+
+export type { Endpoint, ListedAttempt };
+/** As it is told once: with what deliveries are signed with. */
+export type EndpointWithSecret = Endpoint & { readonly clearSecret: string };
+
+export interface AttemptPage {
+  readonly attempts: readonly ListedAttempt[];
+  readonly nextCursor: string | null;
+}
+
+/** What an owner does with receivers of the log. Undefined: there is no such endpoint. */
+export interface WebhookEndpointFlows {
+  create(by: Principal, body: WebhookEndpointBody): Promise<EndpointWithSecret | Refusal>;
+  list(by: Principal): Promise<Endpoint[]>;
+  read(by: Principal, id: string): Promise<Endpoint | undefined>;
+  update(by: Principal, id: string, body: WebhookEndpointPatch): Promise<Endpoint | Refusal | undefined>;
+  /** False: there is none. */
+  remove(by: Principal, id: string): Promise<boolean>;
+  rollSecret(by: Principal, id: string): Promise<EndpointWithSecret | undefined>;
+  enable(by: Principal, id: string): Promise<Endpoint | undefined>;
+  disable(by: Principal, id: string): Promise<Endpoint | undefined>;
+  skip(by: Principal, id: string, to: number): Promise<Endpoint | Refusal | undefined>;
+  attempts(
+    by: Principal,
+    id: string,
+    page: { limit: number; cursor: string | undefined },
+  ): Promise<AttemptPage | Refusal | undefined>;
+}
+
+export interface WebhookEndpointParts {
+  readonly db: Database;
+  readonly schemas: SchemaCache;
+  readonly cursors: PageCursors;
+  readonly secrets: WebhookSecrets;
+  /** The canonical spelling of an address, or why nothing is sent there. */
+  readonly checkUrl: (url: string) => Promise<string | Refusal>;
+  /** How long the secret before a roll goes on signing. */
+  readonly rotationMs: number;
+  /** Something may be due now in that world. */
+  readonly changed: (world: number) => void;
+}
+
+export function webhookEndpointFlows(parts: WebhookEndpointParts): WebhookEndpointFlows {
+  const { db, schemas, cursors, secrets, checkUrl, rotationMs, changed } = parts;
+
+  async function subscriptionOf(world: number, names: readonly string[]): Promise<readonly string[] | Refusal> {
+    return readSubscription(names, (await liveSchema(db, schemas, world)).models);
+  }
+
+  /** Loads, decides, saves; a refusal changes nothing. */
+  async function change<R extends Endpoint | Refusal>(
+    { world }: Principal,
+    id: string,
+    decide: (endpoint: Endpoint, tx: Transaction) => Promise<R> | R,
+  ): Promise<R | undefined> {
+    if (!isRecordId(id)) return undefined;
+    const result = await transaction(db, async (tx) => {
+      const endpoint = await lockEndpoint(tx, world, id);
+      if (!endpoint) return undefined;
+      const next = await decide(endpoint, tx);
+      if (!isRefusal(next)) await updateEndpoint(tx, next);
+      return next;
+    });
+    if (result && !isRefusal(result)) changed(world);
+    return result;
+  }
+
+  const changeDelivery = (by: Principal, id: string, decide: (delivery: Delivery) => Delivery) =>
+    change(by, id, (endpoint) => ({ ...endpoint, delivery: decide(endpoint.delivery) }));
+
+  return {
+    async create(by, { url: given, enabledEvents: names = ["*"], description = null, from }) {
+      const url = await checkUrl(given);
+      if (isRefusal(url)) return url;
+      const enabledEvents = await subscriptionOf(by.world, names);
+      if (isRefusal(enabledEvents)) return enabledEvents;
+      const id = newId("we_");
+      const { secret, sealed } = secrets.make({ organization: by.organization, id });
+      const created = await transaction(db, async (tx) => {
+        // Under the head's lock: nothing is committed, or trimmed, between the cursor and the registration.
+        const cursor = await startOf(tx, by.world, from);
+        if (isRefusal(cursor)) return cursor;
+        if ((await listEndpoints(tx, by.world)).length >= webhookLimits.endpoints) return refuse("too_many_endpoints");
+        await insertEndpoint(tx, {
+          ...{ world: by.world, id, url, enabledEvents, description, cursor },
+          ...{ secret: sealed, secretLast4: secret.slice(-4), batchSize: webhookLimits.batchEvents },
+        });
+        return await readEndpoint(tx, by.world, id);
+      });
+      if (!created || isRefusal(created)) return created ?? refuse("internal_error");
+      changed(by.world);
+      return { ...created, clearSecret: secret };
+    },
+    list: ({ world }) => listEndpoints(db, world),
+    read: async ({ world }, id) => (isRecordId(id) ? await readEndpoint(db, world, id) : undefined),
+    async update(by, id, body) {
+      const url = body.url === undefined ? undefined : await checkUrl(body.url);
+      if (isRefusal(url)) return url;
+      const enabledEvents = body.enabledEvents && (await subscriptionOf(by.world, body.enabledEvents));
+      if (isRefusal(enabledEvents)) return enabledEvents;
+      return await change(by, id, (endpoint) => {
+        const next = {
+          ...endpoint,
+          ...(url !== undefined && { url }),
+          ...(enabledEvents && { enabledEvents }),
+          ...(body.description !== undefined && { description: body.description }),
+        };
+        const isOther = next.url !== endpoint.url || next.enabledEvents.join() !== endpoint.enabledEvents.join();
+        return isOther ? { ...next, delivery: revise(endpoint.delivery) } : next;
+      });
+    },
+    remove: async ({ world }, id) => isRecordId(id) && (await transaction(db, (tx) => deleteEndpoint(tx, world, id))),
+    async rollSecret(by, id) {
+      const { secret, sealed } = secrets.make({ organization: by.organization, id });
+      const rolled = await change(by, id, async (endpoint, tx) => ({
+        ...endpoint,
+        secret: sealed,
+        secretLast4: secret.slice(-4),
+        oldSecret: endpoint.secret,
+        oldSecretUntil: (await readClock(tx)) + rotationMs,
+      }));
+      return rolled && { ...rolled, clearSecret: secret };
+    },
+    enable: (by, id) => changeDelivery(by, id, enable),
+    disable: (by, id) => changeDelivery(by, id, disable),
+    skip: (by, id, to) =>
+      change(by, id, async (endpoint, tx) => {
+        const { cursor } = endpoint.delivery;
+        if (to > endpoint.head) return refuse("read_at_in_future", { param: "to" });
+        if (to <= cursor)
+          return refuse("invalid_value", {
+            param: "to",
+            message: `"to" has to lie beyond the cursor, which is ${cursor}.`,
+          });
+        await noteAttempt(tx, endpoint.world, id, {
+          ...{ id: newId("wha_"), kind: "skip", webhookId: null, from: cursor + 1, to, events: 0, attempt: 0 },
+          ...{ outcome: "succeeded", status: null, errorCode: null, errorMessage: null, response: null },
+          ...{ startedAt: new Date(await readClock(tx)).toISOString(), durationMs: 0 },
+        });
+        return { ...endpoint, delivery: skipTo(endpoint.delivery, to) };
+      }),
+    async attempts({ world }, id, { limit, cursor }) {
+      if (!isRecordId(id) || !(await readEndpoint(db, world, id))) return undefined;
+      const context = JSON.stringify(["webhook_attempts", world, id]);
+      const last = cursor === undefined ? undefined : (cursors.open(context, cursor) as { nth: number } | undefined);
+      if (cursor !== undefined && !last) return refuse("invalid_cursor", { param: "starting_after" });
+      const found = await listAttempts(db, world, id, { before: last?.nth, limit: limit + 1 });
+      const attempts = found.slice(0, limit);
+      const more = found.length > limit;
+      return { attempts, nextCursor: more ? cursors.seal(context, { nth: attempts.at(-1)?.nth }) : null };
+    },
+  };
+}
+
+/** The position to begin behind: the head now, or what was asked for, where the log still reaches back to it. */
+async function startOf(tx: Transaction, world: number, from: number | undefined): Promise<number | Refusal> {
+  const { text, values } = lockHeads([world]);
+  await tx.query(text, [...values]);
+  const { syncId, trimmedTo } = await readHead(tx, world);
+  if (from === undefined) return syncId;
+  if (from === 0) return trimmedTo;
+  if (from > syncId) return refuse("read_at_in_future", { param: "from" });
+  return from < trimmedTo ? refuse("resync_required", { param: "from" }) : from;
+}

@@ -1,0 +1,49 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { webhookLimits } from "@holdfast/sdk/protocol";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { isPublicAddress } from "./public-address.ts";
+
+/** An address to send to, in its canonical spelling, or why we do not send there. */
+export type CheckUrl = (text: string) => Promise<string | Refusal>;
+
+/** Postgres, MySQL and the like: nobody receives webhooks there, and some of them take any bytes for orders. */
+const DATABASE_PORTS = new Set([1433, 3306, 5432, 6379, 9200, 11211, 27017]);
+const LOOKUP_MS = 2_000;
+
+export function createUrlCheck({ allowPrivate }: { readonly allowPrivate: boolean }): CheckUrl {
+  return async (text) => {
+    const url = readUrl(text, allowPrivate);
+    if (isRefusal(url)) return url;
+    if (!allowPrivate && !(await isPublicHost(hostOf(url)))) return refuse("blocked_address", { param: "url" });
+    return url.href;
+  };
+}
+
+function readUrl(text: string, allowPrivate: boolean): URL | Refusal {
+  const no = (message: string) => refuse("invalid_url", { param: "url", message: `"url" ${message}.` });
+  if (text.length > webhookLimits.urlLength) return no(`has ${webhookLimits.urlLength} characters at most`);
+  // Stricter than a browser, which reads `https:///x` as a host of that name.
+  if (!/^https?:\/\/[^/\\?#\s][^\\\s]*$/i.test(text) || !URL.canParse(text)) return no("is not an https address");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && !allowPrivate) return no("has to begin with https://");
+  if (url.username !== "" || url.password !== "") return no("must not name a user or a password");
+  const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
+  const isUsual = url.port === "";
+  if (!isUsual && (port < 1024 || DATABASE_PORTS.has(port))) return no(`must not be on port ${port}`);
+  url.hash = "";
+  return url;
+}
+
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+
+async function isPublicHost(host: string): Promise<boolean> {
+  if (isIP(host) !== 0) return isPublicAddress(host);
+  // Names that only mean something inside a network.
+  if (!host.includes(".") || /\.(localhost|local|internal|home\.arpa)$/.test(host)) return false;
+  const found = await Promise.race([lookup(host, { all: true }).catch(() => []), nothingAfter(LOOKUP_MS)]);
+  // A name that leads nowhere yet may do so later; it is looked at again with every connection.
+  return found.every(({ address }) => isPublicAddress(address));
+}
+
+const nothingAfter = (ms: number): Promise<[]> => new Promise((resolve) => setTimeout(resolve, ms, []).unref());

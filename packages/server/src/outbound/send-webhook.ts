@@ -1,0 +1,141 @@
+import { type DeliveryError, webhookHeaders, webhookLimits } from "@holdfast/sdk/protocol";
+import { Agent, type Dispatcher, request } from "undici";
+import type { Answer } from "../rules/delivery-outcome.ts";
+import { guardedConnector } from "./guarded-connect.ts";
+import { type Signed, signWebhook } from "./webhook-signature.ts";
+
+export interface WebhookRequest extends Signed {
+  readonly url: string;
+  /** The newest first; all of them sign. */
+  readonly secrets: readonly string[];
+}
+
+/** Sends one request; the signal ends it. */
+export interface WebhookSender {
+  send(webhook: WebhookRequest, signal: AbortSignal): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface SenderOptions {
+  readonly allowPrivate: boolean;
+  readonly connectMs: number;
+  /** From the connecting to the end of the answer. */
+  readonly requestMs: number;
+}
+
+// Shorter than servers keep connections open: a request is not sent into one that is being closed.
+const IDLE_MS = 1_000;
+
+export function createWebhookSender({ allowPrivate, connectMs, requestMs }: SenderOptions): WebhookSender {
+  const dispatcher = new Agent({
+    connect: guardedConnector({ connectMs, allowPrivate }),
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+    // The deadline is our own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  async function send(webhook: WebhookRequest, signal: AbortSignal): Promise<Answer> {
+    const over = new AbortController();
+    const deadline = setTimeout(() => over.abort(LATE), requestMs);
+    const stop = () => over.abort(STOPPED);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      const { statusCode, headers, body } = await request(webhook.url, {
+        dispatcher,
+        signal: over.signal,
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          "user-agent": "Holdfast-Webhooks",
+          [webhookHeaders.id]: webhook.id,
+          [webhookHeaders.timestamp]: String(webhook.timestamp),
+          [webhookHeaders.signature]: signWebhook(webhook.secrets, webhook),
+        },
+        body: webhook.body,
+      });
+      const retryAfter = headers["retry-after"];
+      return {
+        kind: "answered",
+        status: statusCode,
+        retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+        body: await beginningOf(body),
+      };
+    } catch (error) {
+      if (over.signal.reason === STOPPED) return { kind: "interrupted" };
+      if (over.signal.reason === LATE)
+        return { kind: "unanswered", code: "timeout", message: `No answer within ${requestMs / 1_000} s.` };
+      return { kind: "unanswered", ...reasonOf(error) };
+    } finally {
+      clearTimeout(deadline);
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  return { send, close: () => dispatcher.destroy() };
+}
+
+const LATE = Symbol("late");
+const STOPPED = Symbol("stopped");
+
+/** Characters that are kept to be looked at. */
+const SHOWN = 1_024;
+
+/** The rest is not read, and however it ends, the status was said. */
+async function beginningOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes >= webhookLimits.responseBytes) break;
+    }
+  } catch {
+    // Cut, or too slow.
+  }
+  // Postgres keeps no NUL, and half a character at the end is none.
+  const text = Buffer.concat(chunks).subarray(0, webhookLimits.responseBytes).toString("utf8").replaceAll("\0", "");
+  return Buffer.from(text.slice(0, SHOWN)).toString("utf8");
+}
+
+/** What the codes of Node, OpenSSL and undici mean to whoever looks after the receiver. */
+const CODES: Readonly<Record<string, DeliveryError>> = {
+  blocked_address: "blocked_address",
+  UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
+  ETIMEDOUT: "connect_timeout",
+  ECONNREFUSED: "connection_refused",
+  EHOSTUNREACH: "connection_refused",
+  ENETUNREACH: "connection_refused",
+  EADDRNOTAVAIL: "connection_refused",
+  ECONNRESET: "connection_lost",
+  EPIPE: "connection_lost",
+  UND_ERR_SOCKET: "connection_lost",
+  ENOTFOUND: "dns_failed",
+  EAI_AGAIN: "dns_failed",
+  EPROTO: "tls_failed",
+  CERT_HAS_EXPIRED: "tls_failed",
+  CERT_NOT_YET_VALID: "tls_failed",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "tls_failed",
+  SELF_SIGNED_CERT_IN_CHAIN: "tls_failed",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "tls_failed",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "tls_failed",
+};
+
+const SAID: Partial<Record<DeliveryError, string>> = {
+  connect_timeout: "The receiver did not take the connection in time.",
+  connection_refused: "Nobody takes connections at the address.",
+  connection_lost: "The connection broke before there was an answer.",
+  dns_failed: "The host's name could not be looked up.",
+  invalid_response: "What came back is not HTTP.",
+};
+
+function reasonOf(error: unknown): { code: DeliveryError; message: string } {
+  // Where several addresses of a name were tried, the first says what is wrong.
+  const one = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  const { code = "", message = "" } = (one ?? {}) as { code?: string; message?: string };
+  const found = CODES[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_)/.test(code) ? "tls_failed" : "invalid_response");
+  return { code: found, message: SAID[found] ?? `${message.slice(0, 300)}` };
+}

@@ -1,0 +1,47 @@
+import type { DeliveryError } from "@holdfast/sdk/protocol";
+import type { Outcome } from "./delivery.ts";
+
+/** What came back of a request, or why nothing did. */
+export type Answer =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      /** As the header says it. */
+      readonly retryAfter: string | undefined;
+      /** The beginning of its body, as text. */
+      readonly body: string;
+    }
+  | { readonly kind: "unanswered"; readonly code: DeliveryError; readonly message: string }
+  /** Its sender gave it up: what came of it is unknown. */
+  | { readonly kind: "interrupted" };
+
+export const interrupted = {
+  kind: "unknown",
+  code: "interrupted",
+  message: "The server stopped before there was an answer: whether the receiver took it is unknown.",
+} as const satisfies Outcome;
+
+/** Judged by its status alone. */
+export function outcomeOf(answer: Answer, now: number): Outcome {
+  if (answer.kind === "interrupted") return interrupted;
+  if (answer.kind === "unanswered") return { ...answer, kind: "failed", status: null };
+  const { status, retryAfter } = answer;
+  if (status >= 200 && status < 300) return { kind: "succeeded", status };
+  const retryAfterMs = readRetryAfter(retryAfter, now);
+  return {
+    kind: "failed",
+    ...(status >= 300 && status < 400
+      ? { code: "redirected", message: `The receiver answered ${status}: redirects are not followed.` }
+      : { code: "unexpected_status", message: `The receiver answered ${status}.` }),
+    status,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** Seconds, or a date. */
+function readRetryAfter(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
+  const at = text.endsWith("GMT") ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}

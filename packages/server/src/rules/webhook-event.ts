@@ -1,0 +1,38 @@
+import type { DeclaredModel } from "./declared-model.ts";
+import type { StoredEntry } from "./entry-text.ts";
+import { presentEntry } from "./schema-change.ts";
+
+/** A change, as JSON text for those who are subscribed to its model. */
+export interface EventText {
+  readonly syncId: number;
+  /** In lower case. */
+  readonly model: string;
+  readonly text: string;
+  /** Of the text in UTF-8. */
+  readonly bytes: number;
+}
+
+/** What an endpoint is told of an entry, its keys in the protocol's order; undefined when its model is no longer declared. */
+export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): Omit<EventText, "bytes"> | undefined {
+  const shown = presentEntry(entry, declared);
+  if (!declared || !shown) return undefined;
+  const { name } = declared;
+  const { syncId, model, id, verb, createdAt } = entry;
+  const head = JSON.stringify({ type: `${model}.${verb}`, model: name, objectId: id });
+  const tail = JSON.stringify({ syncId, id: String(syncId), createdAt });
+  return { syncId, model, text: `${head.slice(0, -1)},"data":${shown.data ?? "null"},${tail.slice(1)}` };
+}
+
+/** Sent when the owner asks for it: at a position that the endpoint was told of before, so that whoever knows it stores nothing. */
+export function testEvent(endpoint: string, cursor: number, now: number): EventText {
+  const text = JSON.stringify({
+    type: "webhook_endpoint.test",
+    model: "webhook_endpoint",
+    objectId: endpoint,
+    data: { message: "This is a test. Nothing was changed." },
+    syncId: cursor,
+    id: String(cursor),
+    createdAt: new Date(now).toISOString(),
+  });
+  return { syncId: cursor, model: "webhook_endpoint", text, bytes: text.length };
+}

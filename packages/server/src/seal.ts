@@ -1,0 +1,47 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+
+/** Keeps secrets that we need in clear again, such as those that sign webhooks: AES-256-GCM, bound to whose they are. */
+export interface Seal {
+  seal(text: string, owner: string): Buffer;
+  /** Undefined: sealed with a key that is not there, for another owner, or changed. */
+  open(sealed: Buffer, owner: string): string | undefined;
+  /** Whether the newest key sealed it. */
+  isFresh(sealed: Buffer): boolean;
+}
+
+/** A key to seal with, in base64. */
+export const newMasterKey = (): string => randomBytes(32).toString("base64");
+
+/** `<key's name, 4 bytes><nonce, 12 bytes><tag, 16 bytes><text>` */
+const NAME_BYTES = 4;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** @param keys 32 bytes each, the newest first: it seals, all of them open. */
+export function createSeal(keys: readonly Buffer[]): Seal {
+  const named = keys.map((key) => ({ key, name: createHash("sha256").update(key).digest().subarray(0, NAME_BYTES) }));
+  const [newest] = named;
+  if (!newest) throw new Error("A seal needs a key.");
+  return {
+    seal(text, owner) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", newest.key, nonce).setAAD(Buffer.from(owner));
+      const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return Buffer.concat([newest.name, nonce, cipher.getAuthTag(), sealed]);
+    },
+    open(sealed, owner) {
+      const key = named.find(({ name }) => name.equals(sealed.subarray(0, NAME_BYTES)))?.key;
+      if (!key || sealed.length < NAME_BYTES + NONCE_BYTES + TAG_BYTES) return undefined;
+      const [nonceAt, tagAt] = [NAME_BYTES, NAME_BYTES + NONCE_BYTES];
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(nonceAt, tagAt))
+          .setAAD(Buffer.from(owner))
+          .setAuthTag(sealed.subarray(tagAt, tagAt + TAG_BYTES));
+        return decipher.update(sealed.subarray(tagAt + TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+      } catch {
+        return undefined;
+      }
+    },
+    isFresh: (sealed) => newest.name.equals(sealed.subarray(0, NAME_BYTES)),
+  };
+}

@@ -1,0 +1,97 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { WebhookEvent } from "@holdfast/sdk/protocol";
+import { Webhook } from "standardwebhooks";
+import { afterAll } from "vitest";
+
+export interface Received {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly body: string;
+  readonly events: readonly WebhookEvent[];
+  readonly headers: IncomingMessage["headers"];
+  /** Milliseconds, monotonic. */
+  readonly at: number;
+  endedAt: number | undefined;
+}
+
+export type Reply = number | ((request: IncomingMessage, response: ServerResponse, received: Received) => void);
+
+/** A receiver of webhooks that answers as it is told, and checks each signature with a verifier that is not ours. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Requests that could not be verified, with the reason. */
+  readonly refused: readonly string[];
+  /** What verifies from now on; several in a row have all to verify. */
+  secrets: readonly string[];
+  /** How the next requests are answered, then 204 again. */
+  answer(...replies: Reply[]): void;
+  /** How every request is answered from now on. */
+  always(reply: Reply): void;
+  /** The most requests that were open at once. */
+  readonly mostAtOnce: number;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  const refused: string[] = [];
+  const replies: Reply[] = [];
+  let usual: Reply = 204;
+  let [open, most] = [0, 0];
+
+  const server = createServer((request, response) => {
+    const at = performance.now();
+    most = Math.max(most, ++open);
+    const chunks: Buffer[] = [];
+    request.on("error", () => {});
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8");
+      const { data } = JSON.parse(body) as { data: WebhookEvent[] };
+      const one: Received = {
+        id: String(request.headers["webhook-id"]),
+        timestamp: Number(request.headers["webhook-timestamp"]),
+        body,
+        events: data,
+        headers: request.headers,
+        at,
+        endedAt: undefined,
+      };
+      for (const secret of receiver.secrets)
+        try {
+          new Webhook(secret).verify(body, request.headers as Record<string, string>);
+        } catch (error) {
+          refused.push(`${one.id}: ${String(error)}`);
+        }
+      received.push(one);
+      response.on("close", () => {
+        open--;
+        one.endedAt = performance.now();
+      });
+      const reply = replies.shift() ?? usual;
+      if (typeof reply === "number") response.writeHead(reply).end();
+      else reply(request, response, one);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+    received,
+    refused,
+    secrets: [],
+    answer: (...next) => void replies.push(...next),
+    always: (reply) => {
+      usual = reply;
+    },
+    get mostAtOnce() {
+      return most;
+    },
+  };
+  return receiver;
+}

@@ -1,0 +1,127 @@
+import type { Ending } from "../flows/deliver.ts";
+import type { Worker } from "./pruner.ts";
+
+/** What is known of somebody to be told: who, and when something is due; 0 for at once. */
+export interface Due<T> {
+  readonly key: string;
+  readonly world: number;
+  readonly inMs: number;
+  readonly what: T;
+}
+
+export interface DelivererOptions<T> {
+  /** Worlds that somebody is told of. */
+  worlds(): Promise<readonly number[]>;
+  /** Who of these worlds is behind. */
+  behind(worlds: readonly number[]): Promise<readonly Due<T>[]>;
+  /** Answers in how many milliseconds it goes on, where that is known. */
+  deliver(what: T, ending: Ending): Promise<number | undefined>;
+  failed(error: unknown): void;
+}
+
+/** Tells endpoints of the log: at once when it has grown, and again when they are due. */
+export interface Deliverer extends Worker {
+  /** A world's log has grown, or its endpoints changed. */
+  wake(world: number, isNew?: boolean): void;
+}
+
+/** What is committed at nearly the same time is told together. */
+const TOGETHER_MS = 5;
+/** The truth behind the wakes: whoever is behind is found that soon. */
+const POLL_MS = 1_000;
+/** A timer may be so much too early. */
+const TIMER_MS = 2;
+/** Requests in flight in this process. Those that hang wait longer and longer for their next one, and so make room. */
+const MOST_AT_ONCE = 200;
+/** How long a stop waits for answers. */
+const PATIENCE_MS = 3_000;
+
+export function startDeliverer<T>({ worlds, behind, deliver, failed }: DelivererOptions<T>): Deliverer {
+  const running = new Map<string, Promise<void>>();
+  /** Whose log grew while it was being told. */
+  const missed = new Set<string>();
+  const stopping = new AbortController();
+  const over = new AbortController();
+  const ending = { begun: stopping.signal, over: over.signal };
+  let told = new Set<number>();
+  let woken = new Set<number>();
+  let pollAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let timerAt = Number.POSITIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+
+  function soon(inMs: number): void {
+    const ms = Math.max(inMs, TIMER_MS);
+    const at = performance.now() + ms;
+    if (stopping.signal.aborted || at >= timerAt) return;
+    clearTimeout(timer);
+    timerAt = at;
+    timer = setTimeout(() => {
+      timerAt = Number.POSITIVE_INFINITY;
+      // Whoever looks now looks again when it is done.
+      if (!looking) looking = look().finally(() => (looking = undefined));
+      else soon(TOGETHER_MS);
+    }, ms).unref();
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const polls = performance.now() >= pollAt - TIMER_MS;
+      if (polls) {
+        pollAt = performance.now() + POLL_MS;
+        told = new Set(await worlds());
+      }
+      const asked = polls ? [...new Set([...told, ...woken])] : [...woken];
+      woken = new Set();
+      if (asked.length > 0)
+        for (const due of await behind(asked))
+          if (due.inMs > 0) pollIn(due.inMs);
+          else begin(due);
+    } catch (error) {
+      failed(error);
+    }
+    soon(pollAt - performance.now());
+  }
+
+  /** Something is due before the next poll: that one comes earlier. */
+  function pollIn(ms: number): void {
+    pollAt = Math.min(pollAt, performance.now() + ms);
+    soon(pollAt - performance.now());
+  }
+
+  function begin({ key, world, what }: Due<T>): void {
+    if (stopping.signal.aborted) return;
+    if (running.has(key)) return void missed.add(key);
+    if (running.size >= MOST_AT_ONCE) return;
+    const run = deliver(what, ending)
+      .then((inMs) => {
+        if (inMs !== undefined) pollIn(inMs);
+      }, failed)
+      .finally(() => {
+        running.delete(key);
+        if (missed.delete(key)) wake(world);
+        else if (running.size === MOST_AT_ONCE - 1) for (const one of told) wake(one);
+      });
+    running.set(key, run);
+  }
+
+  function wake(world: number, isNew = false): void {
+    if (isNew) told.add(world);
+    if (!told.has(world)) return;
+    woken.add(world);
+    soon(TOGETHER_MS);
+  }
+
+  soon(0);
+  return {
+    wake,
+    async stop() {
+      clearTimeout(timer);
+      stopping.abort();
+      const patience = setTimeout(() => over.abort(), PATIENCE_MS).unref();
+      await looking;
+      await Promise.all(running.values());
+      clearTimeout(patience);
+    },
+  };
+}
