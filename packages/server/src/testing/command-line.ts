@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { webhookLimits } from "@holdfast/sdk/protocol";
 import { type Command, CommanderError } from "commander";
 import { createProgram } from "../cli/program.ts";
 import { createPool } from "../db/pool.ts";
 import { dumpOrganization, restoreOrganization } from "../flows/dump.ts";
+import { createWebhookSender } from "../outbound/send-webhook.ts";
 import { ADMIN, type App } from "./app.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
@@ -54,6 +56,7 @@ export function commandLine({ url, keys, databaseUrl }: App, folder: string): Co
       out: write("out"),
       say: (line) => void write("err")(`${line}\n`),
       interrupted: () => interrupted.signal,
+      openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
       dump: (wanted, line) => dumpOrganization(pool, wanted, line),
       restore: (lines, options) => restoreOrganization(pool, lines, options),
     });

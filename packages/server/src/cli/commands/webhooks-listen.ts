@@ -3,10 +3,10 @@ import { type List, type LogEntry, limits, type SchemaRead, webhookLimits } from
 import type { Command } from "commander";
 import { AskError, ask, type Target } from "../ask.ts";
 import { headOf } from "../head.ts";
-import { deliver } from "../listen/deliver.ts";
 import { forward, type Page } from "../listen/forward.ts";
-import { deliveryJson, deliveryLine } from "../listen/lines.ts";
-import { keyOf, newSecret } from "../listen/sign.ts";
+import { sentJson, sentLine } from "../listen/lines.ts";
+import { sendBatch } from "../listen/send-batch.ts";
+import { checkedSecret, newSecret } from "../listen/signing-secret.ts";
 import { modelNames } from "../model-names.ts";
 import { secretKeyTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
@@ -23,7 +23,7 @@ interface Options extends CommonOptions {
 }
 
 /** `webhooks listen`. */
-export function addListen(webhooks: Command, { env, out, say, interrupted }: Terminal): void {
+export function addListen(webhooks: Command, { env, out, say, interrupted, openSender }: Terminal): void {
   webhooks
     .command("listen")
     .description("deliver the log to a handler on this machine, signed, without an endpoint, until interrupted")
@@ -37,8 +37,7 @@ export function addListen(webhooks: Command, { env, out, say, interrupted }: Ter
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const address = addressOf(options.forward);
-      const secret = options.secret ?? newSecret();
-      const key = keyOf(secret);
+      const secret = options.secret === undefined ? newSecret() : checkedSecret(options.secret);
       const asked = options.from === undefined ? undefined : wholeNumber("--from", options.from);
       const target = secretKeyTarget(options, env);
       const models = await declared(target, options.events);
@@ -53,22 +52,18 @@ export function addListen(webhooks: Command, { env, out, say, interrupted }: Ter
         out(`Signing secret: ${secret}\n`);
         say(`${models?.join(", ") ?? "All models"} behind position ${from} → ${address}. Ctrl-C ends it.`);
       }
+      const { send, close } = openSender();
       const position = await forward(from, {
         signal,
         read: (after) => readPage(target, after, models, logId, signal),
         isPassing: (error) => error instanceof AskError && error.isPassing,
-        send: (batch) => deliver(batch, { address, key, signal }),
+        send: (batch) => sendBatch(batch, { url: address, secret, signal, send }),
         pause: (ms) => pause(ms, undefined, { signal }),
         unread: (error, againMs) => say(`${(error as Error).message} Again in ${againMs / 1_000} s.`),
         readAgain: () => say("The server answers again."),
-        sent(batch, outcome, attempt, againMs) {
-          const at = new Date().toISOString();
-          const line = options.json
-            ? deliveryJson(at, batch, outcome, attempt)
-            : deliveryLine(at, batch, outcome, againMs);
-          out(`${line}\n`);
-        },
-      });
+        sent: (batch, sent, attempt, againMs) =>
+          out(`${options.json ? sentJson(batch, sent, attempt) : sentLine(batch, sent, againMs)}\n`),
+      }).finally(close);
       say(`Stopped behind position ${position}: --from ${position} goes on from there.`);
     });
 }

@@ -1,58 +1,27 @@
-import { type LogEntry, type WebhookEvent, webhookLimits } from "@holdfast/sdk/protocol";
+import { type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
+import { type Batch, cutBatch } from "../../rules/webhook-batch.ts";
+import { type EventText, eventText } from "../../rules/webhook-event.ts";
 
-/** What one delivery carries. */
-export interface Batch {
-  /** Positions of the first and the last event. */
-  readonly from: number;
-  readonly to: number;
+/** What one request carries, and the types of its events. */
+export interface TypedBatch extends Batch {
   readonly types: readonly string[];
-  readonly body: string;
 }
 
-export interface Limits {
-  readonly batchEvents: number;
-  readonly batchBytes: number;
-}
-
-/** A change of the log as a receiver is told of it. */
-export const eventOf = ({ model, verb, id, data, syncId, createdAt }: LogEntry): WebhookEvent => ({
-  type: `${model.toLowerCase()}.${verb}`,
-  model,
-  objectId: id,
-  data,
-  syncId,
-  id: String(syncId),
-  createdAt,
-});
-
-/** Changes in their order, cut where the next one would make a batch too large; one that is too large alone goes alone. */
-export function batchesOf(
-  entries: readonly LogEntry[],
-  { batchEvents, batchBytes }: Limits = webhookLimits,
-): readonly Batch[] {
-  const cut: { readonly event: WebhookEvent; readonly text: string }[][] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    const event = eventOf(entry);
-    const text = JSON.stringify(event);
-    // With the comma, or the bracket, behind it.
-    const more = Buffer.byteLength(text) + 1;
-    const last = cut.at(-1);
-    if (last && last.length < batchEvents && bytes + more <= batchBytes) last.push({ event, text });
-    else {
-      cut.push([{ event, text }]);
-      bytes = FRAME_BYTES - 1;
-    }
-    bytes += more;
+/** Changes as the log tells them, cut as the server cuts what an endpoint is told. */
+export function batchesOf(entries: readonly LogEntry[]): readonly TypedBatch[] {
+  const events = entries.map(toldOf);
+  const batches: TypedBatch[] = [];
+  for (let done = 0; ; ) {
+    const batch = cutBatch(events.slice(done), webhookLimits.batchEvents);
+    if (!batch) return batches;
+    const own = entries.slice(done, done + batch.events.length);
+    batches.push({ ...batch, types: own.map(({ model, verb }) => `${model.toLowerCase()}.${verb}`) });
+    done += own.length;
   }
-  return cut.map((batch) => ({
-    from: batch[0]?.event.syncId ?? 0,
-    to: batch.at(-1)?.event.syncId ?? 0,
-    types: batch.map(({ event }) => event.type),
-    body: `${OPEN}${batch.map(({ text }) => text).join(",")}${CLOSE}`,
-  }));
 }
 
-const OPEN = '{"data":[';
-const CLOSE = "]}";
-const FRAME_BYTES = OPEN.length + CLOSE.length;
+function toldOf(entry: LogEntry): EventText {
+  const { syncId, model, data } = entry;
+  const text = eventText(entry, model, data && JSON.stringify(data));
+  return { syncId, model: model.toLowerCase(), text, bytes: Buffer.byteLength(text) };
+}

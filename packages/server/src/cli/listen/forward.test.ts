@@ -1,17 +1,22 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import type { Batch } from "./batches.ts";
-import type { Outcome } from "./deliver.ts";
 import { forward, type Page, type Ports } from "./forward.ts";
+import type { Sent } from "./send-batch.ts";
 
 const entries = (from: number, to: number): LogEntry[] =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ syncId: from + i, model: "a", verb: "created" }) as LogEntry);
-const taken: Outcome = { webhookId: "m", taken: true, status: 200, ms: 1 };
-const failed: Outcome = { ...taken, taken: false, status: 500 };
+const taken: Sent = {
+  webhookId: "m",
+  outcome: { kind: "succeeded", status: 200 },
+  response: "",
+  startedAt: "",
+  durationMs: 1,
+};
+const failed: Sent = { ...taken, outcome: { kind: "failed", code: "unexpected_status", message: "", status: 500 } };
 const away = new Error("away");
 
 /** A log in pages, and a handler and a server that answer as they are told; what is done is written down. */
-function world(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>, outcomes: Outcome[] = []) {
+function world(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>, outcomes: Sent[] = []) {
   const told: string[] = [];
   const controller = new AbortController();
   let under = 0;
@@ -27,7 +32,7 @@ function world(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>,
       return page as Page;
     },
     isPassing: (error) => error === away,
-    async send({ from, to }: Batch) {
+    async send({ from, to }) {
       under += 1;
       expect(under).toBe(1);
       await new Promise((resolve) => setImmediate(resolve));
@@ -62,7 +67,7 @@ test("[W61] the log goes out in order, one request at a time, and the position m
 });
 
 test("[W61] a batch that is not taken comes again as it is after 1, 2, 4 … 30 s, and what is behind it waits", async () => {
-  const { told, ports } = world({ 0: { entries: entries(1, 101), examined: 101 } }, Array<Outcome>(8).fill(failed));
+  const { told, ports } = world({ 0: { entries: entries(1, 101), examined: 101 } }, Array<Sent>(8).fill(failed));
   expect(await forward(0, ports)).toBe(101);
   const waits = told.filter((line) => line.startsWith("pause"));
   expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30].map((seconds) => `pause ${seconds * 1_000}`));

@@ -1,7 +1,7 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import { type Batch, batchesOf } from "./batches.ts";
-import type { Outcome } from "./deliver.ts";
+import { batchesOf, type TypedBatch } from "./batches.ts";
 import { retryDelayMs } from "./retry-delay.ts";
+import type { Sent } from "./send-batch.ts";
 
 export interface Page {
   readonly entries: readonly LogEntry[];
@@ -16,13 +16,13 @@ export interface Ports {
   read(after: number): Promise<Page>;
   /** Whether what stopped a read may pass. */
   isPassing(error: unknown): boolean;
-  send(batch: Batch): Promise<Outcome>;
+  send(batch: TypedBatch): Promise<Sent>;
   pause(ms: number): Promise<unknown>;
   /** The server does not answer; asked again after so long. */
   unread(error: unknown, againMs: number): void;
   readAgain(): void;
   /** One request was made; again after so long, where it was not taken. */
-  sent(batch: Batch, outcome: Outcome, attempt: number, againMs: number | undefined): void;
+  sent(batch: TypedBatch, sent: Sent, attempt: number, againMs: number | undefined): void;
 }
 
 /**
@@ -61,11 +61,11 @@ async function readSteadily(after: number, ports: Ports): Promise<Page> {
   }
 }
 
-async function sendSteadily(batch: Batch, ports: Ports): Promise<void> {
+async function sendSteadily(batch: TypedBatch, ports: Ports): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const outcome = await ports.send(batch);
-    const againMs = outcome.taken ? undefined : retryDelayMs(attempt);
-    ports.sent(batch, outcome, attempt, againMs);
+    const sent = await ports.send(batch);
+    const againMs = sent.outcome.kind === "succeeded" ? undefined : retryDelayMs(attempt);
+    ports.sent(batch, sent, attempt, againMs);
     if (againMs === undefined) return;
     await ports.pause(againMs);
   }

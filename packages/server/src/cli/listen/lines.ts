@@ -1,40 +1,46 @@
-import type { Batch } from "./batches.ts";
-import type { Outcome } from "./deliver.ts";
+import type { TypedBatch } from "./batches.ts";
+import type { Sent } from "./send-batch.ts";
 
 /** `2026-01-02T03:04:05.678Z  41-43  3 events (slide.created ×2, slide.updated)  200  12 ms` */
-export function deliveryLine(at: string, { from, to, types }: Batch, outcome: Outcome, againMs?: number): string {
-  const { status, fault, ms } = outcome;
-  const words = [status === null ? undefined : String(status), fault && brief(fault.message)].filter(Boolean).join(" ");
+export function sentLine(batch: TypedBatch, sent: Sent, againMs?: number): string {
+  const { from, to, types } = batch;
   const parts = [
-    at,
+    sent.startedAt,
     from === to ? String(from) : `${from}-${to}`,
     `${types.length} ${types.length === 1 ? "event" : "events"} (${countsOf(types)})`,
-    words,
-    `${ms} ms`,
+    wordsOf(sent),
+    `${sent.durationMs} ms`,
     ...(againMs === undefined ? [] : [`again in ${againMs / 1_000} s`]),
   ];
   return parts.join("  ");
 }
 
-/** One request as a line of JSON. */
-export const deliveryJson = (
-  at: string,
-  { from, to, types }: Batch,
-  { webhookId, status, fault, ms }: Outcome,
-  attempt: number,
-): string =>
-  JSON.stringify({
+/** The same as JSON, its keys those of the server's attempts. */
+export function sentJson({ from, to, types }: TypedBatch, sent: Sent, attempt: number): string {
+  const { webhookId, outcome, response, startedAt, durationMs } = sent;
+  return JSON.stringify({
     object: "webhook_delivery",
-    at,
     webhookId,
     from,
     to,
     events: types.length,
     attempt,
-    status,
-    error: fault ?? null,
-    durationMs: ms,
+    outcome: outcome.kind,
+    status: outcome.kind === "unknown" ? null : outcome.status,
+    error: outcome.kind === "succeeded" ? null : { code: outcome.code, message: outcome.message },
+    response,
+    startedAt,
+    durationMs,
   });
+}
+
+/** The status and what the handler says, or why there was no answer. */
+function wordsOf({ outcome, response }: Sent): string {
+  if (outcome.kind === "succeeded") return String(outcome.status);
+  if (outcome.kind === "unknown" || outcome.status === null) return outcome.message;
+  const said = outcome.code === "redirected" ? outcome.message : brief(response ?? "");
+  return said === "" ? String(outcome.status) : `${outcome.status} ${said}`;
+}
 
 /** Up to three types, the most frequent first. */
 function countsOf(types: readonly string[]): string {
@@ -48,6 +54,6 @@ function countsOf(types: readonly string[]): string {
 /** The first line, and not all of a long one. Control characters are not for terminals. */
 function brief(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out.
-  const line = (text.split(/[\r\n]/)[0] ?? "").replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
+  const line = (text.trim().split(/[\r\n]/)[0] ?? "").replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
   return line.length > 160 ? `${line.slice(0, 160)}…` : line;
 }
