@@ -42,6 +42,8 @@ export async function runSuite(
       results.set(chapter, await runChapter(place, chapter, heard));
   };
   const together = chapters.filter(({ alone }) => !alone);
+  // Those that mostly wait go first: the others have the machine meanwhile.
+  together.sort((a, b) => (b.together ?? 1) - (a.together ?? 1));
   await Promise.all(Array.from({ length: jobs }, () => runAll(together)));
   await runAll(chapters.filter(({ alone }) => alone));
   return chapters.flatMap((chapter) => results.get(chapter) ?? []);
