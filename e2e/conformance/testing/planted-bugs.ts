@@ -265,9 +265,9 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: `${server}/outbound/webhook-signature.ts`,
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
-        find: "`${id}.${timestamp}.${body}`",
+        find: "`${id}.${timestamp}.`",
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
-        replace: "`${timestamp}.${id}.${body}`",
+        replace: "`${timestamp}.${id}.`",
       },
     ],
   },

@@ -7,7 +7,7 @@ import { isPublicAddress } from "./public-address.ts";
 export class BlockedAddressError extends Error {
   readonly code = "blocked_address";
   constructor(host: string) {
-    super(`${host} is not a public address.`);
+    super(`${host} is not a public https address.`);
   }
 }
 
@@ -34,8 +34,10 @@ export function guardedConnector({ connectMs, allowPrivate, lookup = systemLooku
   const connect = buildConnector({ timeout: connectMs, lookup: publicOnly(lookup) });
   return (options: buildConnector.Options, callback: buildConnector.Callback): void => {
     const host = options.hostname.replace(/^\[|\]$/g, "");
+    // Registered while that was allowed.
+    if (options.protocol !== "https:") callback(new BlockedAddressError(`http://${host}`), null);
     // An address is connected to without being looked up.
-    if (isIP(host) !== 0 && !isPublicAddress(host)) callback(new BlockedAddressError(host), null);
+    else if (isIP(host) !== 0 && !isPublicAddress(host)) callback(new BlockedAddressError(host), null);
     else connect(options, callback);
   };
 }

@@ -3,7 +3,11 @@ import { expect, test } from "vitest";
 import { signWebhook } from "./webhook-signature.ts";
 
 test("[W7] the scheme's published example comes out as published", () => {
-  const signed = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
+  const signed = {
+    id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+    timestamp: 1_614_265_330,
+    body: Buffer.from('{"test": 2432232314}'),
+  };
   expect(signWebhook(["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"], signed)).toBe(
     "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
   );
@@ -16,7 +20,7 @@ test("[W7] somebody else's verifier takes what is signed, with each of the secre
   const headers = {
     "webhook-id": "msg_1",
     "webhook-timestamp": String(timestamp),
-    "webhook-signature": signWebhook([newer ?? "", older ?? ""], { id: "msg_1", timestamp, body }),
+    "webhook-signature": signWebhook([newer ?? "", older ?? ""], { id: "msg_1", timestamp, body: Buffer.from(body) }),
   };
   for (const secret of [newer, older])
     expect(new Webhook(secret ?? "").verify(body, headers)).toEqual(JSON.parse(body));

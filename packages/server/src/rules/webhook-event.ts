@@ -8,12 +8,10 @@ export interface EventText {
   /** In lower case. */
   readonly model: string;
   readonly text: string;
-  /** Of the text in UTF-8. */
-  readonly bytes: number;
 }
 
 /** What an endpoint is told of an entry, its keys in the protocol's order; undefined when its model is no longer declared. */
-export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): Omit<EventText, "bytes"> | undefined {
+export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): EventText | undefined {
   const shown = presentEntry(entry, declared);
   if (!declared || !shown) return undefined;
   return { syncId: entry.syncId, model: entry.model, text: eventText(entry, declared.name, shown.data) };
@@ -41,5 +39,5 @@ export function testEvent(endpoint: string, cursor: number, now: number): EventT
     id: String(cursor),
     createdAt: new Date(now).toISOString(),
   });
-  return { syncId: cursor, model: "webhook_endpoint", text, bytes: text.length };
+  return { syncId: cursor, model: "webhook_endpoint", text };
 }

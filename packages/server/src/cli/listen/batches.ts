@@ -1,27 +1,31 @@
 import { type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
-import { type Batch, cutBatch } from "../../rules/webhook-batch.ts";
-import { type EventText, eventText } from "../../rules/webhook-event.ts";
+import { type Batch, cutBatch, type SizedEvent } from "../../rules/webhook-batch.ts";
+import { eventText } from "../../rules/webhook-event.ts";
 
-/** What one request carries, and the types of its events. */
-export interface TypedBatch extends Batch {
-  readonly types: readonly string[];
+/** A change as a receiver is told of it. */
+export interface ToldEvent extends SizedEvent {
+  /** `slide.updated` */
+  readonly type: string;
+  /** JSON. */
+  readonly text: string;
 }
 
 /** Changes as the log tells them, cut as the server cuts what an endpoint is told. */
-export function batchesOf(entries: readonly LogEntry[]): readonly TypedBatch[] {
-  const events = entries.map(toldOf);
-  const batches: TypedBatch[] = [];
-  for (let done = 0; ; ) {
-    const batch = cutBatch(events.slice(done), webhookLimits.batchEvents);
+export function batchesOf(entries: readonly LogEntry[]): readonly Batch<ToldEvent>[] {
+  const batches: Batch<ToldEvent>[] = [];
+  for (let rest = entries.map(toldOf); ; ) {
+    const batch = cutBatch(rest, webhookLimits.batchEvents);
     if (!batch) return batches;
-    const own = entries.slice(done, done + batch.events.length);
-    batches.push({ ...batch, types: own.map(({ model, verb }) => `${model.toLowerCase()}.${verb}`) });
-    done += own.length;
+    batches.push(batch);
+    rest = rest.slice(batch.events.length);
   }
 }
 
-function toldOf(entry: LogEntry): EventText {
-  const { syncId, model, data } = entry;
+export const bodyOf = ({ events }: Batch<ToldEvent>): Buffer =>
+  Buffer.from(`{"data":[${events.map(({ text }) => text).join()}]}`);
+
+function toldOf(entry: LogEntry): ToldEvent {
+  const { syncId, model, verb, data } = entry;
   const text = eventText(entry, model, data && JSON.stringify(data));
-  return { syncId, model: model.toLowerCase(), text, bytes: Buffer.byteLength(text) };
+  return { syncId, type: `${model.toLowerCase()}.${verb}`, text, bytes: Buffer.byteLength(text) };
 }

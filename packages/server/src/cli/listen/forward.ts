@@ -1,5 +1,6 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import { batchesOf, type TypedBatch } from "./batches.ts";
+import type { Batch } from "../../rules/webhook-batch.ts";
+import { batchesOf, type ToldEvent } from "./batches.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { Sent } from "./send-batch.ts";
 
@@ -16,13 +17,13 @@ export interface Ports {
   read(after: number): Promise<Page>;
   /** Whether what stopped a read may pass. */
   isPassing(error: unknown): boolean;
-  send(batch: TypedBatch): Promise<Sent>;
+  send(batch: Batch<ToldEvent>): Promise<Sent>;
   pause(ms: number): Promise<unknown>;
   /** The server does not answer; asked again after so long. */
   unread(error: unknown, againMs: number): void;
   readAgain(): void;
   /** One request was made; again after so long, where it was not taken. */
-  sent(batch: TypedBatch, sent: Sent, attempt: number, againMs: number | undefined): void;
+  sent(batch: Batch<ToldEvent>, sent: Sent, attempt: number, againMs: number | undefined): void;
 }
 
 /**
@@ -61,7 +62,7 @@ async function readSteadily(after: number, ports: Ports): Promise<Page> {
   }
 }
 
-async function sendSteadily(batch: TypedBatch, ports: Ports): Promise<void> {
+async function sendSteadily(batch: Batch<ToldEvent>, ports: Ports): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const sent = await ports.send(batch);
     const againMs = sent.outcome.kind === "succeeded" ? undefined : retryDelayMs(attempt);

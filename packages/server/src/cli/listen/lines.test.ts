@@ -2,7 +2,11 @@ import { expect, test } from "vitest";
 import type { Outcome } from "../../rules/delivery.ts";
 import { sentJson, sentLine } from "./lines.ts";
 
-const batch = (...types: string[]) => ({ from: 41, to: 40 + types.length, types, events: [] });
+const batch = (...types: string[]) => ({
+  from: 41,
+  to: 40 + types.length,
+  events: types.map((type, i) => ({ syncId: 41 + i, type, text: "{}", bytes: 2 })),
+});
 const AT = "2026-01-02T03:04:05.678Z";
 const sent = (outcome: Outcome, response: string | null = "") => ({
   webhookId: "msg_local_1_41_43",

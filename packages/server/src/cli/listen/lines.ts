@@ -1,13 +1,14 @@
-import type { TypedBatch } from "./batches.ts";
+import type { Batch } from "../../rules/webhook-batch.ts";
+import type { ToldEvent } from "./batches.ts";
 import type { Sent } from "./send-batch.ts";
 
 /** `2026-01-02T03:04:05.678Z  41-43  3 events (slide.created ×2, slide.updated)  200  12 ms` */
-export function sentLine(batch: TypedBatch, sent: Sent, againMs?: number): string {
-  const { from, to, types } = batch;
+export function sentLine(batch: Batch<ToldEvent>, sent: Sent, againMs?: number): string {
+  const { from, to, events } = batch;
   const parts = [
     sent.startedAt,
     from === to ? String(from) : `${from}-${to}`,
-    `${types.length} ${types.length === 1 ? "event" : "events"} (${countsOf(types)})`,
+    `${events.length} ${events.length === 1 ? "event" : "events"} (${countsOf(events)})`,
     wordsOf(sent),
     `${sent.durationMs} ms`,
     ...(againMs === undefined ? [] : [`again in ${againMs / 1_000} s`]),
@@ -16,14 +17,14 @@ export function sentLine(batch: TypedBatch, sent: Sent, againMs?: number): strin
 }
 
 /** The same as JSON, its keys those of the server's attempts. */
-export function sentJson({ from, to, types }: TypedBatch, sent: Sent, attempt: number): string {
+export function sentJson({ from, to, events }: Batch<ToldEvent>, sent: Sent, attempt: number): string {
   const { webhookId, outcome, response, startedAt, durationMs } = sent;
   return JSON.stringify({
     object: "webhook_delivery",
     webhookId,
     from,
     to,
-    events: types.length,
+    events: events.length,
     attempt,
     outcome: outcome.kind,
     status: outcome.kind === "unknown" ? null : outcome.status,
@@ -43,9 +44,9 @@ function wordsOf({ outcome, response }: Sent): string {
 }
 
 /** Up to three types, the most frequent first. */
-function countsOf(types: readonly string[]): string {
+function countsOf(events: readonly ToldEvent[]): string {
   const counts = new Map<string, number>();
-  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  for (const { type } of events) counts.set(type, (counts.get(type) ?? 0) + 1);
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   const shown = sorted.slice(0, 3).map(([type, count]) => (count === 1 ? type : `${type} ×${count}`));
   return [...shown, ...(sorted.length > 3 ? [`${sorted.length - 3} other types`] : [])].join(", ");
