@@ -14,11 +14,18 @@ export interface EventText {
 export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): EventText | undefined {
   const shown = presentEntry(entry, declared);
   if (!declared || !shown) return undefined;
-  const { name } = declared;
-  const { syncId, model, id, verb, createdAt } = entry;
-  const head = JSON.stringify({ type: `${model}.${verb}`, model: name, objectId: id });
+  return { syncId: entry.syncId, model: entry.model, text: eventText(entry, declared.name, shown.data) };
+}
+
+/** The event of a change; the row is JSON text already. */
+export function eventText(
+  { syncId, id, verb, createdAt }: Pick<StoredEntry, "syncId" | "id" | "verb" | "createdAt">,
+  model: string,
+  data: string | null,
+): string {
+  const head = JSON.stringify({ type: `${model.toLowerCase()}.${verb}`, model, objectId: id });
   const tail = JSON.stringify({ syncId, id: String(syncId), createdAt });
-  return { syncId, model, text: `${head.slice(0, -1)},"data":${shown.data ?? "null"},${tail.slice(1)}` };
+  return `${head.slice(0, -1)},"data":${data ?? "null"},${tail.slice(1)}`;
 }
 
 /** Sent when the owner asks for it: at a position that the endpoint was told of before, so that whoever knows it stores nothing. */
