@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { playwright } from "@vitest/browser-playwright";
 import { defaultClientConditions, defaultServerConditions } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
@@ -20,6 +21,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, "**/dist/**"],
     // Nobody may lean on the state of a spy that another test left behind.
     restoreMocks: true,
+    // Most of the time a test waits for a process, a database or a browser: on two cores one worker would leave both idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         extends: true,

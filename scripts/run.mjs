@@ -18,7 +18,7 @@ const jobs = {
   verify: { says: "the same without installing", run: verify, installs: false },
   e2e: { says: "the end-to-end tests; further words go to Playwright", run: endToEnd },
   holdfast: {
-    says: "looks after a server: schema, keys, organisations, log, dump and restore",
+    says: "looks after a server: schema, keys, organisations, log, webhooks, dump and restore",
     program: "packages/server/src/cli.ts",
   },
   bench: { says: "measures throughput on this machine", program: "e2e/bench/main.ts" },

@@ -9,6 +9,10 @@ const bundles: Record<string, BundleRequest & { budget: Budget }> = {
     // Later: the database, and claims and presence.
     budget: { bytes: 26 * 1024, laterBytes: 42 * 1024, never: ["typebox"], later: ["dexie"] },
   },
+  "@holdfast/sdk/webhooks": {
+    entry: "packages/sdk/src/webhooks/index.ts",
+    budget: { bytes: 5 * 1024, never: ["typebox"] },
+  },
   "@holdfast/react": {
     entry: "packages/react/src/index.ts",
     external: ["react", "@holdfast/sdk"],
@@ -18,7 +22,7 @@ const bundles: Record<string, BundleRequest & { budget: Budget }> = {
 
 const complaints: string[] = [];
 const row = (...cells: string[]) =>
-  console.error(`size: ${cells.map((cell, at) => cell.padEnd(at === 0 ? 18 : 10)).join("")}`);
+  console.error(`size: ${cells.map((cell, at) => cell.padEnd(at === 0 ? 24 : 10)).join("")}`);
 row("", "at once", "allowed", "later", "packages");
 for (const [name, { budget, ...request }] of Object.entries(bundles)) {
   const size = await measureBundle(request);

@@ -5,10 +5,15 @@ import { parseArgs } from "node:util";
 import { createServer, type ViteDevServer } from "vite";
 import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
 import { freePort } from "./dev/free-port.ts";
+import { mirrorPlugin } from "./dev/mirror-plugin.ts";
 import { dataDirectory, demoFolder, importProgram, nodeWords, sampleFile } from "./dev/project.ts";
+import { type RunningMirror, runMirror } from "./dev/run-mirror.ts";
 import { type RunningServer, runServer } from "./dev/run-server.ts";
 
-const help = `Starts the demo: a server, a slide board, and an agent that imports a sample deck.
+/** Nobody who watches a demo wants to wait the usual 27 hours until the server gives up. */
+const DEMO_SCHEDULE = "0,2000,5000,10000,15000,30000,60000,60000";
+
+const help = `Starts the demo: a server, a slide board, an agent that imports a sample deck, and a mirror fed by webhooks.
 
   npm start [-- --no-import]
 
@@ -17,6 +22,8 @@ const help = `Starts the demo: a server, a slide board, and an agent that import
   DEMO_PORT     where the page listens (default 5173, or the next free port)
   HOLDFAST_DATA_DIR
                 where everything is kept (default .holdfast); a second start finds it again
+  HOLDFAST_WEBHOOK_SCHEDULE
+                the waits before the eight attempts to reach the mirror, in ms (default ${DEMO_SCHEDULE})
 `;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -24,6 +31,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 let server: RunningServer | undefined;
 let page: ViteDevServer | undefined;
 let agent: ChildProcess | undefined;
+let mirror: RunningMirror | undefined;
 let isStopping = false;
 
 async function start(): Promise<void> {
@@ -33,7 +41,12 @@ async function start(): Promise<void> {
   if (running) throw new Error(`The demo already runs at ${running} on this data (${dataDirectory()}).`);
 
   say("Starting the server …");
-  server = await runServer(await freePort("PORT", 8787));
+  const schedule = process.env.HOLDFAST_WEBHOOK_SCHEDULE || DEMO_SCHEDULE;
+  server = await runServer(await freePort("PORT", 8787), {
+    HOLDFAST_WEBHOOK_SCHEDULE: schedule,
+    // The mirror listens on this machine, without TLS.
+    HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "1",
+  });
   server.onEnd((why) => {
     if (!isStopping) void stop(1, why);
   });
@@ -43,11 +56,13 @@ async function start(): Promise<void> {
   // At once: whoever opens the page sees the deck grow, or finds it there.
   if (!values["no-import"]) agent = startAgent();
 
+  mirror = runMirror();
   page = await createServer({
     root: demoFolder,
     configFile: `${demoFolder}/vite.config.ts`,
     logLevel: "warn",
     cacheDir: join(dataDirectory(), "vite"),
+    plugins: [mirrorPlugin(mirror, schedule.split(",").map(Number))],
     // The page is shown, not worked on: one that reloads by itself under somebody's hands would look broken.
     server: { hmr: false, watch: null, port: await freePort("DEMO_PORT", 5173) },
   });
@@ -92,6 +107,7 @@ async function stop(code: number, why?: string): Promise<void> {
   if (why) process.stderr.write(`${why}\n`);
   agent?.kill("SIGTERM");
   await page?.close();
+  await mirror?.stop();
   await server?.stop();
   await changeDemoFile(({ pid: _, ...file }) => file).catch(() => {});
   process.exit(code);

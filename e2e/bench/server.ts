@@ -29,6 +29,7 @@ const server = await startServer({
   port: 0,
   laneCommits: plan.laneCommits,
   limits,
+  webhooks: { allowPrivate: true },
 });
 const made = plan.tokens
   ? { tokens: plan.tokens, organizations: [] }

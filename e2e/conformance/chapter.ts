@@ -5,6 +5,8 @@ export interface Chapter {
   readonly title: string;
   /** True: its cases disturb others, so no other chapter runs meanwhile. */
   readonly alone?: boolean;
+  /** So many of its cases run side by side: for cases that mostly wait. */
+  readonly together?: number;
   readonly cases: readonly Case[];
 }
 

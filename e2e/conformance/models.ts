@@ -25,6 +25,10 @@ export const NOTE = "ConfNote";
 export const WHOLE = "ConfWhole";
 /** Has required fields and a default. */
 export const STRICT = "ConfStrict";
+/** Written by the cases on webhooks only, so that receivers get little that is not for them. */
+export const HOOK = "ConfHook";
+/** Written by nobody: endpoints that are to stay silent subscribe to it. */
+export const QUIET = "ConfQuiet";
 export const FAVORITE = "favorite";
 
 export const ownModels: Models = {
@@ -52,6 +56,16 @@ export const ownModels: Models = {
       note: { type: "string", nullable: true },
     },
   },
+  [HOOK]: {
+    fields: {
+      deckId: { type: "string" },
+      title: { type: "string" },
+      order: { type: "number", default: 0 },
+      extra: { type: "json", nullable: true },
+    },
+    groups: [{ kind: "confdeck", from: "deckId" }],
+  },
+  [QUIET]: { fields: { title: { type: "string" } } },
 };
 
 /** Added only where a world has no `favorite` yet. */

@@ -2,7 +2,7 @@ import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { describe, expect, test } from "vitest";
 import { startPatched } from "./testing/patched-server.ts";
-import { type Edit, plantedBugs } from "./testing/planted-bugs.ts";
+import { type PlantedBug, plantedBugs } from "./testing/planted-bugs.ts";
 import { failureOf, runChapters, titleOf } from "./testing/run-chapters.ts";
 import { waiting } from "./testing/waiting.ts";
 
@@ -10,7 +10,11 @@ const databases: string[] = [];
 for (let i = 0; i <= plantedBugs.length; i++) databases.push((await freshDatabase()).url);
 
 /** What the suite finds wrong with a server of these sources, but for what is known to be missing. */
-async function faultsOf(edits: readonly Edit[], databaseUrl: string, chapters: readonly string[], only?: string) {
+async function faultsOf(
+  { edits = [], env = {}, only }: Partial<PlantedBug>,
+  databaseUrl: string,
+  chapters: readonly string[],
+) {
   const [key, adminToken] = [newSecretToken(true), "admin_token_of_a_planted_server"];
   const server = await startPatched(edits, {
     DATABASE_URL: databaseUrl,
@@ -18,6 +22,8 @@ async function faultsOf(edits: readonly Edit[], databaseUrl: string, chapters: r
     HOLDFAST_MASTER_KEY: newMasterKey(),
     HOLDFAST_ADMIN_TOKEN: adminToken,
     HOLDFAST_LOG_LEVEL: "silent",
+    HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "1",
+    ...env,
   });
   try {
     const results = await runChapters({ url: server.url, key, adminToken }, { chapters, only });
@@ -30,14 +36,14 @@ async function faultsOf(edits: readonly Edit[], databaseUrl: string, chapters: r
 }
 
 describe.concurrent("[X2] a planted bug is found in its chapter", () => {
-  for (const [i, { name, edits, chapter, only }] of plantedBugs.entries())
-    test(`${chapter}: ${name}`, { timeout: 180_000 }, async () => {
-      const faults = await faultsOf(edits, databases[i + 1] as string, [chapter], only);
+  for (const [i, bug] of plantedBugs.entries())
+    test(`${bug.chapter}: ${bug.name}`, { timeout: 180_000 }, async () => {
+      const faults = await faultsOf(bug, databases[i + 1] as string, [bug.chapter]);
       expect(faults.length).toBeGreaterThan(0);
     });
 
   test("and without a bug there is nothing to find", { timeout: 180_000 }, async () => {
     const chapters = [...new Set(plantedBugs.filter(({ only }) => only === undefined).map(({ chapter }) => chapter))];
-    expect((await faultsOf([], databases[0] as string, chapters)).map(failureOf)).toEqual([]);
+    expect((await faultsOf({}, databases[0] as string, chapters)).map(failureOf)).toEqual([]);
   });
 });

@@ -76,11 +76,12 @@ const requestReport = ({ request: { method, path, headers, body } }: Answer) => 
 const cut = (text: string): string =>
   text.length > MOST ? `${text.slice(0, MOST)}… (${text.length} characters)` : text;
 
-/** Every token, given or minted, becomes its prefix and its last four characters. */
+/** Every token, given or minted, becomes its prefix and its last four characters; of a signing secret the prefix is left. */
 const hide = (text: string, secrets: readonly string[]): string =>
   secrets
     .reduce((all, secret) => all.replaceAll(secret, `${secret.slice(0, 3)}…`), text)
-    .replace(/\b(sk_live_|sk_test_|rk_|ek_)[0-9A-Za-z]{28,32}([0-9A-Za-z]{4})\b/g, "$1…$2");
+    .replace(/\b(sk_live_|sk_test_|rk_|ek_)[0-9A-Za-z]{28,32}([0-9A-Za-z]{4})\b/g, "$1…$2")
+    .replace(/whsec_[0-9A-Za-z+/]{16,}={0,2}/g, "whsec_…");
 
 const MARKS: Readonly<Record<Outcome, string>> = { passed: "✓", failed: "✗", not_applicable: "–" };
 

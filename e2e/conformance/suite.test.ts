@@ -113,8 +113,23 @@ test("chapters that disturb others run alone and last, and the report keeps thei
   expect(together[0]).toEqual(["b", "c"]);
 });
 
+test("cases of a chapter that says so run side by side, never more than it says, and keep their order", async () => {
+  let [running, most] = [0, 0];
+  const cases = [30, 20, 10, 5, 1].map((ms) =>
+    check(`waits ${ms} ms`, async (t) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      running -= 1;
+      t.that(true, "");
+    }),
+  );
+  const results = await runSuite(place(answer(200, {})), [{ name: "a", title: "A", together: 3, cases }]);
+  expect(most).toBe(3);
+  expect(results.map(({ says }) => says)).toEqual(cases.map(({ says }) => says));
+});
+
 test("[X4] the report has the sentence, the request, the answer and what was expected, and no token", async () => {
-  const leaky = answer(409, { code: "x", token: `rk_${"r".repeat(36)}` });
+  const leaky = answer(409, { code: "x", token: `rk_${"r".repeat(36)}`, secret: `whsec_${"s".repeat(43)}=` });
   const cases = [
     check("It keeps its promise.", async (t) => t.answered(await t.get("/v1/log"), 200)),
     check("It needs more.", async (t) => t.admin()),
@@ -128,7 +143,7 @@ test("[X4] the report has the sentence, the request, the answer and what was exp
   expect(text).toContain("GET /v1/log");
   expect(text).toContain('answer    409 (req_1) {"code":"x"');
   expect(text).toContain("– It needs more. [not applicable: no admin token was given]");
-  expect(text + JSON.stringify(report)).not.toMatch(/k{30}|r{30}/);
+  expect(text + JSON.stringify(report)).not.toMatch(/k{30}|r{30}|s{30}/);
 });
 
 test("every file of chapters/ is a chapter; its sentences end and stand once", async () => {

@@ -27,7 +27,10 @@ export interface Failure {
 
 const CASE_MS = 90_000;
 
-/** Runs chapters side by side, and the cases of each one after the other. Chapters that disturb others come last, alone. */
+/**
+ * Runs chapters side by side, and the cases of each one after the other, unless it says otherwise. Chapters that disturb
+ * others come last, alone.
+ */
 export async function runSuite(
   place: Place,
   chapters: readonly NamedChapter[],
@@ -39,6 +42,8 @@ export async function runSuite(
       results.set(chapter, await runChapter(place, chapter, heard));
   };
   const together = chapters.filter(({ alone }) => !alone);
+  // Those that mostly wait go first: the others have the machine meanwhile.
+  together.sort((a, b) => (b.together ?? 1) - (a.together ?? 1));
   await Promise.all(Array.from({ length: jobs }, () => runAll(together)));
   await runAll(chapters.filter(({ alone }) => alone));
   return chapters.flatMap((chapter) => results.get(chapter) ?? []);
@@ -46,17 +51,22 @@ export async function runSuite(
 
 async function runChapter(
   place: Place,
-  { name, title, cases }: NamedChapter,
+  { name, title, cases, together = 1 }: NamedChapter,
   heard: (result: Result) => void,
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
-  for (const one of cases) {
-    const begun = performance.now();
-    const ended = await runCase(place, one);
-    const result = { chapter: name, title, says: one.says, ms: Math.round(performance.now() - begun), ...ended };
-    results.push(result);
-    heard(result);
-  }
+  const queue = [...cases.entries()];
+  const runNext = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const [at, one] = next;
+      const begun = performance.now();
+      const ended = await runCase(place, one);
+      const result = { chapter: name, title, says: one.says, ms: Math.round(performance.now() - begun), ...ended };
+      results[at] = result;
+      heard(result);
+    }
+  };
+  await Promise.all(Array.from({ length: together }, runNext));
   return results;
 }
 

@@ -14,9 +14,10 @@ export interface Words {
 export const USAGE = `Usage: npm run conformance -- --url <address> --key <secret key> [more]
 
 Asks a running server everything that the interface promises, over HTTP and WebSocket, and tells which promises it
-keeps. It adds its own models (ConfNote, ConfWhole, ConfStrict, and favorite where there is none) to the schema of the
-key's world, writes records of its own there, and leaves all others alone. Ends with 1 when something failed,
-with 2 when the run could not begin.
+keeps. It adds its own models (ConfNote, ConfWhole, ConfStrict, ConfHook, ConfQuiet, and favorite where there is none)
+to the schema of the key's world, writes records of its own there, and leaves all others alone. Webhooks are received on
+this machine's loopback, where the server allows that. Ends with 1 when something failed, with 2 when the run could not
+begin.
 
   --url <address>        where the server listens, for example http://127.0.0.1:8787
   --key <key>            a secret key (sk_live_… or sk_test_…) of the world to work in

@@ -14,6 +14,8 @@ export interface Demo {
   readonly pageUrl: string;
   readonly serverUrl: string;
   readonly secretKey: string;
+  /** Where the mirror keeps its copy. */
+  readonly mirrorFile: string;
   /** Imports a Markdown file as `npm run demo:import` does; resolves with what it printed. */
   import(file: string, ...words: string[]): Promise<{ code: number; printed: string }>;
   stop(): Promise<void>;
@@ -21,7 +23,12 @@ export interface Demo {
 
 export async function startDemo(): Promise<Demo> {
   const data = await mkdtemp(join(tmpdir(), "holdfast-e2e-"));
-  const env = { ...process.env, HOLDFAST_DATA_DIR: data, PORT: "0", DEMO_PORT: "0" };
+  const env = {
+    ...process.env,
+    ...{ HOLDFAST_DATA_DIR: data, PORT: "0", DEMO_PORT: "0" },
+    // Long enough to be seen, and short enough to wait for: after 12 s the server gives up.
+    HOLDFAST_WEBHOOK_SCHEDULE: "0,500,1000,1500,2000,2000,2500,2500",
+  };
   const child = spawn(process.execPath, [...nodeWords, "apps/demo/start.ts", "--no-import"], {
     cwd: root,
     env,
@@ -47,6 +54,7 @@ export async function startDemo(): Promise<Demo> {
     pageUrl,
     serverUrl,
     secretKey,
+    mirrorFile: join(data, "mirror", "mirror.db"),
     stop,
     import: async (file, ...words) => {
       const importer = spawn(process.execPath, [...nodeWords, "apps/demo/import.ts", file, ...words], {

@@ -54,12 +54,40 @@ export async function readRecord(demo: Demo, model: string, id: string): Promise
   return data;
 }
 
+/** One record in a snapshot. */
+export interface SnapshotRecord {
+  readonly model: string;
+  readonly id: string;
+  readonly syncId: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly archivedAt?: string;
+}
+
+/** Every record that the server has now. */
+export async function readSnapshot(demo: Demo): Promise<SnapshotRecord[]> {
+  const records: SnapshotRecord[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const answer = await asked(demo, `/v1/snapshot${cursor && `?starting_after=${encodeURIComponent(cursor)}`}`);
+    const lines = (await answer.text())
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    records.push(...lines.slice(1, -1));
+    cursor = (lines.at(-1) as { next_cursor: string | null }).next_cursor;
+  }
+  return records;
+}
+
 async function ask<T>(demo: Demo, path: string, body?: unknown): Promise<T> {
+  return (await (await asked(demo, path, body)).json()) as T;
+}
+
+async function asked(demo: Demo, path: string, body?: unknown): Promise<Response> {
   const answer = await fetch(demo.serverUrl + path, {
     method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${demo.secretKey}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
+  return answer;
 }

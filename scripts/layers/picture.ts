@@ -61,8 +61,9 @@ export const picture: Layer[] = [
   })),
   {
     files: `${server}/cli/`,
-    imports: [],
-    types: [`${server}/flows/`],
+    // What it does beside asking the server, cli.ts hands to it.
+    imports: [`${server}/rules/`],
+    types: [`${server}/flows/`, `${server}/outbound/`],
   },
   { files: `${server}/testing/`, imports: [`${server}/`] },
   // main.ts and server.ts know every part; config.ts, deps.ts and ids.ts stand beside them

@@ -2,7 +2,7 @@
 export async function ask<T>(
   serverUrl: string,
   token: string,
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
   body?: unknown,
 ): Promise<T> {

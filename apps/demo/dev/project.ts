@@ -8,6 +8,7 @@ export const endWithParent = join(root, "apps/demo/dev/end-with-parent.mjs");
 export const referenceSchema = join(root, "packages/server/reference-schema.json");
 export const importProgram = join(root, "apps/demo/import.ts");
 export const proofreadProgram = join(root, "apps/demo/proofread.ts");
+export const mirrorProgram = join(root, "apps/demo/mirror/main.ts");
 export const sampleFile = join(root, "apps/demo/sample/keeping-a-shared-deck-honest.md");
 export const demoFolder = join(root, "apps/demo");
 

@@ -15,13 +15,14 @@ export interface RunningServer {
 }
 
 /** Starts the server as a process of its own. What it logs goes to `server.log` beside its data. */
-export async function runServer(port: number): Promise<RunningServer> {
+export async function runServer(port: number, settings: NodeJS.ProcessEnv): Promise<RunningServer> {
   await mkdir(dataDirectory(), { recursive: true });
   const logPath = join(dataDirectory(), "server.log");
   const child = spawn(process.execPath, ["--import", pathToFileURL(endWithParent).href, ...nodeWords(serverProgram)], {
     env: {
       HOLDFAST_SCHEMA: referenceSchema,
       ...process.env,
+      ...settings,
       HOST: "127.0.0.1",
       PORT: String(port),
       HOLDFAST_DATA_DIR: dataDirectory(),

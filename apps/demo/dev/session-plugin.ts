@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Plugin } from "vite";
 import { readDemoFile } from "./demo-file.ts";
 import { isFromOurPage } from "./our-page.ts";
 import { personToken } from "./person-tokens.ts";
+import { type Answer, sendAnswer } from "./send-answer.ts";
 
 /**
  * `GET /session?person=ada` tells this page where the server is and which token to use. It is the backend of this app:
@@ -14,16 +15,13 @@ export function sessionPlugin(): Plugin {
     name: "holdfast-demo-session",
     configureServer(server) {
       server.middlewares.use("/session", (request, response) => {
-        answer(request).then(
-          ({ status, body }) => send(response, status, body),
-          (error: unknown) => send(response, 502, error instanceof Error ? error.message : String(error)),
-        );
+        void sendAnswer(response, answer(request));
       });
     },
   };
 }
 
-async function answer(request: IncomingMessage): Promise<{ status: number; body: string | object }> {
+async function answer(request: IncomingMessage): Promise<Answer> {
   if (request.method !== "GET") return { status: 405, body: "This address answers GET." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress)) {
     return { status: 403, body: "Tokens are given to this demo's own page only." };
@@ -33,11 +31,4 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body:
   const { serverUrl } = await readDemoFile();
   if (!serverUrl) return { status: 503, body: "The server is not running yet. Start the demo with npm start." };
   return { status: 200, body: { url: serverUrl, token: await personToken(serverUrl, person) } };
-}
-
-function send(response: ServerResponse, status: number, body: string | object): void {
-  response.statusCode = status;
-  response.setHeader("cache-control", "no-store");
-  response.setHeader("content-type", typeof body === "string" ? "text/plain; charset=utf-8" : "application/json");
-  response.end(typeof body === "string" ? body : JSON.stringify(body));
 }

@@ -5,6 +5,7 @@ import { ConflictList } from "./conflict-list.tsx";
 import { Deck } from "./deck.tsx";
 import { DeckPicker } from "./deck-picker.tsx";
 import { ImportProgress } from "./import-progress.tsx";
+import { MirrorPanel } from "./mirror-panel.tsx";
 import { NetworkSwitch } from "./network-switch.tsx";
 import { NoDeck } from "./no-deck.tsx";
 import { Peers } from "./peers.tsx";
@@ -40,6 +41,7 @@ export function App({ person }: { person: string }) {
           {deckId && <ImportProgress deckId={deckId} />}
           <SecondWindow person={person} deckId={deckId} />
           {deckId && <AskAgent deckId={deckId} />}
+          <MirrorPanel />
         </div>
         {deckId && <Deck key={deckId} deckId={deckId} />}
         {deck && <Source deck={deck} />}

@@ -23,7 +23,7 @@ export function AskAgent({ deckId }: { deckId: string }) {
         It mends quotes and dashes, one slide after the other. The slide that it works on is claimed; take it over when
         you like.
       </p>
-      <p>
+      <p className="choices">
         <button type="button" onClick={() => void ask()} disabled={!isOnline}>
           Let it proofread this deck
         </button>

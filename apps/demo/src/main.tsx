@@ -1,5 +1,6 @@
 import "./styles/base.css";
 import "./styles/board.css";
+import "./styles/mirror.css";
 import "./styles/panels.css";
 import "./styles/people.css";
 import { SyncProvider } from "@holdfast/react";

@@ -5,6 +5,8 @@ export interface PlantedBug {
   /** Only the cases whose sentence has these words: for chapters that take their time. */
   readonly only?: string;
   readonly edits: readonly Edit[];
+  /** What of the server's environment is another than usual. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `find` has to be in the file exactly once: a patch that no longer fits is no proof. */
@@ -234,6 +236,81 @@ export const plantedBugs: readonly PlantedBug[] = [
         file: `${server}/realtime/presence/attendance.ts`,
         find: "rooms.breakOff(who.principal.world, room, session)",
         replace: "rooms.leave(who.principal.world, room, session)",
+      },
+    ],
+  },
+  {
+    name: "any answer is a success",
+    chapter: "webhook-retries",
+    only: "An answer of 410",
+    edits: [
+      {
+        file: `${server}/rules/delivery-outcome.ts`,
+        find: "if (status >= 200 && status < 300)",
+        replace: "if (status >= 200)",
+      },
+    ],
+  },
+  {
+    name: "a batch that failed grows by what came meanwhile",
+    chapter: "webhook-retries",
+    only: "Events that arrive while a batch fails",
+    edits: [{ file: `${server}/flows/deliver.ts`, find: "delivery.batchTo ?? head", replace: "head" }],
+  },
+  {
+    name: "timestamp and id change places where they are signed",
+    chapter: "webhook-deliveries",
+    only: "The signature is",
+    edits: [
+      {
+        file: `${server}/outbound/webhook-signature.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        find: "`${id}.${timestamp}.`",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        replace: "`${timestamp}.${id}.`",
+      },
+    ],
+  },
+  {
+    name: "a rolled secret signs no more",
+    chapter: "webhook-deliveries",
+    only: "After a roll both secrets sign",
+    edits: [
+      {
+        file: `${server}/flows/webhook-endpoints.ts`,
+        find: "(await readClock(tx)) + rotationMs",
+        replace: "(await readClock(tx)) - rotationMs",
+      },
+    ],
+  },
+  {
+    name: "what was not subscribed to is sent too",
+    chapter: "webhook-deliveries",
+    only: "Only changes of the models",
+    edits: [{ file: `${server}/flows/deliver.ts`, find: "if (!isTold(event.model)) continue;", replace: "isTold;" }],
+  },
+  {
+    name: "an endpoint that is enabled again goes on at the head",
+    chapter: "webhook-deliveries",
+    only: "A disabled endpoint gets nothing",
+    edits: [
+      {
+        file: `${server}/flows/webhook-endpoints.ts`,
+        find: "changeDelivery(by, id, enable),",
+        replace: "change(by, id, (one) => ({ ...one, delivery: { ...enable(one.delivery), cursor: one.head } })),",
+      },
+    ],
+  },
+  {
+    name: "what stands for a private address in IPv6 is taken for public",
+    chapter: "webhooks",
+    only: "[64:ff9b::7f00:1]",
+    env: { HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "0" },
+    edits: [
+      {
+        file: `${server}/outbound/public-address.ts`,
+        find: 'inner.range() === "unicast"',
+        replace: 'inner.range() !== ""',
       },
     ],
   },

@@ -8,7 +8,6 @@ import type { ModelSchema } from "./protocol/model-schema.ts";
 
 export type { ClaimOptions, ClaimsApi, Lease, RecordClaims, SeenClaim } from "./api/claims-api.ts";
 export type { Presence, RoomPeer } from "./api/presence-api.ts";
-export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./api/row-types.ts";
 export type {
   AttentionItem,
   CommitOperation,
@@ -31,6 +30,7 @@ export type { ErrorCode, ErrorType, Remedy } from "./protocol/error-codes.ts";
 export type { Json, JsonObject } from "./protocol/json.ts";
 export type { Field, Model, ModelSchema } from "./protocol/model-schema.ts";
 export type { Action } from "./protocol/operation.ts";
+export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./protocol/row-types.ts";
 export type { OnStale } from "./protocol/stale.ts";
 
 /** A client for browsers: it keeps its queue and rows in IndexedDB and shares them with the other tabs. */

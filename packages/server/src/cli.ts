@@ -1,3 +1,4 @@
+import { webhookLimits } from "@holdfast/sdk/protocol";
 import { createProgram } from "./cli/program.ts";
 import { UsageError } from "./cli/usage-error.ts";
 import { ConfigError, readConfig } from "./config.ts";
@@ -5,6 +6,7 @@ import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts"
 import { migrate } from "./db/migrate.ts";
 import { createPool, type Database } from "./db/pool.ts";
 import { DumpError, dumpOrganization, restoreOrganization } from "./flows/dump.ts";
+import { createWebhookSender } from "./outbound/send-webhook.ts";
 
 /** Runs work on the database that the server would run on: `DATABASE_URL`, or the embedded one, running or not. */
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
@@ -25,10 +27,19 @@ async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   }
 }
 
+/** The first signal asks for an orderly end; the second one ends at once, as it does without us. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+}
+
 const program = createProgram({
   env: process.env,
   out: (text) => process.stdout.write(text),
   say: (line) => process.stderr.write(`${line}\n`),
+  interrupted,
+  openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
   dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
   restore: (lines, options) => withDatabase((db) => restoreOrganization(db, lines, options)),
 });

@@ -5,8 +5,8 @@ export interface Seal {
   seal(text: string, owner: string): Buffer;
   /** Undefined: sealed with a key that is not there, for another owner, or changed. */
   open(sealed: Buffer, owner: string): string | undefined;
-  /** Whether the newest key sealed it. */
-  isFresh(sealed: Buffer): boolean;
+  /** How everything begins that the newest key sealed. */
+  readonly mark: Buffer;
 }
 
 /** A key to seal with, in base64. */
@@ -42,6 +42,6 @@ export function createSeal(keys: readonly Buffer[]): Seal {
         return undefined;
       }
     },
-    isFresh: (sealed) => newest.name.equals(sealed.subarray(0, NAME_BYTES)),
+    mark: newest.name,
   };
 }

@@ -21,6 +21,7 @@ import { countCommits } from "./flows/count-commits.ts";
 import { createUsageCounter } from "./flows/count-usage.ts";
 import { createDelivery } from "./flows/deliver.ts";
 import { createDeliveryLedger } from "./flows/delivery-ledger.ts";
+import { createPace } from "./flows/delivery-pace.ts";
 import { followClaims } from "./flows/follow-claims.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { identify } from "./flows/identify.ts";
@@ -163,6 +164,9 @@ const WEBHOOKS: WebhookOptions = {
   requestMs: webhookLimits.requestMs,
   leaseMs: webhookLimits.requestMs + 5_000,
 };
+/** While the last commit is no longer ago than that, deliveries are begun so far apart. */
+const PACED_MS = 10;
+const DELIVERY_EVERY_MS = 2;
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
@@ -191,12 +195,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     claims: claimNews.changed,
   });
+  const monotonic = () => performance.now();
+  let committedAt = Number.NEGATIVE_INFINITY;
   const lane = createCommitLane({
     url: databaseUrl,
     schemas,
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
+      committedAt = monotonic();
       deliverer.wake(batch.world);
       wake.announce("log", batch.world);
     },
@@ -215,12 +222,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger.warn({ event: "secrets_unreadable", unreadable }, "Webhook secrets were sealed with another master key.");
   const secrets = webhookSecrets(seal);
   const sender = createWebhookSender(webhooks);
-  const monotonic = () => performance.now();
   const toEndpoints = { db: pool, secrets, send: sender.send, times: webhooks, monotonic };
   const delivery = createDelivery({
     ...toEndpoints,
     events: webhookEvents(pool, schemas),
     ledger: createDeliveryLedger(pool),
+    pace: createPace({
+      isBusy: () => monotonic() - committedAt < PACED_MS,
+      everyMs: DELIVERY_EVERY_MS,
+      monotonic,
+    }),
     dice: Math.random,
     delivered: (world) => usage.add(world, "webhook_deliveries"),
   });

@@ -3,7 +3,7 @@ import type { SyncError } from "../errors.ts";
 import type { Claim } from "../protocol/claim.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { ModelName, Patch } from "./row-types.ts";
+import type { ModelName, Patch } from "../protocol/row-types.ts";
 import type { LeaseRef, Write, WriteOptions } from "./write-api.ts";
 
 export interface ClaimOptions {

@@ -1,11 +1,11 @@
 import { shownRow } from "../core/overlay.ts";
 import { localError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { ModelName, RowOf } from "../protocol/row-types.ts";
 import type { Lease } from "./claims-api.ts";
 import type { CompanyLater } from "./company-later.ts";
 import type { AnyQuery, Lists } from "./lists.ts";
 import { checkId, jsonCopy } from "./payload.ts";
-import type { ModelName, RowOf } from "./row-types.ts";
 import type { ModelApi } from "./sync-client.ts";
 import { type Desk, makeWrite } from "./write.ts";
 

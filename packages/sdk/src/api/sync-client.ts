@@ -4,10 +4,10 @@ import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { Action } from "../protocol/operation.ts";
+import type { ModelName, NewRow, Patch, RowOf } from "../protocol/row-types.ts";
 import type { OnStale } from "../protocol/stale.ts";
 import type { ClaimOptions, ClaimsApi, Lease } from "./claims-api.ts";
 import type { Presence } from "./presence-api.ts";
-import type { ModelName, NewRow, Patch, RowOf } from "./row-types.ts";
 import type { Write, WriteOptions } from "./write-api.ts";
 
 /** The client as an app holds it. Reads answer from memory at once; writes are queued durably and shown at once. */

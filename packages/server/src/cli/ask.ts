@@ -7,33 +7,79 @@ export interface Target {
   readonly token: string;
 }
 
+/** What was asked was refused, or nobody answered. */
+export class AskError extends UsageError {
+  /** Of the answer; absent: there was none. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
+
+  /** The same may be answered later: the server is away, or busy. */
+  get isPassing(): boolean {
+    return this.status === undefined || this.status >= 500 || this.status === 429;
+  }
+}
+
 /** One request. What the server refuses is told in its own words, with what stands against it. */
 export async function ask<T>(
-  { url, token }: Target,
+  target: Target,
   method: string,
   path: string,
   json?: unknown,
   signal?: AbortSignal,
 ): Promise<T> {
-  const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      ...(json !== undefined && { "content-type": "application/json" }),
-    },
-    ...(json !== undefined && { body: JSON.stringify(json) }),
-    ...(signal && { signal }),
-  }).catch((error: Error & { cause?: Error }) => {
-    if (signal?.aborted) throw error;
-    throw new UsageError(`No server answers at ${url} (${error.cause?.message ?? error.message}). See --url.`);
-  });
-  const text = await response.text();
+  const { text, status } = await exchange(target, method, path, json, signal);
   const body = parsed(text);
-  if (response.ok && body) return body as T;
-  throw new UsageError(
-    body ? sentenceOf(body as ErrorEnvelope) : `${url} is no Holdfast server: it answered ${response.status}.`,
-  );
+  if (body === undefined) throw noHoldfast(target, status);
+  return body as T;
 }
+
+/** The first line of an answer in lines of JSON. */
+export async function askFirstLine<T>(target: Target, path: string): Promise<T> {
+  const { text, status } = await exchange(target, "GET", path);
+  const body = parsed(text.split("\n")[0] ?? "");
+  if (body === undefined) throw noHoldfast(target, status);
+  return body as T;
+}
+
+async function exchange(
+  target: Target,
+  method: string,
+  path: string,
+  json?: unknown,
+  signal?: AbortSignal,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { url, token } = target;
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(json !== undefined && { "content-type": "application/json" }),
+      },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+      ...(signal && { signal }),
+    });
+    const text = await response.text();
+    if (response.ok) return { status: response.status, text };
+    const body = parsed(text);
+    throw isEnvelope(body) ? new AskError(sentenceOf(body), response.status) : noHoldfast(target, response.status);
+  } catch (error) {
+    // Who stopped it knows; whose time was over is told like anybody who got no answer.
+    if (error instanceof AskError || (signal?.aborted && (error as Error).name !== "TimeoutError")) throw error;
+    const { cause, message } = error as Error & { cause?: Error };
+    throw new AskError(`No server answers at ${url} (${cause?.message || message}). See --url.`);
+  }
+}
+
+const noHoldfast = ({ url }: Target, status: number): AskError =>
+  new AskError(`${url} is no Holdfast server: it answered ${status}.`, status);
+
+const isEnvelope = (body: unknown): body is ErrorEnvelope =>
+  typeof (body as Partial<ErrorEnvelope> | null | undefined)?.message === "string";
 
 function sentenceOf({ message, code, param, problems, request_id }: ErrorEnvelope): string {
   const place = param === undefined ? "" : `, at ${param}`;

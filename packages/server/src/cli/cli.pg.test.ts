@@ -1,88 +1,20 @@
-import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import { type Command, CommanderError } from "commander";
 import { afterAll, expect, test } from "vitest";
-import { createPool } from "../db/pool.ts";
-import { dumpOrganization, restoreOrganization } from "../flows/dump.ts";
 import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
+import { commandLine } from "../testing/command-line.ts";
 import { freshDatabase } from "../testing/database.ts";
-import { createProgram } from "./program.ts";
 
 const app = await startApp();
 const { call, keys, organization } = app;
 const folder = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
-
-/** The command in a process of its own, with nothing of our environment but what Node needs. */
-function start(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", CLI, ...words], {
-    cwd: fileURLToPath(new URL("../../", import.meta.url)),
-    stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      PATH: process.env.PATH ?? "",
-      HOME: folder,
-      HOLDFAST_DATA_DIR: folder,
-      HOLDFAST_URL: app.url,
-      HOLDFAST_SECRET_KEY: keys.live,
-      HOLDFAST_ADMIN_TOKEN: ADMIN,
-      ...env,
-    },
-  });
-  const texts = { out: "", err: "" };
-  child.stdout.on("data", (chunk: Buffer) => {
-    texts.out += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    texts.err += chunk.toString();
-  });
-  const ended = new Promise<{ code: number | null; out: string; err: string }>((resolve) =>
-    child.on("close", (code) => resolve({ code, ...texts })),
-  );
-  return { child, texts, ended };
-}
-/** The same in this process, which is much quicker. */
-async function run(...words: string[]) {
-  const texts = { out: "", err: "" };
-  const write = (name: "out" | "err") => (text: string) => {
-    texts[name] += text;
-    return true;
-  };
-  const pool = createPool({ url: app.databaseUrl, maxConnections: 1 });
-  const program = createProgram({
-    env: {
-      HOLDFAST_URL: app.url,
-      HOLDFAST_SECRET_KEY: keys.live,
-      HOLDFAST_ADMIN_TOKEN: ADMIN,
-      HOLDFAST_DATA_DIR: folder,
-    },
-    out: write("out"),
-    say: (line) => write("err")(`${line}\n`),
-    dump: (wanted, line) => dumpOrganization(pool, wanted, line),
-    restore: (lines, options) => restoreOrganization(pool, lines, options),
-  });
-  const settle = (command: Command): void => {
-    command.exitOverride().configureOutput({ writeOut: write("out"), writeErr: write("err") });
-    command.commands.forEach(settle);
-  };
-  settle(program);
-  try {
-    await program.parseAsync(words, { from: "user" });
-    return { code: 0, ...texts };
-  } catch (error) {
-    if (!(error instanceof CommanderError)) write("err")(`${(error as Error).message}\n`);
-    return { code: error instanceof CommanderError ? error.exitCode : 1, ...texts };
-  } finally {
-    await pool.end();
-  }
-}
+const { start, run } = commandLine(app, folder);
 const file = async (name: string, content: unknown) => {
   const path = join(folder, name);
   await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
@@ -92,7 +24,7 @@ const file = async (name: string, content: unknown) => {
 test("[O9] every command has help, and what is no command is refused", async () => {
   const { code, out } = await run("--help");
   expect(code).toBe(0);
-  for (const name of ["schema", "keys", "orgs", "log", "dump", "restore"]) expect(out).toContain(name);
+  for (const name of ["schema", "keys", "orgs", "log", "webhooks", "dump", "restore"]) expect(out).toContain(name);
   expect((await run("schema", "push", "--help")).out).toContain("--force");
   const wrong = await start(["destroy"]).ended;
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringMatching(/unknown command/)]);
@@ -154,7 +86,7 @@ test("[O9] the log is followed as it grows", async () => {
   await expect.poll(() => tail.texts.out, { timeout: 10_000 }).toMatch(/slide\.created tailed {2}by system:key_/);
   await call("PATCH", "/v1/models/slide/tailed", { json: { data: { title: "y" } } });
   await expect.poll(() => tail.texts.out, { timeout: 10_000 }).toMatch(/slide\.updated tailed {2}title {2}by/);
-  tail.child.kill("SIGINT");
+  tail.interrupt();
   await tail.ended;
   const whole = await run("--json", "log", "tail", "--after", "0", "--no-follow");
   const entries = whole.out

@@ -4,15 +4,16 @@ import { addKeys } from "./commands/keys.ts";
 import { addLog } from "./commands/log.ts";
 import { addOrganizations } from "./commands/organizations.ts";
 import { addSchema } from "./commands/schema.ts";
+import { addWebhooks } from "./commands/webhooks.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `holdfast`: what whoever runs a server, or builds on one, does from a terminal. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("holdfast")
-    .description("Looks after a Holdfast server: its schema, keys, organisations, log and backups.")
+    .description("Looks after a Holdfast server: its schema, keys, organisations, log, webhooks and backups.")
     .option("--url <address>", "where the server listens (default: HOLDFAST_URL, else http://127.0.0.1:8787)")
     .option("--json", "answer with JSON instead of tables")
     .showHelpAfterError("(see --help)");
-  for (const add of [addSchema, addKeys, addOrganizations, addLog, addDump]) add(program, terminal);
+  for (const add of [addSchema, addKeys, addOrganizations, addLog, addWebhooks, addDump]) add(program, terminal);
   return program;
 }

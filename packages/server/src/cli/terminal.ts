@@ -1,4 +1,5 @@
 import type { DumpCounts, Restored, RestoreOptions } from "../flows/dump.ts";
+import type { WebhookSender } from "../outbound/send-webhook.ts";
 import type { Environment } from "./target.ts";
 
 /** What commands need of the world around them. */
@@ -8,6 +9,10 @@ export interface Terminal {
   out(text: string): boolean;
   /** A line for the person, on stderr. */
   say(line: string): void;
+  /** From the call on, Ctrl-C does not end the program: it aborts this, and the command comes to its own end. */
+  interrupted(): AbortSignal;
+  /** Makes the server's own requests to receivers, to any address. */
+  openSender(): WebhookSender;
   dump(organization: string | undefined, write: (line: string) => Promise<void>): Promise<DumpCounts>;
   restore(lines: AsyncIterable<string>, options: RestoreOptions): Promise<Restored>;
 }

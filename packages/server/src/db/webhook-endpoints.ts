@@ -166,10 +166,12 @@ export async function deleteEndpoint(tx: Transaction, world: number, id: string)
   return rowCount === 1;
 }
 
-/** Every endpoint of every world, for who seals their secrets anew. */
-export async function listSealedSecrets(db: Transaction): Promise<Pick<Endpoint, "world" | "id">[]> {
+/** The endpoints of all worlds with a secret that does not begin as those do that were sealed with the newest key. */
+export async function listStaleSecrets(db: Transaction, fresh: Buffer): Promise<Pick<Endpoint, "world" | "id">[]> {
   const { rows } = await db.query<{ world: number; id: string }>(
-    "select world, id from holdfast.webhook_endpoint order by world, id",
+    `select world, id from holdfast.webhook_endpoint
+     where substring(secret from 1 for $2) <> $1 or substring(old_secret from 1 for $2) <> $1 order by world, id`,
+    [fresh, fresh.length],
   );
   return rows;
 }

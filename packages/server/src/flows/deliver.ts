@@ -6,6 +6,7 @@ import type { Endpoint } from "../db/webhook-endpoints.ts";
 import { newId } from "../ids.ts";
 import {
   beginAttempt,
+  type Delivery as DeliveryState,
   type DeliveryTimes,
   dueAt,
   endAttempt,
@@ -16,10 +17,10 @@ import {
 } from "../rules/delivery.ts";
 import { type Answer, interrupted, outcomeOf } from "../rules/delivery-outcome.ts";
 import { subscribes } from "../rules/subscription.ts";
-import { type Batch, batchOf, bodyOf, cutBatch, webhookIdOf } from "../rules/webhook-batch.ts";
-import type { EventText } from "../rules/webhook-event.ts";
+import { type Batch as BatchOf, batchOf, cutBatch, webhookIdOf } from "../rules/webhook-batch.ts";
 import type { DeliveryLedger } from "./delivery-ledger.ts";
-import type { WebhookEvents } from "./webhook-events.ts";
+import type { Pace } from "./delivery-pace.ts";
+import { bodyOf, type WebhookEvent, type WebhookEvents } from "./webhook-events.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 /** One signed request to a receiver; the signal ends it. */
@@ -29,7 +30,7 @@ export type SendWebhook = (
     readonly id: string;
     /** Seconds since 1970. */
     readonly timestamp: number;
-    readonly body: string;
+    readonly body: Buffer;
     readonly secrets: readonly string[];
   },
   signal: AbortSignal,
@@ -42,6 +43,7 @@ export interface DeliverParts {
   readonly secrets: WebhookSecrets;
   readonly send: SendWebhook;
   readonly times: DeliveryTimes;
+  readonly pace: Pace;
   /** Milliseconds that only go forward. */
   readonly monotonic: () => number;
   /** 0 to 1. */
@@ -57,6 +59,8 @@ const PAGE = 1_000;
 const QUIET_POSITIONS = 1_000;
 const QUIET_MS = 1_000;
 const RETRY_SAVE_MS = 500;
+
+type Batch = BatchOf<WebhookEvent>;
 
 export interface Delivery {
   /** The endpoints of these worlds that are behind, and in how many milliseconds something is due. */
@@ -84,6 +88,14 @@ interface Known {
   now(): number;
 }
 
+/** An attempt that is over, and not written down yet. */
+interface Over {
+  readonly begun: Known;
+  readonly sent: Sent;
+  readonly outcome: Outcome;
+  readonly noted: Attempt;
+}
+
 /**
  * Brings one endpoint on, as far as it can be now:
  *
@@ -92,7 +104,7 @@ interface Known {
  * Nothing is held in memory that matters: whoever comes next begins with what the row says.
  */
 export function createDelivery(parts: DeliverParts): Delivery {
-  const { db, events, ledger, secrets, send, times, monotonic, dice } = parts;
+  const { db, events, ledger, secrets, send, times, pace, monotonic, dice } = parts;
   /** Cursors that only pass by: until where, of which turn of the row, since when. */
   const quiet = new Map<string, { readonly turn: number; readonly to: number; readonly since: number }>();
 
@@ -119,7 +131,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
     const { delivery, turn } = endpoint;
     const passed = quiet.get(keyOf(endpoint));
     const start = passed?.turn === turn ? Math.max(passed.to, delivery.cursor) : delivery.cursor;
-    const found: EventText[] = [];
+    const found: WebhookEvent[] = [];
     let [to, bytes] = [start, 0];
     while (to < end && found.length < most && bytes < webhookLimits.batchBytes && to - start < LOOKED_THROUGH) {
       const page = await events.read(endpoint, to, to === start ? most : PAGE);
@@ -148,30 +160,66 @@ export function createDelivery(parts: DeliverParts): Delivery {
     return await save({ endpoint, delivery: passBy(delivery, to) });
   }
 
-  async function attempt({ endpoint, now }: Known, batch: Batch, signal: AbortSignal): Promise<Known | undefined> {
-    const { delivery } = endpoint;
-    const lease = newId("del_");
-    const begun = await save({ endpoint, delivery: beginAttempt(delivery, batch.to, lease, now(), times) });
-    // Somebody else is at it, or its owner changed it.
-    if (!begun) return undefined;
+  /**
+   * Sends a batch, and after each that was taken the next one, as long as there is any. What came of one and that the next
+   * one is begun is written down together: if that cannot be, then what came of it alone.
+   */
+  async function attempt(from: Known, first: Batch, ending: Ending): Promise<Known | undefined> {
+    let [at, delivery, batch, over]: [Known, DeliveryState, Batch, Over | undefined] = [
+      from,
+      from.endpoint.delivery,
+      first,
+      undefined,
+    ];
+    for (;;) {
+      const begin = beginAttempt(delivery, batch.to, newId("del_"), at.now(), times);
+      const saving = save({ endpoint: at.endpoint, delivery: begin, attempt: over?.noted });
+      const begun: Known | undefined = await (over ? saving.catch(() => undefined) : saving);
+      // Somebody else is at it, or its owner changed it.
+      if (!begun) return over && (await end(over));
+      over = await sendBatch(begun, batch, ending.over);
+      const ended = over.outcome.kind === "succeeded" ? endOf(begun, over) : undefined;
+      const next =
+        ended && !ending.begun.aborted
+          ? await nextBatch({ ...begun.endpoint, delivery: ended }).catch(() => undefined)
+          : undefined;
+      if (!ended || !next) return await end(over);
+      [at, delivery, batch] = [begun, ended, next];
+    }
+  }
+
+  async function nextBatch(endpoint: Endpoint): Promise<Batch | undefined> {
+    const { delivery, head } = endpoint;
+    if (delivery.disabledReason !== null || delivery.cursor >= head) return undefined;
+    await pace();
+    return cutBatch((await nextEvents(endpoint, head, delivery.batchSize)).found, delivery.batchSize);
+  }
+
+  async function sendBatch(begun: Known, batch: Batch, signal: AbortSignal): Promise<Over> {
+    const { endpoint } = begun;
+    const { revision, cursor, lease, attempt } = endpoint.delivery;
     const startedAt = begun.now();
-    const sent = { lease, revision: delivery.revision, cursor: delivery.cursor, positions: positionsOf(batch) };
-    const id = webhookIdOf(endpoint.id, delivery.revision, batch);
+    const id = webhookIdOf(endpoint.id, revision, batch);
     const answer = await answerOf(begun, { id, body: bodyOf(batch.events) }, signal);
     const endedAt = begun.now();
     const outcome = outcomeOf(answer, endedAt);
     if (outcome.kind === "succeeded") parts.delivered(endpoint.world);
-    return await end(begun, sent, outcome, {
-      ...attemptOf(outcome, batch, id, begun.endpoint.delivery.attempt),
-      response: answer.kind === "answered" ? answer.body : null,
-      startedAt: new Date(startedAt).toISOString(),
-      durationMs: endedAt - startedAt,
-    });
+    return {
+      begun,
+      sent: { lease: lease?.token ?? "", revision, cursor, positions: positionsOf(batch) },
+      outcome,
+      noted: {
+        ...attemptOf(outcome, batch, id, attempt),
+        response: answer.kind === "answered" ? answer.body : null,
+        startedAt: new Date(startedAt).toISOString(),
+        durationMs: endedAt - startedAt,
+      },
+    };
   }
 
   async function answerOf(
     { endpoint, now }: Known,
-    { id, body }: { id: string; body: string },
+    { id, body }: { id: string; body: Buffer },
     signal: AbortSignal,
   ): Promise<Answer> {
     const opened = secrets.open(endpoint, now());
@@ -187,15 +235,18 @@ export function createDelivery(parts: DeliverParts): Delivery {
     return await send({ url: endpoint.url, id, timestamp: Math.floor(now() / 1_000), body, secrets: opened }, signal);
   }
 
+  const endOf = ({ endpoint, now }: Known, { sent, outcome }: Over): DeliveryState | undefined =>
+    endAttempt(endpoint.delivery, sent, outcome, { now: now(), dice: dice(), times });
+
   /** Writes down what came of an attempt, in view of what was changed meanwhile; as long as the lease is ours. */
-  async function end(begun: Known, sent: Sent, outcome: Outcome, noted: Attempt): Promise<Known | undefined> {
-    let at: Known | undefined = begun;
+  async function end(over: Over): Promise<Known | undefined> {
+    let at: Known | undefined = over.begun;
     while (at) {
       const { endpoint, now }: Known = at;
-      const delivery = endAttempt(endpoint.delivery, sent, outcome, { now: now(), dice: dice(), times });
+      const delivery = endOf(at, over);
       if (!delivery) return undefined;
       try {
-        const saved = await save({ endpoint, delivery, attempt: noted });
+        const saved = await save({ endpoint, delivery, attempt: over.noted });
         if (saved) return saved;
         at = await read(endpoint);
       } catch (error) {
@@ -232,13 +283,14 @@ export function createDelivery(parts: DeliverParts): Delivery {
   }
 
   /** How it is then; undefined: there is nothing more to do. */
-  async function step(at: Known, signal: AbortSignal): Promise<Known | undefined> {
+  async function step(at: Known, ending: Ending): Promise<Known | undefined> {
     const { endpoint } = at;
     const { delivery, head } = endpoint;
     if (delivery.lease) return await endLost(at);
+    await pace();
     const { found, to } = await nextEvents(endpoint, delivery.batchTo ?? head, delivery.batchSize);
     const batch = cutBatch(found, delivery.batchSize);
-    return batch ? await attempt(at, batch, signal) : await pass(at, to);
+    return batch ? await attempt(at, batch, ending) : await pass(at, to);
   }
 
   return {
@@ -256,7 +308,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
         if (due === undefined) return undefined;
         const inMs = due - at.now();
         if (inMs > 0) return inMs;
-        at = await step(at, ending.over);
+        at = await step(at, ending);
       }
       return undefined;
     },

@@ -164,7 +164,7 @@ test("[L5] a log that is trimmed while it is read leaves no gap: the reader is t
 
 test("[W21] a log is trimmed up to what an endpoint is still to be told, also while that is disabled", async () => {
   const first = await make("w21-1");
-  const json = { url: "https://203.0.114.1/hooks" };
+  const json = { url: "https://hooks.invalid/hooks" };
   const { body: endpoint } = await call("POST", "/v1/webhook_endpoints", { json });
   await call("POST", `/v1/webhook_endpoints/${endpoint.id}/disable`);
   const second = await make("w21-2");

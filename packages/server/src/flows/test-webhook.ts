@@ -6,10 +6,10 @@ import { type Answer, outcomeOf } from "../rules/delivery-outcome.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import { bodyOf } from "../rules/webhook-batch.ts";
 import { testEvent } from "../rules/webhook-event.ts";
 import { notedOutcome, type SendWebhook, TEST_LEASE } from "./deliver.ts";
 import type { ListedAttempt } from "./webhook-endpoints.ts";
+import { bodyOf, encoded } from "./webhook-events.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface TestParts {
@@ -58,7 +58,7 @@ export function testWebhook({ db, secrets, send, times, monotonic, changed }: Te
             url: endpoint.url,
             id: webhookId,
             timestamp: Math.floor(taken.now / 1_000),
-            body: bodyOf([testEvent(id, endpoint.delivery.cursor, taken.now)]),
+            body: bodyOf([encoded(testEvent(id, endpoint.delivery.cursor, taken.now))]),
             secrets: opened,
           },
           signal,

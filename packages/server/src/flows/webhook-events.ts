@@ -1,13 +1,22 @@
 import { readLogWithin } from "../db/log.ts";
 import { readSchema } from "../db/model-schemas.ts";
 import type { Database } from "../db/pool.ts";
+import type { SizedEvent } from "../rules/webhook-batch.ts";
 import { type EventText, eventOf } from "../rules/webhook-event.ts";
 import type { SchemaCache } from "./schema-cache.ts";
+
+/** A change as it is sent: made once, for all who are told of it. */
+export interface WebhookEvent extends SizedEvent {
+  /** In lower case. */
+  readonly model: string;
+  /** JSON in UTF-8. */
+  readonly json: Buffer;
+}
 
 /** Everything that there is to tell of the positions in (after, to]. */
 export interface EventPage {
   readonly to: number;
-  readonly events: readonly EventText[];
+  readonly events: readonly WebhookEvent[];
 }
 
 /**
@@ -31,7 +40,7 @@ interface End {
   readonly schemaVersion: number;
   readonly from: number;
   readonly to: number;
-  readonly events: readonly EventText[];
+  readonly events: readonly WebhookEvent[];
 }
 
 /** Positions kept of each world; who is further behind reads for itself. */
@@ -54,7 +63,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
     if (!last) throw new Error(`World ${world} has no log entries in (${after}, ${to}], which are to be told.`);
     const events = entries.flatMap((entry) => {
       const event = eventOf(entry, models.get(entry.model));
-      return event ? [{ ...event, bytes: Buffer.byteLength(event.text) }] : [];
+      return event ? [encoded(event)] : [];
     });
     return { to: last.syncId, events };
   }
@@ -99,20 +108,31 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
   };
 }
 
+export function encoded({ syncId, model, text }: EventText): WebhookEvent {
+  const json = Buffer.from(text);
+  return { syncId, model, json, bytes: json.length };
+}
+
+/** The body of a delivery. */
+export const bodyOf = (events: readonly WebhookEvent[]): Buffer =>
+  Buffer.concat([BEFORE, ...events.flatMap(({ json }, i) => (i === 0 ? [json] : [COMMA, json])), BEHIND]);
+
+const [BEFORE, COMMA, BEHIND] = ['{"data":[', ",", "]}"].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+
 function trimmed(end: End): End {
   let bytes = 0;
   let first = end.events.length;
-  while (first > 0 && bytes < KEPT_BYTES) bytes += (end.events[--first] as EventText).bytes;
-  const from = Math.max(end.from, end.to - 2 * KEPT, first > 0 ? (end.events[first - 1] as EventText).syncId : 0);
+  while (first > 0 && bytes < KEPT_BYTES) bytes += (end.events[--first] as WebhookEvent).bytes;
+  const from = Math.max(end.from, end.to - 2 * KEPT, first > 0 ? (end.events[first - 1] as WebhookEvent).syncId : 0);
   return from === end.from ? end : { ...end, from, events: end.events.slice(firstAfter(end.events, from)) };
 }
 
 /** Index of the first event beyond a position. */
-function firstAfter(events: readonly EventText[], position: number): number {
+function firstAfter(events: readonly WebhookEvent[], position: number): number {
   let [low, high] = [0, events.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((events[middle] as EventText).syncId <= position) low = middle + 1;
+    if ((events[middle] as WebhookEvent).syncId <= position) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import type { Database } from "../db/pool.ts";
 import { transaction } from "../db/transaction.ts";
-import { type Endpoint, listSealedSecrets, lockEndpoint, updateEndpoint } from "../db/webhook-endpoints.ts";
+import { type Endpoint, listStaleSecrets, lockEndpoint, updateEndpoint } from "../db/webhook-endpoints.ts";
 
 /** Keeps a text for one owner, and gives it back to that one only. */
 export interface Sealing {
   seal(text: string, owner: string): Buffer;
   open(sealed: Buffer, owner: string): string | undefined;
-  /** Whether the newest key sealed it. */
-  isFresh(sealed: Buffer): boolean;
+  /** How everything begins that the newest key sealed. */
+  readonly mark: Buffer;
 }
 
 /** What deliveries are signed with. */
@@ -20,33 +20,51 @@ export interface WebhookSecrets {
   open(endpoint: Endpoint, now: number): string[] | undefined;
 }
 
-export const webhookSecrets = ({ seal, open }: Sealing): WebhookSecrets => ({
-  make(owner) {
-    const secret = `whsec_${randomBytes(webhookLimits.secretBytes).toString("base64")}`;
-    return { secret, sealed: seal(secret, ownerOf(owner)) };
-  },
-  open(endpoint, now) {
-    const { secret, oldSecret, oldSecretUntil } = endpoint;
-    const owner = ownerOf(endpoint);
-    const newest = open(secret, owner);
-    if (newest === undefined) return undefined;
-    const before = oldSecret && oldSecretUntil !== null && now < oldSecretUntil ? open(oldSecret, owner) : undefined;
-    return before === undefined ? [newest] : [newest, before];
-  },
-});
+export function webhookSecrets({ seal, open }: Sealing): WebhookSecrets {
+  /** What was opened lately: it is asked for with every delivery. */
+  const opened = new Map<string, string>();
+
+  function openOnce(sealed: Buffer, owner: string): string | undefined {
+    const key = `${owner} ${sealed.toString("latin1")}`;
+    const known = opened.get(key);
+    if (known !== undefined) return known;
+    const text = open(sealed, owner);
+    if (opened.size >= MOST_OPENED) opened.clear();
+    if (text !== undefined) opened.set(key, text);
+    return text;
+  }
+
+  return {
+    make(owner) {
+      const secret = `whsec_${randomBytes(webhookLimits.secretBytes).toString("base64")}`;
+      return { secret, sealed: seal(secret, ownerOf(owner)) };
+    },
+    open(endpoint, now) {
+      const { secret, oldSecret, oldSecretUntil } = endpoint;
+      const owner = ownerOf(endpoint);
+      const newest = openOnce(secret, owner);
+      if (newest === undefined) return undefined;
+      const isFresh = oldSecretUntil !== null && now < oldSecretUntil;
+      const before = oldSecret && isFresh ? openOnce(oldSecret, owner) : undefined;
+      return before === undefined ? [newest] : [newest, before];
+    },
+  };
+}
+
+const MOST_OPENED = 1_000;
 
 const ownerOf = ({ organization, id }: Pick<Endpoint, "organization" | "id">): string => `${organization}/${id}`;
 
 /** Seals anew what an older master key sealed, so that that key can be taken away. Answers how many cannot be read. */
-export async function resealSecrets(db: Database, { seal, open, isFresh }: Sealing): Promise<number> {
+export async function resealSecrets(db: Database, { seal, open, mark }: Sealing): Promise<number> {
   let unreadable = 0;
-  for (const { world, id } of await listSealedSecrets(db))
+  for (const { world, id } of await listStaleSecrets(db, mark))
     await transaction(db, async (tx) => {
       const endpoint = await lockEndpoint(tx, world, id);
       if (!endpoint) return;
       const owner = ownerOf(endpoint);
       const again = (sealed: Buffer): Buffer => {
-        const text = isFresh(sealed) ? undefined : open(sealed, owner);
+        const text = open(sealed, owner);
         return text === undefined ? sealed : seal(text, owner);
       };
       const secret = again(endpoint.secret);

@@ -183,7 +183,7 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["readIdentity", "/v1/identity", {}, 200],
   ["listDatasources", "/v1/datasources", {}, 200],
   ["listDatasources", "/v1/datasources?limit=1", {}, 400],
-  ["createWebhookEndpoint", "/v1/webhook_endpoints", { json: { url: "https://203.0.114.1/hooks" } }, 201],
+  ["createWebhookEndpoint", "/v1/webhook_endpoints", { json: { url: "https://hooks.invalid/hooks" } }, 201],
   ["createWebhookEndpoint", "/v1/webhook_endpoints", { json: { url: "http://example.com" } }, 400],
   ["createWebhookEndpoint", "/v1/webhook_endpoints", { json: { url: "https://127.0.0.1" } }, 400],
   ["listWebhookEndpoints", "/v1/webhook_endpoints", {}, 200],
@@ -223,7 +223,7 @@ test("[E6] every endpoint answers as it is described, also when it refuses", asy
   expect((await ask("pushSchema", "/v1/schema", { token, json: { models: { a: { fields: {} } } } })).status).toBe(201);
   expect((await ask("revokeSecretKey", `/v1/secret_keys/${body.id}`, operator)).status).toBe(200);
   const { body: endpoint } = await ask("createWebhookEndpoint", "/v1/webhook_endpoints", {
-    json: { url: "https://203.0.114.2/hooks", enabledEvents: ["slide"], description: "x", from: 0 },
+    json: { url: "https://hooks.invalid/hooks", enabledEvents: ["slide"], description: "x", from: 0 },
   });
   const hook = `/v1/webhook_endpoints/${endpoint.id}`;
   expect((await ask("disableWebhookEndpoint", `${hook}/disable`)).status).toBe(201);

@@ -7,7 +7,7 @@ import { startReceiver } from "../testing/receiver.ts";
 const app = await startApp();
 const { call, keys } = app;
 const PATH = "/v1/webhook_endpoints";
-const url = "https://203.0.114.7/hooks";
+const url = "https://hooks.invalid/hooks";
 
 test("[W1] a registration tells the secret once; it begins behind the head", async () => {
   const { body: made } = await call("POST", "/v1/models/slide", { json: { id: "h1", data: {} } });
@@ -49,7 +49,7 @@ test("[W1] a registration tells the secret once; it begins behind the head", asy
 test.each([
   [{}, "missing_field", "url"],
   [{ url: 5 }, "invalid_type", "url"],
-  [{ url: "http://203.0.114.7" }, "invalid_url", "url"],
+  [{ url: "http://hooks.invalid" }, "invalid_url", "url"],
   [{ url: "https://localhost" }, "blocked_address", "url"],
   [{ url, enabledEvents: ["nobody"] }, "unknown_model", "enabledEvents[0]"],
   [{ url, enabledEvents: ["slide", "sl\0ide"] }, "invalid_value", "enabledEvents[1]"],
@@ -178,4 +178,16 @@ test("[W19] secrets survive another master key, as long as the old one is there 
   await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 5_000 });
   expect(receiver.refused).toEqual([]);
   await four.server.close();
+});
+
+test("[W3] an address that leads inside, whatever it was at its registration: a failed attempt, and no connection", async () => {
+  const receiver = await startReceiver();
+  const other = await startApp({ webhooks: { schedule: [0, 50, 50, 50, 50, 50, 50, 50] } });
+  const { body: endpoint } = await other.call("POST", PATH, { json: { url } });
+  await other.sql("update holdfast.webhook_endpoint set url = $1 where id = $2", [receiver.url, endpoint.id]);
+  await other.call("POST", "/v1/models/slide", { json: { id: "r5", data: {} } });
+  const read = async () => (await other.call("GET", `${PATH}/${endpoint.id}`)).body;
+  await vi.waitFor(async () => expect(await read()).toMatchObject({ status: "disabled" }), { timeout: 8_000 });
+  expect(await read()).toMatchObject({ attempt: 8, lastError: { code: "blocked_address" } });
+  expect(receiver.received).toEqual([]);
 });

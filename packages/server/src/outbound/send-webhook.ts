@@ -1,7 +1,7 @@
 import { type DeliveryError, webhookHeaders, webhookLimits } from "@holdfast/sdk/protocol";
 import { Agent, type Dispatcher, request } from "undici";
 import type { Answer } from "../rules/delivery-outcome.ts";
-import { guardedConnector } from "./guarded-connect.ts";
+import { type GuardOptions, guardedConnector } from "./guarded-connect.ts";
 import { type Signed, signWebhook } from "./webhook-signature.ts";
 
 export interface WebhookRequest extends Signed {
@@ -16,9 +16,7 @@ export interface WebhookSender {
   close(): Promise<void>;
 }
 
-export interface SenderOptions {
-  readonly allowPrivate: boolean;
-  readonly connectMs: number;
+export interface SenderOptions extends GuardOptions {
   /** From the connecting to the end of the answer. */
   readonly requestMs: number;
 }
@@ -26,9 +24,9 @@ export interface SenderOptions {
 // Shorter than servers keep connections open: a request is not sent into one that is being closed.
 const IDLE_MS = 1_000;
 
-export function createWebhookSender({ allowPrivate, connectMs, requestMs }: SenderOptions): WebhookSender {
+export function createWebhookSender({ requestMs, ...guard }: SenderOptions): WebhookSender {
   const dispatcher = new Agent({
-    connect: guardedConnector({ connectMs, allowPrivate }),
+    connect: guardedConnector(guard),
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
     // The deadline is our own.

@@ -5,7 +5,7 @@ export interface Signed {
   readonly id: string;
   /** Seconds since 1970. */
   readonly timestamp: number;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 /** One signature for each secret (`whsec_` and base64), the newest first: the value of `webhook-signature`. */
@@ -13,6 +13,6 @@ export const signWebhook = (secrets: readonly string[], { id, timestamp, body }:
   secrets
     .map((secret) => {
       const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-      return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+      return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`;
     })
     .join(" ");

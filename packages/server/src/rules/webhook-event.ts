@@ -8,19 +8,24 @@ export interface EventText {
   /** In lower case. */
   readonly model: string;
   readonly text: string;
-  /** Of the text in UTF-8. */
-  readonly bytes: number;
 }
 
 /** What an endpoint is told of an entry, its keys in the protocol's order; undefined when its model is no longer declared. */
-export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): Omit<EventText, "bytes"> | undefined {
+export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): EventText | undefined {
   const shown = presentEntry(entry, declared);
   if (!declared || !shown) return undefined;
-  const { name } = declared;
-  const { syncId, model, id, verb, createdAt } = entry;
-  const head = JSON.stringify({ type: `${model}.${verb}`, model: name, objectId: id });
+  return { syncId: entry.syncId, model: entry.model, text: eventText(entry, declared.name, shown.data) };
+}
+
+/** The event of a change; the row is JSON text already. */
+export function eventText(
+  { syncId, id, verb, createdAt }: Pick<StoredEntry, "syncId" | "id" | "verb" | "createdAt">,
+  model: string,
+  data: string | null,
+): string {
+  const head = JSON.stringify({ type: `${model.toLowerCase()}.${verb}`, model, objectId: id });
   const tail = JSON.stringify({ syncId, id: String(syncId), createdAt });
-  return { syncId, model, text: `${head.slice(0, -1)},"data":${shown.data ?? "null"},${tail.slice(1)}` };
+  return `${head.slice(0, -1)},"data":${data ?? "null"},${tail.slice(1)}`;
 }
 
 /** Sent when the owner asks for it: at a position that the endpoint was told of before, so that whoever knows it stores nothing. */
@@ -34,5 +39,5 @@ export function testEvent(endpoint: string, cursor: number, now: number): EventT
     id: String(cursor),
     createdAt: new Date(now).toISOString(),
   });
-  return { syncId: cursor, model: "webhook_endpoint", text, bytes: text.length };
+  return { syncId: cursor, model: "webhook_endpoint", text };
 }

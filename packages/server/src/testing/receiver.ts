@@ -31,9 +31,11 @@ export interface Receiver {
   always(reply: Reply): void;
   /** The most requests that were open at once. */
   readonly mostAtOnce: number;
+  /** Nobody listens there any more. */
+  close(): Promise<void>;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver(port = 0): Promise<Receiver> {
   const received: Received[] = [];
   const refused: string[] = [];
   const replies: Reply[] = [];
@@ -74,12 +76,13 @@ export async function startReceiver(): Promise<Receiver> {
       else reply(request, response, one);
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  afterAll(() => {
+  const close = async () => {
     server.closeAllConnections();
-    server.close();
-  });
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+  };
+  afterAll(close);
   const receiver: Receiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
     received,
@@ -92,6 +95,7 @@ export async function startReceiver(): Promise<Receiver> {
     get mostAtOnce() {
       return most;
     },
+    close,
   };
   return receiver;
 }

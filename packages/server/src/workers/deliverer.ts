@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Ending } from "../flows/deliver.ts";
 import type { Worker } from "./pruner.ts";
 
@@ -25,8 +26,9 @@ export interface Deliverer extends Worker {
   wake(world: number, isNew?: boolean): void;
 }
 
-/** What is committed at nearly the same time is told together. */
-const TOGETHER_MS = 5;
+/** What is committed at nearly the same time is told together: the first at once, and what comes behind it in fuller batches. */
+const TOGETHER_MS = 2;
+const APART_MS = 20;
 /** The truth behind the wakes: whoever is behind is found that soon. */
 const POLL_MS = 1_000;
 /** A timer may be so much too early. */
@@ -42,16 +44,18 @@ export function startDeliverer<T>({ worlds, behind, deliver, failed }: Deliverer
   const missed = new Set<string>();
   const stopping = new AbortController();
   const over = new AbortController();
+  setMaxListeners(MOST_AT_ONCE + 1, over.signal);
   const ending = { begun: stopping.signal, over: over.signal };
   let told = new Set<number>();
   let woken = new Set<number>();
   let pollAt = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
   let looking: Promise<void> | undefined;
 
   function soon(inMs: number): void {
-    const ms = Math.max(inMs, TIMER_MS);
+    const ms = Math.max(inMs, TIMER_MS, lookedAt + APART_MS - performance.now());
     const at = performance.now() + ms;
     if (stopping.signal.aborted || at >= timerAt) return;
     clearTimeout(timer);
@@ -65,6 +69,7 @@ export function startDeliverer<T>({ worlds, behind, deliver, failed }: Deliverer
   }
 
   async function look(): Promise<void> {
+    lookedAt = performance.now();
     try {
       const polls = performance.now() >= pollAt - TIMER_MS;
       if (polls) {

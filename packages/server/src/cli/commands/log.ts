@@ -1,6 +1,7 @@
 import { type List, type LogEntry, limits } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
 import { ask } from "../ask.ts";
+import { headOf } from "../head.ts";
 import { secretKeyTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 
@@ -38,7 +39,7 @@ export function addLog(program: Command, { env, out }: Terminal): void {
           "GET",
           `/v1/log?after=${encodeURIComponent(after)}&limit=1000&wait=${wait}${models}`,
         );
-      let after = options.after ?? String((await read("0", 0)).stamp);
+      let after = options.after ?? String((await headOf(target)).stamp);
       for (;;) {
         const page = await read(after, options.follow ? limits.logWaitMs : 0);
         out(page.data.map((entry) => `${options.json ? JSON.stringify(entry) : lineOf(entry)}\n`).join(""));

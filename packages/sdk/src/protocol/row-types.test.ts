@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from "vitest";
-import type { Json } from "../protocol/json.ts";
+import type { Json } from "./json.ts";
 import { defineSchema, type NewRow, type Patch, type RowOf } from "./row-types.ts";
 
 const schema = defineSchema({

@@ -1,5 +1,5 @@
-import type { Json } from "../protocol/json.ts";
-import type { Field, ModelSchema } from "../protocol/model-schema.ts";
+import type { Json } from "./json.ts";
+import type { Field, ModelSchema } from "./model-schema.ts";
 
 export type ModelName<S extends ModelSchema> = keyof S["models"] & string;
 
@@ -44,10 +44,10 @@ export type Patch<S extends ModelSchema, M extends ModelName<S>> = Partial<{
 }>;
 
 /** Lends a schema literal its exact types: `defineSchema({ models: { slide: { … } } })`. */
-export const defineSchema = <
+export function defineSchema<
   const S extends {
     readonly models: Readonly<Record<string, { readonly fields: Readonly<Record<string, Field>> }>>;
   } & ModelSchema,
->(
-  schema: S,
-): S => schema;
+>(schema: S): S {
+  return schema;
+}

@@ -1,0 +1,109 @@
+import type { Page } from "@playwright/test";
+import { readMirror } from "../apps/demo/mirror/testing/records.ts";
+import { seriousViolations } from "./support/axe.ts";
+import type { Demo } from "./support/demo.ts";
+import { createDeck, readSnapshot } from "./support/log.ts";
+import { expect, test } from "./support/test.ts";
+
+/** The panel as what a person sees and does there. */
+function mirrorOn(page: Page) {
+  const panel = page.getByRole("region", { name: "A mirror elsewhere" });
+  return {
+    panel,
+    lag: panel.locator("dd").first(),
+    attempts: panel.getByRole("list", { name: "Last attempts" }).getByRole("listitem"),
+    press: (name: string) => panel.getByRole("button", { name }).click(),
+    isUpToDate: () => expect(panel).toContainText("Up to date"),
+  };
+}
+
+/** Record by record: the mirror's own database against the server. */
+async function expectSame(demo: Demo): Promise<void> {
+  const mirrored = readMirror(demo.mirrorFile).records;
+  const there = (await readSnapshot(demo)).map(({ model, id, data, syncId, archivedAt }) => ({
+    ...{ model, id, data, syncId },
+    isArchived: archivedAt !== undefined,
+  }));
+  const inOrder = <T extends { model: string; id: string }>(records: T[]) =>
+    records.sort((one, other) => (`${one.model} ${one.id}` < `${other.model} ${other.id}` ? -1 : 1));
+  expect(there.length).toBeGreaterThan(0);
+  expect(inOrder(mirrored)).toEqual(inOrder(there));
+}
+
+test("the mirror that is made to fail falls behind, and when it recovers it has what the server has", async ({
+  demo,
+  open,
+}) => {
+  const deck = await createDeck(demo, ["One", "Two", "Three"]);
+  const ada = await open("ada", deck.id);
+  const mirror = mirrorOn(ada.page);
+  await mirror.isUpToDate();
+  await expect(mirror.lag).toHaveText("0 events");
+  await expect(mirror.attempts.first()).toContainText("succeeded, 200");
+
+  await mirror.press("Make it fail");
+  await expect(mirror.panel).toContainText("It fails from the next change on");
+  await ada.rename(1, "While it fails");
+  await expect(mirror.lag).toHaveText("1 event");
+  await expect(mirror.panel).toContainText(/Attempt \d of 8 failed\s*next in \d\ss/);
+  await expect(mirror.attempts.first()).toContainText("failed, 500");
+  await ada.rename(2, "And this");
+  await ada.press("Delete “Three”");
+  await expect(mirror.lag).toHaveText("3 events");
+  expect(readMirror(demo.mirrorFile).records).toContainEqual(
+    expect.objectContaining({ id: deck.slideIds[0], data: expect.objectContaining({ title: "One" }) }),
+  );
+
+  await mirror.press("Let it recover");
+  await mirror.isUpToDate();
+  await expect(mirror.lag).toHaveText("0 events");
+  await ada.isSaved();
+  await expectSame(demo);
+});
+
+test("a mirror that was given up is told of nothing, and of everything when it recovers", async ({ demo, open }) => {
+  test.setTimeout(90_000);
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const ada = await open("ada", deck.id);
+  const mirror = mirrorOn(ada.page);
+  await mirror.press("Make it fail");
+  await ada.rename(1, "Nobody hears of this");
+  await expect(mirror.panel).toContainText("Given up after 8 attempts", { timeout: 45_000 });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await ada.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    expect(await seriousViolations(ada.page)).toEqual([]);
+  }
+  await ada.rename(2, "Nor of this");
+  await expect(mirror.lag).toHaveText("2 events");
+  await ada.page.reload();
+  await expect(mirror.panel).toContainText("Given up after 8 attempts");
+
+  await mirror.press("Let it recover");
+  await mirror.isUpToDate();
+  await expect(mirror.lag).toHaveText("0 events");
+  await expectSame(demo);
+});
+
+test("offline the page says nothing of the mirror that it cannot know, and no key is in what it is told", async ({
+  demo,
+  open,
+}) => {
+  const deck = await createDeck(demo, ["One"]);
+  const ada = await open("ada", deck.id);
+  const told: string[] = [];
+  ada.page.on("response", async (response) => {
+    if (new URL(response.url()).pathname === "/mirror") told.push(await response.text());
+  });
+  const mirror = mirrorOn(ada.page);
+  await mirror.isUpToDate();
+  await expect.poll(() => told.length).toBeGreaterThan(1);
+  expect(told.join()).not.toMatch(/sk_|whsec_|rk_|ek_/);
+  await ada.workOffline();
+  await expect(mirror.panel).toContainText("Not known while you are offline");
+  await expect(mirror.panel.getByRole("button", { name: "Make it fail" })).toBeDisabled();
+  await ada.comeBack();
+  await mirror.isUpToDate();
+  // Neither from elsewhere, nor for whoever is no page of ours.
+  expect((await fetch(`${demo.pageUrl}/mirror`)).status).toBe(403);
+  expect((await fetch(`${demo.pageUrl}/mirror/fail`, { method: "POST" })).status).toBe(403);
+});

@@ -1,0 +1,48 @@
+import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { WebhookEvent } from "../protocol/webhook-event.ts";
+import { isTestEvent } from "./event.ts";
+import { WebhookVerificationError } from "./verification-error.ts";
+
+/** The events in a body; those of models that the schema does not have are left out. */
+export function readBatch(body: Uint8Array, schema: ModelSchema | undefined): WebhookEvent[] {
+  const batch = parse(body);
+  const events = isObject(batch) && Array.isArray(batch.data) ? (batch.data as unknown[]) : undefined;
+  if (!events) throw invalid("The body has no list “data”.");
+  const at = events.findIndex((event) => !isEvent(event));
+  if (at >= 0) throw invalid(`data[${at}] is no event.`);
+  return inWordsOf(schema, events as WebhookEvent[]);
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body));
+  } catch (cause) {
+    throw invalid("The body is no JSON in UTF-8.", cause);
+  }
+}
+
+function isEvent(value: unknown): value is WebhookEvent {
+  if (!isObject(value)) return false;
+  const { type, model, objectId, data, syncId, id, createdAt } = value;
+  return (
+    [type, model, objectId, id, createdAt].every((text) => typeof text === "string") &&
+    (data === null || isObject(data)) &&
+    Number.isSafeInteger(syncId)
+  );
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The service tells models apart whatever their case; an app compares with the name in its own schema. */
+function inWordsOf(schema: ModelSchema | undefined, events: WebhookEvent[]): WebhookEvent[] {
+  if (!schema) return events;
+  const ours = new Map(Object.keys(schema.models).map((name) => [name.toLowerCase(), name]));
+  return events.flatMap((event) => {
+    if (isTestEvent(event)) return [event];
+    const model = ours.get(event.model.toLowerCase());
+    return model === undefined ? [] : [{ ...event, model }];
+  });
+}
+
+const invalid = (message: string, cause?: unknown) => new WebhookVerificationError("invalid_body", message, { cause });

@@ -1,0 +1,30 @@
+import { WebhookVerificationError } from "./verification-error.ts";
+
+/** A body as it came over the wire; never one that was parsed and written again. */
+export type RawBody = string | ArrayBuffer | ArrayBufferView;
+
+const encoder = new TextEncoder();
+
+export const isRawBody = (body: unknown): body is RawBody =>
+  typeof body === "string" || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
+
+/** Its bytes, not copied where they are bytes already. */
+export function bytesOf(body: RawBody): Uint8Array {
+  if (typeof body === "string") return encoder.encode(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  throw new WebhookVerificationError(
+    "body_not_raw",
+    "The body is neither a string nor bytes. A signature is over the raw body: verify before anything parses it.",
+  );
+}
+
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,88 @@
+import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { WebhookEvent } from "../protocol/webhook-event.ts";
+import { type Answer, answerTo, busy, failed, refusal, wrongMethod } from "./answer.ts";
+import { applyEvents, type Outcome } from "./apply-events.ts";
+import type { PositionStore } from "./position-store.ts";
+import { isRawBody, type RawBody } from "./raw-body.ts";
+import type { ReceivedHeaders } from "./received-headers.ts";
+import type { Secrets } from "./secret.ts";
+import { type TimeLimit, timeLimit } from "./time-limit.ts";
+import { turns } from "./turns.ts";
+import { WebhookVerificationError } from "./verification-error.ts";
+import { verifyWebhook } from "./verify-webhook.ts";
+
+/** What is known of the delivery in which something failed. */
+export interface FailedDelivery {
+  readonly webhookId?: string;
+  /** The event that was being applied. */
+  readonly syncId?: number;
+}
+
+export interface Settings {
+  readonly secret: Secrets;
+  readonly schema: ModelSchema | undefined;
+  readonly toleranceMs: number;
+  readonly timeLimitMs: number;
+  readonly store: PositionStore;
+  now(): number;
+  onEvent(event: WebhookEvent, delivery: { readonly webhookId: string }): unknown;
+  onError(error: unknown, delivery: FailedDelivery): unknown;
+}
+
+export interface Arrived {
+  readonly method: string | undefined;
+  readonly headers: ReceivedHeaders;
+  /** The body, or why there is none. */
+  readBody(): Promise<RawBody | Answer>;
+}
+
+/** What is answered to one request after the other, whatever they arrived by. Never rejects. */
+export function receiver(settings: Settings): (arrived: Arrived) => Promise<Answer> {
+  const inTurn = turns();
+
+  const tell = (error: unknown, delivery: FailedDelivery) => {
+    // One that fails itself is left alone: there is nobody else to tell, and the answer says that something failed.
+    (async () => settings.onError(error, delivery))().catch(() => {});
+  };
+
+  /** Waits for its turn at most as long as there is time, then comes again. */
+  async function applyInTurn(events: readonly WebhookEvent[], webhookId: string, limit: TimeLimit): Promise<Answer> {
+    let hasBegun = false;
+    const turn = inTurn(async (): Promise<Outcome | undefined> => {
+      // Answered already: nobody waits for what would be done now.
+      if (limit.isOver()) return undefined;
+      hasBegun = true;
+      const apply = (event: WebhookEvent) => settings.onEvent(event, { webhookId });
+      return await applyEvents(events, { store: settings.store, apply, isOver: limit.isOver });
+    });
+    const outcome = await Promise.race([turn, limit.over.then(() => (hasBegun ? turn : undefined))]);
+    if (outcome?.name === "failed")
+      tell(outcome.error, { webhookId, ...(outcome.at !== undefined && { syncId: outcome.at }) });
+    return outcome ? answerTo(outcome) : busy;
+  }
+
+  return async ({ method, headers, readBody }) => {
+    if (method !== "POST") return wrongMethod;
+    const limit = timeLimit(settings.timeLimitMs);
+    try {
+      const body = await readBody();
+      if (!isRawBody(body)) return body;
+      const { secret, schema, toleranceMs } = settings;
+      const { id, events } = await verifyWebhook({
+        secret,
+        headers,
+        body,
+        toleranceMs,
+        now: settings.now(),
+        ...(schema && { schema }),
+      });
+      return await applyInTurn(events, id, limit);
+    } catch (error) {
+      const answer = error instanceof WebhookVerificationError ? refusal(error) : failed;
+      if (answer.status >= 500) tell(error, {});
+      return answer;
+    } finally {
+      limit.end();
+    }
+  };
+}

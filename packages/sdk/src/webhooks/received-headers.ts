@@ -1,0 +1,59 @@
+import { webhookHeaders } from "../protocol/webhook-limits.ts";
+import { WebhookVerificationError } from "./verification-error.ts";
+
+/** Headers as `fetch` has them, or as Node's `http` and the frameworks on it do. */
+export type ReceivedHeaders =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface SignedHeaders {
+  readonly id: string;
+  /** Seconds since 1970, as it was signed. */
+  readonly timestamp: string;
+  readonly signatures: readonly string[];
+}
+
+// Without full stops: `id.timestamp.body` is what is signed, and must be read in one way only.
+const ID = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
+const TIMESTAMP = /^\d{1,12}$/;
+
+export const isWebhookId = (id: string): boolean => ID.test(id);
+
+/** The three headers of a delivery, or an error that names the one that is wrong. */
+export function readSignedHeaders(headers: ReceivedHeaders): SignedHeaders {
+  const read = reader(headers);
+  const id = read(webhookHeaders.id);
+  const timestamp = read(webhookHeaders.timestamp);
+  const signature = read(webhookHeaders.signature);
+  if (!isWebhookId(id)) throw invalid(webhookHeaders.id, "is a name without spaces and full stops");
+  if (!TIMESTAMP.test(timestamp)) throw invalid(webhookHeaders.timestamp, "is a number of seconds");
+  const signatures = signature.split(" ").filter((one) => one.startsWith("v1,"));
+  if (signatures.length === 0) throw invalid(webhookHeaders.signature, "has a signature that begins with “v1,”");
+  return { id, timestamp, signatures };
+}
+
+function reader(headers: ReceivedHeaders): (name: string) => string {
+  const given = isHeaders(headers) ? (name: string) => headers.get(name) : ofRecord(headers);
+  return (name) => {
+    const value = given(name);
+    if (value === undefined || value === null || value === "")
+      throw new WebhookVerificationError("missing_header", `The header ${name} is missing.`);
+    if (typeof value !== "string") throw invalid(name, "comes once");
+    return value;
+  };
+}
+
+const isHeaders = (headers: ReceivedHeaders): headers is { get(name: string): string | null } =>
+  typeof headers?.get === "function";
+
+/** Node gives names in lower case; others may not. */
+function ofRecord(headers: Readonly<Record<string, string | readonly string[] | undefined>>) {
+  const byName = new Map(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  return (name: string) => {
+    const value = byName.get(name);
+    return Array.isArray(value) && value.length === 1 ? value[0] : value;
+  };
+}
+
+const invalid = (name: string, says: string) =>
+  new WebhookVerificationError("invalid_header", `The header ${name} ${says}; this one does not.`);

@@ -1,0 +1,31 @@
+import { type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
+import { type Batch, cutBatch, type SizedEvent } from "../../rules/webhook-batch.ts";
+import { eventText } from "../../rules/webhook-event.ts";
+
+/** A change as a receiver is told of it. */
+export interface ToldEvent extends SizedEvent {
+  /** `slide.updated` */
+  readonly type: string;
+  /** JSON. */
+  readonly text: string;
+}
+
+/** Changes as the log tells them, cut as the server cuts what an endpoint is told. */
+export function batchesOf(entries: readonly LogEntry[]): readonly Batch<ToldEvent>[] {
+  const batches: Batch<ToldEvent>[] = [];
+  for (let rest = entries.map(toldOf); ; ) {
+    const batch = cutBatch(rest, webhookLimits.batchEvents);
+    if (!batch) return batches;
+    batches.push(batch);
+    rest = rest.slice(batch.events.length);
+  }
+}
+
+export const bodyOf = ({ events }: Batch<ToldEvent>): Buffer =>
+  Buffer.from(`{"data":[${events.map(({ text }) => text).join()}]}`);
+
+function toldOf(entry: LogEntry): ToldEvent {
+  const { syncId, model, verb, data } = entry;
+  const text = eventText(entry, model, data && JSON.stringify(data));
+  return { syncId, type: `${model.toLowerCase()}.${verb}`, text, bytes: Buffer.byteLength(text) };
+}

@@ -1,0 +1,242 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { WebhookEvent } from "@holdfast/sdk/protocol";
+import { afterAll, expect, test } from "vitest";
+import { newMasterKey, startServer } from "../server.ts";
+import { ADMIN, startApp } from "../testing/app.ts";
+import { commandLine, type Running } from "../testing/command-line.ts";
+import { type Receiver, startReceiver } from "../testing/receiver.ts";
+
+const app = await startApp();
+const { call } = app;
+const folder = await mkdtemp(join(tmpdir(), "holdfast-listen-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const { start, begin, run } = commandLine(app, folder);
+
+const head = async () => Number((await call("GET", "/v1/log?after=1&limit=1")).body.stamp);
+const secretOf = ({ texts }: Running) => /^Signing secret: (whsec_\S+)$/m.exec(texts.out)?.[1] ?? "";
+/** The command has read the head of the log: what is written from now on is behind it. */
+const ready = async (running: Running) => {
+  await expect.poll(() => running.texts.err, { timeout: 20_000 }).toMatch(/ → http/);
+  return running;
+};
+let made = 0;
+const write = async (title = "x", model = "slide") => {
+  const id = `listened-${++made}`;
+  const { body } = await call("POST", `/v1/models/${model}`, { json: { id, data: { title } } });
+  return { id, syncId: Number(body.lastSyncId) };
+};
+const eventsAt = ({ received }: Receiver): WebhookEvent[] => received.flatMap(({ events }) => [...events]);
+const told = (receiver: Receiver) => eventsAt(receiver).map(({ type, objectId }) => `${type} ${objectId}`);
+const lines = (text: string) => text.trim().split("\n").slice(1);
+/** It listens, and the receiver verifies with its secret from the first request on. */
+async function begun(receiver: Receiver, ...words: string[]): Promise<Running> {
+  const listening = await ready(begin("webhooks", "listen", "--forward", receiver.url, ...words));
+  receiver.secrets = [secretOf(listening)];
+  return listening;
+}
+
+test("[W60] what is committed reaches the handler as the server would send it, signed; Ctrl-C ends it with 0", async () => {
+  const receiver = await startReceiver();
+  await write("before");
+  const listening = await ready(start(["webhooks", "listen", "--forward", receiver.url]));
+  receiver.secrets = [secretOf(listening)];
+  const { id, syncId } = await write("é 😀");
+  await call("PATCH", `/v1/models/slide/${id}`, { json: { data: { title: "two" } } });
+  await call("POST", `/v1/models/slide/${id}/archive`);
+  await call("POST", `/v1/models/slide/${id}/unarchive`);
+  await call("DELETE", `/v1/models/slide/${id}`);
+  const other = await write("another model", "document");
+  await expect.poll(() => eventsAt(receiver).length, { timeout: 20_000 }).toBe(6);
+  expect(told(receiver)).toEqual([
+    ...["created", "updated", "archived", "unarchived", "deleted"].map((verb) => `slide.${verb} ${id}`),
+    `document.created ${other.id}`,
+  ]);
+  const log = (await call("GET", `/v1/log?after=${syncId - 1}`)).body.data as Record<string, unknown>[];
+  expect(receiver.refused).toEqual([]);
+  expect(eventsAt(receiver)).toEqual(
+    log.map(({ model, verb, id: objectId, data, syncId: at, createdAt }) => ({
+      type: `${model}.${verb}`,
+      model,
+      objectId,
+      data,
+      syncId: at,
+      id: String(at),
+      createdAt,
+    })),
+  );
+  for (const { id: webhookId, events } of receiver.received)
+    expect(webhookId).toBe(`msg_local_1_${events[0]?.syncId}_${events.at(-1)?.syncId}`);
+  await expect.poll(() => lines(listening.texts.out).length).toBe(receiver.received.length);
+  for (const line of lines(listening.texts.out)) expect(line).toMatch(/ {2}\d+ events? \(.*\) {2}204 {2}\d+ ms$/);
+  listening.interrupt();
+  const { code, err } = await listening.ended;
+  expect([code, err]).toEqual([0, expect.stringMatching(`--from ${await head()} goes on from there\\.\n$`)]);
+});
+
+test("[W60] --from begins behind a position, --events names the models, in any case", async () => {
+  const secret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
+  const receiver = await startReceiver();
+  receiver.secrets = [secret];
+  const from = await head();
+  const [first] = [await write("a"), await write("b", "document")];
+  for (let n = 0; n < 3; n++)
+    await call("POST", "/v1/commits", {
+      json: {
+        operations: Array.from({ length: 80 }, (_, i) => ({
+          action: "create",
+          model: "slide",
+          id: `many-${n}-${i}`,
+          data: {},
+        })),
+      },
+    });
+  const words = ["webhooks", "listen", "--forward", receiver.url, "--events", "SLIDE", "--from", String(from)];
+  const listening = begin("--json", ...words, "--secret", secret);
+  await expect.poll(() => eventsAt(receiver).length, { timeout: 20_000 }).toBe(241);
+  const told = eventsAt(receiver);
+  expect([told[0]?.objectId, receiver.refused]).toEqual([first.id, []]);
+  expect(told.every(({ model }) => model === "slide")).toBe(true);
+  const ids = told.map(({ syncId }) => syncId);
+  expect(ids).toEqual([...ids].sort((a, b) => a - b));
+  expect(receiver.received.map(({ events }) => events.length)).toEqual([100, 100, 41]);
+  listening.interrupt();
+  const { code, out, err } = await listening.ended;
+  expect([code, err]).toEqual([0, expect.stringContaining(`behind position ${await head()}`)]);
+  const [opened, ...sent] = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(opened).toEqual({ object: "webhook_listener", forward: receiver.url, secret, from });
+  expect(sent.map(({ webhookId, events, status, attempt }) => [webhookId, events, status, attempt])).toEqual(
+    receiver.received.map(({ id, events }) => [id, events.length, 204, 1]),
+  );
+});
+
+test("[W60] a token that may read is enough; it hears what it covers", async () => {
+  const { body } = await call("POST", "/v1/capabilities", {
+    json: { operations: ["slide.read"], syncGroups: ["deck:listened"] },
+  });
+  const receiver = await startReceiver();
+  const listening = await begun(receiver, "--key", String(body.token));
+  await write("hidden");
+  await call("POST", "/v1/models/slide", { json: { id: "seen", data: { deckId: "listened" } } });
+  await expect.poll(() => told(receiver)).toEqual(["slide.created seen"]);
+  listening.interrupt();
+  expect((await listening.ended).code).toBe(0);
+});
+
+test("[W61] the same batch comes again until it is taken, and what came meanwhile waits behind it", async () => {
+  const receiver = await startReceiver();
+  receiver.always((_, response) => void response.writeHead(500).end("not yet"));
+  const listening = await begun(receiver);
+  const first = await write("poison");
+  await expect.poll(() => receiver.received.length).toBe(1);
+  const second = await write("behind");
+  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(2);
+  receiver.always((_, response) => void setTimeout(() => response.writeHead(201).end(), 50));
+  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(4);
+  expect(told(receiver)).toEqual([...Array(3).fill(first.id), second.id].map((id) => `slide.created ${id}`));
+  const [a, b, c] = receiver.received;
+  expect([b?.id, b?.body, c?.id, c?.body]).toEqual([a?.id, a?.body, a?.id, a?.body]);
+  expect((b?.at ?? 0) - (a?.endedAt ?? 0)).toBeGreaterThanOrEqual(950);
+  expect((c?.at ?? 0) - (b?.endedAt ?? 0)).toBeGreaterThanOrEqual(1_950);
+  expect([receiver.mostAtOnce, receiver.refused]).toEqual([1, []]);
+  await expect.poll(() => lines(listening.texts.out).length).toBe(4);
+  const line = (n: number) => lines(listening.texts.out)[n];
+  expect(line(0)).toMatch(/1 event \(slide\.created\) {2}500 not yet {2}\d+ ms {2}again in 1 s$/);
+  expect(line(1)).toMatch(/again in 2 s$/);
+  expect(line(2)).toMatch(/ {2}201 {2}\d+ ms$/);
+  listening.interrupt();
+  expect((await listening.ended).code).toBe(0);
+});
+
+test("[W62] handler and server may go and come back; nothing is lost or out of order", {
+  timeout: 60_000,
+}, async () => {
+  const receiver = await startReceiver();
+  const masterKeys = [newMasterKey()];
+  const server = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys, port: 0 });
+  const listening = await ready(start(["webhooks", "listen", "--forward", receiver.url, "--url", server.url]));
+  receiver.secrets = [secretOf(listening)];
+  const written = [await write()];
+  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(1);
+
+  await receiver.close();
+  written.push(await write());
+  await expect.poll(() => listening.texts.out, { timeout: 20_000 }).toMatch(/Nobody takes connections.*again in 1 s/);
+  const back = await startReceiver(Number(new URL(receiver.url).port));
+  back.secrets = receiver.secrets;
+  await expect.poll(() => eventsAt(back).length, { timeout: 20_000 }).toBe(1);
+
+  await server.close();
+  written.push(await write(), await write());
+  await expect.poll(() => listening.texts.err, { timeout: 20_000 }).toMatch(/No server answers at .* Again in 1 s\./);
+  const { port } = new URL(server.url);
+  const again = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys, port: Number(port) });
+  afterAll(() => again.close());
+  await expect.poll(() => eventsAt(back).length, { timeout: 20_000 }).toBe(3);
+  expect(listening.texts.err).toMatch(/The server answers again\./);
+  const ids = [receiver, back].flatMap(eventsAt).map(({ objectId }) => objectId);
+  expect([ids, receiver.refused, back.refused]).toEqual([written.map(({ id }) => id), [], []]);
+
+  // Restored from a dump: its positions mean something else.
+  await app.sql("update holdfast.head set log_id = 'log_another' where log_id = $1", [
+    (await call("GET", "/v1/identity")).body.logId,
+  ]);
+  await write();
+  const { code, err } = await listening.ended;
+  expect([code, err]).toEqual([1, expect.stringMatching(/holdfast: The server has another log now[^\n]*\n$/)]);
+});
+
+test("[W63] the secret is printed at the start, whoever made it", async () => {
+  const given = `whsec_${Buffer.alloc(64, 1).toString("base64")}`;
+  for (const [words, printed] of [
+    [[], /^Signing secret: whsec_[A-Za-z0-9+/]{43}=\n/],
+    [["--secret", given], new RegExp(`^Signing secret: ${given.replaceAll(/[+/]/g, ".")}\n`)],
+  ] as const) {
+    const listening = begin("webhooks", "listen", "--forward", "http://127.0.0.1:9/", ...words);
+    await ready(listening);
+    expect(listening.texts.out).toMatch(printed);
+    listening.interrupt();
+    await listening.ended;
+  }
+});
+
+test("[W60] the head is found where the log's beginning was trimmed away", async () => {
+  await write();
+  await app.sql("update holdfast.head set trimmed_to = 1 where sync_id = $1", [await head()]);
+  const listening = begin("webhooks", "listen", "--forward", "http://127.0.0.1:9/");
+  await ready(listening);
+  listening.interrupt();
+  expect((await listening.ended).code).toBe(0);
+  expect((await run("webhooks", "listen", "--forward", "http://127.0.0.1:9/", "--from", "0")).err).toMatch(
+    /resync_required/,
+  );
+});
+
+test("[W64] what cannot be done is told in a sentence, and nothing is sent", async () => {
+  const receiver = await startReceiver();
+  const listen = (...words: string[]) => run("webhooks", "listen", ...words);
+  const to = ["--forward", receiver.url];
+  const refusals: [string[], RegExp][] = [
+    [[], /required option '--forward <address>' not specified/],
+    [["--forward", "localhost:3000"], /--forward takes an http or https address, such as/],
+    [["--forward", "http://a:b@localhost/"], /without user and password/],
+    [[...to, "--secret", "whsec_short"], /--secret takes whsec_/],
+    [[...to, "--from", "-1"], /--from takes a whole number, not "-1"/],
+    [[...to, "--from", String((await head()) + 1)], /is beyond the log's end, which is at \d+\./],
+    [[...to, "--events", "slide,nothing"], /There is no model "nothing"\. There are: .*slide/],
+    [[...to, "--events", "slide,,document"], /names of models with commas between/],
+    [[...to, "--url", "http://127.0.0.1:9"], /No server answers at http:\/\/127\.0\.0\.1:9/],
+    [[...to, "--key", "sk_live_nothing"], /apikey_invalid/],
+  ];
+  for (const [words, sentence] of refusals) {
+    const { code, err } = await listen(...words);
+    expect([code, err]).toEqual([1, expect.stringMatching(sentence)]);
+  }
+  expect(receiver.received).toEqual([]);
+  const { out } = await run("webhooks", "listen", "--help");
+  expect(out).toMatch(/Examples:\n {2}holdfast webhooks listen --forward http:/);
+});

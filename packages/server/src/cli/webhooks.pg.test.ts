@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
+import { afterAll, expect, test } from "vitest";
+import { startApp } from "../testing/app.ts";
+import { commandLine } from "../testing/command-line.ts";
+import { startReceiver } from "../testing/receiver.ts";
+
+const app = await startApp({ webhooks: { allowPrivate: true } });
+const { call, keys } = app;
+const folder = await mkdtemp(join(tmpdir(), "holdfast-webhooks-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const { start, run } = commandLine(app, folder);
+
+const webhooks = (...words: string[]) => run("webhooks", ...words);
+const asJson = async <T>(...words: string[]) => JSON.parse((await run("--json", "webhooks", ...words)).out) as T;
+const write = async () =>
+  Number((await call("POST", "/v1/models/slide", { json: { data: {}, id: `w${++made}` } })).body.lastSyncId);
+let made = 0;
+
+/** An endpoint that leads to a receiver that verifies with its secret. */
+async function created(...words: string[]) {
+  const receiver = await startReceiver();
+  const { out, err } = await webhooks("create", receiver.url, ...words);
+  const secret = out.trim();
+  receiver.secrets = [secret];
+  return { receiver, secret, id: /^(we_\w+): enabled/.exec(err)?.[1] ?? "", err };
+}
+
+test("[W65] an endpoint is registered, told, shown and removed; its secret is printed once", async () => {
+  expect((await webhooks("list")).err).toBe("There is no endpoint yet: see webhooks create.\n");
+  const first = await write();
+  const words = ["--events", "SLIDE, document", "--from", String(first - 1), "--description", "a mirror"];
+  const { receiver, secret, id, err } = await created(...words);
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(err).toBe(`${id}: enabled, cursor ${first - 1}, 1 behind. Its signing secret is shown this once:\n`);
+  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
+  expect([receiver.received[0]?.events[0]?.syncId, receiver.refused]).toEqual([first, []]);
+
+  const [shown] = await asJson<WebhookEndpoint[]>("list");
+  expect(shown).toMatchObject({ id, description: "a mirror", enabledEvents: ["slide", "document"] });
+  await expect
+    .poll(async () => (await webhooks("list")).out)
+    .toMatch(new RegExp(`\n${id} +enabled +${first} +0 +0 +- +- +slide,document +${receiver.url}\n`));
+  expect((await webhooks("list")).out).toMatch(
+    /^ID +STATUS +CURSOR +LAG +ATTEMPT +NEXT ATTEMPT +LAST ERROR +EVENTS +URL\n/,
+  );
+  const attempts = await webhooks("attempts", id);
+  expect(attempts.out).toMatch(/^AT +KIND +RANGE +EVENTS +ATTEMPT +OUTCOME +STATUS +MS +ERROR\n/);
+  expect(attempts.out).toMatch(new RegExp(`Z +delivery +${first} +1 +1 +succeeded +204 +\\d+ +-\n$`));
+  for (const { out } of [await webhooks("list"), attempts, await run("--json", "webhooks", "list")])
+    expect(out).not.toContain(secret.slice(6));
+
+  expect((await webhooks("rm", id)).out).toBe(`removed ${id}\n`);
+  const again = await webhooks("rm", id);
+  expect([again.code, again.err]).toEqual([1, expect.stringMatching(/There is no such webhook endpoint\. \(webhook_/)]);
+});
+
+test("[W65] it is disabled, enabled, rolled, tested, and led past what it does not take", async () => {
+  const { receiver, secret, id } = await created();
+  expect((await webhooks("disable", id)).out).toMatch(`${id}: disabled (owner), cursor `);
+  const missed = await write();
+  expect((await webhooks("enable", id)).out).toMatch(`${id}: enabled, cursor ${missed - 1}, 1 behind\n`);
+  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
+
+  const rolled = await webhooks("roll", id);
+  expect([rolled.code, rolled.err]).toEqual([0, expect.stringContaining("The new one is shown this once")]);
+  receiver.secrets = [secret, rolled.out.trim()];
+  const tested = await webhooks("test", id);
+  expect([tested.code, tested.out]).toEqual([0, expect.stringMatching(/^succeeded with 204 in \d+ ms\n$/)]);
+  expect(receiver.received.at(-1)?.events[0]?.type).toBe("webhook_endpoint.test");
+  expect(receiver.refused).toEqual([]);
+
+  receiver.always(418);
+  const failed = await webhooks("test", id);
+  expect([failed.code, failed.out, failed.err]).toEqual([
+    1,
+    expect.stringMatching(/^failed with 418 in \d+ ms: unexpected_status: The receiver answered 418\.\n$/),
+    `${id} did not take the test event.\n`,
+  ]);
+  const poison = await write();
+  await expect.poll(async () => (await webhooks("list")).out).toMatch(/unexpected_status 418 at \d+ /);
+  expect((await asJson<WebhookEndpoint[]>("list"))[0]?.nextAttemptAt).toMatch(/^2/);
+  expect((await webhooks("list")).out).toMatch(new RegExp(`${id} +enabled +${poison - 1} +1 +1 +2\\S+Z `));
+  expect((await webhooks("skip", id, "--to", String(poison))).out).toBe(`${id}: enabled, cursor ${poison}, 0 behind\n`);
+  const [newest] = await asJson<WebhookAttempt[]>("attempts", id, "--limit", "1");
+  expect(newest).toMatchObject({ kind: "skip", from: poison, to: poison });
+  expect((await webhooks("attempts", id)).out).toMatch(new RegExp(`Z +skip +${poison} +0 +0 +succeeded +- +0 +-\n`));
+  await webhooks("rm", id);
+});
+
+test("[W65] what cannot be done is told in a sentence", async () => {
+  const refusals: [string[], RegExp][] = [
+    [["create", "ftp://x.example/"], /is not an https address\. \(invalid_url, at url; x-request-id req_/],
+    [["create", "https://x.example/", "--events", "nothing"], /unknown_model, at enabledEvents\[0\]/],
+    [["create", "https://x.example/", "--events", "slide,"], /names of models with commas between, or \*/],
+    [["create", "https://x.example/", "--from", "x"], /--from takes a whole number, not "x"/],
+    [["create", "https://x.example/", "--from", "100000"], /read_at_in_future/],
+    [["create"], /missing required argument 'url'/],
+    [["skip", "we_none"], /required option '--to <position>'/],
+    [["skip", "we_none", "--to", "-1"], /--to takes a whole number/],
+    [["skip", "we_none", "--to", "1"], /webhook_endpoint_not_found/],
+    [["attempts", "we_none", "--limit", "101"], /invalid_limit/],
+    [["test", "../identity"], /webhook_endpoint_not_found/],
+    [["wave", "we_none"], /unknown command 'wave'/],
+    [["list", "--key", "sk_live_none"], /apikey_invalid/],
+  ];
+  for (const [words, sentence] of refusals) {
+    const { code, out, err } = await webhooks(...words);
+    expect([words, code, out, err]).toEqual([words, 1, "", expect.stringMatching(sentence)]);
+  }
+  const { token } = (
+    await call("POST", "/v1/capabilities", { json: { operations: ["slide.read"], syncGroups: ["deck:1"] } })
+  ).body;
+  expect((await webhooks("list", "--key", String(token))).err).toMatch(/secret_key_required/);
+});
+
+test("[W65] as a program of its own it speaks JSON, for the world of its key", async () => {
+  const { code, out, err } = await start(["--json", "webhooks", "create", "https://x.example/"], {
+    HOLDFAST_SECRET_KEY: keys.test,
+  }).ended;
+  const made = JSON.parse(out) as WebhookEndpoint;
+  expect([code, err, made.secret]).toEqual([0, "", expect.stringMatching(/^whsec_/)]);
+  expect((await asJson<WebhookEndpoint[]>("list", "--key", keys.test)).map(({ id }) => id)).toEqual([made.id]);
+  expect(await asJson<WebhookEndpoint[]>("list")).toEqual([]);
+  const help = (await webhooks("--help")).out;
+  for (const word of ["create", "list", "roll", "enable", "disable", "rm", "attempts", "test", "skip", "listen"])
+    expect(help).toMatch(new RegExp(`^  ${word} `, "m"));
+  expect(help).toMatch(/Examples:\n {2}holdfast webhooks create https:/);
+});

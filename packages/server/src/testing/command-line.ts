@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { webhookLimits } from "@holdfast/sdk/protocol";
+import { type Command, CommanderError } from "commander";
+import { createProgram } from "../cli/program.ts";
+import { createPool } from "../db/pool.ts";
+import { dumpOrganization, restoreOrganization } from "../flows/dump.ts";
+import { createWebhookSender } from "../outbound/send-webhook.ts";
+import { ADMIN, type App } from "./app.ts";
+
+const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
+const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
+
+export interface Ended {
+  /** Null: a signal ended it. */
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A command that runs: what it has written so far, and what became of it. */
+export interface Running {
+  readonly texts: { readonly out: string; readonly err: string };
+  readonly ended: Promise<Ended>;
+  /** Ctrl-C. */
+  interrupt(): void;
+}
+
+export interface CommandLine {
+  /** The command in a process of its own, with nothing of our environment but what Node needs. */
+  start(words: readonly string[], env?: Readonly<Record<string, string>>): Running;
+  /** The same in this process, which is much quicker. */
+  begin(...words: readonly string[]): Running;
+  run(...words: readonly string[]): Promise<Ended>;
+}
+
+/** `holdfast`, asking a test's server with its live key and as its operator; the folder is its home and data directory. */
+export function commandLine({ url, keys, databaseUrl }: App, folder: string): CommandLine {
+  const usual = {
+    HOLDFAST_URL: url,
+    HOLDFAST_SECRET_KEY: keys.live,
+    HOLDFAST_ADMIN_TOKEN: ADMIN,
+    HOLDFAST_DATA_DIR: folder,
+  };
+
+  function begin(...words: readonly string[]): Running {
+    const texts = { out: "", err: "" };
+    const write = (name: "out" | "err") => (text: string) => {
+      texts[name] += text;
+      return true;
+    };
+    const interrupted = new AbortController();
+    const pool = createPool({ url: databaseUrl, maxConnections: 1 });
+    const program = createProgram({
+      env: usual,
+      out: write("out"),
+      say: (line) => void write("err")(`${line}\n`),
+      interrupted: () => interrupted.signal,
+      openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
+      dump: (wanted, line) => dumpOrganization(pool, wanted, line),
+      restore: (lines, options) => restoreOrganization(pool, lines, options),
+    });
+    const settle = (command: Command): void => {
+      command.exitOverride().configureOutput({ writeOut: write("out"), writeErr: write("err") });
+      command.commands.forEach(settle);
+    };
+    settle(program);
+    const ended = program
+      .parseAsync(words, { from: "user" })
+      .then(
+        () => 0,
+        (error: Error) => {
+          if (error instanceof CommanderError) return error.exitCode;
+          write("err")(`${error.message}\n`);
+          return 1;
+        },
+      )
+      .finally(() => pool.end())
+      .then((code) => ({ code, ...texts }));
+    return { texts, ended, interrupt: () => interrupted.abort() };
+  }
+
+  return {
+    start(words, env = {}) {
+      const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", CLI, ...words], {
+        cwd: PACKAGE,
+        stdio: ["ignore", "pipe", "pipe"],
+        env: { PATH: process.env.PATH ?? "", HOME: folder, ...usual, ...env },
+      });
+      const texts = { out: "", err: "" };
+      child.stdout.on("data", (chunk: Buffer) => {
+        texts.out += chunk.toString();
+      });
+      child.stderr.on("data", (chunk: Buffer) => {
+        texts.err += chunk.toString();
+      });
+      const ended = new Promise<Ended>((resolve) => child.on("close", (code) => resolve({ code, ...texts })));
+      return { texts, ended, interrupt: () => void child.kill("SIGINT") };
+    },
+    begin,
+    run: (...words) => begin(...words).ended,
+  };
+}
