@@ -10,12 +10,13 @@ import { measureSnapshot } from "./snapshot.ts";
 import { measureStep } from "./step.ts";
 import { measureStream } from "./stream.ts";
 import { type Row, toTable } from "./table.ts";
+import { measureWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,claims,flush,step,memory] [--rounds 3] [--seconds 3] [--write]
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,claims,webhooks,flush,step,memory] [--rounds 3] [--seconds 3] [--write]
 
 Measures Holdfast on this machine, beside floors measured in the same run. Takes about ten minutes, with memory twelve.
 
-  --only     some of the parts: commits, stream, snapshot, lists, claims, flush, step, memory
+  --only     some of the parts: commits, stream, snapshot, lists, claims, webhooks, flush, step, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
   --seconds  length of a run under load: 3
   --write    put the table into docs/benchmarks.md
@@ -33,6 +34,7 @@ const parts: Record<string, (options: Options) => Promise<Row[]>> = {
   snapshot: measureSnapshot,
   lists: measureLists,
   claims: measureClaims,
+  webhooks: measureWebhooks,
   flush: measureFlush,
   step: measureStep,
   memory: measureMemory,

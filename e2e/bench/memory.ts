@@ -59,5 +59,5 @@ export async function measureMemory({ say }: { say(line: string): void }): Promi
 }
 
 /** Resident memory of a process, as Linux tells it. */
-const rssMegabytes = (pid: number): number =>
+export const rssMegabytes = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
