@@ -11,23 +11,26 @@ test("everything committed arrives, in order, and twice only beside a retry, whi
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-deliveries-data-"));
   const postgres = await startEmbeddedPostgres({ dataDir });
   try {
-    const { verdict, hurt, calmMs } = await runDeliveries({
+    const { verdict, hurt, done, calmMs } = await runDeliveries({
       databaseUrl: postgres.url,
       postgresDir: dataDir,
       seed: 1,
       servers: 2,
       endpoints: 5,
       writers: 3,
-      forMs: 10_000,
-      faultEveryMs: 1_000,
-      meddleEveryMs: 800,
-      faults: ["server", "stalled", "postgres", "receiver"],
+      forMs: 5_000,
+      faultEveryMs: 800,
+      meddleEveryMs: 500,
+      deathsEveryMs: 4_000,
+      faults: ["server", "receiver", "stalled", "postgres"],
       deeds: ["roll", "subscribe", "push", "disable", "enable", "replace", "skip", "test"],
-      say: (line) => console.log(line),
+      say: () => {},
     });
-    console.log(verdict.looked, hurt, calmMs);
     expect(verdict.violations).toEqual([]);
-    expect(hurt).toMatchObject({ server: 1, stalled: 1, postgres: 1, receiver: 1 });
+    expect(calmMs).toBeDefined();
+    expect(Math.min(hurt.server, hurt.receiver, hurt.stalled, hurt.postgres, ...Object.values(done))).toBeGreaterThan(
+      0,
+    );
     const { accepted, failed, neighbours, unsubscribed } = verdict.looked;
     expect(Math.min(accepted, failed, neighbours, unsubscribed)).toBeGreaterThan(20);
   } finally {

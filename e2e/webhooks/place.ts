@@ -8,11 +8,13 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { newMasterKey, type WebhookOptions } from "@holdfast/server";
 import { type Ask, createAsk, good } from "./ask.ts";
 import type { Evidence } from "./evidence.ts";
+import type { House } from "./house.ts";
 import { createOwner, type Owned, type Owner } from "./owner.ts";
-import { type Receiver, startReceiver } from "./receiver.ts";
+import { type Receiver, shared, startReceiver } from "./receiver.ts";
 import { monotonic } from "./recording.ts";
 import { openRecords, type Records, receivedOf } from "./records.ts";
 import { type Senders, startSenders } from "./senders.ts";
+import type { SenderPlan } from "./server-process.ts";
 
 const SOURCES = fileURLToPath(new URL("../../packages/server/src/server.ts", import.meta.url));
 const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
@@ -34,6 +36,8 @@ export interface Options {
   readonly times?: Partial<WebhookOptions>;
   /** The receiver kills no more often than that. */
   readonly deathsEveryMs?: number;
+  /** Whose receiver and process of servers are used; absent: processes of its own, that can be killed. */
+  readonly house?: House | undefined;
   /** `server.ts`, when it is that of other sources than ours. */
   readonly sources?: string | undefined;
   /** How much later than the schedule says an attempt may come on this machine. */
@@ -73,39 +77,47 @@ export interface Place {
 const LOOK_MS = 250;
 const PATIENCE_MS = 60_000;
 
-export async function openPlace({
-  databaseUrl,
-  seed,
-  servers = 1,
-  times: given = {},
-  sources = SOURCES,
-  lateMs = 2_000,
-  deathsEveryMs = 0,
-}: Options): Promise<Place> {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-deliveries-"));
+let opened = 0;
+
+export async function openPlace(options: Options): Promise<Place> {
+  const { house, servers = 1, databaseUrl, sources = SOURCES, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
   const adminToken = `admin_${randomBytes(20).toString("hex")}`;
-  const times = { ...SHORT, ...given };
-  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+  const times = { ...SHORT, ...options.times };
+  const plan: SenderPlan = {
+    ...{ sources, databaseUrl, adminToken },
+    masterKeys: [newMasterKey()],
+    webhooks: { ...times, allowPrivate: true },
+  };
+  const closing: (() => unknown)[] = [];
   const close = async () => {
     for (const end of closing.splice(0).reverse()) await end();
   };
-  try {
+
+  async function processesOfItsOwn() {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-deliveries-"));
+    closing.push(() => rmSync(folder, { recursive: true, force: true }));
     let senders: Senders | undefined;
-    const receiver = await startReceiver({
-      folder,
-      seed,
-      deathsEveryMs,
-      onKilled: (at) => void senders?.wereKilled(at),
-    });
+    const onKilled = (at: number) => void senders?.wereKilled(at);
+    const receiver = await startReceiver({ folder, seed, deathsEveryMs, onKilled });
     closing.push(() => receiver.close());
-    const webhooks = { ...times, allowPrivate: true };
-    const plan = { sources, databaseUrl, adminToken, masterKeys: [newMasterKey()], webhooks };
-    const running = await startSenders(servers, folder, plan, (pids) => receiver.senders(pids));
-    senders = running;
-    closing.push(() => running.close());
-    const ask = createAsk(running.urls, await newKey(running, adminToken));
+    senders = await startSenders(servers, folder, plan, (pids) => receiver.senders(pids));
+    return { senders, receiver, records: openRecords(folder) };
+  }
+
+  async function roomIn({ folder, receiver, start }: House) {
+    const prefix = `place${++opened}-`;
+    return {
+      senders: await start(servers, plan),
+      receiver: shared(receiver, prefix),
+      records: openRecords(folder, prefix),
+    };
+  }
+
+  try {
+    const { senders, receiver, records } = await (house ? roomIn(house) : processesOfItsOwn());
+    closing.push(() => senders.close());
+    const ask = createAsk(senders.urls, await newKey(senders, adminToken));
     const owner = createOwner(ask);
-    const records = openRecords(folder);
     const secretsOf = (hook: string) => {
       const endpoint = owner.owned.find((one) => one.hook === hook);
       return endpoint?.rolling ? undefined : endpoint?.secrets;
@@ -116,7 +128,7 @@ export async function openPlace({
     };
     const looking = setInterval(look, LOOK_MS);
     closing.push(() => clearInterval(looking));
-    return placeOf({ ask, owner, receiver, senders: running, records, times, lateMs, look, close });
+    return placeOf({ ask, owner, receiver, senders, records, times, lateMs, look, close });
   } catch (error) {
     await close();
     throw error;

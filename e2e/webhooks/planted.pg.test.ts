@@ -1,11 +1,17 @@
 import { dirname, join } from "node:path";
 import { freshDatabase } from "@holdfast/server/testing";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { patchSources } from "../conformance/testing/patched-server.ts";
+import { openHouse } from "./house.ts";
 import { plantedBugs } from "./testing/planted-bugs.ts";
+
+/** What a bug keeps from coming is not waited for longer than that. */
+const PATIENCE_MS = 6_000;
 
 const databases: string[] = [];
 for (const _ of plantedBugs) databases.push((await freshDatabase()).url);
+const house = await openHouse();
+afterAll(() => house.close());
 
 describe.concurrent("the judge finds a planted bug", () => {
   for (const [i, { name, edits, scenario, finds }] of plantedBugs.entries())
@@ -15,11 +21,11 @@ describe.concurrent("the judge finds a planted bug", () => {
         const { verdict } = await scenario.play({
           databaseUrl: databases[i] as string,
           seed: i,
+          patienceMs: PATIENCE_MS,
           sources: join(dirname(main), "server.ts"),
+          ...(!scenario.kills && { house }),
         });
-        expect(verdict.violations.map(({ kind }) => kind)).toEqual(
-          expect.arrayContaining([expect.stringMatching(finds.join("|"))]),
-        );
+        expect(finds).toContain(verdict.violations.map(({ kind }) => kind).find((kind) => finds.includes(kind)));
       } finally {
         forget();
       }

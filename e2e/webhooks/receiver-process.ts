@@ -151,7 +151,7 @@ function sceneOf(
   return {
     request,
     response,
-    elsewhere: `http://127.0.0.1:${request.socket.localPort}/elsewhere`,
+    elsewhere: `http://127.0.0.1:${request.socket.localPort}/elsewhere/${hook}`,
     read() {
       reading ??= readAll(request).then((body) => {
         if (body !== undefined) recording.write({ name, body });

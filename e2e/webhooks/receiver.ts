@@ -159,3 +159,14 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
     },
   };
 }
+
+/** The same for hooks that begin like that: several places share one, and nobody kills it. */
+export const shared = (receiver: Receiver, prefix: string): Receiver => ({
+  ...receiver,
+  addressOf: (hook) => receiver.addressOf(prefix + hook),
+  feel: (hook, mood) => receiver.feel(prefix + hook, mood),
+  script: (hook, behaviours) => receiver.script(prefix + hook, behaviours),
+  holds: (hook) => receiver.holds(prefix + hook),
+  kill: () => Promise.reject(new Error("Others need it too.")),
+  close: async () => {},
+});

@@ -31,15 +31,21 @@ export interface Records {
 
 const CHUNK = 1_048_576;
 
-export function openRecords(folder: string): Records {
+/** Of those whose hooks begin like that, which is then left out. */
+export function openRecords(folder: string, prefix = ""): Records {
   const notes = new Map<string, Noted>();
   const strays: string[] = [];
   const unverified = new Set<Noted>();
   const files = new Map<string, { offset: number; rest: string; readonly decoder: StringDecoder }>();
 
   function take(line: Line, generation: number): void {
-    if ("begun" in line) return void notes.set(line.begun.name, { begun: line.begun, generation });
-    if ("stray" in line) return void strays.push(line.stray);
+    if ("stray" in line) return void (line.stray.includes(`/${prefix}`) && strays.push(line.stray));
+    if ("begun" in line) {
+      const { name, hook } = line.begun;
+      if (hook.startsWith(prefix))
+        notes.set(name, { begun: { ...line.begun, hook: hook.slice(prefix.length) }, generation });
+      return;
+    }
     const note = notes.get(line.name);
     if (!note) return;
     if ("body" in line) {

@@ -17,7 +17,7 @@ export interface Asked extends Omit<Options, "servers"> {
   readonly forMs: number;
   readonly faultEveryMs: number;
   readonly meddleEveryMs: number;
-  /** These first, in this order, and then what is drawn. */
+  /** All of these first, in this order, and then what is drawn. */
   readonly faults?: readonly Fault[];
   readonly deeds?: readonly Deed[];
   say(line: string): void;
@@ -54,11 +54,13 @@ export async function runDeliveries(asked: Asked): Promise<Findings> {
     }
     const writers = startWriters(place, asked.writers, seed);
     const until = performance.now() + asked.forMs;
-    const whileOn = (everyMs: number, work: (n: number) => Promise<unknown>) => repeat(until, everyMs, work);
+    const { faults = [], deeds = [] } = asked;
     await Promise.all([
-      whileOn(asked.faultEveryMs, (n) => nemesis.one(asked.faults?.[n])),
-      whileOn(asked.meddleEveryMs, (n) => meddling.one(asked.deeds?.[n])),
-      whileOn(TELL_MS, async () => say(progress(place, writers.operations, nemesis.hurt, until))),
+      repeat({ until, least: faults.length, everyMs: asked.faultEveryMs }, (n) => nemesis.one(faults[n])),
+      repeat({ until, least: deeds.length, everyMs: asked.meddleEveryMs }, (n) => meddling.one(deeds[n])),
+      repeat({ until, least: 0, everyMs: TELL_MS }, async () =>
+        say(progress(place, writers.operations, nemesis.hurt, until)),
+      ),
     ]);
     await writers.stop();
     const calm = performance.now();
@@ -80,10 +82,18 @@ export async function runDeliveries(asked: Asked): Promise<Findings> {
   }
 }
 
-async function repeat(until: number, everyMs: number, work: (n: number) => Promise<unknown>): Promise<void> {
+interface Pace {
+  readonly until: number;
+  /** So often, however long it takes. */
+  readonly least: number;
+  readonly everyMs: number;
+}
+
+async function repeat({ until, least, everyMs }: Pace, work: (n: number) => Promise<unknown>): Promise<void> {
   for (let n = 0; ; n++) {
-    await pause(Math.max(0, Math.min(everyMs, until - performance.now())));
-    if (performance.now() >= until) return;
+    const left = n < least ? everyMs : Math.max(0, Math.min(everyMs, until - performance.now()));
+    await pause(left);
+    if (n >= least && performance.now() >= until) return;
     await work(n);
   }
 }

@@ -12,10 +12,15 @@ export interface Finding {
 }
 
 type Acted = Omit<Finding, "verdict"> & { readonly evidence: Evidence };
-type Setting = Pick<Options, "databaseUrl" | "seed" | "sources" | "lateMs">;
+interface Setting extends Pick<Options, "databaseUrl" | "seed" | "sources" | "lateMs" | "house"> {
+  /** How long is waited for what should come; where there is a bug, it may never come. */
+  readonly patienceMs?: number;
+}
 
 export interface Scenario {
   readonly says: string;
+  /** It needs processes of its own. */
+  readonly kills?: true;
   play(setting: Setting): Promise<Finding>;
 }
 
@@ -49,6 +54,7 @@ const sizes = (requests: readonly Received[], endpoint: Owned): number[] =>
 /** (a) */
 export const killAtAnswer = (rounds: number): Scenario => ({
   says: "kill -9 of the server between the receiver's 2xx and the cursor: the same batch once more, under the same webhook-id",
+  kills: true,
   play: (setting) =>
     play(setting, { times: { requestMs: 500, leaseMs: 800 } }, async (place) => {
       const endpoint = await place.register("killed");
@@ -63,14 +69,14 @@ export const killAtAnswer = (rounds: number): Scenario => ({
         await goOn("204");
         await place.until(isAnswered(2 * n - 1));
         await stopped.kill();
-        await place.settle();
+        await place.settle(setting.patienceMs);
       }
       // The receiver itself kills it, before it answers, and in the moment in which its answer has left.
       for (const [n, behaviour] of (["the senders are killed", "204, and the senders are killed"] as const).entries()) {
         await place.receiver.script("killed", [behaviour]);
         await place.fill(10, `killed-by-receiver-${n}`);
         await place.until(() => place.senders.troubles.length > rounds + n);
-        await place.settle();
+        await place.settle(setting.patienceMs);
       }
       const evidence = await place.evidence();
       const ids = requestsTo(evidence, endpoint).map(({ webhookId }) => webhookId);
@@ -100,7 +106,7 @@ export const twoServers: Scenario = {
       }
       const isEnough = () => place.records.notes.size >= ENOUGH;
       for (let n = 0; n < 1_000 && !(await place.until(isEnough, 0)); n++) await place.fill(3, `two-${n}`);
-      await place.settle();
+      await place.settle(setting.patienceMs);
       const evidence = await place.evidence();
       return {
         evidence,
@@ -161,7 +167,7 @@ export const poison: Scenario = {
       const endpoint = await place.register("poisoned");
       await place.receiver.feel("poisoned", "poisoned");
       const good = await place.fill(120, "good");
-      await place.settle();
+      await place.settle(setting.patienceMs);
       await place.receiver.script("poisoned", []);
       await place.owner.act(endpoint, { what: "disable" });
       const pause = performance.now();
@@ -175,7 +181,7 @@ export const poison: Scenario = {
       const failed = requestsTo(await place.evidence(), endpoint).filter(({ status }) => status === 500);
       await place.owner.act(endpoint, { what: "skip", to: culprit });
       await place.owner.act(endpoint, { what: "enable" });
-      const isWhole = await place.settle();
+      const isWhole = await place.settle(setting.patienceMs);
       const evidence = await place.evidence();
       const attempts = await place.owner.attempts(endpoint);
       const skips = attempts.filter(({ kind }) => kind === "skip");
@@ -241,14 +247,14 @@ export const gauntlet: Scenario = {
       await place.until(() => performance.now() > changed + 1_500);
       for (const hook of ["patched", "pushed"]) await receiver.feel(hook, "calm");
       const isDisabled = async () => (await owner.view(exhausted)).disabledReason === "attempts_exhausted";
-      const wasDisabled = await place.until(isDisabled, 10_000);
+      const wasDisabled = await place.until(isDisabled, setting.patienceMs);
       const before = count("exhausted");
       await place.commit([make("slide", "behind")]);
       await place.pass(700);
       const meanwhile = count("exhausted") - before;
       await receiver.feel("exhausted", "calm");
       await owner.act(exhausted, { what: "enable" });
-      const isWhole = await place.settle(15_000);
+      const isWhole = await place.settle(setting.patienceMs);
       const evidence = await place.evidence();
       return {
         evidence,

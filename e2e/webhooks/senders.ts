@@ -13,7 +13,6 @@ const RETRY_MS = 250;
 export interface Senders {
   readonly troubles: readonly Trouble[];
   urls(): readonly string[];
-  pids(): readonly number[];
   /** kill -9, and after a while it is started again. */
   kill(which: number, downMs?: number): Promise<void>;
   /** It stands still from now on, and never goes on: it is killed, and started again. */
@@ -61,7 +60,6 @@ export async function startSenders(
   return {
     troubles,
     urls: () => servers.map(({ url }) => url),
-    pids,
     kill: (which, downMs = 0) => next(which, (server) => revive(server, monotonic(), downMs)),
     freeze(which) {
       const from = monotonic();

@@ -58,10 +58,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${server}/outbound/webhook-signature.ts`,
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
-        find: "${timestamp}.${body}`",
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
-        replace: "${timestamp}.${JSON.stringify(JSON.parse(body), null, 1)}`",
+        find: ".update(body).digest",
+        replace: ".update(JSON.stringify(JSON.parse(body.toString()), null, 1)).digest",
       },
     ],
     scenario: gauntlet,
