@@ -63,11 +63,13 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
       env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
     });
     child = next;
+    let listens = false;
     return new Promise((resolve, reject) => {
       next.once("error", reject);
       next.on("message", (report: Report) => {
         if ("listening" in report) {
           port = report.listening;
+          listens = true;
           resolve();
         } else if ("done" in report) asked.get(report.done)?.();
         else if ("held" in report) hold(report.hook, report.held);
@@ -75,8 +77,8 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
       });
       next.once("exit", () => {
         ends.push(monotonic());
-        reject(new Error("The receiver ended before it listened."));
-        if (!closed) back = comeBack(monotonic() - NOTICED_MS);
+        if (!listens) reject(new Error("The receiver ended before it listened."));
+        else if (!closed) back = comeBack(monotonic() - NOTICED_MS);
       });
     });
   }
@@ -144,6 +146,7 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
       return async (as) => void (await order({ release: name, as }));
     },
     async kill() {
+      await back;
       const gone = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL");
       await gone;
