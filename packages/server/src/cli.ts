@@ -27,10 +27,19 @@ async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   }
 }
 
-/** The first signal asks for an orderly end; the second one ends at once, as it does without us. */
+/** `npm run` passes a signal on that reached us without it too: what comes so soon is the same one. */
+const SAME_SIGNAL_MS = 500;
+
+/** The first signal asks for an orderly end; the second one ends at once. */
 function interrupted(): AbortSignal {
   const controller = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
+  let at = 0;
+  for (const name of ["SIGINT", "SIGTERM"] as const)
+    process.on(name, () => {
+      if (controller.signal.aborted && performance.now() - at > SAME_SIGNAL_MS) process.exit(1);
+      if (!controller.signal.aborted) at = performance.now();
+      controller.abort();
+    });
   return controller.signal;
 }
 

@@ -164,9 +164,9 @@ const WEBHOOKS: WebhookOptions = {
   requestMs: webhookLimits.requestMs,
   leaseMs: webhookLimits.requestMs + 5_000,
 };
-/** While the last commit is no longer ago than that, deliveries are begun so far apart. */
+/** While the last commit is no longer ago than that, so many deliveries are begun in each window. */
 const PACED_MS = 10;
-const DELIVERY_EVERY_MS = 2;
+const DELIVERY_WINDOW = { most: 5, windowMs: 20 };
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
@@ -229,14 +229,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ledger: createDeliveryLedger(pool),
     pace: createPace({
       isBusy: () => monotonic() - committedAt < PACED_MS,
-      everyMs: DELIVERY_EVERY_MS,
+      ...DELIVERY_WINDOW,
       monotonic,
     }),
     dice: Math.random,
     delivered: (world) => usage.add(world, "webhook_deliveries"),
   });
   const deliverer = startDeliverer({
-    worlds: () => readToldWorlds(pool),
+    told: () => readToldWorlds(pool),
     ...delivery,
     failed: report("delivery_failed"),
   });
@@ -316,7 +316,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         checkUrl: createUrlCheck(webhooks),
         changed: endpointsChanged,
       }),
-      testWebhook({ ...toEndpoints, changed: endpointsChanged }),
+      testWebhook({ ...toEndpoints, endLost: delivery.endLost, changed: endpointsChanged }),
     ),
     ...datasourceRoutes(listDatasources(pool)),
     ...usageRoutes(readUsage(pool, usage, Date.now)),

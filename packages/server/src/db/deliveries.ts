@@ -15,14 +15,14 @@ const NOW = "(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms";
 
 const toReading = (row: Row): Reading => ({ endpoint: toEndpoint(row), now: Math.floor(row.now_ms) });
 
-/** Worlds that somebody is told of. */
-export async function readToldWorlds(db: Transaction): Promise<number[]> {
-  const { rows } = await db.query<{ world: number }>({
+/** Worlds that somebody is told of: how many endpoints are enabled in each. */
+export async function readToldWorlds(db: Transaction): Promise<Map<number, number>> {
+  const { rows } = await db.query<{ world: number; endpoints: number }>({
     name: "read_told_worlds",
-    text: "select distinct world from holdfast.webhook_endpoint where disabled_reason is null",
+    text: "select world, count(*)::int as endpoints from holdfast.webhook_endpoint where disabled_reason is null group by world",
     values: [],
   });
-  return rows.map(({ world }) => world);
+  return new Map(rows.map(({ world, endpoints }) => [world, endpoints]));
 }
 
 /** The enabled endpoints of these worlds whose log goes on beyond their cursor. */

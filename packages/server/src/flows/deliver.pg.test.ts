@@ -397,6 +397,29 @@ test("[W18] a test event is sent and answered for, also while it is disabled, an
   await remove(endpoint.id);
 });
 
+test("[W14] [W18] a disabled endpoint whose request nobody ended can be tested when the lease is over", async () => {
+  const receiver = await startReceiver();
+  const endpoint = await register(receiver);
+  receiver.answer((_, response) => {
+    void app
+      .sql("update holdfast.webhook_endpoint set lease = 'del_of_the_dead', turn = turn + 1 where id = $1", [
+        endpoint.id,
+      ])
+      .then(() => response.writeHead(200).end());
+  });
+  await write(1);
+  await until(() => expect(receiver.received).toHaveLength(1));
+  await call("POST", `/v1/webhook_endpoints/${endpoint.id}/disable`);
+  const path = `/v1/webhook_endpoints/${endpoint.id}/test`;
+  expect((await call("POST", path)).body.code).toBe("endpoint_busy");
+  await until(async () => expect((await call("POST", path)).body).toMatchObject({ outcome: "succeeded" }));
+  expect((await attempts(endpoint.id)).map(({ kind, outcome }) => [kind, outcome])).toEqual([
+    ["test", "succeeded"],
+    ["delivery", "unknown"],
+  ]);
+  await remove(endpoint.id);
+});
+
 test("[W20] one that hangs keeps no other one waiting", async () => {
   const [slow, fast] = [await startReceiver(), await startReceiver()];
   const endpoints = [await register(slow), await register(fast)];

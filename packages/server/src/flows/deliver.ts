@@ -67,6 +67,8 @@ export interface Delivery {
   behind(worlds: readonly number[]): Promise<DueEndpoint[]>;
   /** Answers in how many milliseconds it goes on, where that is known. */
   deliver(reading: Reading, ending: Ending): Promise<number | undefined>;
+  /** Ends an attempt that nobody ended, when its lease is over. */
+  endLost(reading: Reading): Promise<void>;
 }
 
 export interface DueEndpoint {
@@ -294,6 +296,10 @@ export function createDelivery(parts: DeliverParts): Delivery {
   }
 
   return {
+    async endLost(reading) {
+      const at = known(reading, monotonic());
+      if (at.endpoint.delivery.lease && at.endpoint.delivery.lease.until <= at.now()) await endLost(at);
+    },
     behind: async (worlds) =>
       (await readBehind(db, worlds)).map((reading) => ({
         key: keyOf(reading.endpoint),

@@ -1,26 +1,34 @@
-/** Lets deliveries begin one after the other while there is something more urgent, and all of them at once else. */
+/** Lets deliveries begin a few at a time while there is something more urgent, and all of them at once else. */
 export type Pace = () => Promise<void>;
 
 export interface PaceOptions {
   /** Whether somebody waits for something more urgent. */
   readonly isBusy: () => boolean;
-  /** Between the beginnings of two deliveries then. */
-  readonly everyMs: number;
+  /** So many deliveries begin in each window then. */
+  readonly most: number;
+  readonly windowMs: number;
   /** Milliseconds that only go forward. */
   readonly monotonic: () => number;
 }
 
 /**
- * Telling twenty endpoints of everything costs more than committing it. While commits come, each process begins a delivery
- * every so often: batches are fuller, commits hardly slower, and who cannot be told at that rate is told a little later.
+ * Telling twenty endpoints of everything costs more than committing it. While commits come, each process begins a few
+ * deliveries in every window: batches are fuller, what is begun together is written down together, commits are hardly
+ * slower, and who cannot be told at that rate is told a little later.
  */
-export function createPace({ isBusy, everyMs, monotonic }: PaceOptions): Pace {
-  let freeAt = 0;
+export function createPace({ isBusy, most, windowMs, monotonic }: PaceOptions): Pace {
+  let start = 0;
+  /** Begun in the window, or waiting for one of the next. */
+  let taken = 0;
   return async () => {
     if (!isBusy()) return;
     const now = monotonic();
-    const turnAt = Math.max(now, freeAt);
-    freeAt = turnAt + everyMs;
-    if (turnAt > now) await new Promise((resolve) => setTimeout(resolve, turnAt - now));
+    const passed = Math.floor((now - start) / windowMs);
+    taken = Math.max(0, taken - passed * most);
+    start = taken === 0 ? now : start + passed * windowMs;
+    const windows = Math.floor(taken++ / most);
+    if (windows === 0) return;
+    const waitMs = start + windows * windowMs - now;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   };
 }

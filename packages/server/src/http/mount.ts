@@ -69,7 +69,7 @@ function bodyReader(
   endpoint: EndpointSchema,
 ): (body: unknown) => { value: unknown } | { refusal: Refusal } {
   const { body: schema } = endpoint;
-  if (!schema) return () => ({ value: undefined });
+  if (!schema) return (raw) => (isEmpty(raw) ? { value: undefined } : { refusal: strange(raw) });
   const check = shapeCheck(schema);
   const translate = translatorOf(name);
   return (raw) => {
@@ -83,13 +83,31 @@ function bodyReader(
   };
 }
 
+/** Of what takes no body: none, or one that says nothing. */
+const isEmpty = (raw: unknown): boolean =>
+  raw === undefined ||
+  (typeof raw === "object" && raw !== null && !Array.isArray(raw) && Object.keys(raw).length === 0);
+
+function strange(raw: unknown): Refusal {
+  const [name] = typeof raw === "object" && raw !== null && !Array.isArray(raw) ? Object.keys(raw) : [];
+  return name === undefined
+    ? refuse("invalid_body", { message: "The route takes no body." })
+    : refuse("unknown_field", { param: name });
+}
+
 function translatorOf(name: EndpointName): (body: unknown) => unknown {
   if (name === "commit") return translateCommit;
   if (TRANSLATED.has(name)) return translateWrite;
-  return CLAIMING.has(name) ? withoutNulls : (body) => body;
+  return NULLABLE.has(name) ? withoutNulls : (body) => body;
 }
 
-const CLAIMING: ReadonlySet<EndpointName> = new Set<EndpointName>(["acquireClaim", "acquireClaimOn", "renewClaim"]);
+/** In their bodies null means absent. */
+const NULLABLE: ReadonlySet<EndpointName> = new Set<EndpointName>([
+  "acquireClaim",
+  "acquireClaimOn",
+  "renewClaim",
+  "createWebhookEndpoint",
+]);
 
 function send(reply: FastifyReply, answer: Answer<EndpointName>): FastifyReply {
   if ("refusal" in answer) return sendRefusal(reply, answer.refusal, answer.receipt);

@@ -232,7 +232,8 @@ test("[E6] every endpoint answers as it is described, also when it refuses", asy
   expect((await ask("rollWebhookSecret", `${hook}/roll_secret`)).status).toBe(201);
   expect((await ask("skipWebhookEvents", `${hook}/skip`, { json: { to: 1 } })).status).toBe(201);
   expect((await ask("skipWebhookEvents", `${hook}/skip`, { json: { to: 1_000_000 } })).status).toBe(400);
-  expect((await ask("listWebhookAttempts", `${hook}/attempts`)).body.data).toHaveLength(1);
+  const { body: attempts } = await ask("listWebhookAttempts", `${hook}/attempts`);
+  expect(attempts.data).toContainEqual(expect.objectContaining({ kind: "skip", to: 1 }));
   expect((await ask("enableWebhookEndpoint", `${hook}/enable`)).status).toBe(201);
   expect((await ask("deleteWebhookEndpoint", hook)).status).toBe(200);
   const { body: minted } = await ask("createCapability", "/v1/capabilities", { json: { wideScope: true } });

@@ -103,6 +103,28 @@ test("[W4] twenty, of which only their own world knows, and only its secret keys
   for (const one of listed) expect((await call("DELETE", `${PATH}/${one.id}`)).status).toBe(200);
 });
 
+test("[W1] [H4] null is absent in a registration; a route without a body takes none", async () => {
+  const json = { url, enabledEvents: null, description: null, from: null };
+  const { status, body: endpoint } = await call("POST", PATH, { json });
+  expect([status, endpoint.enabledEvents, endpoint.description]).toEqual([201, ["*"], null]);
+  const path = `${PATH}/${endpoint.id}`;
+  for (const [method, suffix] of [
+    ["POST", "/enable"],
+    ["POST", "/disable"],
+    ["POST", "/roll_secret"],
+    ["POST", "/test"],
+    ["DELETE", ""],
+  ] as const) {
+    expect((await call(method, path + suffix, { json: { x: 1 } })).body).toMatchObject({
+      code: "unknown_field",
+      param: "x",
+    });
+    expect((await call(method, path + suffix, { json: [1] })).body.code).toBe("invalid_body");
+  }
+  expect((await call("POST", `${path}/disable`, { json: {} })).status).toBe(201);
+  expect((await call("DELETE", path)).status).toBe(200);
+});
+
 test("[W13] a skip goes forward only, and not beyond the log", async () => {
   const { body: endpoint } = await call("POST", PATH, { json: { url, from: 0 } });
   await call("POST", `${PATH}/${endpoint.id}/disable`);

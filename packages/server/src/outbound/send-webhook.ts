@@ -112,7 +112,6 @@ const CODES: Readonly<Record<string, DeliveryError>> = {
   EPIPE: "connection_lost",
   UND_ERR_SOCKET: "connection_lost",
   ENOTFOUND: "dns_failed",
-  EAI_AGAIN: "dns_failed",
   EPROTO: "tls_failed",
   CERT_HAS_EXPIRED: "tls_failed",
   CERT_NOT_YET_VALID: "tls_failed",
@@ -122,9 +121,16 @@ const CODES: Readonly<Record<string, DeliveryError>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "tls_failed",
 };
 
+const FAMILIES: readonly (readonly [RegExp, DeliveryError])[] = [
+  [/^EAI_/, "dns_failed"],
+  [/^(ERR_TLS|ERR_SSL|CERT_)/, "tls_failed"],
+  [/^(HPE_|HTTPParserError$|UND_ERR_)/, "invalid_response"],
+];
+
 const SAID: Partial<Record<DeliveryError, string>> = {
   connect_timeout: "The receiver did not take the connection in time.",
   connection_refused: "Nobody takes connections at the address.",
+  tls_failed: "There is no secure connection",
   connection_lost: "The connection broke before there was an answer.",
   dns_failed: "The host's name could not be looked up.",
   invalid_response: "What came back is not HTTP.",
@@ -133,7 +139,8 @@ const SAID: Partial<Record<DeliveryError, string>> = {
 function reasonOf(error: unknown): { code: DeliveryError; message: string } {
   // Where several addresses of a name were tried, the first says what is wrong.
   const one = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
-  const { code = "", message = "" } = (one ?? {}) as { code?: string; message?: string };
-  const found = CODES[code] ?? (/^(ERR_TLS|ERR_SSL|CERT_)/.test(code) ? "tls_failed" : "invalid_response");
-  return { code: found, message: SAID[found] ?? `${message.slice(0, 300)}` };
+  const { name = "", code = name, message = "" } = (one ?? {}) as { name?: string; code?: string; message?: string };
+  const found = CODES[code] ?? FAMILIES.find(([family]) => family.test(code))?.[1] ?? "connection_lost";
+  const said = SAID[found] ?? message.slice(0, 300);
+  return { code: found, message: found === "tls_failed" ? `${said}: ${code}.` : said };
 }

@@ -11,8 +11,8 @@ export interface Due<T> {
 }
 
 export interface DelivererOptions<T> {
-  /** Worlds that somebody is told of. */
-  worlds(): Promise<readonly number[]>;
+  /** Worlds that somebody is told of, with how many are told. */
+  told(): Promise<ReadonlyMap<number, number>>;
   /** Who of these worlds is behind. */
   behind(worlds: readonly number[]): Promise<readonly Due<T>[]>;
   /** Answers in how many milliseconds it goes on, where that is known. */
@@ -38,15 +38,17 @@ const MOST_AT_ONCE = 200;
 /** How long a stop waits for answers. */
 const PATIENCE_MS = 3_000;
 
-export function startDeliverer<T>({ worlds, behind, deliver, failed }: DelivererOptions<T>): Deliverer {
+export function startDeliverer<T>({ told: readTold, behind, deliver, failed }: DelivererOptions<T>): Deliverer {
   const running = new Map<string, Promise<void>>();
-  /** Whose log grew while it was being told. */
-  const missed = new Set<string>();
+  /** How many are being told, by world. */
+  const runningIn = new Map<number, number>();
+  /** Worlds whose log grew while somebody was being told of it. */
+  const missed = new Set<number>();
   const stopping = new AbortController();
   const over = new AbortController();
   setMaxListeners(MOST_AT_ONCE + 1, over.signal);
   const ending = { begun: stopping.signal, over: over.signal };
-  let told = new Set<number>();
+  let told: ReadonlyMap<number, number> = new Map();
   let woken = new Set<number>();
   let pollAt = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
@@ -74,9 +76,9 @@ export function startDeliverer<T>({ worlds, behind, deliver, failed }: Deliverer
       const polls = performance.now() >= pollAt - TIMER_MS;
       if (polls) {
         pollAt = performance.now() + POLL_MS;
-        told = new Set(await worlds());
+        told = await readTold();
       }
-      const asked = polls ? [...new Set([...told, ...woken])] : [...woken];
+      const asked = polls ? [...new Set([...told.keys(), ...woken])] : [...woken].filter(hasSomebodyIdle);
       woken = new Set();
       if (asked.length > 0)
         for (const due of await behind(asked))
@@ -88,6 +90,13 @@ export function startDeliverer<T>({ worlds, behind, deliver, failed }: Deliverer
     soon(pollAt - performance.now());
   }
 
+  /** Those that are being told look for themselves whether there is more. */
+  function hasSomebodyIdle(world: number): boolean {
+    const isIdle = (runningIn.get(world) ?? 0) < (told.get(world) ?? Number.POSITIVE_INFINITY);
+    if (!isIdle) missed.add(world);
+    return isIdle;
+  }
+
   /** Something is due before the next poll: that one comes earlier. */
   function pollIn(ms: number): void {
     pollAt = Math.min(pollAt, performance.now() + ms);
@@ -96,7 +105,7 @@ export function startDeliverer<T>({ worlds, behind, deliver, failed }: Deliverer
 
   function begin({ key, world, what }: Due<T>): void {
     if (stopping.signal.aborted) return;
-    if (running.has(key)) return void missed.add(key);
+    if (running.has(key)) return void missed.add(world);
     if (running.size >= MOST_AT_ONCE) return;
     const run = deliver(what, ending)
       .then((inMs) => {
@@ -104,14 +113,23 @@ export function startDeliverer<T>({ worlds, behind, deliver, failed }: Deliverer
       }, failed)
       .finally(() => {
         running.delete(key);
-        if (missed.delete(key)) wake(world);
-        else if (running.size === MOST_AT_ONCE - 1) for (const one of told) wake(one);
+        count(world, -1);
+        if (missed.delete(world)) wake(world);
+        else if (running.size === MOST_AT_ONCE - 1) for (const one of told.keys()) wake(one);
       });
+    count(world, 1);
     running.set(key, run);
   }
 
+  function count(world: number, change: 1 | -1): void {
+    const now = (runningIn.get(world) ?? 0) + change;
+    if (now === 0) runningIn.delete(world);
+    else runningIn.set(world, now);
+  }
+
   function wake(world: number, isNew = false): void {
-    if (isNew) told.add(world);
+    // Of new ones we do not know how many there are: the next poll does.
+    if (isNew) told = new Map([...told, [world, Number.POSITIVE_INFINITY]]);
     if (!told.has(world)) return;
     woken.add(world);
     soon(TOGETHER_MS);
