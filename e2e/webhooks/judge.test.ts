@@ -206,6 +206,12 @@ describe("what is sound", () => {
       [failed(100, 1, 9, { models: ["Slide"] }), sent(400, 1, 10, { revision: 2 })],
       { endpoint: { models: ["Slide"] }, actions: [subscribe(["*"], 300)] },
     ],
+    ["the same subscription again", [sent(100, 1, 4), sent(3_000, 5, 10)], { actions: [subscribe(["*"], 300)] }],
+    [
+      "the same once more under another revision, when one with the old one was on its way",
+      [sent(320, 1, 10), sent(400, 1, 10, { revision: 2 })],
+      { actions: [act("push", 300)] },
+    ],
     [
       "a schema was pushed while a batch failed",
       [failed(100, 1, 4), sent(1_200, 1, 10, { revision: 2 })],

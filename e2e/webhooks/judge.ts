@@ -17,7 +17,7 @@ import {
   type World,
   worldOf,
 } from "./standing.ts";
-import { isTroubled, RACE_MS, SETTLE_MS } from "./troubles.ts";
+import { isTroubled, RACE_MS, SETTLE_MS, settledAt } from "./troubles.ts";
 import { type Looked, nothingLooked, type Say, type Violation } from "./violations.ts";
 
 export interface Verdict {
@@ -213,10 +213,11 @@ function misplaced({ low, high, done }: Standing, { from, to }: Named, endpoint:
 /** Where the sender may stand when a request is over. */
 function outcomesOf({ request, from, next }: Flight, { endpoint, world }: Case): Standing[] {
   const { begun, ended, outcome } = request;
-  const troubled = isTroubled(world.evidence.troubles, begun, Math.min(next, ended + SETTLE_MS));
+  const { troubles } = world.evidence;
+  const troubled = isTroubled(troubles, begun, Math.min(next, ended + SETTLE_MS));
   const until = Math.min(next, ended + RACE_MS);
   const ruled = endpoint.actions.some(
-    ({ what, asked, answered }) => what !== "roll" && asked <= until && begun <= answered,
+    (action) => action.what !== "roll" && action.asked <= until && begun <= settledAt(action, troubles),
   );
   const sure = outcome !== "unknown" && !troubled && !ruled;
   if (outcome === "accepted" && sure) return from.map((standing) => moved(standing, ended));

@@ -100,7 +100,10 @@ function after(standing: Standing, action: Action, endpoint: Endpoint, world: Wo
     case "push":
       return { ...fresh, attempts: 0, sure: false, limit: FULL, since: "raised" };
     case "subscribe": {
-      const high = drifted(standing.high, modelsAfter(endpoint, standing.done), action, world);
+      const models = modelsAfter(endpoint, standing.done);
+      // The same as before is no other one.
+      if (String(models) === String(action.models)) return { ...standing, done: standing.done + 1 };
+      const high = drifted(standing.high, models, action, world);
       return { ...fresh, high, attempts: 0, sure: false, limit: FULL, since: "raised" };
     }
     case "enable":
