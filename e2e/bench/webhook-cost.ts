@@ -1,0 +1,111 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { rssMegabytes } from "./memory.ts";
+import { runLoad, type Stage } from "./stage.ts";
+import { summarize } from "./statistics.ts";
+import { type Row, round } from "./table.ts";
+import { call, ENDPOINTS, type Options, register, type Server, startReceiver } from "./webhook-stage.ts";
+
+const CONNECTIONS = 64;
+/** How long commits go on, as a multiple of a run. */
+const LONG = 4;
+
+/** About 1.05 KB. */
+const create = JSON.stringify({
+  id: "s[<id>]",
+  idempotencyKey: "k[<id>]",
+  data: { deckId: "deck-1", title: "A slide", order: 3, notes: "n".repeat(850) },
+});
+
+/** Commits as fast as they are answered, with twenty endpoints and with none, and the server's memory meanwhile. */
+export async function measureCost(stage: Stage, { rounds, seconds, say }: Options): Promise<Row[]> {
+  const receiver = await startReceiver({ answerMs: 0, hanging: "" });
+  try {
+    const free = await stage.server({ databaseUrl: await stage.database("untold"), organizations: 1 });
+    const told = await stage.server({ databaseUrl: await stage.database("told"), organizations: 1 });
+    for (let i = 0; i < ENDPOINTS; i++) await register(told, `${receiver.url}/hook-${i}`);
+    const commits = async ({ url, tokens }: Server) =>
+      (
+        await runLoad({
+          url,
+          connections: CONNECTIONS,
+          seconds: LONG * seconds,
+          requests: [{ path: "/v1/models/slide", token: tokens[0] as string, body: create }],
+        })
+      ).perSecond;
+    const found = { free: [] as number[], told: [] as number[], behind: [] as number[], catchUp: [] as number[] };
+    const memory: number[][] = [];
+    for (const server of [free, told]) await commits(server);
+    await catchUp(told);
+    for (let n = 0; n < rounds; n++) {
+      const measured: (readonly [number[], Server])[] = [
+        [found.free, free],
+        [found.told, told],
+      ];
+      for (const [rates, server] of n % 2 === 0 ? measured : measured.toReversed()) {
+        const samples = server === told ? watchMemory(told) : undefined;
+        rates.push(await commits(server));
+        if (server !== told) continue;
+        found.behind.push(await mostBehind(told));
+        found.catchUp.push(await catchUp(told));
+        memory.push(samples?.stop() ?? []);
+      }
+      const last = Object.entries(found).map(([name, values]) => `${name} ${round(values.at(-1) ?? Number.NaN)}`);
+      say(`round ${n + 1} of ${rounds}: ${last.join(", ")}, memory ${round(summarize(memory.at(-1) ?? []).median)} MB`);
+    }
+    const runs = { free: summarize(found.free), told: summarize(found.told) };
+    const [first, last] = [summarize(memory[0] ?? []), summarize(memory.at(-1) ?? [])];
+    return [
+      { what: `commits, no endpoints, ${CONNECTIONS} connections`, unit: "/s", runs: runs.free },
+      {
+        what: `commits, ${ENDPOINTS} endpoints that are told all of it`,
+        unit: "/s",
+        runs: runs.told,
+        against: `**${round(runs.told.median / runs.free.median)}** of none`,
+        note: "target 0.80",
+      },
+      {
+        what: "how far the last endpoint is behind when the commits end",
+        unit: "events",
+        runs: summarize(found.behind),
+      },
+      { what: "and until all have everything", unit: "s", runs: summarize(found.catchUp) },
+      { what: "server's memory in the first of these rounds", unit: "MB", runs: first },
+      {
+        what: `the same in the last of ${rounds}`,
+        unit: "MB",
+        runs: last,
+        against: `${round(last.median / first.median)} of the first`,
+      },
+    ];
+  } finally {
+    await receiver.stop();
+  }
+}
+
+interface Listed {
+  readonly data: readonly { readonly lag: number; readonly status: string }[];
+}
+
+async function mostBehind(server: Server): Promise<number> {
+  const { data } = await call<Listed>(server, "GET", "/v1/webhook_endpoints");
+  if (data.some(({ status }) => status !== "enabled")) throw new Error("An endpoint gave up.");
+  return Math.max(...data.map(({ lag }) => lag));
+}
+
+/** Seconds until nothing waits. */
+async function catchUp(server: Server): Promise<number> {
+  const start = performance.now();
+  while ((await mostBehind(server)) > 0) await pause(50);
+  return (performance.now() - start) / 1_000;
+}
+
+function watchMemory({ child }: Server) {
+  const samples: number[] = [];
+  const timer = setInterval(() => samples.push(rssMegabytes(child.pid as number)), 250);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return samples;
+    },
+  };
+}
