@@ -214,15 +214,19 @@ function misplaced({ low, high, done }: Standing, { from, to }: Named, endpoint:
 function outcomesOf({ request, from, next }: Flight, { endpoint, world }: Case): Standing[] {
   const { begun, ended, outcome } = request;
   const { troubles } = world.evidence;
-  const troubled = isTroubled(troubles, begun, Math.min(next, ended + SETTLE_MS));
+  const isTroubledThen = isTroubled(troubles, begun, Math.min(next, ended + SETTLE_MS));
   const until = Math.min(next, ended + RACE_MS);
-  const ruled = endpoint.actions.some(
-    (action) => action.what !== "roll" && action.asked <= until && begun <= settledAt(action, troubles),
-  );
-  const sure = outcome !== "unknown" && !troubled && !ruled;
-  if (outcome === "accepted" && sure) return from.map((standing) => moved(standing, ended));
-  const remains = from.map((standing) => stayed(standing, request, sure));
-  return outcome === "failed" ? remains : [...remains, ...from.map((standing) => moved(standing, ended))];
+  /** What the owner did meanwhile, where it had not come to pass before. */
+  const isRuled = ({ done }: Standing) =>
+    endpoint.actions
+      .slice(done)
+      .some((action) => action.what !== "roll" && action.asked <= until && begun <= settledAt(action, troubles));
+  return from.flatMap((standing) => {
+    const sure = outcome !== "unknown" && !isTroubledThen && !isRuled(standing);
+    if (outcome === "failed") return [stayed(standing, request, sure)];
+    const on = moved(standing, ended);
+    return sure ? [on] : [stayed(standing, request, false), on];
+  });
 }
 
 /** The plain question, whatever the cursor did, where it can be asked: did every event come, and none for the first time behind a later one? */

@@ -1,4 +1,5 @@
 import { type Evidence, type Received, readName } from "./evidence.ts";
+import { holdRow } from "./held-row.ts";
 import { judgeDeliveries, type Verdict } from "./judge.ts";
 import type { Owned } from "./owner.ts";
 import { type Options, openPlace, type Place } from "./place.ts";
@@ -60,31 +61,43 @@ export const killAtAnswer = (rounds: number): Scenario => ({
       const endpoint = await place.register("killed");
       const isAnswered = (count: number) => () =>
         [...place.records.notes.values()].filter(({ status }) => status?.status === 204).length >= count;
-      for (let n = 1; n <= rounds; n++) {
+      for (let n = 0; n < rounds; n++) {
         // It stands still while the 2xx arrives, and never comes to read it.
         await place.receiver.script("killed", ["held"]);
-        await place.fill(10, `killed-${n}`);
+        await place.fill(10, `unread-${n}`);
         const goOn = await place.receiver.holds("killed");
         const stopped = place.senders.freeze(0);
         await goOn("204");
-        await place.until(isAnswered(2 * n - 1));
+        await place.until(isAnswered(4 * n + 1));
         await stopped.kill();
+        await place.settle(setting.patienceMs);
+        // It has read it, and waits to write the cursor.
+        await place.receiver.script("killed", ["held"]);
+        await place.fill(10, `unwritten-${n}`);
+        const tell = await place.receiver.holds("killed");
+        const row = await holdRow(setting.databaseUrl, endpoint.id);
+        await tell("204");
+        await place.until(async () => (await row.waiting()).length > 0);
+        const backends = await row.waiting();
+        const killed = place.senders.kill(0);
+        await row.release(backends);
+        await killed;
         await place.settle(setting.patienceMs);
       }
       // The receiver itself kills it, before it answers, and in the moment in which its answer has left.
       for (const [n, behaviour] of (["the senders are killed", "204, and the senders are killed"] as const).entries()) {
         await place.receiver.script("killed", [behaviour]);
         await place.fill(10, `killed-by-receiver-${n}`);
-        await place.until(() => place.senders.troubles.length > rounds + n);
+        await place.until(() => place.senders.troubles.length > 2 * rounds + n);
         await place.settle(setting.patienceMs);
       }
       const evidence = await place.evidence();
       const ids = requestsTo(evidence, endpoint).map(({ webhookId }) => webhookId);
-      const pairs = Array.from({ length: rounds }, (_, i) => ids.slice(2 * i, 2 * i + 2));
+      const pairs = Array.from({ length: 2 * rounds }, (_, i) => ids.slice(2 * i, 2 * i + 2));
       return {
         evidence,
         unmet: unless([
-          new Set(pairs.flat()).size === rounds && pairs.every(([first, second]) => first === second),
+          new Set(pairs.flat()).size === pairs.length && pairs.every(([first, second]) => first === second),
           `what was accepted when the server was killed came as ${ids.join(", ")}`,
         ]),
         figures: { kills: place.senders.troubles.length, requests: requestsTo(evidence, endpoint).length },
@@ -256,9 +269,11 @@ export const gauntlet: Scenario = {
       await owner.act(exhausted, { what: "enable" });
       const isWhole = await place.settle(setting.patienceMs);
       const evidence = await place.evidence();
+      const untrue = await untrueAttempts(place, evidence);
       return {
         evidence,
         unmet: unless(
+          [untrue.length === 0, `the attempts that are listed are not those that came: ${untrue.join("; ")}`],
           [wasDisabled && before === 8, `${before} attempts, ${wasDisabled ? "and" : "not"} disabled`],
           [meanwhile === 0, `${meanwhile} requests while it was disabled`],
           [isWhole, "not everything came in time"],
@@ -267,3 +282,21 @@ export const gauntlet: Scenario = {
       };
     }),
 };
+
+/** Endpoints whose listed attempts are others than the requests that came. */
+async function untrueAttempts({ owner }: Place, evidence: Evidence): Promise<string[]> {
+  const untrue: string[] = [];
+  for (const endpoint of owner.owned) {
+    const came = requestsTo(evidence, endpoint).map(({ webhookId, outcome, status }) => [
+      webhookId,
+      outcome === "accepted" ? "succeeded" : "failed",
+      // Of a lone 199 and of what is cut there is none.
+      status ?? null,
+    ]);
+    const listed = (await owner.attempts(endpoint)).toReversed();
+    const told = listed.map(({ webhookId, outcome, status }) => [webhookId, outcome, status]);
+    if (JSON.stringify(told) !== JSON.stringify(came))
+      untrue.push(`${endpoint.hook}: ${JSON.stringify(told)}, not ${JSON.stringify(came)}`);
+  }
+  return untrue;
+}
