@@ -62,6 +62,7 @@ export async function openHouse(): Promise<House> {
         troubles: [],
         urls: () => started.map(({ url }) => String(url)),
         kill: never,
+        restart: never,
         freeze: never,
         wereKilled: never,
         stop: never,
