@@ -21,7 +21,7 @@ test("everything committed arrives, in order, and twice only beside a retry, whi
       forMs: 5_000,
       faultEveryMs: 800,
       meddleEveryMs: 500,
-      deathsEveryMs: 4_000,
+      deathsEveryMs: 30_000,
       faults: ["server", "receiver", "stalled", "postgres"],
       deeds: ["roll", "subscribe", "move", "push", "disable", "enable", "replace", "skip", "test"],
       say: () => {},

@@ -1,14 +1,16 @@
 import type { Case } from "./case.ts";
-import type { Received } from "./evidence.ts";
-import { stoodStill } from "./troubles.ts";
+import type { Received, Trouble } from "./evidence.ts";
 
-/** Never two at a time. One whose sender stands still, or has just gone on, cannot be called back: it is counted, not held against anybody. */
+/** One may have left a little before it is seen to begin. */
+const UNDER_WAY_MS = 200;
+
+/** Never two at a time. One whose sender was stopped in the middle of it cannot be called back: it is counted, not held against anybody. */
 export function judgeNeighbours({ requests, world, looked, say }: Case): void {
   let open: Received | undefined;
   for (const request of requests) {
     if (open) looked.neighbours += 1;
     if (open && open.ended > request.begun) {
-      if (stoodStill(world.evidence.troubles, open.begun, request.begun)) looked.excusedOverlaps += 1;
+      if (isStopped(open, request.begun, world.evidence.troubles)) looked.excusedOverlaps += 1;
       else
         say(
           "overlap",
@@ -18,3 +20,9 @@ export function judgeNeighbours({ requests, world, looked, say }: Case): void {
     if (!open || request.ended > open.ended) open = request;
   }
 }
+
+/** Whether a sender was stopped after this one began, and before the next one. */
+const isStopped = ({ begun, ended }: Received, next: number, troubles: readonly Trouble[]): boolean =>
+  troubles.some(
+    ({ what, from }) => what === "server stopped" && from >= begun - UNDER_WAY_MS && from <= Math.min(ended, next),
+  );

@@ -431,6 +431,12 @@ describe("what is not", () => {
     ["more than a mebibyte", [large(sent(100, 1, 10))], none, ["size"]],
     ["two at once", [sent(100, 1, 10, { outcome: "failed", took: 3_000 }), sent(1_600, 1, 10)], none, ["overlap"]],
     [
+      "two at once, one of which began while another process stood still",
+      [failed(100, 1, 10, { took: 4_000 }), failed(1_600, 1, 10, { took: 3_000 }), sent(2_900, 1, 10)],
+      { troubles: [stop(150)] },
+      ["overlap"],
+    ],
+    [
       "two at once of two live processes, though one stood still long before",
       [sent(5_100, 1, 10, { outcome: "failed", took: 3_000 }), sent(6_600, 1, 10)],
       { troubles: [stop(100)] },

@@ -9,6 +9,7 @@ import { gauntlet } from "./scenarios/gauntlet.ts";
 import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
 import { poison } from "./scenarios/poison.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
+import { stalledSender } from "./scenarios/stalled-sender.ts";
 import { threeDays } from "./scenarios/three-days.ts";
 import { twoServers } from "./scenarios/two-servers.ts";
 import { type Part, readWords, USAGE, type Words } from "./words.ts";
@@ -32,6 +33,7 @@ async function deliveries(words: Words): Promise<number> {
   const scenarios: Readonly<Record<Exclude<Part, "run">, Scenario>> = {
     kill: killAtAnswer(KILLS),
     two: twoServers,
+    stall: stalledSender,
     days: threeDays(words.events),
     poison,
     gauntlet,

@@ -76,6 +76,7 @@ export interface Place {
 }
 
 const LOOK_MS = 250;
+const POLL_MS = 50;
 const PATIENCE_MS = 60_000;
 
 let opened = 0;
@@ -151,7 +152,7 @@ function placeOf(parts: Parts): Place {
       look();
       if (await isSo()) return true;
       if (performance.now() > end) return false;
-      await pause(20);
+      await pause(POLL_MS);
     }
   }
 

@@ -106,7 +106,7 @@ test("each misbehaviour is what its name says, and is written down", { timeout: 
 test("one that is held goes on as it is told", async () => {
   await receiver.script("b", ["held"]);
   const heard = send("b", "held-1");
-  const goOn = await receiver.holds("b");
+  const { goOn } = await receiver.holds("b");
   await goOn("299");
   expect(await heard).toBe(299);
 });

@@ -24,10 +24,15 @@ export interface Receiver {
   script(hook: string, behaviours: readonly Behaviour[]): Promise<void>;
   /** Whom it kills when it is to. */
   senders(pids: readonly number[]): Promise<void>;
-  /** Ends when that hook holds a request; what it then is told to do, it does. */
-  holds(hook: string): Promise<(as: Behaviour) => Promise<void>>;
+  /** Ends when that hook holds a request: its name, and how it is told what to do with it. */
+  holds(hook: string): Promise<Held>;
   kill(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Held {
+  readonly name: string;
+  goOn(as: Behaviour): Promise<void>;
 }
 
 interface Options {
@@ -143,7 +148,7 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
       const [first, ...rest] = held.get(hook) ?? [];
       held.set(hook, rest);
       const name = first ?? (await new Promise<string>((resolve) => waiting.set(hook, resolve)));
-      return async (as) => void (await order({ release: name, as }));
+      return { name, goOn: async (as) => void (await order({ release: name, as })) };
     },
     async kill() {
       await back;

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { Webhook } from "standardwebhooks";
@@ -30,6 +30,7 @@ export interface Records {
 }
 
 const CHUNK = 1_048_576;
+const chunk = Buffer.alloc(CHUNK);
 
 /** Of those whose hooks begin like that, which is then left out. */
 export function openRecords(folder: string, prefix = ""): Records {
@@ -58,8 +59,8 @@ export function openRecords(folder: string, prefix = ""): Records {
   function readFile(name: string, generation: number): void {
     const place = files.get(name) ?? { offset: 0, rest: "", decoder: new StringDecoder("utf8") };
     files.set(name, place);
+    if (statSync(join(folder, name)).size === place.offset) return;
     const file = openSync(join(folder, name), "r");
-    const chunk = Buffer.alloc(CHUNK);
     for (let length = 1; length > 0; ) {
       length = readSync(file, chunk, 0, CHUNK, place.offset);
       place.offset += length;

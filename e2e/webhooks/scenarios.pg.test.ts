@@ -5,10 +5,11 @@ import { gauntlet } from "./scenarios/gauntlet.ts";
 import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
 import { poison } from "./scenarios/poison.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
+import { stalledSender } from "./scenarios/stalled-sender.ts";
 import { threeDays } from "./scenarios/three-days.ts";
 import { twoServers } from "./scenarios/two-servers.ts";
 
-const scenarios: readonly Scenario[] = [killAtAnswer(1), twoServers, threeDays(3_000), poison, gauntlet];
+const scenarios: readonly Scenario[] = [killAtAnswer(1), twoServers, stalledSender, threeDays(3_000), poison, gauntlet];
 const databases: string[] = [];
 for (const _ of scenarios) databases.push((await freshDatabase()).url);
 const house = await openHouse();

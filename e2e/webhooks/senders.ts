@@ -17,8 +17,8 @@ export interface Senders {
   kill(which: number, downMs?: number): Promise<void>;
   /** SIGTERM, and started again when it has ended by itself. */
   restart(which: number): Promise<void>;
-  /** It stands still from now on, and never goes on: it is killed, and started again. */
-  freeze(which: number): { kill(): Promise<void> };
+  /** It stands still from now on, until it is killed and started again, or goes on. */
+  freeze(which: number): { kill(): Promise<void>; goOn(): void };
   /** Somebody else killed all of them, at that time. */
   wereKilled(at: number): Promise<void>;
   /** SIGSTOP, SIGCONT. */
@@ -73,8 +73,15 @@ export async function startSenders(
       }),
     freeze(which) {
       const from = monotonic();
-      process.kill((servers[which] as KillableServer).pid as number, "SIGSTOP");
-      return { kill: () => next(which, (server) => revive(server, from, 0)) };
+      const { pid = 0 } = servers[which] as KillableServer;
+      process.kill(pid, "SIGSTOP");
+      return {
+        kill: () => next(which, (server) => revive(server, from, 0)),
+        goOn() {
+          process.kill(pid, "SIGCONT");
+          troubles.push({ what: "server stopped", from, to: monotonic() });
+        },
+      };
     },
     wereKilled: async (at) =>
       void (await Promise.all(servers.map((_, which) => next(which, (server) => revive(server, at, 0))))),

@@ -8,14 +8,6 @@ export const RACE_MS = 1_000;
 export const isTroubled = (troubles: readonly Trouble[], from: number, to: number): boolean =>
   troubles.some((trouble) => trouble.from <= to && from <= trouble.to);
 
-/** Whether a process stood still then: what it had begun goes on, and what it meant to do it does late. */
-export const stoodStill = (troubles: readonly Trouble[], from: number, to: number): boolean =>
-  isTroubled(
-    troubles.filter(({ what }) => what === "server stopped"),
-    from - RACE_MS,
-    to,
-  );
-
 /** From when on nobody acts on what was so before the owner's action. */
 export function settledAt({ answered }: Pick<Span, "answered">, troubles: readonly Trouble[]): number {
   let settled = answered + RACE_MS;

@@ -8,15 +8,16 @@ export interface Words {
   readonly seed: number | undefined;
 }
 
-export const PARTS = ["kill", "two", "days", "poison", "gauntlet", "run"] as const;
+export const PARTS = ["kill", "two", "stall", "days", "poison", "gauntlet", "run"] as const;
 export type Part = (typeof PARTS)[number];
 
 export const USAGE = `Usage: npm run deliveries [-- --seconds N] [--endpoints N] [--writers N] [--servers N] [--events N] [--only PARTS] [--seed N]
 
 Servers on one Postgres in a temporary directory that deliver webhooks to a receiver in a process of its own. First what is
-done on purpose: kills between an answer and the cursor, two servers, an endpoint that was away for three days, a poison
-event, and everything else at once. Then a run at random: writers write, the receiver fails in every way, servers, receiver and
-Postgres are killed and stopped, the owner meddles. A judge holds everything that came against the log and what deliveries promise.
+done on purpose: kills between an answer and the cursor, two servers, a sender that stands still, an endpoint that was away for
+three days, a poison event, and everything else at once. Then a run at random: writers write, the receiver fails in every way,
+servers, receiver and Postgres are killed and stopped, the owner meddles. A judge holds everything that came against the log and
+what deliveries promise.
 Ends with 1 when something was broken, and then leaves all that was seen in a file.
 
   --seconds N    length of the run, before the calm: 120

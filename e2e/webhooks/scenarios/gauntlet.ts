@@ -6,7 +6,7 @@ import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 export const gauntlet: Scenario = {
   says: "failing, cut, redirected, asked to wait, passed over, patched, pushed, rolled and exhausted, all at once",
   play: (setting) =>
-    play(setting, { times: { schedule: [0, 150, 200, 250, 300, 350, 400, 450] } }, async (place) => {
+    play(setting, { times: { schedule: [0, 150, 200, 250, 300, 350, 400, 450], rotationMs: 2_500 } }, async (place) => {
       const { receiver, owner } = place;
       const slides = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}-${i}`);
       const make = (model: string, id: string) => ({ action: "create", model, id, data: { title: id } });
@@ -55,6 +55,9 @@ export const gauntlet: Scenario = {
       const meanwhile = count("exhausted") - before;
       await receiver.feel("exhausted", "calm");
       await owner.act(exhausted, { what: "enable" });
+      // The secret before the roll has lost its force.
+      await place.until(() => performance.now() > changed + 3_700);
+      await place.commit([make("slide", "after-rotation")]);
       const isWhole = await place.settle(setting.patienceMs);
       const evidence = await place.evidence();
       const untrue = await untrueAttempts(place, evidence);

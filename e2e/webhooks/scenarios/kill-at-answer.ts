@@ -13,18 +13,18 @@ export const killAtAnswer = (rounds: number): Scenario => ({
         // It stands still while the 2xx arrives, and never comes to read it.
         await place.receiver.script("killed", ["held"]);
         await place.fill(10, `unread-${n}`);
-        const goOn = await place.receiver.holds("killed");
+        const unread = await place.receiver.holds("killed");
         const stopped = place.senders.freeze(0);
-        await goOn("204");
+        await unread.goOn("204");
         await place.until(isAnswered(4 * n + 1));
         await stopped.kill();
         await place.settle(setting.patienceMs);
         // It has read it, and waits to write the cursor.
         await place.receiver.script("killed", ["held"]);
         await place.fill(10, `unwritten-${n}`);
-        const tell = await place.receiver.holds("killed");
+        const unwritten = await place.receiver.holds("killed");
         const row = await holdRow(setting.databaseUrl, endpoint.id);
-        await tell("204");
+        await unwritten.goOn("204");
         await place.until(async () => (await row.waiting()).length > 0);
         const backends = await row.waiting();
         const killed = place.senders.kill(0);

@@ -2,6 +2,7 @@ import type { Edit } from "../../conformance/testing/planted-bugs.ts";
 import { gauntlet } from "../scenarios/gauntlet.ts";
 import { killAtAnswer } from "../scenarios/kill-at-answer.ts";
 import type { Scenario } from "../scenarios/scenario.ts";
+import { stalledSender } from "../scenarios/stalled-sender.ts";
 import { twoServers } from "../scenarios/two-servers.ts";
 import type { ViolationKind } from "../violations.ts";
 
@@ -157,6 +158,27 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
     scenario: gauntlet,
     finds: ["signature"],
+  },
+  {
+    name: "the secret before a roll signs for ever",
+    edits: [{ file: `${server}/flows/webhook-secrets.ts`, find: "now < oldSecretUntil", replace: "now > 0" }],
+    scenario: gauntlet,
+    finds: ["signature"],
+  },
+  {
+    name: "who comes back without the lease ends the attempt of who has it",
+    edits: [{ file: rules, find: "if (state.lease?.token !== sent.lease) return undefined;", replace: "" }],
+    scenario: stalledSender,
+    finds: ["overlap"],
+  },
+  {
+    name: "two servers may begin at once",
+    edits: [
+      { file: `${server}/db/deliveries.ts`, find: "where e.turn = x.turn\n", replace: "\n" },
+      { file: `${server}/db/deliveries.ts`, find: "e.id = x.id and e.turn = x.turn", replace: "e.id = x.id" },
+    ],
+    scenario: twoServers,
+    finds: ["overlap"],
   },
   {
     name: "there is a ninth attempt",
