@@ -54,7 +54,6 @@ export interface DeliverParts {
 
 /** Positions that are looked through, at most, before what was found goes out. */
 const LOOKED_THROUGH = 10_000;
-const PAGE = 1_000;
 /** A cursor that only passes by is written down that often. */
 const QUIET_POSITIONS = 1_000;
 const QUIET_MS = 1_000;
@@ -136,7 +135,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
     const found: WebhookEvent[] = [];
     let [to, bytes] = [start, 0];
     while (to < end && found.length < most && bytes < webhookLimits.batchBytes && to - start < LOOKED_THROUGH) {
-      const page = await events.read(endpoint, to, to === start ? most : PAGE);
+      const page = await events.read(endpoint, to);
       for (const event of page.events) {
         if (event.syncId > end || found.length >= most) break;
         if (!isTold(event.model)) continue;
