@@ -23,7 +23,7 @@ test("everything committed arrives, in order, and twice only beside a retry, whi
       meddleEveryMs: 500,
       deathsEveryMs: 4_000,
       faults: ["server", "receiver", "stalled", "postgres"],
-      deeds: ["roll", "subscribe", "push", "disable", "enable", "replace", "skip", "test"],
+      deeds: ["roll", "subscribe", "move", "push", "disable", "enable", "replace", "skip", "test"],
       say: () => {},
     });
     expect(verdict.violations).toEqual([]);

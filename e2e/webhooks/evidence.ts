@@ -52,7 +52,8 @@ export interface Span {
 export type Action = Span &
   (
     | { readonly what: "subscribe"; readonly models: readonly string[] }
-    | { readonly what: "enable" | "disable" | "remove" | "push" }
+    /** move: to another address. */
+    | { readonly what: "enable" | "disable" | "remove" | "push" | "move" }
     /** lost: it may have been rolled more than once, to a secret that nobody was told of. */
     | { readonly what: "roll"; readonly lost?: true }
     | { readonly what: "skip"; readonly to: number }
@@ -88,7 +89,7 @@ export interface Received {
 
 /** Something that was done to a process, until it was well again. */
 export interface Trouble {
-  readonly what: "server killed" | "server stopped" | "postgres killed" | "receiver gone";
+  readonly what: "server killed" | "server restarted" | "server stopped" | "postgres killed" | "receiver gone";
   readonly from: number;
   readonly to: number;
 }

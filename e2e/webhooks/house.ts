@@ -44,17 +44,25 @@ export async function openHouse(): Promise<House> {
     });
   }
 
+  let starting: Promise<unknown> = Promise.resolve();
+  /** One after the other: loading a copy of the sources keeps all others waiting. */
+  function startOne(plan: SenderPlan): Promise<Reply> {
+    const next = starting.then(() => wish({ start: plan }));
+    starting = next.catch(() => {});
+    return next;
+  }
+
   return {
     folder,
     receiver,
     async start(count, plan) {
       const started: Reply[] = [];
-      // One after the other: the first one makes the tables.
-      for (let i = 0; i < count; i++) started.push(await wish({ start: plan }));
+      for (let i = 0; i < count; i++) started.push(await startOne(plan));
       return {
         troubles: [],
         urls: () => started.map(({ url }) => String(url)),
         kill: never,
+        restart: never,
         freeze: never,
         wereKilled: never,
         stop: never,

@@ -112,7 +112,7 @@ const found = (requests: readonly Received[], told?: Told): ViolationKind[] => [
   ...new Set(judgeDeliveries(evidence(requests, told)).violations.map(({ kind }) => kind)),
 ];
 
-const act = (what: "enable" | "disable" | "roll" | "remove" | "push", asked: number): Action => ({
+const act = (what: "enable" | "disable" | "roll" | "remove" | "push" | "move", asked: number): Action => ({
   what,
   asked,
   answered: asked + 10,
@@ -355,6 +355,12 @@ describe("what is not", () => {
       [failed(100, 1, 9), sent(400, 1, 9, { models: ["Slide"] })],
       { actions: [subscribe(["Slide"], 300)] },
       ["changed", "name"],
+    ],
+    [
+      "it is moved and the revision stays",
+      [failed(100, 1, 10), sent(1_150, 1, 10)],
+      { actions: [act("move", 112)] },
+      ["name"],
     ],
     [
       "a schema is pushed and the revision stays",

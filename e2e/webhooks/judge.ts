@@ -1,23 +1,10 @@
 import type { Case } from "./case.ts";
-import { type Endpoint, type Evidence, isTest, type Named, type Received, readName } from "./evidence.ts";
+import { judgeArrivals, judgeNames, readBodies } from "./contents.ts";
+import { judgeCursor } from "./cursor.ts";
+import { type Evidence, isTest } from "./evidence.ts";
 import { judgeNeighbours } from "./in-flight.ts";
-import { type Fault, faultsOf, passedOver } from "./rules.ts";
-import { judgeEvent, judgeRange, judgeSize, readBody } from "./shape.ts";
 import { judgeSignatures } from "./signatures.ts";
-import {
-  fits,
-  modelsAfter,
-  moved,
-  narrowed,
-  possible,
-  type Standing,
-  sending,
-  standingAtFirst,
-  stayed,
-  type World,
-  worldOf,
-} from "./standing.ts";
-import { isTroubled, RACE_MS, SETTLE_MS, settledAt } from "./troubles.ts";
+import { modelsAfter, type Standing, worldOf } from "./standing.ts";
 import { type Looked, nothingLooked, type Say, type Violation } from "./violations.ts";
 
 export interface Verdict {
@@ -52,196 +39,10 @@ function judgeEndpoint(one: Case): void {
   judgeNeighbours(one);
   judgeNames(one);
   judgeSignatures(one);
-  const bodies = new Map(requests.map((request) => [request.name, readEvents(request, one)]));
+  const bodies = readBodies(one);
   const end = judgeCursor(one, bodies);
   judgeArrivals(one, bodies);
   judgeEnd(one, end);
-}
-
-/** One name, one body. */
-function judgeNames({ requests, looked, say }: Case): void {
-  const bodies = new Map<string, Received>();
-  for (const request of requests) {
-    if (request.body === undefined) continue;
-    const first = bodies.get(request.webhookId);
-    if (!first) bodies.set(request.webhookId, request);
-    else {
-      looked.sameNames += 1;
-      if (first.body !== request.body)
-        say("changed", `${request.name} has the webhook-id ${request.webhookId} of ${first.name}, and another body`);
-    }
-  }
-}
-
-/** What a delivery carries, if its body was read and is one; what is wrong with it is said. */
-function readEvents(request: Received, { endpoint, world, say }: Case): readonly number[] | undefined {
-  const { body, name } = request;
-  if (body === undefined) return undefined;
-  const shaped = readBody(body);
-  if ("fault" in shaped) return void say("content", `${name} ${shaped.fault}`);
-  const { events } = shaped;
-  if (isTest(request)) {
-    const [event] = events;
-    if (events.length !== 1 || event?.type !== "webhook_endpoint.test" || event.objectId !== endpoint.id)
-      say("content", `${name} is no test event`);
-    return undefined;
-  }
-  const tooLarge = judgeSize(body, events);
-  if (tooLarge !== undefined) say("size", `${name} ${tooLarge}`);
-  const named = readName(request.webhookId, endpoint.id);
-  const range = named && judgeRange(events, named);
-  if (range !== undefined) say(range.startsWith("goes") ? "name" : "order", `${name} ${range}`);
-  for (const event of events) {
-    const wrong = judgeEvent(event, world.tellings(event.syncId));
-    if (wrong !== undefined) say("content", `${name}: ${wrong}`);
-  }
-  return events.map(({ syncId }) => syncId);
-}
-
-type Bodies = ReadonlyMap<string, readonly number[] | undefined>;
-
-interface Flight {
-  readonly request: Received;
-  readonly from: readonly Standing[];
-  /** When the next request began. */
-  readonly next: number;
-}
-
-/** Follows the sender's cursor through all requests; answers where it may be in the end. */
-function judgeCursor(one: Case, bodies: Bodies): readonly Standing[] {
-  const { endpoint, requests, world, looked, say } = one;
-  const deliveries = requests.filter((request) => {
-    if (isTest(request)) return false;
-    if (readName(request.webhookId, endpoint.id)) return true;
-    say("name", `${request.name} has the webhook-id ${request.webhookId}`);
-    return false;
-  });
-  let standings: readonly Standing[] = [standingAtFirst(endpoint)];
-  let top = endpoint.cursor;
-  let flights: readonly Flight[] = [];
-
-  /** Ends those that ended by then. */
-  const land = (time: number): void => {
-    const ended = flights
-      .filter(({ request }) => request.ended <= time)
-      .sort((a, b) => a.request.ended - b.request.ended);
-    flights = flights.filter(({ request }) => request.ended > time);
-    for (const flight of ended) {
-      const then = outcomesOf(flight, one);
-      // Beside another one: what came of this one may be so, or not any more.
-      standings = flights.length > 0 || flight.next < flight.request.ended ? [...standings, ...then] : then;
-    }
-  };
-
-  for (const [i, request] of deliveries.entries()) {
-    land(request.begun);
-    standings = possible(standings, endpoint, world, request.begun);
-    const named = readName(request.webhookId, endpoint.id) as Named;
-    const from = judgeRequest(standings, request, named, bodies.get(request.name), one);
-    if (request.outcome === "accepted") {
-      looked.accepted += 1;
-      looked.events += from.size;
-      if (named.from <= top) looked.repeats += 1;
-      top = Math.max(top, named.to);
-    } else looked.failed += 1;
-    standings = from.standings;
-    flights = [...flights, { request, from: standings, next: deliveries[i + 1]?.begun ?? Number.POSITIVE_INFINITY }];
-  }
-  land(Number.POSITIVE_INFINITY);
-  return possible(standings, endpoint, world, Number.POSITIVE_INFINITY);
-}
-
-/** Of all that may have been so, what the request fits; and what speaks against it where it fits. */
-function judgeRequest(
-  standings: readonly Standing[],
-  request: Received,
-  named: Named,
-  events: readonly number[] | undefined,
-  { endpoint, world, looked, say }: Case,
-): { readonly standings: readonly Standing[]; readonly size: number } {
-  const positionsOf = (standing: Standing) => world.positions(modelsAfter(endpoint, standing.done));
-  const rangeOf = (standing: Standing) => positionsOf(standing).within(named.from, named.to);
-  const placed = standings.filter((standing) => fits(standing, named, endpoint, world));
-  if (placed.length === 0) {
-    const last = standings.at(-1) as Standing;
-    const [kind, says] = misplaced(last, named, endpoint, world);
-    say(kind, `${request.name} ${says}`);
-    const { batch: _batch, failed: _failed, ...rest } = last;
-    const found = { ...rest, low: named.from - 1, high: named.from - 1, attempts: 0, sure: false };
-    const size = events?.length ?? rangeOf(found).length;
-    return { standings: [sending(found, named, size)], size };
-  }
-  const isWhole = (standing: Standing) => events === undefined || String(rangeOf(standing)) === String(events);
-  const whole = placed.filter(isWhole);
-  if (whole.length === 0) {
-    const range = rangeOf(placed.at(-1) as Standing);
-    const left = range.filter((position) => !events?.includes(position));
-    if (left.length > 0)
-      say("missing", `${request.name} leaves out ${shortList(left)} of ${named.from} to ${named.to}`);
-    const more = events?.filter((position) => !range.includes(position)) ?? [];
-    if (more.length > 0) say("foreign", `${request.name} carries ${shortList(more)}, which was not subscribed to`);
-  }
-  const judged = (whole.length > 0 ? whole : placed).map((standing) => {
-    const size = events?.length ?? rangeOf(standing).length;
-    const alone = !isTroubled(world.evidence.troubles, standing.at, request.begun);
-    const seen = alone ? standing : { ...standing, sure: false };
-    return { standing: seen, size, faults: faultsOf(seen, request, named, size, world, nothingLooked()) };
-  });
-  const good = judged.filter(({ faults }) => faults.length === 0);
-  if (good.length === 0)
-    for (const [kind, says] of judged.at(-1)?.faults ?? []) say(kind, `${request.name} (${request.webhookId}) ${says}`);
-  const kept = good.length > 0 ? good : judged;
-  const [first] = kept as [(typeof judged)[number]];
-  faultsOf(first.standing, request, named, first.size, world, looked);
-  looked.unsubscribed += passedOver(first.standing, named, first.size, endpoint, world);
-  if (first.standing.attempts + 1 === world.evidence.times.schedule.length) looked.exhausted += 1;
-  return {
-    standings: kept.map(({ standing, size }) => sending(narrowed(standing, named, endpoint, world), named, size)),
-    size: first.size,
-  };
-}
-
-function misplaced({ low, high, done }: Standing, { from, to }: Named, endpoint: Endpoint, world: World): Fault {
-  const positions = world.positions(modelsAfter(endpoint, done));
-  const next = positions.next(low);
-  if (!positions.has(from)) return ["foreign", `begins with ${from}, which was not subscribed to`];
-  if (!positions.has(to)) return ["foreign", `ends with ${to}, which was not subscribed to`];
-  if (from <= low) return ["repeat", `comes from ${from} to ${to}; everything up to ${low} had been accepted`];
-  return ["missing", `begins with ${from}, and the first one behind ${high} is ${next}`];
-}
-
-/** Where the sender may stand when a request is over. */
-function outcomesOf({ request, from, next }: Flight, { endpoint, world }: Case): Standing[] {
-  const { begun, ended, outcome } = request;
-  const { troubles } = world.evidence;
-  const troubled = isTroubled(troubles, begun, Math.min(next, ended + SETTLE_MS));
-  const until = Math.min(next, ended + RACE_MS);
-  const ruled = endpoint.actions.some(
-    (action) => action.what !== "roll" && action.asked <= until && begun <= settledAt(action, troubles),
-  );
-  const sure = outcome !== "unknown" && !troubled && !ruled;
-  if (outcome === "accepted" && sure) return from.map((standing) => moved(standing, ended));
-  const remains = from.map((standing) => stayed(standing, request, sure));
-  return outcome === "failed" ? remains : [...remains, ...from.map((standing) => moved(standing, ended))];
-}
-
-/** The plain question, whatever the cursor did, where it can be asked: did every event come, and none for the first time behind a later one? */
-function judgeArrivals({ endpoint, requests, world, say }: Case, bodies: Bodies): void {
-  if (endpoint.actions.some(({ what }) => what === "subscribe" || what === "skip")) return;
-  const came = new Set<number>();
-  let top = endpoint.cursor;
-  for (const { name, outcome } of requests) {
-    if (outcome === "failed") continue;
-    for (const position of bodies.get(name) ?? []) {
-      if (position < top && !came.has(position)) say("order", `${name} brings ${position} behind ${top}`);
-      came.add(position);
-      top = Math.max(top, position);
-    }
-  }
-  if (endpoint.last?.status !== "enabled") return;
-  const wanted = world.positions(endpoint.models).within(endpoint.cursor + 1, Number.MAX_SAFE_INTEGER);
-  const missing = wanted.filter((position) => !came.has(position));
-  if (missing.length > 0) say("missing", `${shortList(missing)} never came`);
 }
 
 /** In the end, nothing waits for an endpoint that is enabled, and the server says so. */
@@ -255,6 +56,3 @@ function judgeEnd({ endpoint, world, say }: Case, standings: readonly Standing[]
   const stands = standings.some(({ low, high }) => last.cursor >= low && positions.before(last.cursor + 1) <= high);
   if (!stands) say("status", `its cursor is ${last.cursor}; its deliveries end at ${reached}`);
 }
-
-const shortList = (list: readonly number[]): string =>
-  list.length > 5 ? `${list.slice(0, 5).join(", ")} … (${list.length})` : list.join(", ");

@@ -5,7 +5,12 @@ import { startEmbeddedPostgres } from "@holdfast/server";
 import pg from "pg";
 import { isMet, isSound, report, reportFinding } from "./report.ts";
 import { type Findings, runDeliveries } from "./run.ts";
-import { gauntlet, killAtAnswer, poison, type Scenario, threeDays, twoServers } from "./scenarios.ts";
+import { gauntlet } from "./scenarios/gauntlet.ts";
+import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
+import { poison } from "./scenarios/poison.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
+import { threeDays } from "./scenarios/three-days.ts";
+import { twoServers } from "./scenarios/two-servers.ts";
 import { type Part, readWords, USAGE, type Words } from "./words.ts";
 
 const KILLS = 5;

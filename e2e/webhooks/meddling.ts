@@ -7,6 +7,7 @@ export const DEEDS = {
   enable: "enabled",
   disable: "disabled",
   subscribe: "another subscription",
+  move: "another address",
   roll: "secret rolled",
   skip: "skipped",
   push: "schema pushed",
@@ -26,6 +27,7 @@ const DRAWS: readonly Deed[] = [
   "disable",
   "subscribe",
   "subscribe",
+  "move",
   "roll",
   "skip",
   "test",
@@ -63,6 +65,7 @@ export function createMeddling(place: Place, chance: Chance): Meddling {
     },
     disable: (endpoint) => owner.act(endpoint, { what: "disable" }),
     subscribe: (endpoint) => owner.act(endpoint, { what: "subscribe", models: chance.pick(SUBSCRIPTIONS) }),
+    move: (endpoint) => owner.act(endpoint, { what: "move" }),
     roll: (endpoint) => owner.act(endpoint, { what: "roll" }),
     async skip(endpoint) {
       const { cursor, lag } = await owner.view(endpoint);

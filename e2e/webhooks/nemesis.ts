@@ -4,6 +4,7 @@ import type { Place } from "./place.ts";
 
 export const FAULTS = {
   server: "kill -9 of a server",
+  restarted: "SIGTERM of a server, and started again",
   stalled: "SIGSTOP of a server past its leases",
   receiver: "kill -9 of the receiver",
   postgres: "kill -9 of Postgres",
@@ -23,11 +24,12 @@ export function createNemesis(
 ): Nemesis {
   const hurt = Object.fromEntries(Object.keys(FAULTS).map((fault) => [fault, 0])) as Record<Fault, number>;
   const draws: readonly Fault[] = [
-    ...(["server", "server", "stalled", "receiver", "moods", "moods", "moods"] as const),
+    ...(["server", "server", "restarted", "stalled", "receiver", "moods", "moods", "moods"] as const),
     ...(postgresDir === undefined ? [] : (["postgres"] as const)),
   ];
   const strike: Record<Fault, () => Promise<void>> = {
     server: () => place.senders.kill(chance.below(servers), chance.below(1_000)),
+    restarted: () => place.senders.restart(chance.below(servers)),
     stalled: () => place.senders.stop(chance.below(servers), place.times.leaseMs + 200 + chance.below(1_000)),
     receiver: () => place.receiver.kill(),
     postgres: () => place.senders.killPostgres(postgresDir as string),

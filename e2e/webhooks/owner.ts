@@ -5,6 +5,7 @@ import { monotonic } from "./recording.ts";
 /** An endpoint and everything that its owner did with it. */
 export interface Owned {
   readonly hook: string;
+  readonly url: string;
   readonly id: string;
   readonly cursor: number;
   readonly models: readonly string[];
@@ -12,6 +13,8 @@ export interface Owned {
   readonly actions: Action[];
   /** In the order in which they were made. */
   readonly secrets: string[];
+  /** How often it was moved. */
+  moves: number;
   /** A secret may have been made that nobody was told of yet. */
   rolling: boolean;
   removed: boolean;
@@ -54,7 +57,8 @@ export function createOwner(ask: Ask): Owner {
   async function remember(endpoint: Owned, action: Undone<Action>): Promise<Answer | undefined> {
     const path = `${ENDPOINTS}/${endpoint.id}`;
     const asked = monotonic();
-    const answer = await asking(path, action);
+    if (action.what === "move") endpoint.moves += 1;
+    const answer = await asking(path, action, endpoint);
     // It was removed by an asking whose answer was lost.
     const isGone = action.what === "remove" && answer.status === 404;
     if (answer.status > 299 && !isGone) {
@@ -73,10 +77,12 @@ export function createOwner(ask: Ask): Owner {
     return undefined;
   }
 
-  function asking(path: string, action: Undone<Action>): Promise<Answer> {
+  function asking(path: string, action: Undone<Action>, { url, moves }: Owned): Promise<Answer> {
     switch (action.what) {
       case "subscribe":
         return ask("PATCH", path, { enabledEvents: action.models });
+      case "move":
+        return ask("PATCH", path, { url: `${url}?move=${moves}` });
       case "roll":
         return ask("POST", `${path}/roll_secret`);
       case "remove":
@@ -101,12 +107,14 @@ export function createOwner(ask: Ask): Owner {
       const { id, cursor, secret } = good(answer);
       const endpoint: Owned = {
         hook,
+        url,
         id: String(id),
         cursor: Number(cursor),
         models,
         made: { asked, answered: monotonic() },
         actions: [],
         secrets: [String(secret)],
+        moves: 0,
         rolling: false,
         removed: false,
       };

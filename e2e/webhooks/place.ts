@@ -7,12 +7,13 @@ import { fileURLToPath } from "node:url";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { newMasterKey, type WebhookOptions } from "@holdfast/server";
 import { type Ask, createAsk, good } from "./ask.ts";
+import { evidenceOf } from "./collect.ts";
 import type { Evidence } from "./evidence.ts";
+import { fill } from "./fill.ts";
 import type { House } from "./house.ts";
 import { createOwner, type Owned, type Owner } from "./owner.ts";
 import { type Receiver, shared, startReceiver } from "./receiver.ts";
-import { monotonic } from "./recording.ts";
-import { openRecords, type Records, receivedOf } from "./records.ts";
+import { openRecords, type Records } from "./records.ts";
 import { type Senders, startSenders } from "./senders.ts";
 import type { SenderPlan } from "./server-process.ts";
 
@@ -141,7 +142,7 @@ interface Parts extends Pick<Place, "ask" | "owner" | "receiver" | "senders" | "
 }
 
 function placeOf(parts: Parts): Place {
-  const { ask, owner, receiver, senders, records, times, lateMs, look } = parts;
+  const { ask, owner, receiver, look } = parts;
   let committed = 0;
 
   async function until(isSo: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<boolean> {
@@ -172,27 +173,7 @@ function placeOf(parts: Parts): Place {
     ...parts,
     register: (hook, models, from) => owner.register(hook, receiver.addressOf(hook), models, from),
     commit,
-    async fill(count, prefix = "filled") {
-      for (let made = 0; made < count; ) {
-        const commits = Array.from({ length: 10 }, (_, i) => {
-          const size = Math.max(0, Math.min(100, count - made - i * 100));
-          const operations = Array.from({ length: size }, (_, n) => {
-            const at = made + i * 100 + n;
-            return {
-              action: "create",
-              model: "slide",
-              id: `${prefix}-${at}`,
-              data: { deckId: "d1", title: `Slide ${at} – ü`, order: at, notes: "n".repeat(60) },
-            };
-          });
-          return { clientTxId: `${prefix}-${made + i * 100}`, operations };
-        }).filter(({ operations }) => operations.length > 0);
-        const { data } = good(await ask("POST", "/v1/commits/bulk", { commits })) as { data: { httpStatus: number }[] };
-        if (data.some(({ httpStatus }) => httpStatus !== 200)) throw new Error(JSON.stringify(data));
-        made += 1_000;
-      }
-      return Number(good(await ask("GET", "/v1/log?after=0&limit=1")).stamp);
-    },
+    fill: (count, prefix = "filled") => fill(ask, count, prefix),
     settle: (patienceMs) =>
       until(
         async () => (await owner.list()).every(({ status, lag }) => status === "disabled" || lag === 0),
@@ -203,39 +184,10 @@ function placeOf(parts: Parts): Place {
     readLog,
     schema: async () => good(await ask("GET", "/v1/schema")).models as Readonly<Record<string, object>>,
     async evidence(earlier = []) {
-      const views = new Map((await owner.list()).map((view) => [view.id, view]));
+      const views = await owner.list();
       const log = await readLog();
       look();
-      const byHook = new Map(owner.owned.map(({ hook, id }) => [hook, id]));
-      const isOrphans = (webhookId: string) => [...owner.orphans].some((id) => webhookId.startsWith(`msg_${id}_`));
-      const notes = [...records.notes.values()].filter(({ begun }) => !isOrphans(begun.headers["webhook-id"]));
-      const requests = notes.map((note) =>
-        receivedOf(
-          note,
-          byHook.get(note.begun.hook) ?? `nobody's ${note.begun.hook}`,
-          times.requestMs,
-          // One that still goes on has no end yet.
-          (generation) => receiver.ends[generation] ?? Number.POSITIVE_INFINITY,
-        ),
-      );
-      return {
-        log,
-        earlier,
-        endpoints: owner.owned.map(({ hook: _hook, secrets: _secrets, rolling: _rolling, removed, ...endpoint }) => {
-          const view = removed ? undefined : views.get(endpoint.id);
-          return { ...endpoint, ...(view && { last: { status: view.status, cursor: view.cursor } }) };
-        }),
-        requests,
-        strays: records.strays,
-        troubles: [...senders.troubles, ...receiver.absences],
-        times: {
-          schedule: times.schedule,
-          requestMs: times.requestMs,
-          rotationMs: times.rotationMs,
-          lateMs,
-          epochMs: Date.now() - monotonic(),
-        },
-      };
+      return evidenceOf({ ...parts, views, log, earlier });
     },
   };
 }

@@ -99,7 +99,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const socket: Socket = request.socket;
   request.on("error", nothing);
   response.on("error", nothing);
-  const [, hookName] = /^\/hooks\/([a-z0-9-]+)$/.exec(request.url ?? "") ?? [];
+  const [, hookName] = /^\/hooks\/([a-z0-9-]+)(?:\?.*)?$/.exec(request.url ?? "") ?? [];
   if (request.method !== "POST" || hookName === undefined) {
     recording.write({ stray: `${request.method} ${request.url}`, at: arrived });
     response.writeHead(204).end();

@@ -2,7 +2,7 @@ import type { Verdict } from "./judge.ts";
 import { DEEDS, type Deed } from "./meddling.ts";
 import { FAULTS, type Fault } from "./nemesis.ts";
 import type { Findings } from "./run.ts";
-import type { Finding } from "./scenarios.ts";
+import type { Finding } from "./scenarios/scenario.ts";
 import { type Looked, VIOLATIONS, type ViolationKind } from "./violations.ts";
 
 const SHOWN = 20;

@@ -1,7 +1,12 @@
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { openHouse } from "./house.ts";
-import { gauntlet, killAtAnswer, poison, type Scenario, threeDays, twoServers } from "./scenarios.ts";
+import { gauntlet } from "./scenarios/gauntlet.ts";
+import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
+import { poison } from "./scenarios/poison.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
+import { threeDays } from "./scenarios/three-days.ts";
+import { twoServers } from "./scenarios/two-servers.ts";
 
 const scenarios: readonly Scenario[] = [killAtAnswer(1), twoServers, threeDays(3_000), poison, gauntlet];
 const databases: string[] = [];

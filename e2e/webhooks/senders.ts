@@ -15,6 +15,8 @@ export interface Senders {
   urls(): readonly string[];
   /** kill -9, and after a while it is started again. */
   kill(which: number, downMs?: number): Promise<void>;
+  /** SIGTERM, and started again when it has ended by itself. */
+  restart(which: number): Promise<void>;
   /** It stands still from now on, and never goes on: it is killed, and started again. */
   freeze(which: number): { kill(): Promise<void> };
   /** Somebody else killed all of them, at that time. */
@@ -61,6 +63,14 @@ export async function startSenders(
     troubles,
     urls: () => servers.map(({ url }) => url),
     kill: (which, downMs = 0) => next(which, (server) => revive(server, monotonic(), downMs)),
+    restart: (which) =>
+      next(which, async (server) => {
+        const from = monotonic();
+        await server.stop();
+        await startAgain(server);
+        await changed(pids());
+        troubles.push({ what: "server restarted", from, to: monotonic() });
+      }),
     freeze(which) {
       const from = monotonic();
       process.kill((servers[which] as KillableServer).pid as number, "SIGSTOP");

@@ -98,6 +98,7 @@ function after(standing: Standing, action: Action, endpoint: Endpoint, world: Wo
     case "roll":
       return { ...standing, done: standing.done + 1, since: loose };
     case "push":
+    case "move":
       return { ...fresh, attempts: 0, sure: false, limit: FULL, since: "raised" };
     case "subscribe": {
       const models = modelsAfter(endpoint, standing.done);

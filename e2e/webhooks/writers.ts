@@ -69,7 +69,7 @@ function dataOf(model: (typeof MODELS)[number], chance: Chance, name: string): o
     case "slide":
       return { deckId: `d${chance.below(4)}`, title: text, order: chance.pick([0, -1.5, 1e-7, 0.1, 42]) };
     case "document": {
-      const length = chance.percent(3) ? LARGE : chance.percent(0.4) ? HUGE : 20;
+      const length = chance.percent(1) ? LARGE : chance.percent(0.1) ? HUGE : 20;
       return { title: text, content: "x".repeat(length) };
     }
     case "favorite":

@@ -1,5 +1,8 @@
 import type { Edit } from "../../conformance/testing/planted-bugs.ts";
-import { gauntlet, killAtAnswer, type Scenario, twoServers } from "../scenarios.ts";
+import { gauntlet } from "../scenarios/gauntlet.ts";
+import { killAtAnswer } from "../scenarios/kill-at-answer.ts";
+import type { Scenario } from "../scenarios/scenario.ts";
+import { twoServers } from "../scenarios/two-servers.ts";
 import type { ViolationKind } from "../violations.ts";
 
 /** A fault in a copy of the server's sources, and what the judge has to say of it. */

@@ -1,0 +1,27 @@
+import { type Ask, good } from "./ask.ts";
+
+const BATCH = 100;
+const BULK = 1_000;
+
+/** Creates so many slides, a hundred in a commit. Answers the last position of the log. */
+export async function fill(ask: Ask, count: number, prefix: string): Promise<number> {
+  for (let made = 0; made < count; made += BULK) {
+    const commits = [];
+    for (let from = made; from < Math.min(count, made + BULK); from += BATCH)
+      commits.push({
+        clientTxId: `${prefix}-${from}`,
+        operations: slides(prefix, from, Math.min(count, from + BATCH)),
+      });
+    const { data } = good(await ask("POST", "/v1/commits/bulk", { commits })) as { data: { httpStatus: number }[] };
+    if (data.some(({ httpStatus }) => httpStatus !== 200)) throw new Error(JSON.stringify(data));
+  }
+  return Number(good(await ask("GET", "/v1/log?after=0&limit=1")).stamp);
+}
+
+const slides = (prefix: string, from: number, to: number): object[] =>
+  Array.from({ length: to - from }, (_, n) => ({
+    action: "create",
+    model: "slide",
+    id: `${prefix}-${from + n}`,
+    data: { deckId: "d1", title: `Slide ${from + n} – ü`, order: n, notes: "n".repeat(60) },
+  }));
