@@ -166,7 +166,7 @@ const WEBHOOKS: WebhookOptions = {
 };
 /** While more than about 1 000 changes a second are committed, so many deliveries are begun in each window. */
 const BUSY = { most: 100, windowMs: 100 };
-const DELIVERY_WINDOW = { most: 5, windowMs: 20 };
+const DELIVERY_WINDOW = { most: 4, windowMs: 20 };
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
