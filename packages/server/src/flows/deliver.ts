@@ -57,6 +57,7 @@ const LOOKED_THROUGH = 10_000;
 /** A cursor that only passes by is written down that often. */
 const QUIET_POSITIONS = 1_000;
 const QUIET_MS = 1_000;
+const MOST_QUIET = 10_000;
 const RETRY_SAVE_MS = 500;
 
 type Batch = BatchOf<WebhookEvent>;
@@ -154,6 +155,8 @@ export function createDelivery(parts: DeliverParts): Delivery {
     const before = quiet.get(key);
     const since = before?.turn === turn ? before.since : now();
     if (to === head && to - delivery.cursor < QUIET_POSITIONS && now() - since < QUIET_MS) {
+      // Of endpoints that are gone, too: forgotten, a cursor is only written down sooner.
+      if (quiet.size >= MOST_QUIET) quiet.clear();
       quiet.set(key, { turn, to, since });
       return undefined;
     }

@@ -40,7 +40,7 @@ interface KeptPage extends EventPage {
 }
 
 /** Positions of a page. */
-const PAGE = 256;
+const PAGE = 128;
 /** Of all pages together, and what is read at once, as stored: rows may have a MiB each. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 const READ_BYTES = 4 * 1024 * 1024;
