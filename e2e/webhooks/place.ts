@@ -26,7 +26,7 @@ export const SHORT: Omit<WebhookOptions, "allowPrivate"> = {
   rotationMs: 6_000,
   connectMs: 500,
   requestMs: 1_000,
-  leaseMs: 2_000,
+  leaseMs: 3_000,
 };
 
 export interface Options {

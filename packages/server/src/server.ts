@@ -21,7 +21,7 @@ import { countCommits } from "./flows/count-commits.ts";
 import { createUsageCounter } from "./flows/count-usage.ts";
 import { createDelivery } from "./flows/deliver.ts";
 import { createDeliveryLedger } from "./flows/delivery-ledger.ts";
-import { createPace } from "./flows/delivery-pace.ts";
+import { createLoadMeter, createPace } from "./flows/delivery-pace.ts";
 import { followClaims } from "./flows/follow-claims.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { identify } from "./flows/identify.ts";
@@ -164,9 +164,9 @@ const WEBHOOKS: WebhookOptions = {
   requestMs: webhookLimits.requestMs,
   leaseMs: webhookLimits.requestMs + 5_000,
 };
-/** While the last commit is no longer ago than that, so many deliveries are begun in each window. */
-const PACED_MS = 10;
-const DELIVERY_WINDOW = { most: 5, windowMs: 20 };
+/** While more than about 1 000 changes a second are committed, so many deliveries are begun in each window. */
+const BUSY = { most: 100, windowMs: 100 };
+const DELIVERY_WINDOW = { most: 4, windowMs: 20 };
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
@@ -196,14 +196,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     claims: claimNews.changed,
   });
   const monotonic = () => performance.now();
-  let committedAt = Number.NEGATIVE_INFINITY;
+  const load = createLoadMeter({ ...BUSY, monotonic });
   const lane = createCommitLane({
     url: databaseUrl,
     schemas,
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
-      committedAt = monotonic();
+      load.add(batch.lines.length);
       deliverer.wake(batch.world);
       wake.announce("log", batch.world);
     },
@@ -222,13 +222,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger.warn({ event: "secrets_unreadable", unreadable }, "Webhook secrets were sealed with another master key.");
   const secrets = webhookSecrets(seal);
   const sender = createWebhookSender(webhooks);
-  const toEndpoints = { db: pool, secrets, send: sender.send, times: webhooks, monotonic };
+  const toEndpoints = {
+    db: pool,
+    ledger: createDeliveryLedger(pool),
+    secrets,
+    send: sender.send,
+    times: webhooks,
+    monotonic,
+  };
   const delivery = createDelivery({
     ...toEndpoints,
     events: webhookEvents(pool, schemas),
-    ledger: createDeliveryLedger(pool),
     pace: createPace({
-      isBusy: () => monotonic() - committedAt < PACED_MS,
+      isBusy: load.isHigh,
       ...DELIVERY_WINDOW,
       monotonic,
     }),

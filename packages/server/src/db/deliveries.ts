@@ -47,15 +47,20 @@ export async function readDelivery(db: Transaction, world: number, id: string): 
 
 /** Where an endpoint is from now on, if nobody has changed it since it was read. */
 export interface DeliveryChange {
-  readonly endpoint: Pick<Endpoint, "world" | "id" | "turn">;
+  readonly endpoint: Endpoint;
   readonly delivery: Delivery;
   /** What is to be noted among its attempts with it. */
   readonly attempt?: Attempt | undefined;
 }
 
-/** Saves what can be saved, and answers how those are now: who is not among them was changed by somebody else, or is gone. */
-export async function saveDeliveries(db: Transaction, changes: readonly DeliveryChange[]): Promise<Reading[]> {
-  const { rows } = await db.query<Row>({
+/** An endpoint whose change was saved: its new turn, and its log and the database's clock at that moment. */
+export interface Saved extends Pick<Endpoint, "world" | "id" | "turn" | "head" | "schemaVersion"> {
+  readonly now: number;
+}
+
+/** Saves what can be saved: who is not among the answers was changed by somebody else, or is gone. */
+export async function saveDeliveries(db: Transaction, changes: readonly DeliveryChange[]): Promise<Saved[]> {
+  const { rows } = await db.query<Saved & Record<string, unknown>>({
     name: "save_deliveries",
     text: SAVE,
     values: [
@@ -80,7 +85,7 @@ export async function saveDeliveries(db: Transaction, changes: readonly Delivery
       ),
     ],
   });
-  return rows.map(toReading);
+  return rows.map((row) => ({ ...row, now: Math.floor(row.now) }));
 }
 
 // The rows are locked in one order: two processes that save several of them cannot wait for each other.
@@ -98,6 +103,7 @@ with wish as materialized (
     batch_to = x."batchTo", batch_size = x."batchSize", next_attempt_at = x."nextAttemptAt", lease = x.lease, leased_at = x."leasedAt",
     leased_until = x."leasedUntil", last_error = x."lastError", last_success_at = x."lastSuccessAt", turn = e.turn + 1, attempts = e.attempts + x.noted
   from wish x join mine using (world, id) where e.world = x.world and e.id = x.id and e.turn = x.turn
-  returning e.*
+  returning e.world, e.id, e.turn, e.attempts
 ), noted as (${noteAttempts("saved", 2)})
-select ${ENDPOINT}, ${NOW} from saved e ${WITH_HEAD}`;
+select e.world, e.id, e.turn, h.sync_id as head, h.schema_version as "schemaVersion", (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+from saved e cross join lateral (select sync_id, schema_version from holdfast.head h where h.world = e.world limit 1) h`;

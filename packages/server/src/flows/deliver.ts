@@ -54,10 +54,10 @@ export interface DeliverParts {
 
 /** Positions that are looked through, at most, before what was found goes out. */
 const LOOKED_THROUGH = 10_000;
-const PAGE = 1_000;
 /** A cursor that only passes by is written down that often. */
 const QUIET_POSITIONS = 1_000;
 const QUIET_MS = 1_000;
+const MOST_QUIET = 10_000;
 const RETRY_SAVE_MS = 500;
 
 type Batch = BatchOf<WebhookEvent>;
@@ -136,7 +136,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
     const found: WebhookEvent[] = [];
     let [to, bytes] = [start, 0];
     while (to < end && found.length < most && bytes < webhookLimits.batchBytes && to - start < LOOKED_THROUGH) {
-      const page = await events.read(endpoint, to, to === start ? most : PAGE);
+      const page = await events.read(endpoint, to);
       for (const event of page.events) {
         if (event.syncId > end || found.length >= most) break;
         if (!isTold(event.model)) continue;
@@ -155,6 +155,8 @@ export function createDelivery(parts: DeliverParts): Delivery {
     const before = quiet.get(key);
     const since = before?.turn === turn ? before.since : now();
     if (to === head && to - delivery.cursor < QUIET_POSITIONS && now() - since < QUIET_MS) {
+      // Of endpoints that are gone, too: forgotten, a cursor is only written down sooner.
+      if (quiet.size >= MOST_QUIET) quiet.clear();
       quiet.set(key, { turn, to, since });
       return undefined;
     }

@@ -1,4 +1,4 @@
-import { type DeliveryChange, type Reading, saveDeliveries } from "../db/deliveries.ts";
+import { type DeliveryChange, type Reading, type Saved, saveDeliveries } from "../db/deliveries.ts";
 import type { Database } from "../db/pool.ts";
 
 /**
@@ -30,8 +30,8 @@ export function createDeliveryLedger(db: Database): DeliveryLedger {
       waiting = waiting.slice(PIECE);
       await saveDeliveries(db, inOrder(taken.map(({ change }) => change))).then(
         (saved) => {
-          const byKey = new Map(saved.map((reading) => [keyOf(reading.endpoint), reading]));
-          for (const { change, resolve } of taken) resolve(byKey.get(keyOf(change.endpoint)));
+          const byKey = new Map(saved.map((one) => [keyOf(one), one]));
+          for (const { change, resolve } of taken) resolve(after(change, byKey.get(keyOf(change.endpoint))));
         },
         (error: unknown) => {
           for (const { reject } of taken) reject(error);
@@ -48,6 +48,13 @@ export function createDeliveryLedger(db: Database): DeliveryLedger {
         void write();
       }),
   };
+}
+
+/** How an endpoint is after a change that was saved. */
+export function after({ endpoint, delivery }: DeliveryChange, saved: Saved | undefined): Reading | undefined {
+  if (!saved) return undefined;
+  const { turn, head, schemaVersion, now } = saved;
+  return { endpoint: { ...endpoint, delivery, turn, head, schemaVersion }, now };
 }
 
 const keyOf = ({ world, id }: { world: number; id: string }): string => `${world}/${id}`;

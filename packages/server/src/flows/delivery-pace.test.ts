@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createPace } from "./delivery-pace.ts";
+import { createLoadMeter, createPace } from "./delivery-pace.ts";
 
 test("[W23] while commits come deliveries begin a few at a time, else at once", async () => {
   vi.useFakeTimers();
@@ -20,4 +20,22 @@ test("[W23] while commits come deliveries begin a few at a time, else at once", 
   } finally {
     vi.useRealTimers();
   }
+});
+
+test("[W23] busy is what has been so for a moment, and no longer than a moment ago", () => {
+  let now = 0;
+  const load = createLoadMeter({ most: 10, windowMs: 100, monotonic: () => now });
+  expect(load.isHigh()).toBe(false);
+  load.add(9);
+  expect(load.isHigh()).toBe(false);
+  load.add(1);
+  expect(load.isHigh()).toBe(true);
+  now = 150;
+  expect(load.isHigh()).toBe(true);
+  load.add(5);
+  now = 250;
+  expect(load.isHigh()).toBe(false);
+  load.add(5);
+  now = 1_000;
+  expect(load.isHigh()).toBe(false);
 });

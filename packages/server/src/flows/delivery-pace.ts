@@ -32,3 +32,41 @@ export function createPace({ isBusy, most, windowMs, monotonic }: PaceOptions): 
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   };
 }
+
+/** Whether more than so much happens in a window of time. */
+export interface LoadMeter {
+  add(count: number): void;
+  isHigh(): boolean;
+}
+
+export function createLoadMeter({
+  most,
+  windowMs,
+  monotonic,
+}: {
+  readonly most: number;
+  readonly windowMs: number;
+  readonly monotonic: () => number;
+}): LoadMeter {
+  let start = Number.NEGATIVE_INFINITY;
+  /** In this window, and in the one before it. */
+  let [now, before] = [0, 0];
+
+  function turn(): void {
+    const passed = Math.floor((monotonic() - start) / windowMs);
+    if (passed <= 0) return;
+    [before, now] = [passed === 1 ? now : 0, 0];
+    start = passed === 1 ? start + windowMs : monotonic();
+  }
+
+  return {
+    add(count) {
+      turn();
+      now += count;
+    },
+    isHigh() {
+      turn();
+      return Math.max(now, before) >= most;
+    },
+  };
+}

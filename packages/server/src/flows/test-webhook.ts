@@ -1,4 +1,4 @@
-import { type Reading, readDelivery, saveDeliveries } from "../db/deliveries.ts";
+import { type Reading, readDelivery } from "../db/deliveries.ts";
 import type { Database } from "../db/pool.ts";
 import { base62, newId } from "../ids.ts";
 import type { DeliveryTimes } from "../rules/delivery.ts";
@@ -8,12 +8,14 @@ import { isRecordId } from "../rules/record-id.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { testEvent } from "../rules/webhook-event.ts";
 import { type Delivery, notedOutcome, type SendWebhook, TEST_LEASE } from "./deliver.ts";
+import type { DeliveryLedger } from "./delivery-ledger.ts";
 import type { ListedAttempt } from "./webhook-endpoints.ts";
 import { bodyOf, encoded } from "./webhook-events.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface TestParts {
   readonly db: Database;
+  readonly ledger: DeliveryLedger;
   readonly secrets: WebhookSecrets;
   readonly send: SendWebhook;
   readonly endLost: Delivery["endLost"];
@@ -29,7 +31,7 @@ export type TestWebhook = (
   signal: AbortSignal,
 ) => Promise<Omit<ListedAttempt, "nth"> | Refusal | undefined>;
 
-export function testWebhook({ db, secrets, send, endLost, times, monotonic, changed }: TestParts): TestWebhook {
+export function testWebhook({ db, ledger, secrets, send, endLost, times, monotonic, changed }: TestParts): TestWebhook {
   /** It waits for its turn like any request to the endpoint; the turn is not counted as an attempt. */
   async function lease(world: number, id: string, token: string): Promise<Reading | Refusal | undefined> {
     const found = await readDelivery(db, world, id);
@@ -40,8 +42,7 @@ export function testWebhook({ db, secrets, send, endLost, times, monotonic, chan
     const { endpoint, now } = before;
     if (endpoint.delivery.lease) return refuse("endpoint_busy");
     const delivery = { ...endpoint.delivery, lease: { token, at: now, until: now + times.leaseMs } };
-    const [taken] = await saveDeliveries(db, [{ endpoint, delivery }]);
-    return taken ?? refuse("endpoint_busy");
+    return (await ledger.save({ endpoint, delivery })) ?? refuse("endpoint_busy");
   }
 
   return async ({ world }, id, signal) => {
@@ -75,9 +76,7 @@ export function testWebhook({ db, secrets, send, endLost, times, monotonic, chan
     };
     for (let at: Reading | undefined = taken; at?.endpoint.delivery.lease?.token === token; ) {
       const { endpoint: now }: Reading = at;
-      const [saved] = await saveDeliveries(db, [
-        { endpoint: now, delivery: { ...now.delivery, lease: null }, attempt },
-      ]);
+      const saved = await ledger.save({ endpoint: now, delivery: { ...now.delivery, lease: null }, attempt });
       at = saved ? undefined : await readDelivery(db, world, id);
     }
     changed(world);

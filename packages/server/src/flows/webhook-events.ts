@@ -20,12 +20,12 @@ export interface EventPage {
 }
 
 /**
- * The log as events. Endpoints that keep up are told the same at nearly the same time: the end of each world's log is
- * read once and kept for all of them; whoever is far behind reads for itself.
+ * The log as events, in pages that begin at round positions. What one endpoint is told others are told at nearly the same
+ * time, those that keep up and those that lag alike: a page is read once for all of them, and its end read on as the log grows.
  */
 export interface WebhookEvents {
-  /** A page of what comes after a position, of so many positions where it is far from the end. */
-  read(place: LogPlace, after: number, most: number): Promise<EventPage>;
+  /** What comes after a position, up to the end of its page or of the log. */
+  read(place: LogPlace, after: number): Promise<EventPage>;
 }
 
 /** A log that reaches to `head` at least, and the schema whose words it is told in. */
@@ -35,25 +35,23 @@ export interface LogPlace {
   readonly schemaVersion: number;
 }
 
-/** The end of a log: what there is to tell of the positions in (from, to]. */
-interface End {
-  readonly schemaVersion: number;
-  readonly from: number;
-  readonly to: number;
-  readonly events: readonly WebhookEvent[];
+interface KeptPage extends EventPage {
+  readonly bytes: number;
 }
 
-/** Positions kept of each world; who is further behind reads for itself. */
-const KEPT = 1_000;
-const KEPT_BYTES = 4 * 1024 * 1024;
-const MOST_WORLDS = 200;
-/** Of one page, as stored: rows may have a MiB each. */
+/** Positions of a page. */
+const PAGE = 128;
+/** Of all pages together, and what is read at once, as stored: rows may have a MiB each. */
+const KEPT_BYTES = 32 * 1024 * 1024;
 const READ_BYTES = 4 * 1024 * 1024;
 
 export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents {
-  const ends = new Map<number, End>();
-  const reading = new Map<number, Promise<End>>();
+  /** The one that was asked for last is the last. */
+  const pages = new Map<string, KeptPage>();
+  const reading = new Map<string, Promise<KeptPage>>();
+  let keptBytes = 0;
 
+  /** Entries in (after, to] as events: all of them, or as many as may be read at once. */
   async function fetch({ world, schemaVersion }: LogPlace, after: number, to: number): Promise<EventPage> {
     const { models } =
       schemas.get(world, schemaVersion) ?? schemas.put(world, await readSchema(db, world, schemaVersion));
@@ -68,42 +66,47 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
     return { to: last.syncId, events };
   }
 
-  /** The end as far as the head, read on from where it was; what is kept of it may be less. */
-  async function follow(place: LogPlace, after: number): Promise<End> {
-    const { world, head, schemaVersion } = place;
-    const known = ends.get(world);
-    const goesOn = known?.schemaVersion === schemaVersion && after >= known.from && after <= known.to;
-    const [from, start, before] = goesOn ? [known.from, known.to, known.events] : [after, after, []];
-    const more = await fetch(place, start, Math.min(head, start + KEPT));
-    const end = { schemaVersion, from, to: more.to, events: [...before, ...more.events] };
-    ends.delete(world);
-    ends.set(world, trimmed(end));
-    const [oldest] = ends.keys();
-    if (ends.size > MOST_WORLDS && oldest !== undefined) ends.delete(oldest);
-    return end;
-  }
-
-  async function endOf(place: LogPlace, after: number): Promise<End> {
-    const { world, schemaVersion } = place;
-    for (;;) {
-      const known = ends.get(world);
-      if (known?.schemaVersion === schemaVersion && after >= known.from && after < known.to) return known;
-      const under = reading.get(world);
-      if (!under) {
-        const next = follow(place, after).finally(() => reading.delete(world));
-        reading.set(world, next);
-        return await next;
-      }
-      // Somebody reads already: what comes of that may be enough.
-      await under.catch(() => {});
+  function keep(key: string, page: KeptPage): void {
+    keptBytes += page.bytes - (pages.get(key)?.bytes ?? 0);
+    pages.delete(key);
+    pages.set(key, page);
+    for (const [oldest, { bytes }] of pages) {
+      if (keptBytes <= KEPT_BYTES || oldest === key) break;
+      keptBytes -= bytes;
+      pages.delete(oldest);
     }
   }
 
+  /** A page as far as the head, read on from where it was. */
+  async function readOn(place: LogPlace, key: string, start: number): Promise<KeptPage> {
+    const known = pages.get(key);
+    const more = await fetch(place, known?.to ?? start, Math.min(place.head, start + PAGE));
+    const bytes = more.events.reduce((sum, event) => sum + event.bytes, known?.bytes ?? 0);
+    const page = { to: more.to, events: [...(known?.events ?? []), ...more.events], bytes };
+    keep(key, page);
+    return page;
+  }
+
   return {
-    async read(place, after, most) {
-      if (place.head - after > KEPT) return await fetch(place, after, Math.min(place.head, after + most));
-      const { to, events } = await endOf(place, after);
-      return { to, events: events.slice(firstAfter(events, after)) };
+    async read(place, after) {
+      const start = Math.floor(after / PAGE) * PAGE;
+      const key = `${place.world}/${place.schemaVersion}/${start}`;
+      for (;;) {
+        const known = pages.get(key);
+        if (known && known.to > after) {
+          keep(key, known);
+          return { to: known.to, events: known.events.slice(firstAfter(known.events, after)) };
+        }
+        // Somebody reads already: what comes of that may be enough.
+        const under = reading.get(key);
+        if (under) await under.catch(() => {});
+        else {
+          const next = readOn(place, key, start).finally(() => reading.delete(key));
+          reading.set(key, next);
+          const { to, events } = await next;
+          if (to > after) return { to, events: events.slice(firstAfter(events, after)) };
+        }
+      }
     },
   };
 }
@@ -118,14 +121,6 @@ export const bodyOf = (events: readonly WebhookEvent[]): Buffer =>
   Buffer.concat([BEFORE, ...events.flatMap(({ json }, i) => (i === 0 ? [json] : [COMMA, json])), BEHIND]);
 
 const [BEFORE, COMMA, BEHIND] = ['{"data":[', ",", "]}"].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
-
-function trimmed(end: End): End {
-  let bytes = 0;
-  let first = end.events.length;
-  while (first > 0 && bytes < KEPT_BYTES) bytes += (end.events[--first] as WebhookEvent).bytes;
-  const from = Math.max(end.from, end.to - 2 * KEPT, first > 0 ? (end.events[first - 1] as WebhookEvent).syncId : 0);
-  return from === end.from ? end : { ...end, from, events: end.events.slice(firstAfter(end.events, from)) };
-}
 
 /** Index of the first event beyond a position. */
 function firstAfter(events: readonly WebhookEvent[], position: number): number {
