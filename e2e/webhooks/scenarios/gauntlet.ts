@@ -69,7 +69,7 @@ export const gauntlet: Scenario = {
           [meanwhile === 0, `${meanwhile} requests while it was disabled`],
           [isWhole, "not everything came in time"],
         ),
-        figures: { requests: evidence.requests.length },
+        figures: { endpoints: evidence.endpoints.length },
       };
     }),
 };

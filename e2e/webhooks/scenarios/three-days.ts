@@ -33,7 +33,6 @@ export const threeDays = (events: number): Scenario => ({
         figures: {
           events,
           "away, ms": Math.round(awayMs),
-          requests: evidence.requests.length,
           "events a second": Math.round(events / seconds),
         },
       };

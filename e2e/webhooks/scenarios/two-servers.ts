@@ -18,7 +18,7 @@ export const twoServers: Scenario = {
       return {
         evidence,
         unmet: unless([isEnough(), `there were only ${evidence.requests.length} requests`]),
-        figures: { requests: evidence.requests.length },
+        figures: { endpoints: evidence.endpoints.length },
       };
     }),
 };
