@@ -208,7 +208,7 @@ export const chapter: Chapter = {
       [
         [{}, "missing_field", "url"],
         [{ url: 1 }, "invalid_type", "url"],
-        [{ url: null }, "invalid_type", "url"],
+        [{ url: null }, "missing_field", "url"],
         [{ ...quiet(), secret: "whsec_x" }, "unknown_field", "secret"],
         [{ ...quiet(), status: "disabled" }, "unknown_field", "status"],
         [{ ...quiet(), enabledEvents: QUIET }, "invalid_type", "enabledEvents"],
