@@ -122,31 +122,36 @@ test("[B3] a token has so many sockets; one that closes makes room", async () =>
 });
 
 test("[B4] who guesses tokens is soon not looked at any more; who has one comes in all the same", async () => {
-  const { call, server } = await app.another({ limits: { rateStrangers: 5 } });
+  const { call, server } = await app.another({ limits: { rateStrangers: 1 } });
   expect((await call("GET", "/v1/log")).status).toBe(200);
-  const guesses = await Promise.all(Array.from({ length: 12 }, (_, i) => call("GET", "/v1/log", { token: madeUp(i) })));
+  const guess = () => Promise.all(Array.from({ length: 12 }, (_, i) => call("GET", "/v1/log", { token: madeUp(i) })));
+  // Those that come at the same time may all be looked at before the first is found to be wrong.
+  const guesses = [...(await guess()), ...(await guess())];
   const refused = guesses.filter(({ status }) => status === 429);
   expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([401, 429]));
   expect(refused[0]?.body).toMatchObject({ code: "rate_limited", message: expect.stringMatching(/valid token/) });
   expect(refused[0]?.headers["retry-after"]).toBe("1");
   // No token is one without a valid token; a good one that was seen before is let in, and so is the operator.
+  // A slow machine gives the address a chance again in between: it uses it up.
+  await guess();
   expect((await call("GET", "/v1/log", { token: null })).status).toBe(429);
   expect((await call("GET", "/v1/log")).status).toBe(200);
   expect((await call("GET", "/v1/organizations", { token: ADMIN })).status).toBe(200);
   const stream = await openStream(server.url);
+  await guess();
   stream.send({ frame: "hello", token: madeUp(99) });
   expect((await stream.closed).code).toBe(4429);
   const good = await openStream(server.url);
   good.send({ frame: "hello", token: app.keys.live });
   await good.next("welcome");
   await good.close();
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
   expect((await call("GET", "/v1/log", { token: madeUp(100) })).status).toBe(401);
 });
 
 test("[B4] guesses on the stream count too", async () => {
-  const { call, server } = await app.another({ limits: { rateStrangers: 2 } });
-  for (let i = 0; i < 3; i += 1) {
+  const { call, server } = await app.another({ limits: { rateStrangers: 1 } });
+  for (let i = 0; i < 6; i += 1) {
     const stream = await openStream(server.url);
     stream.send({ frame: "hello", token: madeUp(i) });
     await stream.closed;
