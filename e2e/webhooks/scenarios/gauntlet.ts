@@ -49,6 +49,8 @@ export const gauntlet: Scenario = {
       for (const hook of ["patched", "pushed"]) await receiver.feel(hook, "calm");
       const isDisabled = async () => (await owner.view(exhausted)).disabledReason === "attempts_exhausted";
       const wasDisabled = await place.until(isDisabled, setting.patienceMs);
+      // What the receiver wrote down is read a moment after the server knows of it.
+      await place.until(() => count("exhausted") >= 8, 2_000);
       const before = count("exhausted");
       await place.commit([make("slide", "behind")]);
       await place.pass(700);
