@@ -1,48 +1,52 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { chromium } from "@playwright/test";
-import { browserArguments, findChromium } from "../scripts/browser.mjs";
 import { seriousViolations } from "./support/axe.ts";
 import { createBoard } from "./support/board.ts";
-import { startDemo } from "./support/demo.ts";
+import { type Demo, startDemo } from "./support/demo.ts";
 import { createDeck, entriesOf } from "./support/log.ts";
-import { expect, test } from "./support/test.ts";
+import { newProfile, type Profile } from "./support/profile.ts";
+import { test as base, expect } from "./support/test.ts";
 
-test("opened once, the board opens after a restart of the browser while no server runs, and loses nothing", async () => {
+/** A demo that may go down, and a browser that may be closed, without anybody else's noticing. */
+const test = base.extend<{ ownDemo: Demo; profile: Profile }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
+  ownDemo: async ({}, use) => {
+    const demo = await startDemo();
+    await use(demo);
+    await demo.stop();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  profile: async ({}, use) => {
+    const profile = await newProfile();
+    await use(profile);
+    await profile.remove();
+  },
+});
+
+test("[Y1] [D9] opened once, the board opens in a new browser while nobody serves it, and loses nothing", async ({
+  ownDemo: demo,
+  profile,
+}) => {
   test.setTimeout(90_000);
-  const demo = await startDemo();
-  const profile = await mkdtemp(join(tmpdir(), "holdfast-profile-"));
-  const complaints: string[] = [];
-  const open = async (address: string) => {
-    const executablePath = findChromium();
-    const context = await chromium.launchPersistentContext(profile, {
-      args: browserArguments,
-      ...(executablePath && { executablePath }),
-    });
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const open = async () => {
+    const context = await profile.start();
     const [page = await context.newPage()] = context.pages();
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    page.on("console", (message) => {
-      if (/error|warning/.test(message.type())) complaints.push(message.text());
-    });
-    await page.goto(address);
+    await page.goto(`${demo.pageUrl}/?person=ada&deck=${deck.id}`);
     return createBoard(page, context);
   };
-  const deck = await createDeck(demo, ["One", "Two"]);
-  const address = `${demo.pageUrl}/?person=ada&deck=${deck.id}`;
 
-  const online = await open(address);
+  const online = await open();
   await online.rename(1, "Written before");
   await online.isSaved();
   await online.page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
   await online.context.close();
-  expect(complaints).toEqual([]);
+  expect(profile.complaints).toEqual([]);
 
   await demo.goDown();
-  const offline = await open(address);
+  const offline = await open();
   await offline.shows(["Written before", "Two"]);
   await offline.rename(2, "Written while nobody was there");
   await expect(offline.card(2)).toContainText("Waiting to send");
+  // Nobody gives tokens either, which is no reason to ask anybody to sign in.
   await expect(offline.status("No connection")).toBeVisible();
   await offline.page.reload();
   await offline.shows(["Written before", "Written while nobody was there"]);
@@ -57,8 +61,5 @@ test("opened once, the board opens after a restart of the browser while no serve
   await offline.shows(["Written before", "Written while nobody was there"]);
   for (const id of deck.slideIds)
     expect((await entriesOf(demo, id)).map(({ verb }) => verb)).toEqual(["created", "updated"]);
-  await offline.context.close();
-  expect(complaints.filter((text) => !/ERR_CONNECTION_REFUSED/.test(text))).toEqual([]);
-  await demo.stop();
-  await rm(profile, { recursive: true, force: true });
+  expect(profile.complaints.filter((text) => !/ERR_CONNECTION_REFUSED/.test(text))).toEqual([]);
 });

@@ -7,7 +7,11 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly schema: S;
   /** Where the service is, for instance `https://sync.example.com`; with or without `/api` at its end. */
   readonly url: string;
-  /** Gives the token of whoever is signed in. Asked once, and again when the server refuses the one it gave. */
+  /**
+   * Gives the token of whoever is signed in. Asked once, and again when the server refuses the one it gave. When it
+   * rejects with what `fetch` throws without an answer, it is tried again like any request; with anything else, or
+   * with no token, nobody is signed in (`needs-auth`).
+   */
   readonly getToken: () => string | Promise<string>;
   /**
    * Name of the local store. Give each signed-in person one of their own: what lies in it is shown, and sent, for

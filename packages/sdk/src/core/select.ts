@@ -57,8 +57,8 @@ function nameOf({
   if (life === "starting") return "starting";
   if (storageTrouble !== undefined) return "storage-failed";
   if (paused) return "paused";
-  if (auth.phase === "refused") return "needs-auth";
   if (!network) return "offline";
+  if (auth.phase === "refused" && !auth.unreachable) return "needs-auth";
   return (sockets ? stream.phase === "live" : reading.verified && !reading.wait) && rows.position !== undefined
     ? "online"
     : "connecting";

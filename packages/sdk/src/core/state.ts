@@ -44,7 +44,13 @@ export type Auth =
   /** Another one came; the next answer tells. */
   | { readonly phase: "trying"; readonly attempt: number }
   /** That did not help. Everything waits; the app is asked again now and then. */
-  | { readonly phase: "refused"; readonly wait: Wait; readonly reason: string };
+  | {
+      readonly phase: "refused";
+      readonly wait: Wait;
+      readonly reason: string;
+      /** The app could not be asked: it is a matter of the network, and nobody has to sign in. */
+      readonly unreachable: boolean;
+    };
 
 export interface StreamLink {
   readonly phase: "closed" | "opening" | "live";

@@ -3,10 +3,13 @@ import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Mutation } from "../core/mutation.ts";
 import type { ClientState } from "../core/state.ts";
-import type { FrameDown } from "../protocol/frames-down.ts";
-import type { Server, Storage, Stream, Tabs, TokenSource } from "./ports.ts";
+import { closeCodes, type FrameDown } from "../protocol/frames-down.ts";
+import { type Server, type Storage, type Stream, type Tabs, type TokenSource, TokenUnreachable } from "./ports.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import type { Waiters } from "./waiters.ts";
+
+/** How a socket ends whose line was cut. */
+const LOST = 1006;
 
 export interface World {
   readonly storage: Storage;
@@ -86,7 +89,8 @@ export function createPerformer(
       stream.hello({ token: await token.current(), clientId, logId: effect.logId, since: effect.since });
     } catch (error) {
       stream.close();
-      dispatch({ type: "streamClosed", code: 4401, reason: reasonOf(error) });
+      const code = error instanceof TokenUnreachable ? LOST : closeCodes.token;
+      dispatch({ type: "streamClosed", code, reason: reasonOf(error) });
     }
   }
 
@@ -95,7 +99,7 @@ export function createPerformer(
       const { changed } = await token.renew();
       dispatch({ type: "tokenCame", changed });
     } catch (error) {
-      dispatch({ type: "tokenFailed", reason: reasonOf(error) });
+      dispatch({ type: "tokenFailed", reason: reasonOf(error), unreachable: error instanceof TokenUnreachable });
     }
   }
 

@@ -143,6 +143,11 @@ export interface Signals {
   close(): void;
 }
 
+/** The app could not ask for a token, because nobody answered it: whether there is one is not known. */
+export class TokenUnreachable extends Error {
+  override readonly name = "TokenUnreachable";
+}
+
 /** The app's token, asked for when there is none or the one there was refused. */
 export interface TokenSource {
   current(): Promise<string>;
