@@ -36,7 +36,9 @@ export const startClient = (page: Page, { pageUrl }: Demo, person: string): Prom
 /** Whether a request sends writes. */
 export const sendsWrites = (url: string): boolean => url.endsWith("/commits/bulk");
 
-const pendingIn = (tab: Page): Promise<number> => tab.evaluate(() => client.status().pending);
+export const statusIn = (tab: Page) => tab.evaluate(() => client.status());
+
+const pendingIn = async (tab: Page): Promise<number> => (await statusIn(tab)).pending;
 
 /** Writes so many slides and waits until they are on disk. */
 export const write = (tab: Page, prefix: string, count: number) =>

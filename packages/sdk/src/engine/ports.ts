@@ -46,6 +46,8 @@ export interface Storage {
   /** Keeps a piece of a snapshot, in one transaction. */
   keepPage(page: StoredPage, generation: number): Promise<Fenced>;
   readRows(): Promise<Rows>;
+  /** Calls back when the store turns out to be lost although nobody asked anything of it. */
+  watch?(lost: (reason: string) => void): void;
   close(): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
   async function run<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
     if (!broken) {
       try {
-        primary ??= disk();
+        primary ??= disk().then(watched);
         return await work(await primary);
       } catch (error) {
         if (!broken)
@@ -23,6 +23,14 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
       }
     }
     return work(fallback);
+  }
+
+  function watched(storage: Storage): Storage {
+    storage.watch?.((reason) => {
+      if (!broken) failed(reason);
+      broken = true;
+    });
+    return storage;
   }
 
   return {

@@ -1,4 +1,5 @@
 import "fake-indexeddb/auto";
+import { Dexie } from "dexie";
 import { expect, test, vi } from "vitest";
 import type { Mutation } from "../core/mutation.ts";
 import { StorageFailure } from "../engine/ports.ts";
@@ -50,6 +51,38 @@ test("[D7] [D8] what fails twice, or cannot be helped, is a typed failure with a
     throw new DOMException("Full.", "QuotaExceededError");
   });
   await expect(storage.enqueue([write("a")])).rejects.toThrow(/QuotaExceededError.*in memory only/s);
+});
+
+test("[D30] a store that was emptied under a client is not taken for its own, and is told of before anything is written", async () => {
+  const name = `emptied-${++stores}`;
+  const storage = indexedDbStorage({ name });
+  const lost = new Promise<string>((resolve) => storage.watch?.(resolve));
+  await storage.open("c");
+  await storage.enqueue([write("a")]);
+  await Dexie.delete(name);
+  await expect(lost).resolves.toMatch(/cleared while the page was open/);
+  await expect(storage.enqueue([write("b")])).rejects.toThrow(/cleared while the page was open/);
+  await expect(storage.lead()).rejects.toBeInstanceOf(StorageFailure);
+  await storage.close();
+  // As after a reload.
+  expect((await indexedDbStorage({ name }).open("d")).mutations).toEqual([]);
+});
+
+test("[D7] a database that was closed under a client, and is the one it was, goes on", async () => {
+  const name = `closed-${++stores}`;
+  const storage = indexedDbStorage({ name });
+  const lost: string[] = [];
+  storage.watch?.((reason) => void lost.push(reason));
+  await storage.open("c");
+  await storage.enqueue([write("a")]);
+  // As a newer version of the app does that has another schema to put there.
+  const newer = indexedDB.open(name, 11);
+  await new Promise((resolve) => newer.addEventListener("success", resolve));
+  newer.result.close();
+  await storage.enqueue([write("b")]);
+  expect((await storage.lead()).mutations.map((m) => m.clientTxId)).toEqual(["a", "b"]);
+  expect(lost).toEqual([]);
+  await storage.close();
 });
 
 test("[D3] writes are durable in the strict sense when the promise resolves, not when the request does", async () => {

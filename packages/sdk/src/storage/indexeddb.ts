@@ -40,22 +40,55 @@ export interface IndexedDbOptions {
 
 /** Storage that survives a reload, shared by all tabs of a browser profile. */
 export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
-  let db = new Database(name);
+  let owner: string | undefined;
+  let lost: (reason: string) => void = () => {};
+  let closed = false;
+  let db = newDatabase();
+
+  /** Each time that the database is opened it has to be the one that it was: one that was emptied is opened like a new one. */
+  function newDatabase(): Database {
+    const made = new Database(name);
+    let wasOpen = false;
+    made.on(
+      "ready",
+      async (opened) => {
+        if (owner !== undefined && (await clientIn(opened.backendDB())) !== owner) throw new StorageFailure(EMPTIED);
+        wasOpen = true;
+      },
+      true,
+    );
+    // Not by us: the browser clears what the site has stored, or another page deletes the database. Nobody may be told that
+    // writes are on disk until one more is made, so it is looked at now.
+    made.on("close", () => {
+      if (!wasOpen || closed || made !== db) return;
+      wasOpen = false;
+      // The event comes before it is closed.
+      queueMicrotask(() => {
+        if (made === db) withDatabase(opened).catch((error: Error) => lost(error.message));
+      });
+    });
+    return made;
+  }
 
   /**
    * Safari loses open databases, and any handle may be closed under us. The work is tried once more on a fresh one;
    * it is safe to repeat because a transaction that failed has done nothing.
    */
   async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
+    const before = db;
     try {
-      return await work(db);
+      return await work(before);
     } catch (first) {
       if (!isLostHandle(first)) throw failure(first);
-      db.close();
-      db = new Database(name);
+      // Of several that lose the same one, the first opens the next for all.
+      if (db === before) {
+        db = newDatabase();
+        before.close();
+      }
+      const next = db;
       try {
-        await opened(db);
-        return await work(db);
+        await opened(next);
+        return await work(next);
       } catch (second) {
         throw failure(second);
       }
@@ -69,6 +102,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
         return db.transaction("rw", db.meta, db.rows, db.mutations, async () => {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
+          owner = client?.clientId ?? freshClientId;
           const [rows, log, mutations] = [await db.rows.toArray(), await db.meta.get("log"), await readQueue(db)];
           return { clientId: client?.clientId ?? freshClientId, mutations, ...fromStoredRows(rows, log) };
         });
@@ -109,7 +143,14 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
         }),
       ),
 
-    close: async () => db.close(),
+    watch: (listener) => {
+      lost = listener;
+    },
+
+    close: async () => {
+      closed = true;
+      db.close();
+    },
   };
 }
 
@@ -132,6 +173,15 @@ async function forget(db: Database, places: readonly Place[]): Promise<"kept"> {
   return "kept";
 }
 
+/** Asked past Dexie, which would wait for itself if the database were lost once more while it is being opened. */
+function clientIn(backend: IDBDatabase): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = backend.transaction("meta").objectStore("meta").get("client");
+    request.onsuccess = () => resolve((request.result as StoredMeta | undefined)?.clientId);
+    request.onerror = () => reject(request.error);
+  });
+}
+
 const readQueue = async (db: Database): Promise<Mutation[]> =>
   (await db.mutations.orderBy("seq").toArray()).map(fromStored);
 
@@ -141,7 +191,9 @@ const readQueue = async (db: Database): Promise<Mutation[]> =>
  */
 function enqueue(db: Database, mutations: readonly Mutation[]): Promise<readonly Place[]> {
   return new Promise((resolve, reject) => {
-    const transaction = db.backendDB().transaction(["mutations"], "readwrite", { durability: "strict" });
+    const backend: IDBDatabase | null = db.backendDB();
+    if (!backend) throw new DOMException("The database was closed.", "InvalidStateError");
+    const transaction = backend.transaction(["mutations"], "readwrite", { durability: "strict" });
     const store = transaction.objectStore("mutations");
     const places: Place[] = [];
     for (const mutation of mutations) {
@@ -205,12 +257,23 @@ async function opened(db: Database): Promise<void> {
   }
 }
 
-const LOST = new Set(["InvalidStateError", "UnknownError", "DatabaseClosedError", "InvalidState", "AbortError"]);
+const LOST = new Set([
+  "InvalidStateError",
+  "UnknownError",
+  "DatabaseClosedError",
+  "InvalidState",
+  "AbortError",
+  "OpenFailedError",
+]);
 function isLostHandle(error: unknown): boolean {
   return error instanceof Error && LOST.has(error.name);
 }
 
+const EMPTIED =
+  "What this site had stored was cleared while the page was open. Writes are kept in memory only until it is loaded again.";
+
 function failure(error: unknown): StorageFailure {
+  if (error instanceof StorageFailure) return error;
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return new StorageFailure(`The local store failed (${said}). Writes are kept in memory only.`, { cause: error });
 }
