@@ -58,7 +58,7 @@ async function twoTabs() {
 }
 
 test.each(["before the lock", "after the lock"])(
-  "[Q31] a tab that stood still while another took over follows it, and hears of it %s",
+  "[Q33] a tab that stood still while another took over follows it, and hears of it %s",
   async (order) => {
     const { old, next, settle, server } = await twoTabs();
     // Its first request is on its way when it stands still.
@@ -85,7 +85,7 @@ test.each(["before the lock", "after the lock"])(
   },
 );
 
-test("[Q31] it asks how the other one's line stands, also when all that was said meanwhile is lost", async () => {
+test("[Q33] it asks how the other one's line stands, also when all that was said meanwhile is lost", async () => {
   const { old, next, settle, server } = await twoTabs();
   old.seat.isFrozen = true;
   old.line.up = false;

@@ -83,10 +83,11 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
   for (const write of kept) touch(turn, write.keys);
   keep(turn, kept);
   forget(turn, settle(turn));
-  // A receipt of another log than the rows are of: the server was restored between two frames of the stream.
-  const foreign = news.find(({ stage }) => stage.phase === "confirmed" && stage.receipt.logId !== undefined);
-  if (foreign?.stage.phase === "confirmed")
-    isOtherLog(turn, foreign.stage.receipt.logId ?? "", turn.state.rows.position ?? 0);
+  // A receipt of another log than the rows are of: the server was restored between two frames of the stream, or it
+  // remembers an answer from before it was.
+  const { logId = "", position = 0 } = turn.state.rows;
+  for (const { stage } of news)
+    if (stage.phase === "confirmed") isOtherLog(turn, stage.receipt.logId ?? logId, position);
   if (!own) return;
   if (signIn !== undefined) tokenRefused(turn, signIn);
   const { sending } = turn.state;
@@ -110,15 +111,22 @@ function tryAgain(turn: Turn, writes: Writes, reason: string, more = { atLeastMs
 /** The request as a whole was refused: which of its writes is to blame shows when they go one by one. */
 function hearRefusal(turn: Turn, writes: Writes, failure: Failure): void {
   const only = writes.length === 1 ? writes[0] : undefined;
-  if (only && (failure.type === "validation_error" || failure.type === "too_large_error")) {
-    const parked = parkedBy(turn, only, failure);
-    set(turn, { queue: changed(turn.state.queue, [parked]) });
-    touch(turn, parked.keys);
-    return keep(turn, [parked]);
-  }
+  if (only && (failure.type === "validation_error" || failure.type === "too_large_error"))
+    return park(turn, [only], failure);
   requeue(turn, writes);
   set(turn, { sending: { ...turn.state.sending, size: Math.max(1, Math.floor(writes.length / 2)) } });
   delay(turn, failure.message, 0);
+}
+
+/** They wait for a person from now on. */
+export function park(turn: Turn, writes: readonly Mutation[], failure: Failure): void {
+  const parked = writes.map((write) => parkedBy(turn, write, failure));
+  set(turn, { queue: changed(turn.state.queue, parked) });
+  touch(
+    turn,
+    parked.flatMap((m) => m.keys),
+  );
+  keep(turn, parked);
 }
 
 /** A claim that stood against it is a matter between people: a conflict. All else is parked. */

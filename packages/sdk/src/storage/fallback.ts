@@ -17,20 +17,22 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
         primary ??= disk().then(watched);
         return await work(await primary);
       } catch (error) {
-        if (!broken)
-          failed(error instanceof StorageFailure ? error.message : `The local store cannot be used: ${error}`);
-        broken = true;
+        lost(error instanceof StorageFailure ? error.message : `The local store cannot be used: ${error}`);
       }
     }
     return work(fallback);
   }
 
   function watched(storage: Storage): Storage {
-    storage.watch?.((reason) => {
-      if (!broken) failed(reason);
-      broken = true;
-    });
+    storage.watch?.(lost);
     return storage;
+  }
+
+  /** It counts as lost before that is told: whoever hears of it may ask for something at once. */
+  function lost(reason: string): void {
+    const isNews = !broken;
+    broken = true;
+    if (isNews) failed(reason);
   }
 
   return {
