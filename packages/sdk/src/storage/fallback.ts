@@ -1,3 +1,4 @@
+import type { StorageTrouble } from "../core/state.ts";
 import { type Storage, StorageFailure } from "../engine/ports.ts";
 import { MemoryDisk, memoryStorage } from "./memory.ts";
 
@@ -5,7 +6,7 @@ import { MemoryDisk, memoryStorage } from "./memory.ts";
  * A store that goes on in memory when the disk fails: once, for good, and saying so. What the disk held until then is
  * in the client's own memory; what it still holds is sent again after a reload, under the same names.
  */
-export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason: string) => void): Storage {
+export function withMemoryFallback(disk: () => Promise<Storage>, failed: (trouble: StorageTrouble) => void): Storage {
   const memory = new MemoryDisk();
   const fallback = memoryStorage(memory);
   let primary: Promise<Storage> | undefined;
@@ -17,7 +18,7 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
         primary ??= disk().then(watched);
         return await work(await primary);
       } catch (error) {
-        lost(error instanceof StorageFailure ? error.message : `The local store cannot be used: ${error}`);
+        lost(error);
       }
     }
     return work(fallback);
@@ -29,10 +30,15 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
   }
 
   /** It counts as lost before that is told: whoever hears of it may ask for something at once. */
-  function lost(reason: string): void {
+  function lost(error: unknown): void {
     const isNews = !broken;
     broken = true;
-    if (isNews) failed(reason);
+    if (isNews)
+      failed(
+        error instanceof StorageFailure
+          ? { code: error.code, reason: error.message }
+          : { code: "unavailable", reason: `The local store cannot be used: ${error}` },
+      );
   }
 
   return {

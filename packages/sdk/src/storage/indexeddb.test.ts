@@ -56,11 +56,11 @@ test("[D7] [D8] what fails twice, or cannot be helped, is a typed failure with a
 test("[D30] a store that was emptied under a client is not taken for its own, and is told of before anything is written", async () => {
   const name = `emptied-${++stores}`;
   const storage = indexedDbStorage({ name });
-  const lost = new Promise<string>((resolve) => storage.watch?.(resolve));
+  const lost = new Promise<StorageFailure>((resolve) => storage.watch?.(resolve));
   await storage.open("c");
   await storage.enqueue([write("a")]);
   await Dexie.delete(name);
-  await expect(lost).resolves.toMatch(/cleared while the page was open/);
+  await expect(lost).resolves.toMatchObject({ code: "cleared", message: expect.stringContaining("cleared") });
   await expect(storage.enqueue([write("b")])).rejects.toThrow(/cleared while the page was open/);
   await expect(storage.lead()).rejects.toBeInstanceOf(StorageFailure);
   await storage.close();
@@ -72,7 +72,7 @@ test("[D7] a database that was closed under a client, and is the one it was, goe
   const name = `closed-${++stores}`;
   const storage = indexedDbStorage({ name });
   const lost: string[] = [];
-  storage.watch?.((reason) => void lost.push(reason));
+  storage.watch?.(({ message }) => void lost.push(message));
   await storage.open("c");
   await storage.enqueue([write("a")]);
   // As a newer version of the app does that has another schema to put there.

@@ -1,6 +1,7 @@
 import { Dexie, type Table } from "dexie";
 import type { Mutation, Place } from "../core/mutation.ts";
 import type { RowChange } from "../core/rows.ts";
+import type { StorageTrouble } from "../core/state.ts";
 import {
   type Fenced,
   type Storage,
@@ -41,7 +42,7 @@ export interface IndexedDbOptions {
 /** Storage that survives a reload, shared by all tabs of a browser profile. */
 export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
   let owner: string | undefined;
-  let lost: (reason: string) => void = () => {};
+  let lost: (failure: StorageFailure) => void = () => {};
   let closed = false;
   let db = newDatabase();
 
@@ -52,7 +53,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
     made.on(
       "ready",
       async (opened) => {
-        if (owner !== undefined && (await clientIn(opened.backendDB())) !== owner) throw new StorageFailure(EMPTIED);
+        if (owner !== undefined && (await clientIn(opened.backendDB())) !== owner) throw emptied();
         wasOpen = true;
       },
       true,
@@ -64,7 +65,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
       wasOpen = false;
       // The event comes before it is closed.
       queueMicrotask(() => {
-        if (made === db) withDatabase(opened).catch((error: Error) => lost(error.message));
+        if (made === db) withDatabase(opened).catch((error: StorageFailure) => lost(error));
       });
     });
     return made;
@@ -248,7 +249,9 @@ const keyOf = (model: string, id: string): [string, string] => [model.toLowerCas
 async function opened(db: Database): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("The local store did not open; another tab may hold it.")), OPEN_MS);
+    const blocked = new Error("It did not open; another tab may hold it.");
+    blocked.name = "BlockedError";
+    timer = setTimeout(() => reject(blocked), OPEN_MS);
   });
   try {
     await Promise.race([db.open(), tooLong]);
@@ -269,11 +272,35 @@ function isLostHandle(error: unknown): boolean {
   return error instanceof Error && LOST.has(error.name);
 }
 
-const EMPTIED =
-  "What this site had stored was cleared while the page was open. Writes are kept in memory only until it is loaded again.";
+const emptied = () =>
+  new StorageFailure(
+    "What this site had stored was cleared while the page was open. Writes are kept in memory only until it is loaded again.",
+    { code: "cleared" },
+  );
+
+const CODES: Readonly<Record<string, StorageTrouble["code"]>> = {
+  QuotaExceededError: "quota",
+  BlockedError: "blocked",
+  VersionError: "newer",
+  MissingAPIError: "unavailable",
+  SecurityError: "unavailable",
+  NotFoundError: "damaged",
+  DataError: "damaged",
+  NotReadableError: "damaged",
+  UnknownError: "damaged",
+  InvalidStateError: "lost",
+  DatabaseClosedError: "lost",
+  AbortError: "lost",
+};
 
 function failure(error: unknown): StorageFailure {
   if (error instanceof StorageFailure) return error;
-  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return new StorageFailure(`The local store failed (${said}). Writes are kept in memory only.`, { cause: error });
+  // Dexie wraps what the platform said.
+  const inner = (error as { inner?: unknown } | undefined)?.inner;
+  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+  const code = CODES[name] ?? CODES[(inner as Error | undefined)?.name ?? ""] ?? "failed";
+  return new StorageFailure(`The local store failed (${name}: ${message}). Writes are kept in memory only.`, {
+    cause: error,
+    code,
+  });
 }
