@@ -76,12 +76,43 @@ test("[D7] a database that was closed under a client, and is the one it was, goe
   await storage.open("c");
   await storage.enqueue([write("a")]);
   // As a newer version of the app does that has another schema to put there.
-  const newer = indexedDB.open(name, 11);
+  const newer = indexedDB.open(name, 21);
   await new Promise((resolve) => newer.addEventListener("success", resolve));
   newer.result.close();
   await storage.enqueue([write("b")]);
   expect((await storage.lead()).mutations.map((m) => m.clientTxId)).toEqual(["a", "b"]);
   expect(lost).toEqual([]);
+  await storage.close();
+});
+
+test("[D31] a store of the first version is read as it is, and goes on in the present one", async () => {
+  const name = `first-version-${++stores}`;
+  const old = new Dexie(name);
+  old.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key" });
+  const row = (id: string) => ({ data: { id }, archivedAt: null, syncId: 5 });
+  await old.table("rows").bulkPut(["s1", "s2"].map((id) => ({ model: "slide", id, ...row(id) })));
+  await old.table("meta").bulkPut([
+    { key: "client", clientId: "c" },
+    { key: "log", logId: "log", position: 5 },
+  ]);
+  await old.table("mutations").add({ ...write("a"), stage: { phase: "queued" } });
+  old.close();
+
+  const storage = indexedDbStorage({ name });
+  const { clientId, mutations, rows } = await storage.open("d");
+  expect([clientId, mutations.map((m) => m.clientTxId), rows.position]).toEqual(["c", ["a"], 5]);
+  expect([...(rows.tables.slide?.entries() ?? [])]).toEqual([
+    ["s1", row("s1")],
+    ["s2", row("s2")],
+  ]);
+  const { generation } = await storage.lead();
+  const changes = [
+    { record: { model: "Slide", id: "s1" }, value: undefined },
+    { record: { model: "Slide", id: "s2" }, value: { ...row("s2"), syncId: 6 } },
+  ];
+  await storage.keepRows({ logId: "log", from: 5, to: 6, changes, settled: [] }, generation);
+  const now = await storage.readRows();
+  expect([...(now.tables.slide?.entries() ?? [])]).toEqual([["s2", { ...row("s2"), syncId: 6 }]]);
   await storage.close();
 });
 

@@ -1,6 +1,5 @@
 import { Dexie, type Table } from "dexie";
 import type { Mutation, Place } from "../core/mutation.ts";
-import type { RowChange } from "../core/rows.ts";
 import type { StorageTrouble } from "../core/state.ts";
 import {
   type Fenced,
@@ -15,7 +14,9 @@ import {
   fromStoredRows,
   type StoredMeta,
   type StoredMutation,
+  type StoredPart,
   type StoredRow,
+  storedParts,
   storedRow,
   toStored,
 } from "./stored.ts";
@@ -24,6 +25,8 @@ const OPEN_MS = 10_000;
 
 class Database extends Dexie {
   declare readonly mutations: Table<StoredMutation, number>;
+  /** The last snapshot, and what the log said since. */
+  declare readonly parts: Table<StoredPart, number>;
   declare readonly rows: Table<StoredRow, [string, string]>;
   declare readonly meta: Table<StoredMeta, string>;
 
@@ -31,6 +34,7 @@ class Database extends Dexie {
     // What is only a copy of the log need not be forced to the disk; the queue asks for more, see `enqueue`.
     super(name, { chromeTransactionDurability: "relaxed" });
     this.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key" });
+    this.version(2).stores({ parts: "++n" });
   }
 }
 
@@ -100,12 +104,11 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
     open: (freshClientId) =>
       withDatabase(async (db): Promise<Stored> => {
         await opened(db);
-        return db.transaction("rw", db.meta, db.rows, db.mutations, async () => {
+        return db.transaction("rw", db.meta, db.parts, db.rows, db.mutations, async () => {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
           owner = client?.clientId ?? freshClientId;
-          const [rows, log, mutations] = [await db.rows.toArray(), await db.meta.get("log"), await readQueue(db)];
-          return { clientId: client?.clientId ?? freshClientId, mutations, ...fromStoredRows(rows, log) };
+          return { clientId: owner, mutations: await readQueue(db), ...(await readRows(db)) };
         });
       }),
 
@@ -137,12 +140,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
     keepPage: (page, generation) => withDatabase((db) => keepPage(db, page, generation)),
 
     readRows: () =>
-      withDatabase((db) =>
-        db.transaction("r", db.rows, db.meta, async () => {
-          const [rows, log] = [await db.rows.toArray(), await db.meta.get("log")];
-          return fromStoredRows(rows, log).rows;
-        }),
-      ),
+      withDatabase((db) => db.transaction("r", db.parts, db.rows, db.meta, async () => (await readRows(db)).rows)),
 
     watch: (listener) => {
       lost = listener;
@@ -161,7 +159,7 @@ function fenced<T extends Fenced | "gap">(
   generation: number | undefined,
   work: () => Promise<T>,
 ): Promise<T | "deposed"> {
-  return db.transaction("rw", db.mutations, db.rows, db.meta, async () => {
+  return db.transaction("rw", db.mutations, db.parts, db.rows, db.meta, async () => {
     const isLed = generation === undefined || (await db.meta.get("lead"))?.generation === generation;
     return isLed ? work() : "deposed";
   });
@@ -182,6 +180,9 @@ function clientIn(backend: IDBDatabase): Promise<string | undefined> {
     request.onerror = () => reject(request.error);
   });
 }
+
+const readRows = async (db: Database) =>
+  fromStoredRows(await db.parts.toArray(), await db.rows.toArray(), await db.meta.get("log"));
 
 const readQueue = async (db: Database): Promise<Mutation[]> =>
   (await db.mutations.orderBy("seq").toArray()).map(fromStored);
@@ -216,7 +217,7 @@ function keepRows(
     const log = await db.meta.get("log");
     if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
     if (log.position < to) {
-      await putRows(db, changes);
+      await db.rows.bulkPut(changes.map(storedRow));
       await db.meta.put({ key: "log", logId, position: to });
     }
     return forget(db, settled);
@@ -229,21 +230,12 @@ function keepPage(
   generation: number,
 ): Promise<Fenced> {
   return fenced(db, generation, async () => {
-    if (first) await db.rows.clear();
-    await putRows(db, changes);
+    if (first) await Promise.all([db.parts.clear(), db.rows.clear()]);
+    await db.parts.bulkAdd(storedParts(changes));
     await db.meta.put({ key: "log", logId, ...(cursor === null ? { position: stamp } : { stamp, cursor }) });
     return "kept" as const;
   });
 }
-
-async function putRows(db: Database, changes: readonly RowChange[]): Promise<void> {
-  const kept = changes.flatMap(({ record, value }) => (value ? [storedRow(record.model, record.id, value)] : []));
-  const gone = changes.filter((c) => c.value === undefined).map(({ record }) => keyOf(record.model, record.id));
-  await db.rows.bulkPut(kept);
-  if (gone.length > 0) await db.rows.bulkDelete(gone);
-}
-
-const keyOf = (model: string, id: string): [string, string] => [model.toLowerCase(), id];
 
 /** An open that is blocked by another tab gives no event at all in some browsers: only a clock ends it. */
 async function opened(db: Database): Promise<void> {
