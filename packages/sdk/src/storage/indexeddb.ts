@@ -228,8 +228,11 @@ function keepPage(
   db: Database,
   { logId, stamp, first, changes, cursor }: StoredPage,
   generation: number,
-): Promise<Fenced> {
+): Promise<Fenced | "gap"> {
   return fenced(db, generation, async () => {
+    const log = await db.meta.get("log");
+    const isSame = log?.logId === logId && log.stamp === stamp && log.position === undefined;
+    if (!first && !isSame) return "gap" as const;
     if (first) await Promise.all([db.parts.clear(), db.rows.clear()]);
     await db.parts.bulkAdd(storedParts(changes));
     await db.meta.put({ key: "log", logId, ...(cursor === null ? { position: stamp } : { stamp, cursor }) });
