@@ -1,19 +1,12 @@
 import { seriousViolations } from "./support/axe.ts";
 import { createBoard } from "./support/board.ts";
-import { type Demo, startDemo } from "./support/demo.ts";
 import { createDeck, entriesOf } from "./support/log.ts";
 import { newProfile, type Profile } from "./support/profile.ts";
 import { test as base, expect } from "./support/test.ts";
 
-/** A demo that may go down, and a browser that may be closed, without anybody else's noticing. */
-const test = base.extend<{ ownDemo: Demo; profile: Profile }>({
+/** With a browser that may be closed and started again. */
+const test = base.extend<{ profile: Profile }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
-  ownDemo: async ({}, use) => {
-    const demo = await startDemo();
-    await use(demo);
-    await demo.stop();
-  },
-  // biome-ignore lint/correctness/noEmptyPattern: as above
   profile: async ({}, use) => {
     const profile = await newProfile();
     await use(profile);
@@ -22,7 +15,7 @@ const test = base.extend<{ ownDemo: Demo; profile: Profile }>({
 });
 
 test("[Y1] [D9] opened once, the board opens in a new browser while nobody serves it, and loses nothing", async ({
-  ownDemo: demo,
+  demo,
   profile,
 }) => {
   test.setTimeout(90_000);
