@@ -48,9 +48,13 @@ export interface Storage {
   /** Keeps a piece of a snapshot, in one transaction. "gap": what is kept is no part of the same snapshot, nothing was written. */
   keepPage(page: StoredPage, generation: number): Promise<Fenced | "gap">;
   readRows(): Promise<Rows>;
+  /** Whose the store is: theirs, if it was nobody's before. */
+  own(participant: string): Promise<string>;
   /** Calls back when the store turns out to be lost although nobody asked anything of it. */
   watch?(lost: (failure: StorageFailure) => void): void;
   close(): Promise<void>;
+  /** Closes it and takes everything off the disk. */
+  destroy(): Promise<void>;
 }
 
 /**
@@ -61,6 +65,8 @@ export type Fenced = "kept" | "deposed";
 
 export interface Stored {
   readonly clientId: string;
+  /** `<kind>:<id>` of whoever the rows and writes are; nobody's before the server has said who that is. */
+  readonly owner?: string | undefined;
   readonly rows: Rows;
   readonly mutations: readonly Mutation[];
   /** A snapshot of which only the first pages are kept. */

@@ -45,7 +45,7 @@ export interface IndexedDbOptions {
 
 /** Storage that survives a reload, shared by all tabs of a browser profile. */
 export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
-  let owner: string | undefined;
+  let openedAs: string | undefined;
   let lost: (failure: StorageFailure) => void = () => {};
   let closed = false;
   let db = newDatabase();
@@ -57,13 +57,13 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
     made.on(
       "ready",
       async (opened) => {
-        if (owner !== undefined && (await clientIn(opened.backendDB())) !== owner) throw emptied();
+        if (openedAs !== undefined && (await clientIn(opened.backendDB())) !== openedAs) throw emptied();
         wasOpen = true;
       },
       true,
     );
-    // Not by us: the browser clears what the site has stored, or another page deletes the database. Nobody may be told that
-    // writes are on disk until one more is made, so it is looked at now.
+    // Not by us: the browser clears what the site has stored, or another page deletes the database. It is looked at now and
+    // not at the next write: what was said to be on disk may not be there any more.
     made.on("close", () => {
       if (!wasOpen || closed || made !== db) return;
       wasOpen = false;
@@ -107,8 +107,9 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
         return db.transaction("rw", db.meta, db.parts, db.rows, db.mutations, async () => {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
-          owner = client?.clientId ?? freshClientId;
-          return { clientId: owner, mutations: await readQueue(db), ...(await readRows(db)) };
+          const { clientId = freshClientId, owner } = client ?? {};
+          openedAs = clientId;
+          return { clientId, owner, mutations: await readQueue(db), ...(await readRows(db)) };
         });
       }),
 
@@ -142,6 +143,16 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
     readRows: () =>
       withDatabase((db) => db.transaction("r", db.parts, db.rows, db.meta, async () => (await readRows(db)).rows)),
 
+    own: (participant) =>
+      withDatabase((db) =>
+        db.transaction("rw", db.meta, async () => {
+          const client = (await db.meta.get("client")) ?? { key: "client" as const };
+          const owner = client.owner ?? participant;
+          await db.meta.put({ ...client, owner });
+          return owner;
+        }),
+      ),
+
     watch: (listener) => {
       lost = listener;
     },
@@ -149,6 +160,11 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
     close: async () => {
       closed = true;
       db.close();
+    },
+
+    destroy: () => {
+      closed = true;
+      return withDatabase((db) => db.delete());
     },
   };
 }
