@@ -41,10 +41,12 @@ class Database extends Dexie {
 export interface IndexedDbOptions {
   /** Databases are told apart by name: one per app, server and signed-in person. */
   readonly name: string;
+  /** How long an open may take before it counts as blocked. Default 10 000. */
+  readonly openMs?: number;
 }
 
 /** Storage that survives a reload, shared by all tabs of a browser profile. */
-export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
+export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): Storage {
   let openedAs: string | undefined;
   let lost: (failure: StorageFailure) => void = () => {};
   let closed = false;
@@ -69,7 +71,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
       wasOpen = false;
       // The event comes before it is closed.
       queueMicrotask(() => {
-        if (made === db) withDatabase(opened).catch((error: StorageFailure) => lost(error));
+        if (made === db) withDatabase((there) => opened(there, openMs)).catch((error: StorageFailure) => lost(error));
       });
     });
     return made;
@@ -92,7 +94,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
       }
       const next = db;
       try {
-        await opened(next);
+        await opened(next, openMs);
         return await work(next);
       } catch (second) {
         throw failure(second);
@@ -103,7 +105,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
   return {
     open: (freshClientId) =>
       withDatabase(async (db): Promise<Stored> => {
-        await opened(db);
+        await opened(db, openMs);
         return db.transaction("rw", db.meta, db.parts, db.rows, db.mutations, async () => {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
@@ -257,12 +259,12 @@ function keepPage(
 }
 
 /** An open that is blocked by another tab gives no event at all in some browsers: only a clock ends it. */
-async function opened(db: Database): Promise<void> {
+async function opened(db: Database, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<never>((_, reject) => {
     const blocked = new Error("It did not open; another tab may hold it.");
     blocked.name = "BlockedError";
-    timer = setTimeout(() => reject(blocked), OPEN_MS);
+    timer = setTimeout(() => reject(blocked), ms);
   });
   try {
     await Promise.race([db.open(), tooLong]);
