@@ -184,6 +184,7 @@ function fenced<T extends Fenced | "gap">(
 }
 
 async function forget(db: Database, places: readonly Place[]): Promise<"kept"> {
+  if (places.length === 0) return "kept";
   const seqs = places.map(({ seq }) => seq);
   const there = await db.mutations.bulkGet(seqs);
   await db.mutations.bulkDelete(seqs.filter((_, i) => there[i]?.clientTxId === places[i]?.clientTxId));
@@ -234,11 +235,14 @@ function keepRows(
   return fenced(db, generation, async () => {
     const log = await db.meta.get("log");
     if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
-    if (log.position < to) {
-      await db.rows.bulkPut(changes.map(storedRow));
-      await db.meta.put({ key: "log", logId, position: to });
-    }
-    return forget(db, settled);
+    // Asked for together: while this goes on no tab can put a write on disk.
+    const isNew = log.position < to;
+    await Promise.all([
+      isNew && db.rows.bulkPut(changes.map(storedRow)),
+      isNew && db.meta.put({ key: "log", logId, position: to }),
+      forget(db, settled),
+    ]);
+    return "kept" as const;
   });
 }
 
