@@ -9,7 +9,10 @@ const NAME_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param keys 32 bytes each, the newest first: it seals, all of them open. */
+/**
+ * Keeps secrets that we need in clear again, such as those that sign webhooks: AES-256-GCM, bound to whose they are.
+ * @param keys 32 bytes each, the newest first: it seals, all of them open.
+ */
 export function createSeal(keys: readonly Buffer[]): Sealing {
   const named = keys.map((key) => ({ key, name: createHash("sha256").update(key).digest().subarray(0, NAME_BYTES) }));
   const [newest] = named;
