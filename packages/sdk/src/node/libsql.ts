@@ -8,9 +8,20 @@ export type SqliteDatabase = LibsqlDatabase.Database;
  * The database is a peer that only agents with a durable store install: a browser app must not get ten megabytes of
  * binary. Loaded by `require`, so that `createClient` can say at once that it is missing.
  */
-export function openSqlite(path: string): SqliteDatabase {
-  const Database = loadLibsql();
-  return new Database(path);
+export function loadSqlite(): (path: string) => SqliteDatabase {
+  try {
+    const Database = createRequire(import.meta.url)("libsql") as typeof LibsqlDatabase;
+    return (path) => new Database(path);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
+    const said = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    throw storeRefusal(
+      "store_unusable",
+      isMissing
+        ? `A store in a file needs the package libsql, with its binary for ${process.platform}-${process.arch}: npm install libsql (${said})`
+        : `The package libsql, which a store in a file needs, cannot be loaded: ${said}`,
+    );
+  }
 }
 
 /** Read to its end: a statement that was not keeps the file locked until it is collected, long after `close`. */
@@ -27,20 +38,5 @@ export function inTransaction<T>(db: SqliteDatabase, kind: "immediate" | "exclus
   } catch (error) {
     if (db.inTransaction) db.exec("rollback");
     throw error;
-  }
-}
-
-function loadLibsql(): typeof LibsqlDatabase {
-  try {
-    return createRequire(import.meta.url)("libsql") as typeof LibsqlDatabase;
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
-    const said = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    throw storeRefusal(
-      "store_unusable",
-      isMissing
-        ? `A store in a file needs the package libsql, with its binary for ${process.platform}-${process.arch}: npm install libsql (${said})`
-        : `The package libsql, which a store in a file needs, cannot be loaded: ${said}`,
-    );
   }
 }

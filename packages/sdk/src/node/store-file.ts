@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { StorageFailure } from "../engine/ports.ts";
 import { isSyncError } from "../errors.ts";
 import { fileFailure, isBusy, isDamage, sqliteCode } from "./file-failure.ts";
-import { inTransaction, openSqlite, type SqliteDatabase } from "./libsql.ts";
+import { inTransaction, loadSqlite, type SqliteDatabase } from "./libsql.ts";
 import { storeRefusal, unusable } from "./store-refusal.ts";
 import { APPLICATION_ID, checkStore, TABLES } from "./store-tables.ts";
 
@@ -27,12 +27,13 @@ export interface StoreFile {
  */
 export function openStoreFile(givenPath: string, store: string): StoreFile {
   const path = resolve(givenPath);
+  const openSqlite = loadSqlite();
   let db: SqliteDatabase;
   try {
     makeFile(path);
     db = openSqlite(path);
   } catch (error) {
-    throw isSyncError(error) ? error : fileFailure(path, error);
+    throw fileFailure(path, error);
   }
   const file = new OpenFile(path, db);
   try {
