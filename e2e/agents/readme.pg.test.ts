@@ -62,7 +62,8 @@ test("[D25] the agent of the README ends when it is told to, and the next one se
   await expect.poll(first.said, { timeout: 10_000 }).toContain("kept three");
   first.child.kill("SIGTERM");
   expect(await first.ended).toBe(0);
-  expect(first.said()).toMatch(/still on their way.*They stay queued.*left: 1 to send, 0 conflicts, 0 refused/s);
+  // Of the first two it may not have heard yet that they are in the log.
+  expect(first.said()).toMatch(/still on their way.*They stay queued.*left: [123] to send, 0 conflicts, 0 refused/s);
   expect(readdirSync(folder)).toEqual(["agent.db"]);
 
   gate.turn("up");

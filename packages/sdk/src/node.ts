@@ -5,7 +5,6 @@ import { alone } from "./browser/tabs.ts";
 import { createClientOn } from "./client.ts";
 import { systemClock, systemDice } from "./engine/system.ts";
 import type { FileStorage } from "./node/file-storage.ts";
-import { legacy } from "./node/legacy.ts";
 import { openedNow } from "./node/opened-now.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
@@ -56,7 +55,7 @@ export function createClient<const S extends ModelSchema>(options: NodeClientOpt
     {
       clock: systemClock,
       dice: systemDice,
-      storage: async () => (opened ? legacy(opened()) : memoryStorage()),
+      storage: async () => (opened ? opened() : memoryStorage()),
       tabs: alone,
       signals: noSignals,
       WebSocket,

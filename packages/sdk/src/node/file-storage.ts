@@ -1,4 +1,4 @@
-import type { Storage } from "./coming-port.ts";
+import type { Storage } from "../engine/ports.ts";
 import { storageInFile } from "./storage-in-file.ts";
 import { openStoreFile } from "./store-file.ts";
 

@@ -1,9 +1,8 @@
-import type { Place } from "../core/events.ts";
-import type { Mutation } from "../core/mutation.ts";
-import type { LogRow, RowChange, Rows } from "../core/rows.ts";
-import { changeTables, tableOf } from "../core/tables.ts";
-import { fromStored, type StoredMutation, toStored } from "../storage/stored.ts";
-import type { Storage, StoredPage, StoredStretch } from "./coming-port.ts";
+import type { Mutation, Place } from "../core/mutation.ts";
+import type { LogRow, RowChange } from "../core/rows.ts";
+import { tableOf } from "../core/tables.ts";
+import type { Fenced, Storage, StoredPage, StoredStretch } from "../engine/ports.ts";
+import { fromStored, fromStoredRows, type StoredMutation, storedRow, toStored } from "../storage/stored.ts";
 import { isDamage } from "./file-failure.ts";
 import type { StoreFile } from "./store-file.ts";
 
@@ -12,9 +11,8 @@ interface StoreRow {
   readonly generation: number;
   readonly log_id: string | null;
   readonly position: number | null;
-  readonly page_log_id: string | null;
-  readonly page_stamp: number | null;
-  readonly page_cursor: string | null;
+  readonly stamp: number | null;
+  readonly cursor: string | null;
 }
 
 /**
@@ -27,12 +25,8 @@ export function storageInFile(file: StoreFile): Storage {
     store: db.prepare("select * from store"),
     name: db.prepare<[string]>("update store set client_id = ?"),
     lead: db.prepare("update store set generation = generation + 1"),
-    log: db.prepare<[string | null, number | null]>(
-      "update store set log_id = ?, position = ?, page_log_id = null, page_stamp = null, page_cursor = null",
-    ),
-    page: db.prepare<[string, number, string]>(
-      "update store set log_id = null, position = null, page_log_id = ?, page_stamp = ?, page_cursor = ?",
-    ),
+    log: db.prepare<[string, number]>("update store set log_id = ?, position = ?, stamp = null, cursor = null"),
+    page: db.prepare<[string, number, string]>("update store set log_id = ?, position = null, stamp = ?, cursor = ?"),
     queue: db.prepare("select seq, stored from mutation order by seq").raw(),
     add: db.prepare<[number | null, string, string]>(
       "insert or replace into mutation (seq, name, stored) values (?, ?, ?)",
@@ -47,23 +41,32 @@ export function storageInFile(file: StoreFile): Storage {
 
   // Read to its end, as every statement here: one that was not would keep the file locked after `close`.
   const store = () => sql.store.all()[0] as StoreRow;
-  const isDeposed = (generation: number | undefined) => generation !== undefined && store().generation !== generation;
+  /** Does the work if nobody else leads by now: asked in the transaction that does it. */
+  const fenced = async <T extends Fenced | "gap">(
+    generation: number | undefined,
+    work: () => T,
+  ): Promise<T | "deposed"> =>
+    file.transaction("relaxed", () =>
+      generation === undefined || store().generation === generation ? work() : "deposed",
+    );
 
   const queue = (): Mutation[] =>
     (sql.queue.all() as [number, string][]).map(([seq, text]) =>
       fromStored({ ...(JSON.parse(text) as StoredMutation), seq }),
     );
 
-  function rows({ log_id: logId, position }: StoreRow): Rows {
-    if (logId === null || position === null) return { tables: {}, logId: undefined, position: undefined };
-    return { tables: changeTables({}, records()), logId, position };
+  /** The rows, or the part of a snapshot that was kept of them. */
+  function rows({ log_id, position, stamp, cursor }: StoreRow) {
+    const found = (sql.records.all() as [string, string, string][]).map(([model, id, text]) =>
+      storedRow(model, id, JSON.parse(text) as LogRow),
+    );
+    return fromStoredRows(found, {
+      ...(log_id !== null && { logId: log_id }),
+      ...(position !== null && { position }),
+      ...(stamp !== null && { stamp }),
+      ...(cursor !== null && { cursor }),
+    });
   }
-
-  const records = (): RowChange[] =>
-    (sql.records.all() as [string, string, string][]).map(([model, id, text]) => ({
-      record: { model, id },
-      value: JSON.parse(text) as LogRow,
-    }));
 
   function change(changes: readonly RowChange[]): void {
     for (const { record, value } of changes)
@@ -71,8 +74,9 @@ export function storageInFile(file: StoreFile): Storage {
       else sql.remove.run(tableOf(record.model), record.id);
   }
 
-  function forget(places: readonly Place[]): void {
+  function forget(places: readonly Place[]): "kept" {
     for (const { seq, clientTxId } of places) sql.forget.run(seq, clientTxId);
+    return "kept";
   }
 
   function keepRows({ logId, from, to, changes, settled }: StoredStretch): "kept" | "gap" {
@@ -82,15 +86,15 @@ export function storageInFile(file: StoreFile): Storage {
       change(changes);
       sql.log.run(logId, to);
     }
-    forget(settled);
-    return "kept";
+    return forget(settled);
   }
 
-  function keepPage({ logId, stamp, first, changes, cursor }: StoredPage): void {
+  function keepPage({ logId, stamp, first, changes, cursor }: StoredPage): "kept" {
     if (first) sql.clear.run();
     change(changes);
     if (cursor === null) sql.log.run(logId, stamp);
     else sql.page.run(logId, stamp, cursor);
+    return "kept";
   }
 
   /** What was read may be what only a damaged file holds: then it is put aside before anything is built on it. */
@@ -108,13 +112,7 @@ export function storageInFile(file: StoreFile): Storage {
       reading(() => {
         const known = store();
         if (known.client_id === null) sql.name.run(freshClientId);
-        const { page_log_id: logId, page_stamp: stamp, page_cursor: cursor } = known;
-        return {
-          clientId: known.client_id ?? freshClientId,
-          rows: rows(known),
-          mutations: queue(),
-          ...(logId !== null && stamp !== null && cursor !== null && { partial: { logId, stamp, cursor } }),
-        };
+        return { clientId: known.client_id ?? freshClientId, mutations: queue(), ...rows(known) };
       }),
 
     enqueue: async (mutations) =>
@@ -132,31 +130,19 @@ export function storageInFile(file: StoreFile): Storage {
         return { generation: store().generation, mutations: queue() };
       }),
 
-    keep: async (mutations, generation) =>
-      file.transaction("relaxed", () => {
-        if (isDeposed(generation)) return "deposed";
+    keep: (mutations, generation) =>
+      fenced(generation, () => {
         for (const m of mutations) if (m.seq !== undefined) sql.keep.run(textOf(m), m.seq, m.clientTxId);
         return "kept";
       }),
 
-    forget: async (places, generation) =>
-      file.transaction("relaxed", () => {
-        if (isDeposed(generation)) return "deposed";
-        forget(places);
-        return "kept";
-      }),
+    forget: (places, generation) => fenced(generation, () => forget(places)),
 
-    keepRows: async (stretch, generation) =>
-      file.transaction("relaxed", () => (isDeposed(generation) ? "deposed" : keepRows(stretch))),
+    keepRows: (stretch, generation) => fenced(generation, () => keepRows(stretch)),
 
-    keepPage: async (page, generation) =>
-      file.transaction("relaxed", () => {
-        if (isDeposed(generation)) return "deposed";
-        keepPage(page);
-        return "kept";
-      }),
+    keepPage: (page, generation) => fenced(generation, () => keepPage(page)),
 
-    readRows: async () => reading(() => rows(store())),
+    readRows: async () => reading(() => rows(store()).rows),
 
     close: async () => file.close(),
   };

@@ -13,9 +13,8 @@ export const TABLES = `
     generation integer not null,
     log_id text,
     position integer,
-    page_log_id text,
-    page_stamp integer,
-    page_cursor text
+    stamp integer,
+    cursor text
   ) strict;
   create table mutation (
     seq integer primary key autoincrement,
