@@ -1,0 +1,118 @@
+import { jsonEqual } from "../core/json-equal.ts";
+import { tableOf } from "../core/tables.ts";
+import type { Row } from "../protocol/apply.ts";
+import type { Json, JsonObject } from "../protocol/json.ts";
+import type { Model } from "../protocol/model-schema.ts";
+
+/** A query as it comes from any model. */
+export interface AnyQuery {
+  readonly where?: Readonly<Record<string, unknown>> | undefined;
+  readonly orderBy?: string | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+  readonly limit?: number | undefined;
+  readonly archived?: "without" | "only" | "with" | undefined;
+}
+
+/** A query as it is asked of each row. */
+export interface ListQuery {
+  readonly table: string;
+  readonly limit: number;
+  matches(row: Row): boolean;
+  /** A total order: no two records are equal in it. */
+  compare(a: JsonObject, b: JsonObject): number;
+  /** Whether a record comes after this one. */
+  after(record: JsonObject): (other: JsonObject) => boolean;
+  sorted(records: readonly JsonObject[]): JsonObject[];
+}
+
+export function listQuery(model: string, query: AnyQuery, schema: Model | undefined): ListQuery {
+  const { where = {}, orderBy = "id", order = "asc", limit = Number.POSITIVE_INFINITY, archived = "without" } = query;
+  const tests = Object.entries(where).map(([field, wanted]) => {
+    const test = testOf(wanted, schema?.fields[field]?.type === "datetime");
+    return (data: JsonObject) => test(data[field] ?? null);
+  });
+  const comparable = comparableOf(schema?.fields[orderBy]?.type === "datetime");
+  const keyed = (data: JsonObject): Keyed => ({ key: comparable(data[orderBy]), data });
+  const compareKeyed = byKey(order === "desc" ? -1 : 1);
+  return {
+    table: tableOf(model),
+    limit: Math.max(0, limit || 0),
+    matches: ({ data, archivedAt }) =>
+      (archived === "with" || (archivedAt === null) === (archived === "without")) && tests.every((test) => test(data)),
+    compare: (a, b) => compareKeyed(keyed(a), keyed(b)),
+    after: (record) => {
+      const own = keyed(record);
+      return (other) => compareKeyed(keyed(other), own) > 0;
+    },
+    // What a record is compared by is found once for each: a date need not be read at every step of the sorting.
+    sorted: (records) =>
+      records
+        .map(keyed)
+        .sort(compareKeyed)
+        .map(({ data }) => data),
+  };
+}
+
+interface Keyed {
+  readonly key: Comparable;
+  readonly data: JsonObject;
+}
+
+/** What has no value comes last, whichever way round; then numbers before texts; then by id. */
+const byKey = (sign: 1 | -1) => (a: Keyed, b: Keyed) => {
+  const [left, right] = [a.key, b.key];
+  if (left === right) return byId(a.data, b.data);
+  if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
+  if (typeof left !== typeof right) return typeof left === "number" ? -sign : sign;
+  return left < right ? -sign : sign;
+};
+
+const byId = (a: JsonObject, b: JsonObject) => {
+  const [left, right] = [a.id as string, b.id as string];
+  return left === right ? 0 : left < right ? -1 : 1;
+};
+
+type Comparable = string | number | undefined;
+
+/** Date-times are compared as instants: the same one may be written with several offsets. */
+const comparableOf =
+  (isDatetime: boolean) =>
+  (value: unknown): Comparable => {
+    if (value === null || value === undefined) return undefined;
+    if (typeof value === "boolean") return Number(value);
+    if (typeof value === "number") return value;
+    if (typeof value === "string") return isDatetime ? instantOf(value) : value;
+    return JSON.stringify(value);
+  };
+
+/** A text that is no date has no place among dates. */
+function instantOf(text: string): number | undefined {
+  const instant = Date.parse(text);
+  return Number.isNaN(instant) ? undefined : instant;
+}
+
+const RANGES = ["in", "gt", "gte", "lt", "lte"] as const;
+
+/** A value to be equal to, or an object of ranges. */
+function testOf(wanted: unknown, isDatetime: boolean): (value: Json) => boolean {
+  const comparable = comparableOf(isDatetime);
+  if (!isRanges(wanted)) return (value) => jsonEqual(value, wanted as Json);
+  return (value) => {
+    const own = comparable(value);
+    return Object.entries(wanted).every(([range, bound]) => {
+      if (bound === undefined) return true;
+      if (range === "in") return (bound as readonly Json[]).some((one) => jsonEqual(one, value));
+      const limit = comparable(bound);
+      if (own === undefined || limit === undefined || typeof own !== typeof limit) return false;
+      if (range === "gt") return own > limit;
+      if (range === "gte") return own >= limit;
+      return range === "lt" ? own < limit : own <= limit;
+    });
+  };
+}
+
+function isRanges(wanted: unknown): wanted is Readonly<Partial<Record<(typeof RANGES)[number], unknown>>> {
+  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) return false;
+  const keys = Object.keys(wanted);
+  return keys.length > 0 && keys.every((key) => RANGES.some((range) => range === key));
+}
