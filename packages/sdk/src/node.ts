@@ -2,11 +2,11 @@ import { WebSocket } from "ws";
 import type { SyncClient } from "./api/sync-client.ts";
 import { noSignals } from "./browser/signals.ts";
 import { alone } from "./browser/tabs.ts";
-import { createClientOn } from "./client.ts";
 import { systemClock, systemDice } from "./engine/system.ts";
 import type { FileStorage } from "./node/file-storage.ts";
 import { openedNow } from "./node/opened-now.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
+import { createClientOn } from "./platform.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import { memoryStorage } from "./storage/memory.ts";
 
@@ -51,15 +51,16 @@ export function createClient<const S extends ModelSchema>(options: NodeClientOpt
   const { storage: file, ...rest } = options;
   const { store } = checkOptions(rest);
   const opened = file && openedNow(() => file.open(store));
-  return createClientOn(
+  const client = createClientOn(
     {
       clock: systemClock,
       dice: systemDice,
-      storage: async () => (opened ? opened() : memoryStorage()),
+      storage: async () => (opened ? opened.storage() : memoryStorage()),
       tabs: alone,
       signals: noSignals,
       WebSocket,
     },
     rest,
   );
+  return opened ? { ...client, close: () => client.close().finally(opened.close) } : client;
 }
