@@ -47,6 +47,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       paused: settings.paused,
       sendAtMost: limits.commitsPerBulk,
       sockets: settings.stream,
+      upcasts: settings.upcast,
     }),
     clock,
     dice,

@@ -20,6 +20,8 @@ export type {
 } from "./api/sync-client.ts";
 export type { LeaseRef, Write, WriteOptions } from "./api/write-api.ts";
 export type { LossReason } from "./core/failure.ts";
+export type { OldOperation, Upcast } from "./core/old-operation.ts";
+export { schemaHash } from "./core/schema-hash.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export type { ClientOptions } from "./options.ts";
 export type { Claim } from "./protocol/claim.ts";

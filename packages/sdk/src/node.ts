@@ -26,6 +26,8 @@ export type {
 } from "./api/sync-client.ts";
 export type { LeaseRef, Write, WriteOptions } from "./api/write-api.ts";
 export type { LossReason } from "./core/failure.ts";
+export type { OldOperation, Upcast } from "./core/old-operation.ts";
+export { schemaHash } from "./core/schema-hash.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export { type FileStorage, fileStorage } from "./node/file-storage.ts";
 export type { ClientOptions } from "./options.ts";

@@ -1,8 +1,10 @@
 import type { Row } from "../protocol/apply.ts";
 import type { Model, ModelSchema } from "../protocol/model-schema.ts";
+import type { Upcast } from "./old-operation.ts";
 import { emptyQueue, type Queue } from "./queue.ts";
 import type { Wait } from "./retry.ts";
 import { noRows, type Rows } from "./rows.ts";
+import { schemaHash } from "./schema-hash.ts";
 import type { LeaderLine } from "./tab-message.ts";
 import { type Tables, tableOf } from "./tables.ts";
 
@@ -11,6 +13,9 @@ export interface ClientState {
   readonly life: "starting" | "running";
   /** The app's models by lower-case name. */
   readonly models: Readonly<Record<string, Model>>;
+  readonly schemaHash: string;
+  /** By the hash of an older schema: what its operations mean in this one. */
+  readonly upcasts: Readonly<Record<string, Upcast>>;
   readonly clientId: string;
   readonly rows: Rows;
   readonly queue: Queue;
@@ -101,10 +106,13 @@ export function initialState(given: {
   paused: boolean;
   sendAtMost: number;
   sockets?: boolean;
+  upcasts?: Readonly<Record<string, Upcast>>;
 }): ClientState {
   return {
     life: "starting",
     models: Object.fromEntries(Object.entries(given.schema.models).map(([name, model]) => [tableOf(name), model])),
+    schemaHash: schemaHash(given.schema),
+    upcasts: given.upcasts ?? {},
     clientId: "",
     rows: noRows,
     queue: emptyQueue,

@@ -10,6 +10,7 @@ import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
 import { changeTables, lookUp } from "./tables.ts";
 import { ask, keep, set, type Turn } from "./turn.ts";
+import { adapted } from "./upcast.ts";
 import { arrived } from "./writes.ts";
 
 /*
@@ -46,17 +47,19 @@ export function leads(turn: Turn): void {
 
 export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">): void {
   if (turn.state.lead === "no") return;
-  const { tabs, generation: before } = turn.state;
+  const { tabs, generation: ledBefore } = turn.state;
   set(turn, {
     lead: "yes",
     generation,
     tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, left: [] },
   });
   const left = new Set(tabs.left);
-  arrived(
-    turn,
-    mutations.filter((m) => !left.has(m.clientTxId)),
-  );
+  const { queue: before, schemaHash: now } = turn.state;
+  // What another tab has put there under one's eyes is as that tab means it; what was found is as old as it may be.
+  const found = mutations
+    .filter((m) => !left.has(m.clientTxId))
+    .map((m) => ((find(before, m.clientTxId)?.schema ?? now) === now ? adapted(m, turn.state) : m));
+  arrived(turn, found);
   // What was heard until now is on disk, or was kept there by nobody.
   const { queue, rows } = turn.state;
   const settled = placesOf(mutations.filter((m) => left.has(m.clientTxId)));
@@ -69,7 +72,7 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
     [...inOrder(queue)].filter((m) => waitsForPerson(m) || m.lost),
   );
   if (rows.position !== undefined) offerAgain(turn, rows, "strays");
-  if (before === undefined) ask(turn, { do: "post", message: { type: "leading" } });
+  if (ledBefore === undefined) ask(turn, { do: "post", message: { type: "leading" } });
 }
 
 /** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */

@@ -5,8 +5,10 @@ import { localFailure } from "./failure.ts";
 import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
+import { shapeOf } from "./schema-hash.ts";
 import type { ClientState } from "./state.ts";
 import { ask, drop, set, type Turn, touch } from "./turn.ts";
+import { adapted } from "./upcast.ts";
 
 /** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
 export function mutated(turn: Turn, event: Mutated): void {
@@ -15,6 +17,8 @@ export function mutated(turn: Turn, event: Mutated): void {
     seq: undefined,
     operations: event.operations.map((o) => ({ ...o, base: null })),
     reads: event.reads,
+    schema: turn.state.schemaHash,
+    shape: shapeOf(turn.state.models, event.operations),
     body: "",
     bytes: 0,
     createdAt: turn.now,
@@ -48,7 +52,13 @@ function take(turn: Turn, drafts: readonly Mutation[]): void {
 export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(turn.state.queue)];
   const { rows, clientId, mutations } = event;
-  set(turn, { life: "running", clientId, rows, queue: added(emptyQueue, mutations) });
+  set(turn, { life: "running", clientId, rows });
+  set(turn, {
+    queue: added(
+      emptyQueue,
+      mutations.map((m) => adapted(m, turn.state)),
+    ),
+  });
   touch(turn, "everything");
   set(turn, refreshed(turn.state, turn.state));
   take(turn, early);
