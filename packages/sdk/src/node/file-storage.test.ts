@@ -27,7 +27,7 @@ const open = (more: { store?: string } = {}) =>
 
 const titles = (client: ReturnType<typeof open>) => client.models.slide.list().map(({ title }) => title);
 
-test("[D20] what a client wrote without a server, the next one with its file shows and has in its queue", async () => {
+test("[D20] [N8] what a client wrote without a server, the next one with its file shows and has in its queue", async () => {
   const first = open();
   const names = ["a", "b", "c"].map((id) => first.models.slide.create({ title: id }, { id }).clientTxId);
   await first.close();
