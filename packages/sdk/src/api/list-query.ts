@@ -31,46 +31,36 @@ export function listQuery(model: string, query: AnyQuery, schema: Model | undefi
     const test = testOf(wanted, schema?.fields[field]?.type === "datetime");
     return (data: JsonObject) => test(data[field] ?? null);
   });
-  const comparable = comparableOf(schema?.fields[orderBy]?.type === "datetime");
-  const keyed = (data: JsonObject): Keyed => ({ key: comparable(data[orderBy]), data });
-  const compareKeyed = byKey(order === "desc" ? -1 : 1);
+  const keyOf = comparableOf(schema?.fields[orderBy]?.type === "datetime");
+  const inOrder = order === "desc" ? -1 : 1;
   return {
     table: tableOf(model),
     limit: Math.max(0, limit || 0),
     matches: ({ data, archivedAt }) =>
       (archived === "with" || (archivedAt === null) === (archived === "without")) && tests.every((test) => test(data)),
-    compare: (a, b) => compareKeyed(keyed(a), keyed(b)),
+    compare: (a, b) => compareBy(keyOf(a[orderBy]), a, keyOf(b[orderBy]), b, inOrder),
     after: (record) => {
-      const own = keyed(record);
-      return (other) => compareKeyed(keyed(other), own) > 0;
+      const key = keyOf(record[orderBy]);
+      return (other) => compareBy(keyOf(other[orderBy]), other, key, record, inOrder) > 0;
     },
     // What a record is compared by is found once for each: a date need not be read at every step of the sorting.
     sorted: (records) =>
       records
-        .map(keyed)
-        .sort(compareKeyed)
+        .map((data) => ({ key: keyOf(data[orderBy]), data }))
+        .sort((a, b) => compareBy(a.key, a.data, b.key, b.data, inOrder))
         .map(({ data }) => data),
   };
 }
 
-interface Keyed {
-  readonly key: Comparable;
-  readonly data: JsonObject;
+/** What has no value comes last, whichever way round; then numbers before texts; then by id. */
+function compareBy(left: Comparable, a: JsonObject, right: Comparable, b: JsonObject, inOrder: 1 | -1): number {
+  if (left === right) return byId(a.id as string, b.id as string);
+  if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
+  if (typeof left !== typeof right) return typeof left === "number" ? -inOrder : inOrder;
+  return left < right ? -inOrder : inOrder;
 }
 
-/** What has no value comes last, whichever way round; then numbers before texts; then by id. */
-const byKey = (sign: 1 | -1) => (a: Keyed, b: Keyed) => {
-  const [left, right] = [a.key, b.key];
-  if (left === right) return byId(a.data, b.data);
-  if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
-  if (typeof left !== typeof right) return typeof left === "number" ? -sign : sign;
-  return left < right ? -sign : sign;
-};
-
-const byId = (a: JsonObject, b: JsonObject) => {
-  const [left, right] = [a.id as string, b.id as string];
-  return left === right ? 0 : left < right ? -1 : 1;
-};
+const byId = (left: string, right: string) => (left === right ? 0 : left < right ? -1 : 1);
 
 type Comparable = string | number | undefined;
 
@@ -93,22 +83,30 @@ function instantOf(text: string): number | undefined {
 
 const RANGES = ["in", "gt", "gte", "lt", "lte"] as const;
 
-/** A value to be equal to, or an object of ranges. */
+/** A value to be equal to, or an object of ranges. Read once, asked of every row. */
 function testOf(wanted: unknown, isDatetime: boolean): (value: Json) => boolean {
-  const comparable = comparableOf(isDatetime);
   if (!isRanges(wanted)) return (value) => jsonEqual(value, wanted as Json);
-  return (value) => {
+  const tests = Object.entries(wanted)
+    .filter(([, bound]) => bound !== undefined)
+    .map(([range, bound]) => rangeTest(range, bound, comparableOf(isDatetime)));
+  return (value) => tests.every((test) => test(value));
+}
+
+function rangeTest(range: string, bound: unknown, comparable: (value: unknown) => Comparable) {
+  if (range === "in") return (value: Json) => (bound as readonly Json[]).some((one) => jsonEqual(one, value));
+  const limit = comparable(bound);
+  if (limit === undefined) return () => false;
+  const isWithin = withinOf(range, limit);
+  return (value: Json) => {
     const own = comparable(value);
-    return Object.entries(wanted).every(([range, bound]) => {
-      if (bound === undefined) return true;
-      if (range === "in") return (bound as readonly Json[]).some((one) => jsonEqual(one, value));
-      const limit = comparable(bound);
-      if (own === undefined || limit === undefined || typeof own !== typeof limit) return false;
-      if (range === "gt") return own > limit;
-      if (range === "gte") return own >= limit;
-      return range === "lt" ? own < limit : own <= limit;
-    });
+    return own !== undefined && typeof own === typeof limit && isWithin(own);
   };
+}
+
+function withinOf(range: string, limit: string | number): (own: string | number) => boolean {
+  if (range === "gt") return (own) => own > limit;
+  if (range === "gte") return (own) => own >= limit;
+  return range === "lt" ? (own) => own < limit : (own) => own <= limit;
 }
 
 function isRanges(wanted: unknown): wanted is Readonly<Partial<Record<(typeof RANGES)[number], unknown>>> {
