@@ -3,7 +3,7 @@ import type { LogRow, RowChange } from "../core/rows.ts";
 import { tableOf } from "../core/tables.ts";
 import type { Fenced, Storage, StoredPage, StoredStretch } from "../engine/ports.ts";
 import { fromStored, fromStoredRows, type StoredMutation, storedRow, toStored } from "../storage/stored.ts";
-import { isDamage } from "./file-failure.ts";
+import { fileFailure, isDamage } from "./file-failure.ts";
 import type { StoreFile } from "./store-file.ts";
 
 interface StoreRow {
@@ -20,24 +20,7 @@ interface StoreRow {
  * server, or can be found out from it again, is written without waiting for the disk.
  */
 export function storageInFile(file: StoreFile): Storage {
-  const { db } = file;
-  const sql = {
-    store: db.prepare("select * from store"),
-    name: db.prepare<[string]>("update store set client_id = ?"),
-    lead: db.prepare("update store set generation = generation + 1"),
-    log: db.prepare<[string, number]>("update store set log_id = ?, position = ?, stamp = null, cursor = null"),
-    page: db.prepare<[string, number, string]>("update store set log_id = ?, position = null, stamp = ?, cursor = ?"),
-    queue: db.prepare("select seq, stored from mutation order by seq").raw(),
-    add: db.prepare<[number | null, string, string]>(
-      "insert or replace into mutation (seq, name, stored) values (?, ?, ?)",
-    ),
-    keep: db.prepare<[string, number, string]>("update mutation set stored = ? where seq = ? and name = ?"),
-    forget: db.prepare<[number, string]>("delete from mutation where seq = ? and name = ?"),
-    records: db.prepare("select model, id, stored from record").raw(),
-    put: db.prepare<[string, string, string]>("insert or replace into record (model, id, stored) values (?, ?, ?)"),
-    remove: db.prepare<[string, string]>("delete from record where model = ? and id = ?"),
-    clear: db.prepare("delete from record"),
-  };
+  const sql = statements(file);
 
   // Read to its end, as every statement here: one that was not would keep the file locked after `close`.
   const store = () => sql.store.all()[0] as StoreRow;
@@ -152,4 +135,31 @@ export function storageInFile(file: StoreFile): Storage {
 function textOf(mutation: Mutation): string {
   const { seq: _, ...stored } = toStored(mutation);
   return JSON.stringify(stored);
+}
+
+function statements(file: StoreFile) {
+  const { db, path } = file;
+  try {
+    return {
+      store: db.prepare("select * from store"),
+      name: db.prepare<[string]>("update store set client_id = ?"),
+      lead: db.prepare("update store set generation = generation + 1"),
+      log: db.prepare<[string, number]>("update store set log_id = ?, position = ?, stamp = null, cursor = null"),
+      page: db.prepare<[string, number, string]>("update store set log_id = ?, position = null, stamp = ?, cursor = ?"),
+      queue: db.prepare("select seq, stored from mutation order by seq").raw(),
+      add: db.prepare<[number | null, string, string]>(
+        "insert or replace into mutation (seq, name, stored) values (?, ?, ?)",
+      ),
+      keep: db.prepare<[string, number, string]>("update mutation set stored = ? where seq = ? and name = ?"),
+      forget: db.prepare<[number, string]>("delete from mutation where seq = ? and name = ?"),
+      records: db.prepare("select model, id, stored from record").raw(),
+      put: db.prepare<[string, string, string]>("insert or replace into record (model, id, stored) values (?, ?, ?)"),
+      remove: db.prepare<[string, string]>("delete from record where model = ? and id = ?"),
+      clear: db.prepare("delete from record"),
+    };
+  } catch (error) {
+    // Somebody took its tables away.
+    file.close();
+    throw fileFailure(path, error);
+  }
 }

@@ -6,9 +6,11 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -237,6 +239,25 @@ function asNobody<T>(work: () => T): T {
     process.seteuid?.(0);
   }
 }
+
+test("[D24] a store without its tables is said in a sentence, and is free afterwards", () => {
+  const file = opened();
+  file.db.exec("drop table mutation");
+  expect(() => storageInFile(file)).toThrow(/agent\.db failed \(.*mutation.*in memory only/s);
+  expect(() => storageInFile(opened())).toThrow(StorageFailure);
+});
+
+test("a store behind a link is the one that the link leads to", async () => {
+  const link = join(folder, "link.db");
+  await storageInFile(opened()).enqueue([write("a")]);
+  symlinkSync(path(), link);
+  expect(() => openStoreFile(link, "s")).toThrow(expect.objectContaining({ code: "store_in_use" }));
+  open.splice(0)[0]?.close();
+  const behind = openStoreFile(link, "s");
+  open.push(behind);
+  expect((await storageInFile(behind).open("c")).mutations).toHaveLength(1);
+  expect(behind.path).toBe(realpathSync(path()));
+});
 
 test("[D24] a path that cannot be a file is said in a sentence", () => {
   writeFileSync(join(folder, "file"), "");

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readSync, realpathSync, renameSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StorageFailure } from "../engine/ports.ts";
 import { isSyncError } from "../errors.ts";
@@ -26,11 +26,13 @@ export interface StoreFile {
  * use, one of a newer version, and one that is no store. What fails otherwise is a `StorageFailure`.
  */
 export function openStoreFile(givenPath: string, store: string): StoreFile {
-  const path = resolve(givenPath);
+  let path = resolve(givenPath);
   const openSqlite = loadSqlite();
   let db: SqliteDatabase;
   try {
     makeFile(path);
+    // Behind a link lies the file whose log lies beside it.
+    path = realpathSync(path);
     db = openSqlite(path);
   } catch (error) {
     throw fileFailure(path, error);
@@ -60,7 +62,7 @@ class OpenFile implements StoreFile {
   readonly path: string;
   readonly db: SqliteDatabase;
   #durability: Durability | undefined;
-  #identity: readonly string[] = [];
+  #identity: readonly (string | undefined)[] = [];
   #isOpen = true;
   #isLost = false;
   #hasLog = false;
@@ -136,19 +138,18 @@ class OpenFile implements StoreFile {
   }
 
   #checkIdentity(): void {
-    if (this.#identity.length === 0) return;
     const now = this.#identities();
-    if (now.every((id, at) => id === this.#identity[at])) return;
+    if (this.#identity.every((id, at) => id === undefined || id === now[at])) return;
     this.#isLost = true;
     throw new StorageFailure(
       `The store ${this.path} was removed or replaced while it was in use. Writes are kept in memory only.`,
     );
   }
 
-  #identities(): readonly string[] {
+  #identities(): readonly (string | undefined)[] {
     return [this.path, `${this.path}-wal`].map((path) => {
       const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-      return found ? `${found.dev}:${found.ino}` : "gone";
+      return found && `${found.dev}:${found.ino}`;
     });
   }
 }
