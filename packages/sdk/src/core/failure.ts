@@ -21,6 +21,7 @@ const localCodes = {
     "fix",
     "It was written with another version of the app, and nothing says what it means in this one.",
   ],
+  invalid_export: ["fix", "What was to be imported is no export of a queue."],
   invalid_options: ["fix", "The client was made with options that cannot work."],
 } as const satisfies Record<string, readonly [Remedy, string]>;
 export type LocalErrorCode = keyof typeof localCodes;

@@ -25,7 +25,11 @@ export interface ClientState {
   readonly touched: readonly string[] | "everything";
 
   /** Why nothing can be put on disk, if so. */
-  readonly storageTrouble: string | undefined;
+  readonly storageTrouble: StorageTrouble | undefined;
+  /** Whether the browser has promised to keep the store; undefined: it was not asked yet, or there is nobody to ask. */
+  readonly persisted: boolean | undefined;
+  /** The store that was here is gone, and with it what was queued in it. */
+  readonly lostStore: LostStore | undefined;
   /** Whether this tab sends for all tabs; "reading": it just became the one and reads their queue first. */
   readonly lead: "no" | "reading" | "yes";
   /** Under which number it leads: what it puts on disk counts only while no other tab has taken a higher one. */
@@ -54,6 +58,22 @@ export type Auth =
   | { readonly phase: "trying"; readonly attempt: number }
   /** That did not help. Everything waits; the app is asked again now and then. */
   | { readonly phase: "refused"; readonly wait: Wait; readonly reason: string };
+
+export interface StorageTrouble {
+  /**
+   * `quota`: no room. `blocked`: another tab keeps it from opening. `unavailable`: there is none, as in some private windows. `newer`: a newer
+   * version of the app has written it. `damaged`: it cannot be read. `lost`: it was closed again and again. `failed`: anything else.
+   */
+  readonly code: "quota" | "blocked" | "unavailable" | "newer" | "damaged" | "lost" | "failed" | (string & {});
+  readonly reason: string;
+}
+
+/** What was noted of a store elsewhere. */
+export interface LostStore {
+  /** Writes that were in its queue when that was noted, and when that was (ms since 1970). */
+  readonly pending: number;
+  readonly notedAt: number;
+}
 
 /** What this tab knows of the others. */
 export interface OtherTabs {
@@ -119,6 +139,8 @@ export function initialState(given: {
     overlay: {},
     touched: [],
     storageTrouble: undefined,
+    persisted: undefined,
+    lostStore: undefined,
     lead: "no",
     generation: undefined,
     tabs: { listening: false, line: undefined, coming: [], lookAt: undefined, left: [], ownLine: false },

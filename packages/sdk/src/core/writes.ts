@@ -6,7 +6,7 @@ import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
 import { shapeOf } from "./schema-hash.ts";
-import type { ClientState } from "./state.ts";
+import type { ClientState, StorageTrouble } from "./state.ts";
 import { ask, drop, set, type Turn, touch } from "./turn.ts";
 import { adapted } from "./upcast.ts";
 
@@ -28,6 +28,17 @@ export function mutated(turn: Turn, event: Mutated): void {
     stage: { phase: "saving" },
   };
   take(turn, [draft]);
+}
+
+/** Writes that were exported from a queue, with their own texts and names. */
+export function imported(turn: Turn, mutations: readonly Mutation[]): void {
+  const news = mutations.map((m) => adapted(m, turn.state));
+  set(turn, { queue: added(turn.state.queue, news) });
+  touch(
+    turn,
+    news.flatMap((m) => m.keys),
+  );
+  if (news.length > 0) ask(turn, { do: "persist", mutations: news });
 }
 
 /** Takes writes into the queue. Before the local store was read they are only shown: nobody knows yet what they build on. */
@@ -84,12 +95,12 @@ export function persisted(turn: Turn, places: readonly Place[]): void {
 const kept = ({ storageTrouble }: ClientState): News =>
   storageTrouble === undefined
     ? { kind: "queued" }
-    : { kind: "not-durable", failure: localFailure("storage_failed", storageTrouble) };
+    : { kind: "not-durable", failure: localFailure("storage_failed", storageTrouble.reason) };
 
 /** The disk failed. Writes go on from memory, which is said: they do not survive a reload. */
-export function storageFailed(turn: Turn, reason: string): void {
-  set(turn, { storageTrouble: reason });
-  const failure = localFailure("storage_failed", reason);
+export function storageFailed(turn: Turn, trouble: StorageTrouble): void {
+  set(turn, { storageTrouble: trouble });
+  const failure = localFailure("storage_failed", trouble.reason);
   for (const write of inOrder(turn.state.queue))
     if (write.stage.phase === "saving")
       ask(turn, { do: "tell", clientTxId: write.clientTxId, news: { kind: "not-durable", failure } });

@@ -86,6 +86,7 @@ test("[D23] [D8] a damaged store is kept, the client says where and goes on in m
   writeFileSync(path(), Buffer.alloc(8_192));
   const second = open();
   await expect(second.models.slide.create({ title: "b" }).queued).rejects.toMatchObject({ code: "storage_failed" });
+  expect(second.status()).toMatchObject({ storage: "memory", storageTrouble: "damaged" });
   expect(second.status().reason).toMatch(/agent\.db\.damaged-/);
   await second.close();
   const third = open();

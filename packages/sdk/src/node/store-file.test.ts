@@ -184,7 +184,7 @@ test.each([
   } catch (error) {
     failure = error;
   }
-  expect(failure).toBeInstanceOf(StorageFailure);
+  expect(failure).toMatchObject({ name: "StorageFailure", code: "damaged" });
   const [kept = "", ...others] = readdirSync(folder);
   expect([kept, others]).toEqual([expect.stringMatching(/^agent\.db\.damaged-/), []]);
   expect(String(failure)).toContain(join(folder, kept));
@@ -198,7 +198,9 @@ test("[D24] a file that is removed or replaced under it is a failure, not a writ
   await storage.open("c");
   await storage.enqueue([write("a")]);
   renameSync(path(), `${path()}.elsewhere`);
-  await expect(storage.enqueue([write("b")])).rejects.toThrow(/removed or replaced.*in memory only/s);
+  const failure = await storage.enqueue([write("b")]).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ name: "StorageFailure", code: "lost" });
+  expect(String(failure)).toMatch(/removed or replaced.*in memory only/s);
   renameSync(`${path()}-wal`, `${path()}.elsewhere-wal`);
   writeFileSync(path(), "");
   writeFileSync(`${path()}-wal`, "another's");
@@ -215,7 +217,9 @@ test("[D24] a full disk is said in a sentence, and what was there stays", async 
   const { page_count: pages } = file.db.prepare("pragma page_count").get() as { page_count: number };
   file.db.exec(`pragma max_page_count = ${pages}`);
   const large = { ...write("b"), body: "x".repeat(100_000) };
-  await expect(storage.enqueue([large])).rejects.toThrow(/The disk is full.*agent\.db.*in memory only/s);
+  const failure = await storage.enqueue([large]).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ name: "StorageFailure", code: "quota" });
+  expect(String(failure)).toMatch(/The disk is full.*agent\.db.*in memory only/s);
   file.close();
   expect(await names()).toEqual(["a"]);
 });
@@ -224,7 +228,7 @@ test.skipIf(process.platform === "win32")("[D24] a file that may not be written 
   opened().close();
   chmodSync(path(), 0o400);
   const failure = asNobody(() => refusal());
-  expect(failure).toBeInstanceOf(StorageFailure);
+  expect(failure).toMatchObject({ name: "StorageFailure", code: "unavailable" });
   expect(String(failure)).toMatch(/agent\.db.*(read-only|cannot be|unable to open).*in memory only/s);
 });
 

@@ -1,8 +1,8 @@
 import { closeSync, mkdirSync, openSync, readSync, realpathSync, renameSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { StorageFailure } from "../engine/ports.ts";
+import type { StorageFailure } from "../engine/ports.ts";
 import { isSyncError } from "../errors.ts";
-import { fileFailure, isBusy, isDamage, sqliteCode } from "./file-failure.ts";
+import { fileFailure, isBusy, isDamage, messageOf, sqliteCode, storageFailure } from "./file-failure.ts";
 import { inTransaction, loadSqlite, type SqliteDatabase } from "./libsql.ts";
 import { storeRefusal, unusable } from "./store-refusal.ts";
 import { APPLICATION_ID, checkStore, TABLES } from "./store-tables.ts";
@@ -74,7 +74,7 @@ class OpenFile implements StoreFile {
 
   transaction<T>(durability: Durability, work: () => T): T {
     try {
-      if (!this.#isOpen) throw new StorageFailure(`The store ${this.path} is closed.`);
+      if (!this.#isOpen) throw storageFailure("lost", `The store ${this.path} is closed.`);
       if (this.#durability !== durability) {
         // With a write-ahead log "normal" waits for the disk only when the log is moved into the file.
         this.db.exec(`pragma synchronous = ${durability === "strict" ? "full" : "normal"}`);
@@ -102,10 +102,10 @@ class OpenFile implements StoreFile {
       return fileFailure(this.path, failure);
     }
     moveIfThere(`${this.path}-wal`, `${name}-wal`);
-    const said = error instanceof Error ? error.message : String(error);
-    return new StorageFailure(
-      `The store ${this.path} is damaged (${said}). It was kept as ${name}, with whatever had not been sent; the next start makes a new one. Writes are kept in memory only.`,
-      { cause: error },
+    return storageFailure(
+      "damaged",
+      `The store ${this.path} is damaged (${messageOf(error)}). It was kept as ${name}, with whatever had not been sent; the next start makes a new one.`,
+      error,
     );
   }
 
@@ -141,9 +141,7 @@ class OpenFile implements StoreFile {
     const now = this.#identities();
     if (this.#identity.every((id, at) => id === undefined || id === now[at])) return;
     this.#isLost = true;
-    throw new StorageFailure(
-      `The store ${this.path} was removed or replaced while it was in use. Writes are kept in memory only.`,
-    );
+    throw storageFailure("lost", `The store ${this.path} was removed or replaced while it was in use.`);
   }
 
   #identities(): readonly (string | undefined)[] {
