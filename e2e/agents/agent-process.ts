@@ -14,7 +14,8 @@ say({ is: "ready", pending: client.status().pending });
 if (shallFinish) {
   await client.drain({ timeoutMs: 20_000 });
   const { name, pending, conflicts, attention, reason } = client.status();
-  say({ is: "finished", name, pending, conflicts, attention, reason });
+  const rows = Object.fromEntries(client.models.slide.list().map(({ id, order }) => [id, order]));
+  say({ is: "finished", name, pending, conflicts, attention, reason, rows });
   await client.close();
 } else {
   for (let i = 0; ; i++) {

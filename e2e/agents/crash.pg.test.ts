@@ -81,7 +81,8 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
 
   gate.turn("up");
   const last = program.start({ ...orders, round: rounds, shallFinish: true });
-  expect(await last.heard("finished")).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  const finished = await last.heard("finished");
+  expect(finished).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
   await last.ended;
   expect(last.child.exitCode).toBe(0);
 
@@ -96,6 +97,8 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
     return entry?.id !== id || entry.data.order !== order;
   });
   expect(lost).toEqual([]);
+  // Its rows were mended from what each killed one had on disk, never read anew.
+  expect(finished).toMatchObject({ rows: Object.fromEntries(log.map(({ id, data }) => [id, data.order])) });
   for (const id of RECORDS) {
     const orderly = log.filter((entry) => entry.id === id).map(({ data }) => data.order);
     expect(orderly).toEqual([...orderly].sort((a, b) => a - b));
@@ -103,7 +106,7 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
   // That it was a test at all.
   expect(rounds).toBeGreaterThan(5);
   expect(resumed).toBeGreaterThan(1);
-  expect(queued.length).toBeGreaterThan(100);
+  expect(queued.length).toBeGreaterThan(2 * rounds);
   console.info(
     `${rounds} kills, ${resumed} starts with a queue, ${queued.length} writes on disk, ${log.length} in the log`,
   );

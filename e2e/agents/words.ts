@@ -31,4 +31,6 @@ export type Report =
       readonly conflicts: number;
       readonly attention: number;
       readonly reason: string | undefined;
+      /** What it shows in the end: order by id. */
+      readonly rows: Readonly<Record<string, unknown>>;
     };

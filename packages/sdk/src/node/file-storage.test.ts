@@ -37,6 +37,18 @@ test("[D20] [N8] what a client wrote without a server, the next one with its fil
   await second.close();
 });
 
+test("[D25] drain waits for what an earlier process left, also when it is asked before the file was read", async () => {
+  const first = open();
+  await first.models.slide.create({ title: "a" }).queued;
+  await first.close();
+  const second = open();
+  await expect(second.drain({ timeoutMs: 50 })).rejects.toMatchObject({
+    code: "timed_out",
+    message: "Up to 1 writes were still on their way after 50 ms. They stay queued.",
+  });
+  await second.close();
+});
+
 test("[D20] a client without the option keeps nothing", async () => {
   const { storage: _, ...memory } = { schema, url: "http://127.0.0.1:1", getToken: () => "token", storage: undefined };
   const client = createClient(memory);

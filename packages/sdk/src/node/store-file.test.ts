@@ -269,15 +269,22 @@ test("[D24] a path that cannot be a file is said in a sentence", () => {
   expect(() => openStoreFile(folder, "s")).toThrow(StorageFailure);
 });
 
-test("what a crash left of the last, unfinished transaction is not believed", async () => {
+test("[D20] wherever the log ends that a power cut left, what is there is what was written first, whole", async () => {
   const storage = storageInFile(opened());
   await storage.open("c");
-  await storage.enqueue([write("a")]);
-  await storage.enqueue([write("b")]);
+  const written = Array.from({ length: 12 }, (_, n) => `w${n}`);
+  for (let n = 0; n < written.length; n += 2) await storage.enqueue(written.slice(n, n + 2).map(write));
   const [file, log] = [readFileSync(path()), readFileSync(`${path()}-wal`)];
   await storage.close();
-  // The end of the write-ahead log did not reach the disk.
-  writeFileSync(path(), file);
-  writeFileSync(`${path()}-wal`, log.subarray(0, log.length - 100));
-  expect(await names()).toEqual(["a"]);
+  const found = new Set<number>();
+  for (let end = 0; end < log.length + 1_021; end += 1_021) {
+    writeFileSync(path(), file);
+    writeFileSync(`${path()}-wal`, log.subarray(0, end));
+    const there = await names();
+    for (const one of open.splice(0)) one.close();
+    expect(there).toEqual(written.slice(0, there.length));
+    expect(there.length % 2).toBe(0);
+    found.add(there.length);
+  }
+  expect([...found]).toEqual([0, 2, 4, 6, 8, 10, 12]);
 });
