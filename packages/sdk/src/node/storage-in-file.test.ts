@@ -21,7 +21,14 @@ afterEach(() => {
 /** One file at a time: what is opened is the file's, so several handles are several clients on one file. */
 async function handle(): Promise<Storage> {
   file ??= openStoreFile(join(folder, "agent.db"), "s");
-  return storageInFile(file);
+  const storage = storageInFile(file);
+  return {
+    ...storage,
+    destroy: async () => {
+      file = undefined;
+      await storage.destroy();
+    },
+  };
 }
 
 test.each(storageContract)("[D1] a file: $rule", async ({ check }) => {

@@ -8,6 +8,7 @@ import type { StoreFile } from "./store-file.ts";
 
 interface StoreRow {
   readonly client_id: string | null;
+  readonly owner: string | null;
   readonly generation: number;
   readonly log_id: string | null;
   readonly position: number | null;
@@ -72,7 +73,10 @@ export function storageInFile(file: StoreFile): Storage {
     return forget(settled);
   }
 
-  function keepPage({ logId, stamp, first, changes, cursor }: StoredPage): "kept" {
+  function keepPage({ logId, stamp, first, changes, cursor }: StoredPage): "kept" | "gap" {
+    const known = store();
+    const isSame = known.log_id === logId && known.stamp === stamp && known.position === null;
+    if (!first && !isSame) return "gap";
     if (first) sql.clear.run();
     change(changes);
     if (cursor === null) sql.log.run(logId, stamp);
@@ -95,7 +99,13 @@ export function storageInFile(file: StoreFile): Storage {
       reading(() => {
         const known = store();
         if (known.client_id === null) sql.name.run(freshClientId);
-        return { clientId: known.client_id ?? freshClientId, mutations: queue(), ...rows(known) };
+        const { client_id: clientId, owner } = known;
+        return {
+          clientId: clientId ?? freshClientId,
+          owner: owner ?? undefined,
+          mutations: queue(),
+          ...rows(known),
+        };
       }),
 
     enqueue: async (mutations) =>
@@ -127,7 +137,15 @@ export function storageInFile(file: StoreFile): Storage {
 
     readRows: async () => reading(() => rows(store()).rows),
 
+    own: async (participant) =>
+      file.transaction("relaxed", () => {
+        sql.own.run(participant);
+        return store().owner ?? participant;
+      }),
+
     close: async () => file.close(),
+
+    destroy: async () => file.destroy(),
   };
 }
 
@@ -143,6 +161,7 @@ function statements(file: StoreFile) {
     return {
       store: db.prepare("select * from store"),
       name: db.prepare<[string]>("update store set client_id = ?"),
+      own: db.prepare<[string]>("update store set owner = coalesce(owner, ?)"),
       lead: db.prepare("update store set generation = generation + 1"),
       log: db.prepare<[string, number]>("update store set log_id = ?, position = ?, stamp = null, cursor = null"),
       page: db.prepare<[string, number, string]>("update store set log_id = ?, position = null, stamp = ?, cursor = ?"),

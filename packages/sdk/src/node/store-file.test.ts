@@ -108,6 +108,15 @@ test("the file is for its user alone, and folders that are missing are made", ()
   expect(readdirSync(join(folder, "state", "of"))).toEqual(["agent.db"]);
 });
 
+test("a store that is destroyed leaves nothing on the disk, and its name is free", async () => {
+  const storage = storageInFile(opened());
+  await storage.open("c");
+  await storage.enqueue([write("a")]);
+  await storage.destroy();
+  expect(readdirSync(folder)).toEqual([]);
+  expect(await names()).toEqual([]);
+});
+
 test("[D22] a store of a newer version is refused, and stays as it is", async () => {
   const file = opened();
   await storageInFile(file).enqueue([write("a")]);

@@ -1,11 +1,11 @@
-import { closeSync, mkdirSync, openSync, readSync, realpathSync, renameSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { StorageFailure } from "../engine/ports.ts";
 import { isSyncError } from "../errors.ts";
 import { fileFailure, isBusy, isDamage, messageOf, sqliteCode, storageFailure } from "./file-failure.ts";
 import { inTransaction, loadSqlite, type SqliteDatabase } from "./libsql.ts";
 import { storeRefusal, unusable } from "./store-refusal.ts";
-import { APPLICATION_ID, checkStore, TABLES } from "./store-tables.ts";
+import { APPLICATION_ID, checkStore, EMPTY, TABLES } from "./store-tables.ts";
 
 /** How much of a transaction outlives the machine: "strict" is on the disk when it is over, "relaxed" soon after. */
 export type Durability = "strict" | "relaxed";
@@ -19,6 +19,8 @@ export interface StoreFile {
   /** For a file that cannot be believed: closes it and gives it another name. */
   setAside(error: unknown): StorageFailure;
   close(): void;
+  /** Closes it and takes everything off the disk. */
+  destroy(): void;
 }
 
 /**
@@ -119,6 +121,21 @@ class OpenFile implements StoreFile {
     this.#isOpen = false;
     if (!this.#isLost && this.#release()) this.db.close();
     else abandoned.push(this.db);
+  }
+
+  destroy(): void {
+    // Overwritten and not only removed: where an open file cannot be removed nothing is left in it either.
+    this.transaction("strict", () => this.db.exec(EMPTY));
+    try {
+      this.db.exec("pragma journal_mode = delete");
+      this.#hasLog = false;
+      // While the lock is still held: nobody can open what is about to go.
+      rmSync(this.path, { force: true });
+    } catch (error) {
+      throw fileFailure(this.path, error);
+    } finally {
+      this.close();
+    }
   }
 
   /** Closing alone keeps the lock until the last statement is collected, whenever that is. */

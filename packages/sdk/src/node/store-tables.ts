@@ -10,6 +10,7 @@ export const TABLES = `
     one integer primary key check (one = 1),
     name text not null,
     client_id text,
+    owner text,
     generation integer not null,
     log_id text,
     position integer,
@@ -29,6 +30,14 @@ export const TABLES = `
   ) strict, without rowid;
   pragma application_id = ${APPLICATION_ID};
   pragma user_version = ${VERSION};
+`;
+
+/** What was in them is overwritten. */
+export const EMPTY = `
+  pragma secure_delete = on;
+  delete from mutation;
+  delete from record;
+  delete from store;
 `;
 
 /** Whether the file is a new one. Throws when it is not ours, or not this store. */

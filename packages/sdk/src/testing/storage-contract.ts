@@ -102,6 +102,21 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
+    rule: "whose the store is is said once, and of a store that was destroyed nothing is left",
+    async check(open) {
+      const storage = await open();
+      same((await storage.open("c")).owner, undefined);
+      same([await storage.own("user:ann"), await storage.own("user:ben")], ["user:ann", "user:ann"]);
+      same((await (await open()).open("c")).owner, "user:ann");
+      await storage.enqueue([write("a")]);
+      const { generation } = await storage.lead();
+      await storage.keepPage(page(5, ["s1"]), generation);
+      await storage.destroy();
+      const { clientId, owner, rows, mutations } = await (await open()).open("other");
+      same({ clientId, owner, rows, mutations }, { clientId: "other", rows: { tables: {} }, mutations: [] });
+    },
+  },
+  {
     rule: "rows and their position are kept together, with what they settled",
     async check(open) {
       const storage = await open();
@@ -157,6 +172,23 @@ export const storageContract: readonly StorageCheck[] = [
       const { rows, partial } = await (await open()).open("c");
       same([rows.position, rows.tables.slide?.size, rows.tables.slide?.has("old")], [9, 4_500, false]);
       same(partial, undefined);
+    },
+  },
+  {
+    rule: "a page of another snapshot than the one that is kept is not kept",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const { generation } = await storage.lead();
+      const next = { ...page(9, ["s2"]), first: false };
+      same(await storage.keepPage(next, generation), "gap");
+      await storage.keepPage({ ...page(8, ["s1"]), cursor: "1" }, generation);
+      same(await storage.keepPage(next, generation), "gap");
+      same(await storage.keepPage({ ...next, stamp: 8, logId: "other" }, generation), "gap");
+      same(await storage.keepPage({ ...next, stamp: 8 }, generation), "kept");
+      same(await storage.keepPage({ ...next, stamp: 8 }, generation), "gap");
+      const { rows } = await (await open()).open("c");
+      same([rows.position, rows.tables.slide?.size], [8, 2]);
     },
   },
   {
