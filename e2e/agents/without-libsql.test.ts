@@ -43,7 +43,9 @@ const client = (more: string) => `
   await client.close();
 `;
 
-test("[D26] without libsql a store in a file says what to install, and nothing else needs it", async () => {
+test("[D26] without libsql a store in a file says what to install, and nothing else needs it", {
+  timeout: 30_000,
+}, async () => {
   expect(await run(client(`storage: fileStorage("./agent.db")`))).toMatch(/npm install libsql/);
   expect(readdirSync(folder)).toEqual(["agent.mjs"]);
   expect(await run(client(""))).toBe("made\n");

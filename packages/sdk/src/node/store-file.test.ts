@@ -85,7 +85,7 @@ test("[D21] a second client is refused at once, and nothing of the lock outlives
   const child = await holder();
   const begin = performance.now();
   const error = refusal();
-  expect(performance.now() - begin).toBeLessThan(500);
+  expect(performance.now() - begin).toBeLessThan(2_000);
   expect(isSyncError(error) && error.code).toBe("store_in_use");
   expect(String(error)).toContain(path());
   child.kill("SIGKILL");
@@ -278,7 +278,9 @@ test("[D24] a path that cannot be a file is said in a sentence", () => {
   expect(() => openStoreFile(folder, "s")).toThrow(StorageFailure);
 });
 
-test("[D20] wherever the log ends that a power cut left, what is there is what was written first, whole", async () => {
+test("[D20] wherever the log ends that a power cut left, what is there is what was written first, whole", {
+  timeout: 30_000,
+}, async () => {
   const storage = storageInFile(opened());
   await storage.open("c");
   const written = Array.from({ length: 12 }, (_, n) => `w${n}`);
