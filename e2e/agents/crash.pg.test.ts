@@ -66,13 +66,19 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
     // The first has to read the rows once; the later ones have them on disk, whatever the weather.
     gate.turn(rounds === 0 ? "up" : chance.pick(WEATHER));
     const agent = program.start({ ...orders, round: rounds, shallFinish: false });
-    const ready = await agent.heard("ready");
-    expect(ready, `round ${rounds} ended before it was ready`).toBeDefined();
-    if (ready?.is === "ready" && ready.pending > 0) resumed += 1;
-    const killAt = performance.now() + chance.below(150);
-    while (performance.now() < killAt) {
-      await sleep(Math.min(10 + chance.below(40), Math.max(0, killAt - performance.now())));
-      if (chance.percent(50)) gate.turn(chance.pick(WEATHER));
+    if (rounds > 0 && chance.percent(20)) {
+      // While it starts: the file is being opened, mended, or read.
+      await sleep(chance.below(200));
+    } else {
+      const ready = await agent.heard("ready");
+      expect(ready, `round ${rounds} ended before it was ready`).toBeDefined();
+      if (ready?.is === "ready" && ready.pending > 0) resumed += 1;
+      await agent.heard("queued");
+      const killAt = performance.now() + chance.below(150);
+      while (performance.now() < killAt) {
+        await sleep(Math.min(10 + chance.below(40), Math.max(0, killAt - performance.now())));
+        if (chance.percent(50)) gate.turn(chance.pick(WEATHER));
+      }
     }
     agent.child.kill("SIGKILL");
     await agent.ended;
@@ -106,7 +112,7 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
   // That it was a test at all.
   expect(rounds).toBeGreaterThan(5);
   expect(resumed).toBeGreaterThan(1);
-  expect(queued.length).toBeGreaterThan(2 * rounds);
+  expect(queued.length).toBeGreaterThan(rounds / 2);
   console.info(
     `${rounds} kills, ${resumed} starts with a queue, ${queued.length} writes on disk, ${log.length} in the log`,
   );
