@@ -11,7 +11,7 @@ import { exportPending, readExport } from "./api/pending-export.ts";
 import { sameFields } from "./api/same.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { waitingFor } from "./api/waiting.ts";
-import { type Desk, makeWrite } from "./api/write.ts";
+import { checkModel, type Desk, makeWrite } from "./api/write.ts";
 import type { Queue } from "./core/queue.ts";
 import { pendingOf, statusOf } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
@@ -49,6 +49,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       sendAtMost: limits.commitsPerBulk,
       sockets: settings.stream,
       upcasts: settings.upcast,
+      scope: settings.follow,
     }),
     clock,
     dice,
@@ -140,6 +141,10 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     ready: () => Promise.race([until(engine, hasRows), closed.promise]),
     drain: ({ timeoutMs } = {}) => Promise.race([drained(engine.store, clock, timeoutMs), closed.promise]),
+    follow: ({ models, groups }) => {
+      for (const model of models ?? []) checkModel(engine.store.getState().models, model);
+      engine.dispatch({ type: "followed", scope: { ...(models && { models }), ...(groups && { groups }) } });
+    },
     exportPending: () => exportPending(engine.store.getState(), clock.now()),
     importPending: async (exported) => {
       await Promise.race([until(engine, isRunning), closed.promise]);

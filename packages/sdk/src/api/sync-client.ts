@@ -39,6 +39,12 @@ export interface SyncClient<S extends ModelSchema> {
    * back. `discard`: everything is taken off this device, in all tabs, also what was never sent.
    */
   signOut(options: { pending: "keep" | "discard" }): Promise<void>;
+  /**
+   * Reads these records from now on, in all tabs: of these models, in one of these groups; `{}`: all that the token
+   * covers. Rows that are there are shown until the others have come; then those that are not wanted go, from the disk
+   * too. Writes are sent whatever is followed.
+   */
+  follow(scope: { models?: readonly ModelName<S>[]; groups?: readonly string[] }): void;
   /** All that waits, for a file or for another device. */
   exportPending(): PendingExport;
   /**

@@ -5,6 +5,7 @@ import { find, inOrder } from "./queue.ts";
 import { hearStretch, replaceRows } from "./reading.ts";
 import { offerAgain } from "./rebase.ts";
 import type { LogRow, Rows } from "./rows.ts";
+import { followed } from "./scope.ts";
 import { statusOf } from "./select.ts";
 import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
@@ -134,6 +135,7 @@ export function heardLine(turn: Turn, { line }: Of<"line">): void {
   const { rows, reading } = turn.state;
   if (!isFollower(turn.state)) return;
   set(turn, { tabs: { ...turn.state.tabs, line } });
+  followed(turn, line.scope);
   if (line.position === undefined) return;
   if (rows.logId !== line.logId || rows.position === undefined) return ask(turn, { do: "readRows" });
   if (line.position > rows.position)
@@ -177,9 +179,12 @@ export function tellLine(turn: Turn, before: ClientState): void {
 
 function lineOf(state: ClientState): LeaderLine {
   const { name, reason, retryAt } = statusOf(state);
-  const { logId, position } = state.rows;
+  const {
+    rows: { logId, position },
+    scope,
+  } = state;
   const told = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
-  return { name: told, reason, retryAt, logId, position };
+  return { name: told, reason, retryAt, logId, position, scope };
 }
 
 const post = (turn: Turn, message: TabMessage): void => ask(turn, { do: "post", message });

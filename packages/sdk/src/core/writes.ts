@@ -6,6 +6,7 @@ import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
 import { shapeOf } from "./schema-hash.ts";
+import { checkScope } from "./scope.ts";
 import type { ClientState, StorageTrouble } from "./state.ts";
 import { ask, drop, set, type Turn, touch } from "./turn.ts";
 import { adapted } from "./upcast.ts";
@@ -76,6 +77,7 @@ export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restor
       mutations.map((m) => adapted(m, turn.state)),
     ),
   });
+  checkScope(turn);
   touch(turn, "everything");
   set(turn, refreshed(turn.state, turn.state));
   take(turn, early);

@@ -2,6 +2,7 @@ import type { CompanyFrame } from "../core/company.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Mutation } from "../core/mutation.ts";
+import type { Scope } from "../core/rows.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
@@ -104,11 +105,11 @@ export function createPerformer(
     dispatch({ type: "answered", request, names, reply });
   }
 
-  async function readSnapshot(at: string | null): Promise<void> {
-    const read = await server.readSnapshot(at, requests.signal);
+  async function readSnapshot(at: string | null, scope: Scope): Promise<void> {
+    const read = await server.readSnapshot(at, requests.signal, scope);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
     const { logId, stamp, lines, cursor } = read;
-    dispatch({ type: "snapshotRead", logId, stamp, lines, cursor });
+    dispatch({ type: "snapshotRead", logId, stamp, lines, cursor, scope });
   }
 
   function keepPage(page: StoredPage, generation: number): void {
@@ -120,8 +121,8 @@ export function createPerformer(
     });
   }
 
-  async function readLog(after: number): Promise<void> {
-    const read = await server.readLog(after, requests.signal);
+  async function readLog(after: number, scope: Scope): Promise<void> {
+    const read = await server.readLog(after, requests.signal, scope);
     if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
     const { logId, stamp, from, to, entries } = read;
     dispatch({ type: "logRead", logId, stamp, from, to, entries });
@@ -129,7 +130,8 @@ export function createPerformer(
 
   async function hello(effect: Extract<Effect, { do: "sayHello" }>, clientId: string): Promise<void> {
     try {
-      stream.hello({ token: await token.current(), clientId, logId: effect.logId, since: effect.since });
+      const { logId, since, scope } = effect;
+      stream.hello({ token: await token.current(), clientId, logId, since, scope });
     } catch (error) {
       stream.close();
       dispatch({ type: "streamClosed", code: 4401, reason: reasonOf(error) });
@@ -174,11 +176,11 @@ export function createPerformer(
       case "send":
         return void send(effect);
       case "readSnapshot":
-        return void readSnapshot(effect.cursor);
+        return void readSnapshot(effect.cursor, effect.scope);
       case "keepPage":
         return keepPage(effect.page, effect.generation);
       case "readLog":
-        return void readLog(effect.after);
+        return void readLog(effect.after, effect.scope);
       case "openStream":
         return stream.open({
           opened: () => dispatch({ type: "streamOpened" }),

@@ -36,6 +36,8 @@ export async function restore(given: {
       else if (engine.store.getState().storageTrouble === undefined) engine.dispatch(message);
     },
   });
+  const { scope } = engine.store.getState();
+  if (scope.models || scope.groups) tabs.post({ type: "scope", scope });
   tabs.post({ type: "joined" });
   const { paused, storageTrouble } = engine.store.getState();
   if (!paused && storageTrouble === undefined) tabs.stand(true);

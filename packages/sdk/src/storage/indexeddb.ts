@@ -180,7 +180,7 @@ function keepRows(
     if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
     if (log.position < to) {
       await putRows(db, changes);
-      await db.meta.put({ key: "log", logId, position: to });
+      await db.meta.put({ ...log, position: to });
     }
     return forget(db, settled);
   });
@@ -188,7 +188,7 @@ function keepRows(
 
 function keepPage(
   db: Database,
-  { logId, stamp, first, changes, cursor }: StoredPage,
+  { logId, stamp, first, changes, scope, cursor }: StoredPage,
   generation: number,
 ): Promise<Fenced | "gap"> {
   return fenced(db, generation, async () => {
@@ -197,7 +197,8 @@ function keepPage(
     if (!first && !isSame) return "gap" as const;
     if (first) await db.rows.clear();
     await putRows(db, changes);
-    await db.meta.put({ key: "log", logId, ...(cursor === null ? { position: stamp } : { stamp, cursor }) });
+    const reached = cursor === null ? { position: stamp } : { stamp, cursor };
+    await db.meta.put({ key: "log", logId, ...reached, ...(scope && { scope }) });
     return "kept" as const;
   });
 }

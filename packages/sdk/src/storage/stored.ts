@@ -25,6 +25,7 @@ export interface StoredMeta {
   readonly position?: number;
   /** The snapshot that is being kept: its position, and where its next page begins. */
   readonly stamp?: number;
+  readonly scope?: string;
   readonly cursor?: string;
   /** How often the tab that sends has changed. */
   readonly generation?: number;
@@ -44,11 +45,11 @@ export const storedRow = (model: string, id: string, row: LogRow): StoredRow => 
 /** The rows, or the part of a snapshot that was kept of them. */
 export function fromStoredRows(
   stored: readonly StoredRow[],
-  { logId, position, stamp, cursor }: Partial<StoredMeta> = {},
+  { logId, position, stamp, scope, cursor }: Partial<StoredMeta> = {},
 ): { rows: Rows; partial?: PartialSnapshot } {
   if (logId === undefined || (position === undefined && !cursor)) return { rows: noRows };
   const changes = stored.map(({ model, id, ...value }): RowChange => ({ record: { model, id }, value }));
   const tables = changeTables({}, changes);
-  if (position !== undefined) return { rows: { tables, logId, position } };
-  return { rows: noRows, partial: { logId, stamp: stamp ?? 0, cursor: cursor ?? "", tables } };
+  if (position !== undefined) return { rows: { tables, logId, position, scope } };
+  return { rows: noRows, partial: { logId, stamp: stamp ?? 0, cursor: cursor ?? "", tables, scope } };
 }
