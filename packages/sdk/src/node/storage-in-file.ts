@@ -14,6 +14,7 @@ interface StoreRow {
   readonly position: number | null;
   readonly stamp: number | null;
   readonly cursor: string | null;
+  readonly scope: string | null;
 }
 
 /**
@@ -40,7 +41,7 @@ export function storageInFile(file: StoreFile): Storage {
     );
 
   /** The rows, or the part of a snapshot that was kept of them. */
-  function rows({ log_id, position, stamp, cursor }: StoreRow) {
+  function rows({ log_id, position, stamp, cursor, scope }: StoreRow) {
     const found = (sql.records.all() as [string, string, string][]).map(([model, id, text]) =>
       storedRow(model, id, JSON.parse(text) as LogRow),
     );
@@ -49,6 +50,7 @@ export function storageInFile(file: StoreFile): Storage {
       ...(position !== null && { position }),
       ...(stamp !== null && { stamp }),
       ...(cursor !== null && { cursor }),
+      ...(scope !== null && { scope }),
     });
   }
 
@@ -68,19 +70,19 @@ export function storageInFile(file: StoreFile): Storage {
     if (known !== logId || position === null || position < from) return "gap";
     if (position < to) {
       change(changes);
-      sql.log.run(logId, to);
+      sql.reached.run(to);
     }
     return forget(settled);
   }
 
-  function keepPage({ logId, stamp, first, changes, cursor }: StoredPage): "kept" | "gap" {
+  function keepPage({ logId, stamp, first, changes, scope, cursor }: StoredPage): "kept" | "gap" {
     const known = store();
     const isSame = known.log_id === logId && known.stamp === stamp && known.position === null;
     if (!first && !isSame) return "gap";
     if (first) sql.clear.run();
     change(changes);
-    if (cursor === null) sql.log.run(logId, stamp);
-    else sql.page.run(logId, stamp, cursor);
+    if (cursor === null) sql.snapshot.run(logId, stamp, null, null, scope ?? null);
+    else sql.snapshot.run(logId, null, stamp, cursor, scope ?? null);
     return "kept";
   }
 
@@ -163,8 +165,10 @@ function statements(file: StoreFile) {
       name: db.prepare<[string]>("update store set client_id = ?"),
       own: db.prepare<[string]>("update store set owner = coalesce(owner, ?)"),
       lead: db.prepare("update store set generation = generation + 1"),
-      log: db.prepare<[string, number]>("update store set log_id = ?, position = ?, stamp = null, cursor = null"),
-      page: db.prepare<[string, number, string]>("update store set log_id = ?, position = null, stamp = ?, cursor = ?"),
+      reached: db.prepare<[number]>("update store set position = ?"),
+      snapshot: db.prepare<[string, number | null, number | null, string | null, string | null]>(
+        "update store set log_id = ?, position = ?, stamp = ?, cursor = ?, scope = ?",
+      ),
       queue: db.prepare("select seq, stored from mutation order by seq").raw(),
       add: db.prepare<[number | null, string, string]>(
         "insert or replace into mutation (seq, name, stored) values (?, ?, ?)",

@@ -15,7 +15,8 @@ export const TABLES = `
     log_id text,
     position integer,
     stamp integer,
-    cursor text
+    cursor text,
+    scope text
   ) strict;
   create table mutation (
     seq integer primary key autoincrement,
