@@ -32,8 +32,7 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, timeoutMs?: 
     const late = () => {
       end();
       const left = (names ?? store.getState().queue.order).length - passed;
-      const sentence = `Up to ${left} writes were still on their way after ${timeoutMs} ms. They stay queued.`;
-      reject(localError("timed_out", sentence));
+      reject(localError("timed_out", `Up to ${left} writes were still on their way after ${timeoutMs} ms.`));
     };
     const off = store.subscribe(look);
     const calledOff = timeoutMs === undefined ? () => {} : clock.wait(timeoutMs, late);

@@ -20,8 +20,6 @@ export interface ListQuery {
   matches(row: Row): boolean;
   /** A total order: no two records are equal in it. */
   compare(a: JsonObject, b: JsonObject): number;
-  /** Whether a record comes after this one. */
-  after(record: JsonObject): (other: JsonObject) => boolean;
   sorted(records: readonly JsonObject[]): JsonObject[];
 }
 
@@ -35,14 +33,10 @@ export function listQuery(model: string, query: AnyQuery, schema: Model | undefi
   const inOrder = order === "desc" ? -1 : 1;
   return {
     table: tableOf(model),
-    limit: Math.max(0, limit || 0),
+    limit: Math.max(0, Math.trunc(limit) || 0),
     matches: ({ data, archivedAt }) =>
       (archived === "with" || (archivedAt === null) === (archived === "without")) && tests.every((test) => test(data)),
     compare: (a, b) => compareBy(keyOf(a[orderBy]), a, keyOf(b[orderBy]), b, inOrder),
-    after: (record) => {
-      const key = keyOf(record[orderBy]);
-      return (other) => compareBy(keyOf(other[orderBy]), other, key, record, inOrder) > 0;
-    },
     // What a record is compared by is found once for each: a date need not be read at every step of the sorting.
     sorted: (records) =>
       records
@@ -60,7 +54,7 @@ function compareBy(left: Comparable, a: JsonObject, right: Comparable, b: JsonOb
   return left < right ? -inOrder : inOrder;
 }
 
-const byId = (left: string, right: string) => (left === right ? 0 : left < right ? -1 : 1);
+const byId = (left: string, right: string) => Number(left > right) - Number(left < right);
 
 type Comparable = string | number | undefined;
 
@@ -81,36 +75,33 @@ function instantOf(text: string): number | undefined {
   return Number.isNaN(instant) ? undefined : instant;
 }
 
-const RANGES = ["in", "gt", "gte", "lt", "lte"] as const;
+/** Whether a value lies within a range's bound. */
+const RANGES: Readonly<Record<string, (own: string | number, bound: string | number) => boolean>> = {
+  gt: (own, bound) => own > bound,
+  gte: (own, bound) => own >= bound,
+  lt: (own, bound) => own < bound,
+  lte: (own, bound) => own <= bound,
+};
 
 /** A value to be equal to, or an object of ranges. Read once, asked of every row. */
 function testOf(wanted: unknown, isDatetime: boolean): (value: Json) => boolean {
   if (!isRanges(wanted)) return (value) => jsonEqual(value, wanted as Json);
-  const tests = Object.entries(wanted)
-    .filter(([, bound]) => bound !== undefined)
-    .map(([range, bound]) => rangeTest(range, bound, comparableOf(isDatetime)));
+  const comparable = comparableOf(isDatetime);
+  const tests = Object.entries(wanted).map(([range, bound]) => {
+    const isWithin = RANGES[range];
+    if (bound === undefined) return () => true;
+    if (!isWithin) return (value: Json) => (bound as readonly Json[]).some((one) => jsonEqual(one, value));
+    const limit = comparable(bound);
+    return (value: Json) => {
+      const own = comparable(value);
+      return own !== undefined && limit !== undefined && typeof own === typeof limit && isWithin(own, limit);
+    };
+  });
   return (value) => tests.every((test) => test(value));
 }
 
-function rangeTest(range: string, bound: unknown, comparable: (value: unknown) => Comparable) {
-  if (range === "in") return (value: Json) => (bound as readonly Json[]).some((one) => jsonEqual(one, value));
-  const limit = comparable(bound);
-  if (limit === undefined) return () => false;
-  const isWithin = withinOf(range, limit);
-  return (value: Json) => {
-    const own = comparable(value);
-    return own !== undefined && typeof own === typeof limit && isWithin(own);
-  };
-}
-
-function withinOf(range: string, limit: string | number): (own: string | number) => boolean {
-  if (range === "gt") return (own) => own > limit;
-  if (range === "gte") return (own) => own >= limit;
-  return range === "lt" ? (own) => own < limit : (own) => own <= limit;
-}
-
-function isRanges(wanted: unknown): wanted is Readonly<Partial<Record<(typeof RANGES)[number], unknown>>> {
+function isRanges(wanted: unknown): wanted is object {
   if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) return false;
   const keys = Object.keys(wanted);
-  return keys.length > 0 && keys.every((key) => RANGES.some((range) => range === key));
+  return keys.length > 0 && keys.every((key) => key === "in" || Object.hasOwn(RANGES, key));
 }

@@ -18,7 +18,7 @@ export class Lists {
   /** Called once after every step. */
   note({ touched }: ClientState): void {
     if (touched === "everything") {
-      for (const list of this.#lists.values()) list.noteAll();
+      for (const list of this.#lists.values()) list.note();
       return;
     }
     for (const key of touched) {

@@ -83,7 +83,7 @@ const aQuery: fc.Arbitrary<AnyQuery> = fc.record(
     where: fc.constantFrom({}, { status: "open" }, { order: { gte: 2 } }, { due: { lt: "2030-01-01T11:30:00Z" } }),
     orderBy: fc.constantFrom("id", "order", "due", "title", "status"),
     order: fc.constantFrom("asc" as const, "desc" as const),
-    limit: fc.constantFrom(0, 1, 2, 5, 10),
+    limit: fc.constantFrom(0, 1, 2, 2.5, 5, 10, Number.POSITIVE_INFINITY),
     archived: fc.constantFrom("without" as const, "only" as const, "with" as const),
   },
   { requiredKeys: [] },
@@ -101,11 +101,11 @@ test("[R6] a list that is mended says what filtering and sorting all rows says, 
         { maxLength: 25 },
       ),
       (query, size, steps) => {
-        const list = new LiveList(listQuery("slide", query, model), size);
+        const list = new LiveList(listQuery("slide", query, model), size.spare, size.many);
         let state = empty;
         for (const { changes, anew } of steps) {
           state = changed(state, changes);
-          if (anew) list.noteAll();
+          if (anew) list.note();
           else for (const { id } of changes) list.note(id);
           const before = list.read(state);
           expect(before).toEqual(naive(state, query));
@@ -124,7 +124,7 @@ const slide = (n: number, order: number): Change => ({
 });
 
 test("[R5] a change behind what is shown, or to another record's place, leaves the same array", () => {
-  const list = new LiveList(listQuery("slide", { orderBy: "order", limit: 3 }, model), { spare: 2 });
+  const list = new LiveList(listQuery("slide", { orderBy: "order", limit: 3 }, model), 2);
   let state = changed(
     empty,
     Array.from({ length: 10 }, (_, n) => slide(n, n)),
@@ -135,7 +135,7 @@ test("[R5] a change behind what is shown, or to another record's place, leaves t
     list.note(change.id);
     expect(list.read(state)).toBe(shown);
   }
-  list.noteAll();
+  list.note();
   expect(list.read(state)).toBe(shown);
 });
 
@@ -143,7 +143,7 @@ test("[R14] a change costs what it touches: rows are gone through once, and agai
   timeout: 60_000,
 }, () => {
   const rows = 5_000;
-  const list = new LiveList(listQuery("slide", { orderBy: "order", limit: 10 }, model), { spare: 100 });
+  const list = new LiveList(listQuery("slide", { orderBy: "order", limit: 10 }, model), 100);
   let state = changed(
     empty,
     Array.from({ length: rows }, (_, n) => slide(n, n)),

@@ -1,6 +1,5 @@
 import { shownRow } from "../core/overlay.ts";
 import type { ClientState } from "../core/state.ts";
-import type { Row } from "../protocol/apply.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ListQuery } from "./list-query.ts";
 
@@ -30,35 +29,29 @@ export class LiveList {
   /** Nothing that matches lies behind. */
   #isWhole = true;
   #shown: readonly JsonObject[] = [];
-  /** Records whose view may have changed since they were looked at. */
-  #stale: Set<string> | "all" = "all";
+  /** Records whose view may have changed since they were looked at. Undefined: all. */
+  #stale: Set<string> | undefined;
 
-  constructor(query: ListQuery, { spare = SPARE, many = MANY } = {}) {
+  constructor(query: ListQuery, spare = SPARE, many = MANY) {
     this.query = query;
     this.#capacity = query.limit + Math.max(1, spare);
     this.#many = many;
   }
 
-  note(id: string): void {
-    if (this.#stale === "all") return;
-    this.#stale.add(id);
+  /** This record changed; without an id: any may have. */
+  note(id?: string): void {
+    if (id !== undefined) this.#stale?.add(id);
     // A list that nobody reads any more must not gather what changed for ever; nor is mending cheaper then.
-    if (this.#stale.size > this.#kept.length + SPARE) this.noteAll();
-  }
-
-  noteAll(): void {
-    this.#stale = "all";
+    if (id === undefined || (this.#stale?.size ?? 0) > this.#kept.length + SPARE) this.#stale = undefined;
   }
 
   /** The same array as long as nothing in it changes. */
   read(state: StateOfRows): readonly JsonObject[] {
     const stale = this.#stale;
-    if (stale === "all") this.#fill(state);
-    else if (stale.size === 0 || !this.#mend(stale, state)) {
-      stale.clear();
-      return this.#shown;
-    }
+    if (stale?.size === 0) return this.#shown;
     this.#stale = new Set();
+    if (stale && !this.#mend(stale, state)) return this.#shown;
+    if (!stale) this.#fill(state);
     const shown = this.#kept.slice(0, this.query.limit);
     if (shown.length !== this.#shown.length || shown.some((data, i) => data !== this.#shown[i])) this.#shown = shown;
     return this.#shown;
@@ -68,15 +61,13 @@ export class LiveList {
   #fill(state: StateOfRows): void {
     const { sorted } = this.query;
     let found: JsonObject[] = [];
-    let isBehind = (_: JsonObject) => false;
     this.#isWhole = true;
     for (const data of matching(this.query, state)) {
-      if (isBehind(data)) continue;
-      found.push(data);
       // Sorted now and then, so that few have to be held: the last of the best is what the others have to beat.
+      if (this.#isBehind(data, found[this.#capacity - 1])) continue;
+      found.push(data);
       if (found.length < 2 * this.#capacity) continue;
       found = sorted(found).slice(0, this.#capacity);
-      isBehind = this.#behind(found);
       this.#isWhole = false;
     }
     this.#kept = sorted(found);
@@ -88,13 +79,13 @@ export class LiveList {
   /** Moves the touched records only. False: nothing that is kept has changed. */
   #mend(stale: ReadonlySet<string>, state: StateOfRows): boolean {
     const { table, matches } = this.query;
-    const isBehind = this.#isWhole ? () => false : this.#behind(this.#kept);
+    const last = this.#kept.at(-1);
     const moves: Move[] = [];
     for (const id of stale) {
       const row = shownRow(state, { model: table, id });
       const before = this.#byId.get(id);
       const matched = row && matches(row) ? row.data : undefined;
-      const now = matched && isBehind(matched) ? undefined : matched;
+      const now = matched && this.#isBehind(matched, last) ? undefined : matched;
       if (before === now) continue;
       moves.push({ before, now });
       if (now) this.#byId.set(id, now);
@@ -131,9 +122,8 @@ export class LiveList {
   }
 
   /** Without a last one there is no room at all: everything lies behind. */
-  #behind(kept: readonly JsonObject[]): (data: JsonObject) => boolean {
-    const last = kept.at(-1);
-    return last ? this.query.after(last) : () => true;
+  #isBehind(data: JsonObject, last: JsonObject | undefined): boolean {
+    return !this.#isWhole && (!last || this.query.compare(data, last) > 0);
   }
 
   #trim(): void {
@@ -166,7 +156,5 @@ interface Move {
 function* matching({ table, matches }: ListQuery, { rows, overlay }: StateOfRows): Generator<JsonObject> {
   const over = overlay[table];
   for (const [id, row] of rows.tables[table]?.entries() ?? []) if (!over?.has(id) && matches(row)) yield row.data;
-  for (const row of over?.values() ?? []) if (isThere(row) && matches(row)) yield row.data;
+  for (const row of over?.values() ?? []) if (row && matches(row)) yield row.data;
 }
-
-const isThere = (row: Row | null): row is Row => row !== null;

@@ -44,7 +44,7 @@ test("[D25] drain waits for what an earlier process left, also when it is asked 
   const second = open();
   await expect(second.drain({ timeoutMs: 50 })).rejects.toMatchObject({
     code: "timed_out",
-    message: "Up to 1 writes were still on their way after 50 ms. They stay queued.",
+    message: "Up to 1 writes were still on their way after 50 ms.",
   });
   await second.close();
 });
