@@ -40,6 +40,12 @@ function changed(state: State, changes: readonly Change[]): State {
   };
 }
 
+const slide = (n: number, order: number): Change => ({
+  id: `s${n}`,
+  where: "log",
+  row: { archivedAt: null, data: { id: `s${n}`, order } },
+});
+
 /** What the list has to say, found the long way. */
 function naive(state: State, query: AnyQuery): JsonObject[] {
   const all = new Map<string, Row>();
@@ -78,6 +84,11 @@ const aChange = fc
     row: fc.oneof({ weight: 4, arbitrary: aRow }, { weight: 1, arbitrary: fc.constantFrom(null, undefined) }),
   })
   .map(({ id, where, row }): Change => ({ id, where, row: row ? { ...row, data: { id, ...row.data } } : row }));
+/** Few leave most as it was, so that what went wrong earlier comes to light; many change nearly everything. */
+const someChanges = fc.oneof(
+  { weight: 3, arbitrary: fc.array(aChange, { minLength: 1, maxLength: 3 }) },
+  { weight: 1, arbitrary: fc.array(aChange, { maxLength: 90 }) },
+);
 const aQuery: fc.Arbitrary<AnyQuery> = fc.record(
   {
     where: fc.constantFrom({}, { status: "open" }, { order: { gte: 2 } }, { due: { lt: "2030-01-01T11:30:00Z" } }),
@@ -96,10 +107,9 @@ test("[R6] a list that is mended says what filtering and sorting all rows says, 
     fc.property(
       aQuery,
       fc.record({ spare: fc.nat(4), many: fc.constantFrom(0, 3, 1_000) }),
-      fc.array(
-        fc.record({ changes: fc.array(aChange, { maxLength: 90 }), anew: fc.constantFrom(false, false, false, true) }),
-        { maxLength: 25 },
-      ),
+      fc.array(fc.record({ changes: someChanges, anew: fc.constantFrom(false, false, false, true) }), {
+        maxLength: 25,
+      }),
       (query, size, steps) => {
         const list = new LiveList(listQuery("slide", query, model), size.spare, size.many);
         let state = empty;
@@ -117,10 +127,32 @@ test("[R6] a list that is mended says what filtering and sorting all rows says, 
   );
 });
 
-const slide = (n: number, order: number): Change => ({
-  id: `s${n}`,
-  where: "log",
-  row: { archivedAt: null, data: { id: `s${n}`, order } },
+test("[R6] emptied from the top, or filled from there, a list shows at each step what is first by then", () => {
+  const orders = fc.uniqueArray(fc.nat(999), { minLength: 5, maxLength: 40 });
+  fc.assert(
+    fc.property(orders, fc.integer({ min: 1, max: 4 }), fc.nat(3), fc.boolean(), (given, limit, spare, isFilled) => {
+      const query = { orderBy: "order", limit };
+      const list = new LiveList(listQuery("slide", query, model), spare);
+      let state = changed(
+        empty,
+        given.map((order, n) => slide(n, order)),
+      );
+      const step = (change: Change) => {
+        state = changed(state, [change]);
+        list.note(change.id);
+        expect(list.read(state)).toEqual(naive(state, query));
+      };
+      expect(list.read(state)).toEqual(naive(state, query));
+      if (isFilled) for (let n = 100; n < 110; n++) step(slide(n, -n));
+      for (let first = list.read(state)[0]; first; first = list.read(state)[0]) {
+        // One that was pushed out is changed, too: it has to stay out.
+        const last = naive(state, { orderBy: "order" }).at(-1);
+        if (last) step(slide(Number(String(last.id).slice(1)), Number(last.order) + 1));
+        step({ id: String(first.id), where: "log", row: undefined });
+      }
+    }),
+    { numRuns: 100 },
+  );
 });
 
 test("[R5] a change behind what is shown, or to another record's place, leaves the same array", () => {
