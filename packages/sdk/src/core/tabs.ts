@@ -11,7 +11,6 @@ import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
 import { changeTables, lookUp } from "./tables.ts";
 import { ask, keep, set, type Turn } from "./turn.ts";
-import { adapted } from "./upcast.ts";
 import { arrived } from "./writes.ts";
 
 /*
@@ -55,12 +54,10 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
     tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, left: [] },
   });
   const left = new Set(tabs.left);
-  const { queue: before, schemaHash: now } = turn.state;
-  // What another tab has put there under one's eyes is as that tab means it; what was found is as old as it may be.
-  const found = mutations
-    .filter((m) => !left.has(m.clientTxId))
-    .map((m) => ((find(before, m.clientTxId)?.schema ?? now) === now ? adapted(m, turn.state) : m));
-  arrived(turn, found);
+  arrived(
+    turn,
+    mutations.filter((m) => !left.has(m.clientTxId)),
+  );
   // What was heard until now is on disk, or was kept there by nobody.
   const { queue, rows } = turn.state;
   const settled = placesOf(mutations.filter((m) => left.has(m.clientTxId)));

@@ -2,10 +2,13 @@ import type { CompanyFrame } from "../core/company.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Mutation } from "../core/mutation.ts";
+import { find } from "../core/queue.ts";
 import type { Scope } from "../core/rows.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
+import { adapted } from "../core/upcast.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
+import type { Engine } from "./engine.ts";
 import type { Fenced, Server, Storage, StoredPage, Stream, Tabs, TokenSource } from "./ports.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import type { Waiters } from "./waiters.ts";
@@ -31,7 +34,7 @@ export interface Performer {
 /** Does what the core asks, and tells it what came of that. */
 export function createPerformer(
   world: World,
-  dispatch: (happening: Happening) => void,
+  dispatch: Engine["dispatch"],
   currentState: () => ClientState,
 ): Performer {
   const { storage, server, stream, tabs, token, waiters } = world;
@@ -96,6 +99,17 @@ export function createPerformer(
       (granted) => dispatch({ type: "persistence", granted }),
       () => {},
     );
+  }
+
+  async function takeLead(): Promise<void> {
+    const { generation, mutations } = await storage.lead();
+    dispatch((state) => {
+      // What another tab has put there under one's eyes is as that tab means it; what was found is as old as it may be.
+      const isFound = (m: Mutation) =>
+        (find(state.queue, m.clientTxId)?.schema ?? state.schemaHash) === state.schemaHash;
+      const found = mutations.map((m) => (isFound(m) ? adapted(m, state) : m));
+      return { type: "tookLead", generation, mutations: found };
+    });
   }
 
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
@@ -164,7 +178,7 @@ export function createPerformer(
       case "keepSnapshot":
         return rows.keepAll(effect.settled, effect.generation);
       case "takeLead":
-        return toDisk(async () => dispatch({ type: "tookLead", ...(await storage.lead()) }));
+        return toDisk(takeLead);
       case "stand":
         return tabs.stand(effect.wanted);
       case "readRows":
