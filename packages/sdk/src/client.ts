@@ -7,7 +7,6 @@ import { drained } from "./api/drain.ts";
 import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
 import { arrived } from "./api/on-the-way.ts";
-import { exportPending, readExport } from "./api/pending-export.ts";
 import { sameFields } from "./api/same.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { waitingFor } from "./api/waiting.ts";
@@ -145,8 +144,12 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       for (const model of models ?? []) checkModel(engine.store.getState().models, model);
       engine.dispatch({ type: "followed", scope: { ...(models && { models }), ...(groups && { groups }) } });
     },
-    exportPending: () => exportPending(engine.store.getState(), clock.now()),
+    exportPending: async () => {
+      const { exportPending } = await Promise.race([part.there, closed.promise]);
+      return exportPending(engine.store.getState(), clock.now());
+    },
     importPending: async (exported) => {
+      const { readExport } = await Promise.race([part.there, closed.promise]);
       await Promise.race([until(engine, isRunning), closed.promise]);
       const mutations = readExport(engine.store.getState(), exported);
       engine.dispatch({ type: "imported", mutations });

@@ -46,7 +46,7 @@ export interface SyncClient<S extends ModelSchema> {
    */
   follow(scope: { models?: readonly ModelName<S>[]; groups?: readonly string[] }): void;
   /** All that waits, for a file or for another device. */
-  exportPending(): PendingExport;
+  exportPending(): Promise<PendingExport>;
   /**
    * Takes in what `exportPending` gave, and tells how many writes were new here. They keep their names, so that none
    * is done twice; they are sent as whoever this client is. Rejects with `invalid_export`.
