@@ -11,6 +11,7 @@ import type { Report } from "./words.ts";
 
 const SEED = Number(process.env.AGENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const ROUNDS_MS = 8_000;
+const LEAST_ROUNDS = 8;
 const WEATHER: readonly Weather[] = ["up", "up", "slow", "deaf", "down"];
 const RECORDS = ["r0", "r1", "r2", "r3", "r4"];
 
@@ -62,7 +63,7 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
 
   const end = performance.now() + ROUNDS_MS;
   let rounds = 0;
-  for (; performance.now() < end; rounds++) {
+  for (; rounds < LEAST_ROUNDS || performance.now() < end; rounds++) {
     // The first has to read the rows once; the later ones have them on disk, whatever the weather.
     gate.turn(rounds === 0 ? "up" : chance.pick(WEATHER));
     const agent = program.start({ ...orders, round: rounds, shallFinish: false });
@@ -110,7 +111,6 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
     expect(orderly).toEqual([...orderly].sort((a, b) => a - b));
   }
   // That it was a test at all.
-  expect(rounds).toBeGreaterThan(5);
   expect(resumed).toBeGreaterThan(1);
   expect(queued.length).toBeGreaterThan(rounds / 2);
   console.info(

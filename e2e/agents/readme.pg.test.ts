@@ -50,16 +50,16 @@ const titles = async () => {
 };
 
 test("[D25] the agent of the README ends when it is told to, and the next one sends what it had left", {
-  timeout: 30_000,
+  timeout: 60_000,
 }, async () => {
   expect(text).toContain("SIGTERM");
   const first = start();
   first.child.stdin.write("one\ntwo\n");
-  await expect.poll(first.said, { timeout: 10_000 }).toContain("kept two");
-  await expect.poll(titles, { timeout: 10_000 }).toEqual(["one", "two"]);
+  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept two");
+  await expect.poll(titles, { timeout: 20_000 }).toEqual(["one", "two"]);
   gate.turn("down");
   first.child.stdin.write("three\n");
-  await expect.poll(first.said, { timeout: 10_000 }).toContain("kept three");
+  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept three");
   first.child.kill("SIGTERM");
   expect(await first.ended).toBe(0);
   // Of the first two it may not have heard yet that they are in the log.
@@ -74,10 +74,10 @@ test("[D25] the agent of the README ends when it is told to, and the next one se
   expect(await titles()).toEqual(["one", "two", "three", "four"]);
 });
 
-test("[D21] a second one beside it says at once what is in use", { timeout: 20_000 }, async () => {
+test("[D21] a second one beside it says at once what is in use", { timeout: 60_000 }, async () => {
   const first = start();
   first.child.stdin.write("five\n");
-  await expect.poll(first.said, { timeout: 10_000 }).toContain("kept five");
+  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept five");
   const second = start();
   expect(await second.ended).toBe(1);
   expect(second.said()).toMatch(/agent\.db is in use/);
