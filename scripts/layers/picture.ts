@@ -37,6 +37,11 @@ export const picture: Layer[] = [
     imports: [`${sdk}/engine/ports.ts`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
   })),
   {
+    // Storage of processes: an edge that knows Node
+    files: `${sdk}/node/`,
+    imports: [`${sdk}/storage/`, `${sdk}/engine/ports.ts`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
+  },
+  {
     files: `${sdk}/api/`,
     imports: [`${sdk}/engine/`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`, `${sdk}/options.ts`],
   },

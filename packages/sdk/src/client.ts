@@ -7,11 +7,10 @@ import { drained } from "./api/drain.ts";
 import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
 import { arrived } from "./api/on-the-way.ts";
-import { exportPending, readExport } from "./api/pending-export.ts";
 import { sameFields } from "./api/same.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { waitingFor } from "./api/waiting.ts";
-import { type Desk, makeWrite } from "./api/write.ts";
+import { checkModel, type Desk, makeWrite } from "./api/write.ts";
 import type { Queue } from "./core/queue.ts";
 import { pendingOf, statusOf } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
@@ -49,6 +48,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       sendAtMost: limits.commitsPerBulk,
       sockets: settings.stream,
       upcasts: settings.upcast,
+      scope: settings.follow,
     }),
     clock,
     dice,
@@ -140,8 +140,16 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     ready: () => Promise.race([until(engine, hasRows), closed.promise]),
     drain: ({ timeoutMs } = {}) => Promise.race([drained(engine.store, clock, timeoutMs), closed.promise]),
-    exportPending: () => exportPending(engine.store.getState(), clock.now()),
+    follow: ({ models, groups }) => {
+      for (const model of models ?? []) checkModel(engine.store.getState().models, model);
+      engine.dispatch({ type: "followed", scope: { ...(models && { models }), ...(groups && { groups }) } });
+    },
+    exportPending: async () => {
+      const { exportPending } = await Promise.race([part.there, closed.promise]);
+      return exportPending(engine.store.getState(), clock.now());
+    },
     importPending: async (exported) => {
+      const { readExport } = await Promise.race([part.there, closed.promise]);
       await Promise.race([until(engine, isRunning), closed.promise]);
       const mutations = readExport(engine.store.getState(), exported);
       engine.dispatch({ type: "imported", mutations });

@@ -22,6 +22,7 @@ export type {
 export type { LeaseRef, Write, WriteOptions } from "./api/write-api.ts";
 export type { LossReason } from "./core/failure.ts";
 export type { OldOperation, Upcast } from "./core/old-operation.ts";
+export type { Scope } from "./core/rows.ts";
 export { schemaHash } from "./core/schema-hash.ts";
 export type { LostStore, StorageTrouble } from "./core/state.ts";
 export { isSyncError, SyncError } from "./errors.ts";

@@ -3,7 +3,9 @@ import type { SyncClient } from "./api/sync-client.ts";
 import { noSignals } from "./browser/signals.ts";
 import { alone } from "./browser/tabs.ts";
 import { systemClock, systemDice } from "./engine/system.ts";
-import type { ClientOptions } from "./options.ts";
+import type { FileStorage } from "./node/file-storage.ts";
+import { openedNow } from "./node/opened-now.ts";
+import { type ClientOptions, checkOptions } from "./options.ts";
 import { createClientOn } from "./platform.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import { memoryStorage } from "./storage/memory.ts";
@@ -26,9 +28,11 @@ export type {
 export type { LeaseRef, Write, WriteOptions } from "./api/write-api.ts";
 export type { LossReason } from "./core/failure.ts";
 export type { OldOperation, Upcast } from "./core/old-operation.ts";
+export type { Scope } from "./core/rows.ts";
 export { schemaHash } from "./core/schema-hash.ts";
 export type { LostStore, StorageTrouble } from "./core/state.ts";
 export { isSyncError, SyncError } from "./errors.ts";
+export { type FileStorage, fileStorage } from "./node/file-storage.ts";
 export type { ClientOptions } from "./options.ts";
 export type { Claim } from "./protocol/claim.ts";
 export type { CommitReceipt } from "./protocol/commit.ts";
@@ -39,17 +43,29 @@ export type { Action } from "./protocol/operation.ts";
 export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./protocol/row-types.ts";
 export type { OnStale } from "./protocol/stale.ts";
 
-/** The same client for agents and scripts: its queue lives as long as the process. Call `drain` before you exit. */
-export function createClient<const S extends ModelSchema>(options: ClientOptions<S>): SyncClient<S> {
-  return createClientOn(
+export interface NodeClientOptions<S extends ModelSchema> extends ClientOptions<S> {
+  /**
+   * Where queue and rows are kept: `fileStorage("./agent.db")`. Without it they live as long as the process, and
+   * `drain` has to be called before it exits.
+   */
+  readonly storage?: FileStorage;
+}
+
+/** The same client for agents and scripts. What cannot be its store is refused here and now, with a `SyncError`. */
+export function createClient<const S extends ModelSchema>(options: NodeClientOptions<S>): SyncClient<S> {
+  const { storage: file, ...rest } = options;
+  const { store } = checkOptions(rest);
+  const opened = file && openedNow(() => file.open(store));
+  const client = createClientOn(
     {
       clock: systemClock,
       dice: systemDice,
-      storage: async () => memoryStorage(),
+      storage: async () => (opened ? opened.storage() : memoryStorage()),
       tabs: alone,
       signals: noSignals,
       WebSocket,
     },
-    options,
+    rest,
   );
+  return opened ? { ...client, close: () => client.close().finally(opened.close) } : client;
 }

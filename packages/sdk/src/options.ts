@@ -1,4 +1,5 @@
 import type { Upcast } from "./core/old-operation.ts";
+import type { Scope } from "./core/rows.ts";
 import { localError } from "./errors.ts";
 import { limits } from "./protocol/limits.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
@@ -34,6 +35,8 @@ export interface ClientOptions<S extends ModelSchema> {
    * of the others' claims and presence nothing is heard.
    */
   readonly stream?: boolean;
+  /** Which records are read, of the models of the schema; default: all that the token covers. See `follow`. */
+  readonly follow?: Scope;
   /**
    * For writes that an older version of the app has queued: by the hash of its schema (`schemaHash`), what one of its
    * operations means in this one. Writes that use nothing that has changed need none; others without one need attention.
@@ -41,8 +44,10 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly upcast?: Readonly<Record<string, Upcast>>;
 }
 
-export interface Settings<S extends ModelSchema> extends Required<Omit<ClientOptions<S>, "clientId" | "user">> {
+export interface Settings<S extends ModelSchema>
+  extends Required<Omit<ClientOptions<S>, "clientId" | "user" | "follow">> {
   readonly clientId: string | undefined;
+  readonly follow: Scope | undefined;
 }
 
 const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
@@ -60,6 +65,7 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
     requestTimeoutMs = 30_000,
     stream = true,
     upcast = {},
+    follow,
   } = options;
   const refuse = (sentence: string) => {
     throw localError("invalid_options", sentence);
@@ -74,7 +80,7 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
   if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs has to be a number of milliseconds above 0.");
   if (user !== undefined && (typeof user !== "string" || user === "")) refuse("user has to be a name, not empty.");
   store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
-  return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream, upcast };
+  return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream, upcast, follow };
 }
 
 function isHttpUrl(url: unknown): url is string {

@@ -23,10 +23,11 @@ export function partLater(load: () => Promise<() => Part>, engine: Engine, clock
     arrive = resolve;
   });
 
+  /** The attempt that is under way, or the last one. */
+  let attempted = Promise.resolve();
   function attempt(): void {
-    load().then(
+    attempted = load().then(
       (open) => {
-        if (isClosed) return;
         part = open();
         arrive(part);
       },
@@ -44,6 +45,8 @@ export function partLater(load: () => Promise<() => Part>, engine: Engine, clock
     async close(farewell, why) {
       isClosed = true;
       calledOff();
+      // One that is about to come is still opened: what the app has written goes to the disk.
+      await attempted;
       await part?.close(farewell, why);
     },
   };

@@ -1,3 +1,4 @@
+import { exportPending, readExport } from "./api/pending-export.ts";
 import type { CompanyFrame } from "./core/company.ts";
 import { planFor } from "./core/decide.ts";
 import type { Effect } from "./core/effects.ts";
@@ -53,6 +54,8 @@ export interface Part {
   readonly server: Server;
   readonly stream: Stream;
   readonly planFor: typeof planFor;
+  readonly exportPending: typeof exportPending;
+  readonly readExport: typeof readExport;
   /** The client is about to be closed. The other tabs are told when their store goes, before one of them leads. */
   leave(why: Leaving): void;
   /** Resolves when what was written is on disk, or nothing is left there, and nothing is open any more. */
@@ -85,6 +88,8 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
     server,
     stream,
     planFor,
+    exportPending,
+    readExport,
     leave(why) {
       if (why === "signed-out") tabs.post({ type: "signedOut" });
       if (why === "signed-out-elsewhere") storage.detach();

@@ -1,13 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-
-/** Keeps secrets that we need in clear again, such as those that sign webhooks: AES-256-GCM, bound to whose they are. */
-export interface Seal {
-  seal(text: string, owner: string): Buffer;
-  /** Undefined: sealed with a key that is not there, for another owner, or changed. */
-  open(sealed: Buffer, owner: string): string | undefined;
-  /** How everything begins that the newest key sealed. */
-  readonly mark: Buffer;
-}
+import type { Sealing } from "./flows/webhook-secrets.ts";
 
 /** A key to seal with, in base64. */
 export const newMasterKey = (): string => randomBytes(32).toString("base64");
@@ -17,8 +9,11 @@ const NAME_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param keys 32 bytes each, the newest first: it seals, all of them open. */
-export function createSeal(keys: readonly Buffer[]): Seal {
+/**
+ * Keeps secrets that we need in clear again, such as those that sign webhooks: AES-256-GCM, bound to whose they are.
+ * @param keys 32 bytes each, the newest first: it seals, all of them open.
+ */
+export function createSeal(keys: readonly Buffer[]): Sealing {
   const named = keys.map((key) => ({ key, name: createHash("sha256").update(key).digest().subarray(0, NAME_BYTES) }));
   const [newest] = named;
   if (!newest) throw new Error("A seal needs a key.");

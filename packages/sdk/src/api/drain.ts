@@ -5,14 +5,19 @@ import type { ClientState } from "../core/state.ts";
 import type { Clock } from "../engine/ports.ts";
 import { localError } from "../errors.ts";
 
-/** Resolves when every write made so far is settled, or waits for a person, itself or what it builds on. */
+/**
+ * Resolves when every write made so far is settled, or waits for a person, itself or what it builds on. What an earlier
+ * process left in the store was made before.
+ */
 export function drained(store: StoreApi<ClientState>, clock: Clock, timeoutMs?: number): Promise<void> {
-  const names = store.getState().queue.order;
+  let names: readonly string[] | undefined;
   let passed = 0;
 
   /** Looks from the oldest on, and only until one is found that is still on its way: it will be asked often. */
   function isDone(): boolean {
     const state = store.getState();
+    if (state.life === "starting") return false;
+    names ??= state.queue.order;
     const blocked = blockedNames(state.queue);
     while (passed < names.length && !isOnItsWay(state, names[passed] ?? "", blocked)) passed += 1;
     return passed === names.length;
@@ -26,7 +31,7 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, timeoutMs?: 
     };
     const late = () => {
       end();
-      const left = names.length - passed;
+      const left = (names ?? store.getState().queue.order).length - passed;
       reject(localError("timed_out", `Up to ${left} writes were still on their way after ${timeoutMs} ms.`));
     };
     const off = store.subscribe(look);

@@ -1,6 +1,7 @@
 import { type Mutation, sealed } from "../core/mutation.ts";
 import { inOrder } from "../core/queue.ts";
 import type { ClientState } from "../core/state.ts";
+import { adapted } from "../core/upcast.ts";
 import { localError } from "../errors.ts";
 
 /** Everything that waits in a queue, as JSON: for a file, for support, for another device. */
@@ -33,12 +34,12 @@ export function readExport(state: ClientState, exported: unknown): readonly Muta
     throw localError("invalid_export", "This is not what exportPending gave, or a newer version gave it.");
   return writes
     .filter((write) => !state.queue.byTxId.get(write.clientTxId))
-    .map((write): Mutation => {
+    .map((write) => {
       const { phase } = write.stage;
       const stage = phase === "held" || phase === "parked" ? write.stage : ({ phase: "saving" } as const);
-      const taken = { ...write, seq: undefined, attempts: 0, landed: [], stage };
+      const taken: Mutation = { ...write, seq: undefined, attempts: 0, landed: [], stage };
       // One that was exported before it had its text gets it now.
-      return taken.body === "" ? sealed(taken, state.clientId, state.rows) : taken;
+      return adapted(taken.body === "" ? sealed(taken, state.clientId, state.rows) : taken, state);
     });
 }
 

@@ -39,8 +39,14 @@ export interface SyncClient<S extends ModelSchema> {
    * back. `discard`: everything is taken off this device, in all tabs, also what was never sent.
    */
   signOut(options: { pending: "keep" | "discard" }): Promise<void>;
+  /**
+   * Reads these records from now on, in all tabs: of these models, in one of these groups; `{}`: all that the token
+   * covers. Rows that are there are shown until the others have come; then those that are not wanted go, from the disk
+   * too. Writes are sent whatever is followed.
+   */
+  follow(scope: { models?: readonly ModelName<S>[]; groups?: readonly string[] }): void;
   /** All that waits, for a file or for another device. */
-  exportPending(): PendingExport;
+  exportPending(): Promise<PendingExport>;
   /**
    * Takes in what `exportPending` gave, and tells how many writes were new here. They keep their names, so that none
    * is done twice; they are sent as whoever this client is. Rejects with `invalid_export`.

@@ -84,12 +84,15 @@ function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation 
   return lease && o.action !== "create" ? { ...o, claim: lease.id } : o;
 }
 
+export function checkModel(models: object, model: unknown): void {
+  if (typeof model === "string" && Object.hasOwn(models, tableOf(model))) return;
+  const message = `The schema that this client was made with has no model ${JSON.stringify(model)}.`;
+  throw new SyncError(knownFailure("unknown_model", message, { param: "model" }));
+}
+
 function checked(desk: Desk, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
   const models = desk.engine.store.getState().models;
-  if (typeof model !== "string" || !Object.hasOwn(models, tableOf(model))) {
-    const message = `The schema that this client was made with has no model ${JSON.stringify(model)}.`;
-    throw new SyncError(knownFailure("unknown_model", message, { param: "model" }));
-  }
+  checkModel(models, model);
   switch (action) {
     case "create": {
       const fields = jsonCopy(data, "data");

@@ -26,9 +26,9 @@ const POLL_AFTER_FAILURES = 3;
 const POLL_MS = 5_000;
 
 export function streamOpened(turn: Turn): void {
-  const { rows, stream } = turn.state;
+  const { rows, scope, stream } = turn.state;
   if (stream.phase !== "opening" || rows.logId === undefined || rows.position === undefined) return;
-  ask(turn, { do: "sayHello", logId: rows.logId, since: rows.position });
+  ask(turn, { do: "sayHello", logId: rows.logId, since: rows.position, scope });
 }
 
 export function welcomed(
@@ -139,7 +139,7 @@ function keepStream(turn: Turn): void {
 }
 
 function readOn(turn: Turn): void {
-  const { reading, rows, stream, sending, sockets } = turn.state;
+  const { reading, rows, scope, stream, sending, sockets } = turn.state;
   if (reading.under !== "nothing" || !isDue(reading.wait, turn.now)) return;
   const follows = isFollower(turn.state);
   if (rows.position === undefined || reading.resync !== "no") {
@@ -148,7 +148,7 @@ function readOn(turn: Turn): void {
     // The queue may be offered again after this: nothing of it may still be on its way.
     if (sending.names && reading.resync === "suspect") return;
     set(turn, { reading: { ...reading, under: "snapshot" } });
-    return ask(turn, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null });
+    return ask(turn, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null, scope });
   }
   const poll = !follows && (!sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES));
   if (poll && reading.pollAt === undefined && (sockets || reading.verified))
@@ -159,7 +159,7 @@ function readOn(turn: Turn): void {
   const first = !follows && !sockets && !reading.verified;
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   set(turn, { reading: { ...reading, under: "log", pollAt: poll ? turn.now + POLL_MS : undefined } });
-  ask(turn, { do: "readLog", after: rows.position });
+  ask(turn, { do: "readLog", after: rows.position, scope });
 }
 
 /** Whether it is known that the token is the owner's. Where no socket can be had there is nobody to ask. */

@@ -1,7 +1,7 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import type { Failure } from "./failure.ts";
 import type { Mutation, Place } from "./mutation.ts";
-import type { RowChange } from "./rows.ts";
+import type { RowChange, Scope } from "./rows.ts";
 import type { TabMessage } from "./tab-message.ts";
 
 /** Everything the core can ask of the world. */
@@ -36,11 +36,11 @@ export type Effect =
   /** Keep a piece of a first snapshot. */
   | { readonly do: "keepPage"; readonly page: SnapshotPiece; readonly generation: number }
   /** Read a page of a snapshot: the first one, or the one that begins there. */
-  | { readonly do: "readSnapshot"; readonly cursor: string | null }
-  | { readonly do: "readLog"; readonly after: number }
+  | { readonly do: "readSnapshot"; readonly cursor: string | null; readonly scope: Scope }
+  | { readonly do: "readLog"; readonly after: number; readonly scope: Scope }
   | { readonly do: "openStream" }
   | { readonly do: "closeStream" }
-  | { readonly do: "sayHello"; readonly logId: string; readonly since: number }
+  | { readonly do: "sayHello"; readonly logId: string; readonly since: number; readonly scope: Scope }
   /** Give up every request that is under way. */
   | { readonly do: "abort" }
   | { readonly do: "askToken" }
@@ -52,6 +52,7 @@ export interface SnapshotPiece {
   /** All rows that are there go first. */
   readonly first: boolean;
   readonly changes: readonly RowChange[];
+  readonly scope?: string | undefined;
   /** Where the next page begins; null: there is none, and the rows are whole. Until then there is no position. "": nobody can go on from here. */
   readonly cursor: string | null;
 }

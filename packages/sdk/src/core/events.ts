@@ -5,7 +5,7 @@ import type { SnapshotLine } from "../protocol/snapshot.ts";
 import type { OnStale } from "../protocol/stale.ts";
 import type { Mutation, Place, Premise } from "./mutation.ts";
 import type { Reply } from "./outcome.ts";
-import type { Rows, Stretch } from "./rows.ts";
+import type { Rows, Scope, Stretch } from "./rows.ts";
 import type { LostStore, PartialRead, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tab-message.ts";
 
@@ -41,6 +41,7 @@ export type Happening =
   | Exclude<TabMessage, { readonly type: "answered" }>
   // The app
   | Mutated
+  | { readonly type: "followed"; readonly scope: Scope }
   | { readonly type: "imported"; readonly mutations: readonly Mutation[] }
   | { readonly type: "decided"; readonly plan: Plan | undefined; readonly newTxId: string }
   | { readonly type: "paused" }
@@ -77,6 +78,8 @@ export type Happening =
       readonly stamp: number;
       readonly lines: readonly SnapshotLine[];
       readonly cursor: string | null;
+      /** What was asked for. */
+      readonly scope?: Scope | undefined;
     }
   | { readonly type: "pageLost" }
   | { readonly type: "readFailed"; readonly reply: Reply };

@@ -16,6 +16,14 @@ export interface Rows {
   /** The log that `position` counts in. Undefined until a snapshot was read. */
   readonly logId: string | undefined;
   readonly position: number | undefined;
+  /** Which records of the log these are (`scopeKey`); absent: all that the token and the schema cover. */
+  readonly scope?: string | undefined;
+}
+
+/** Which records are read: of these models, in one of these groups. What is absent does not narrow it. */
+export interface Scope {
+  readonly models?: readonly string[] | undefined;
+  readonly groups?: readonly string[] | undefined;
 }
 
 export const noRows: Rows = { tables: {}, logId: undefined, position: undefined };

@@ -1,6 +1,7 @@
 import type { ClientEvent } from "./events.ts";
 import { dropPartial, readEnded, replaceRows } from "./reading.ts";
 import { type RowChange, rowChange } from "./rows.ts";
+import { scopeKey } from "./scope.ts";
 import { changeTables, recordKey } from "./tables.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
 
@@ -17,6 +18,9 @@ const CHUNK = 2_000;
 export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
   readEnded(turn);
   const { logId, stamp, cursor } = event;
+  const scope = scopeKey(event.scope ?? {});
+  // Others are wanted by now.
+  if (scope !== scopeKey(turn.state.scope)) return;
   const { partial } = turn.state.reading;
   // The log was replaced between two pages: what was read belongs to nothing.
   if (partial && (partial.logId !== logId || partial.stamp !== stamp)) return dropPartial(turn);
@@ -25,12 +29,12 @@ export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "sn
   const isFirstLoad = turn.state.rows.position === undefined;
   const { generation } = turn.state;
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
-  if (isKept) keepPage(turn, { ...event, changes, begin: partial?.cursor, generation });
+  if (isKept) keepPage(turn, { ...event, changes, scope, begin: partial?.cursor, generation });
   if (cursor === null) {
-    replaceRows(turn, { tables, logId, position: stamp }, isKept);
+    replaceRows(turn, { tables, logId, position: stamp, scope }, isKept);
     return set(turn, { reading: { ...turn.state.reading, verified: true } });
   }
-  set(turn, { reading: { ...turn.state.reading, partial: { logId, stamp, cursor, tables, isKept } } });
+  set(turn, { reading: { ...turn.state.reading, partial: { logId, stamp, cursor, tables, scope, isKept } } });
   if (!isFirstLoad) return;
   set(turn, { rows: { tables, logId: undefined, position: undefined } });
   touch(
@@ -46,16 +50,17 @@ function keepPage(
     readonly logId: string;
     readonly stamp: number;
     readonly changes: readonly RowChange[];
+    readonly scope: string;
     readonly begin: string | undefined;
     readonly cursor: string | null;
     readonly generation: number;
   },
 ): void {
-  const { logId, stamp, changes, begin, generation } = page;
+  const { logId, stamp, changes, scope, begin, generation } = page;
   for (let at = 0; at === 0 || at < changes.length; at += CHUNK) {
     const cursor = at + CHUNK < changes.length ? (begin ?? "") : page.cursor;
     const first = begin === undefined && at === 0;
-    const chunk = { logId, stamp, first, changes: changes.slice(at, at + CHUNK), cursor };
+    const chunk = { logId, stamp, first, changes: changes.slice(at, at + CHUNK), scope, cursor };
     ask(turn, { do: "keepPage", page: chunk, generation });
   }
 }

@@ -3,7 +3,7 @@ import type { Model, ModelSchema } from "../protocol/model-schema.ts";
 import type { Upcast } from "./old-operation.ts";
 import { emptyQueue, type Queue } from "./queue.ts";
 import type { Wait } from "./retry.ts";
-import { noRows, type Rows } from "./rows.ts";
+import { noRows, type Rows, type Scope } from "./rows.ts";
 import { schemaHash } from "./schema-hash.ts";
 import type { LeaderLine } from "./tab-message.ts";
 import { type Tables, tableOf } from "./tables.ts";
@@ -19,6 +19,8 @@ export interface ClientState {
   readonly clientId: string;
   /** Whose the store is, as far as the server has said: what lies in it is sent for nobody else. */
   readonly owner: string | undefined;
+  /** Which records are wanted; `rows` says of which it holds them. */
+  readonly scope: Scope;
   readonly rows: Rows;
   readonly queue: Queue;
   /** Records with unsettled writes, as the user should see them; null: not there. All others are shown as the log has them. */
@@ -137,6 +139,7 @@ export interface PartialRead {
   /** Where the next page begins. */
   readonly cursor: string;
   readonly tables: Rows["tables"];
+  readonly scope?: string | undefined;
   /** Whether those pages are on disk. */
   readonly isKept: boolean;
 }
@@ -157,6 +160,7 @@ export function initialState(given: {
   sendAtMost: number;
   sockets?: boolean;
   upcasts?: Readonly<Record<string, Upcast>>;
+  scope?: Scope | undefined;
 }): ClientState {
   return {
     life: "starting",
@@ -165,6 +169,7 @@ export function initialState(given: {
     upcasts: given.upcasts ?? {},
     clientId: "",
     owner: undefined,
+    scope: given.scope ?? {},
     rows: noRows,
     queue: emptyQueue,
     overlay: {},

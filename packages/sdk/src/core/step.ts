@@ -6,6 +6,7 @@ import type { ClientEvent } from "./events.ts";
 import { refreshed } from "./overlay.ts";
 import { hearLog, hearReadFailure, hearStretch, resync } from "./reading.ts";
 import { decided } from "./resend.ts";
+import { followed, heardScope } from "./scope.ts";
 import { hearSnapshot, pageLost } from "./snapshot.ts";
 import type { ClientState } from "./state.ts";
 import * as tabs from "./tabs.ts";
@@ -70,6 +71,10 @@ function hear(turn: Turn, event: ClientEvent): void {
       return;
     case "lineWanted":
       return set(turn, { tabs: { ...turn.state.tabs, ownLine: true } });
+    case "followed":
+      return heardScope(turn, event);
+    case "scope":
+      return followed(turn, event.scope);
     case "imported":
       return imported(turn, event.mutations);
     case "mutated":

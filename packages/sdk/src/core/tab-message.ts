@@ -1,6 +1,7 @@
 import type { LogEntry } from "../protocol/log.ts";
 import type { Mutation } from "./mutation.ts";
 import type { Reply } from "./outcome.ts";
+import type { Scope } from "./rows.ts";
 
 /** What the tabs of a browser profile tell each other. */
 export type TabMessage =
@@ -26,6 +27,8 @@ export type TabMessage =
   | { readonly type: "leading" }
   /** These are about to be put on disk: who does not hear that they arrived may look for them there. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
+  /** Which records are wanted from now on, in all tabs. */
+  | { readonly type: "scope"; readonly scope: Scope }
   /** The store goes, because somebody signed out for good. */
   | { readonly type: "signedOut" }
   /** A person came back to one of the tabs: what waits for its next turn need not wait. */
@@ -38,4 +41,5 @@ export interface LeaderLine {
   readonly retryAt: number | undefined;
   readonly logId: string | undefined;
   readonly position: number | undefined;
+  readonly scope: Scope;
 }

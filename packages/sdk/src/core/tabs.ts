@@ -5,12 +5,12 @@ import { find, inOrder } from "./queue.ts";
 import { hearStretch, replaceRows } from "./reading.ts";
 import { offerAgain } from "./rebase.ts";
 import type { LogRow, Rows } from "./rows.ts";
+import { followed } from "./scope.ts";
 import { statusOf } from "./select.ts";
 import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
 import { changeTables, lookUp } from "./tables.ts";
 import { ask, keep, set, type Turn } from "./turn.ts";
-import { adapted } from "./upcast.ts";
 import { arrived } from "./writes.ts";
 
 /*
@@ -54,12 +54,10 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
     tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, left: [] },
   });
   const left = new Set(tabs.left);
-  const { queue: before, schemaHash: now } = turn.state;
-  // What another tab has put there under one's eyes is as that tab means it; what was found is as old as it may be.
-  const found = mutations
-    .filter((m) => !left.has(m.clientTxId))
-    .map((m) => ((find(before, m.clientTxId)?.schema ?? now) === now ? adapted(m, turn.state) : m));
-  arrived(turn, found);
+  arrived(
+    turn,
+    mutations.filter((m) => !left.has(m.clientTxId)),
+  );
   // What was heard until now is on disk, or was kept there by nobody.
   const { queue, rows } = turn.state;
   const settled = placesOf(mutations.filter((m) => left.has(m.clientTxId)));
@@ -136,6 +134,7 @@ export function heardLine(turn: Turn, { line }: Of<"line">): void {
   const { rows, reading } = turn.state;
   if (!isFollower(turn.state)) return;
   set(turn, { tabs: { ...turn.state.tabs, line } });
+  followed(turn, line.scope);
   if (line.position === undefined) return;
   if (rows.logId !== line.logId || rows.position === undefined) return ask(turn, { do: "readRows" });
   if (line.position > rows.position)
@@ -179,9 +178,12 @@ export function tellLine(turn: Turn, before: ClientState): void {
 
 function lineOf(state: ClientState): LeaderLine {
   const { name, reason, retryAt } = statusOf(state);
-  const { logId, position } = state.rows;
+  const {
+    rows: { logId, position },
+    scope,
+  } = state;
   const told = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
-  return { name: told, reason, retryAt, logId, position };
+  return { name: told, reason, retryAt, logId, position, scope };
 }
 
 const post = (turn: Turn, message: TabMessage): void => ask(turn, { do: "post", message });

@@ -36,6 +36,8 @@ export function drop(turn: Turn, clientTxIds: readonly string[]): void {
 /** The views of these records may have changed. */
 export function touch(turn: Turn, keys: readonly string[] | "everything"): void {
   const { touched } = turn.state;
-  if (touched === "everything" || keys.length === 0) return;
-  set(turn, { touched: keys === "everything" ? keys : [...touched, ...keys] });
+  if (touched === "everything") return;
+  if (keys === "everything") return set(turn, { touched: keys });
+  // The list was made for this step, so it may grow: copied for every write, a long queue would cost its square.
+  for (const key of keys) (touched as string[]).push(key);
 }

@@ -6,9 +6,9 @@ import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
 import { shapeOf } from "./schema-hash.ts";
+import { checkScope } from "./scope.ts";
 import type { ClientState, StorageTrouble } from "./state.ts";
 import { ask, drop, set, type Turn, touch } from "./turn.ts";
-import { adapted } from "./upcast.ts";
 
 /** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
 export function mutated(turn: Turn, event: Mutated): void {
@@ -32,13 +32,12 @@ export function mutated(turn: Turn, event: Mutated): void {
 
 /** Writes that were exported from a queue, with their own texts and names. */
 export function imported(turn: Turn, mutations: readonly Mutation[]): void {
-  const news = mutations.map((m) => adapted(m, turn.state));
-  set(turn, { queue: added(turn.state.queue, news) });
+  set(turn, { queue: added(turn.state.queue, mutations) });
   touch(
     turn,
-    news.flatMap((m) => m.keys),
+    mutations.flatMap((m) => m.keys),
   );
-  if (news.length > 0) ask(turn, { do: "persist", mutations: news });
+  if (mutations.length > 0) ask(turn, { do: "persist", mutations });
 }
 
 /** Takes writes into the queue. Before the local store was read they are only shown: nobody knows yet what they build on. */
@@ -70,12 +69,8 @@ export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restor
       rows: { ...rows, tables: partial.tables },
       reading: { ...turn.state.reading, partial: { ...partial, isKept: true } },
     });
-  set(turn, {
-    queue: added(
-      emptyQueue,
-      mutations.map((m) => adapted(m, turn.state)),
-    ),
-  });
+  set(turn, { queue: added(emptyQueue, mutations) });
+  checkScope(turn);
   touch(turn, "everything");
   // What is shown is worked out at the end of the step; before that only for writes that are to say what they build on.
   if (early.length === 0) return;

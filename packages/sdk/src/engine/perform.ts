@@ -2,9 +2,13 @@ import type { CompanyFrame } from "../core/company.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Mutation } from "../core/mutation.ts";
+import { find } from "../core/queue.ts";
+import type { Scope } from "../core/rows.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
+import { adapted } from "../core/upcast.ts";
 import { closeCodes, type FrameDown } from "../protocol/frames-down.ts";
+import type { Engine } from "./engine.ts";
 import {
   type Fenced,
   type Server,
@@ -42,7 +46,7 @@ export interface Performer {
 /** Does what the core asks, and tells it what came of that. */
 export function createPerformer(
   world: World,
-  dispatch: (happening: Happening) => void,
+  dispatch: Engine["dispatch"],
   currentState: () => ClientState,
 ): Performer {
   const { storage, server, stream, tabs, token, waiters } = world;
@@ -109,6 +113,17 @@ export function createPerformer(
     );
   }
 
+  async function takeLead(): Promise<void> {
+    const { generation, mutations } = await storage.lead();
+    dispatch((state) => {
+      // What another tab has put there under one's eyes is as that tab means it; what was found is as old as it may be.
+      const isFound = (m: Mutation) =>
+        (find(state.queue, m.clientTxId)?.schema ?? state.schemaHash) === state.schemaHash;
+      const found = mutations.map((m) => (isFound(m) ? adapted(m, state) : m));
+      return { type: "tookLead", generation, mutations: found };
+    });
+  }
+
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
     const { request, names, body } = effect;
     const reply = await server.send(body, requests.signal);
@@ -116,11 +131,11 @@ export function createPerformer(
     dispatch({ type: "answered", request, names, reply });
   }
 
-  async function readSnapshot(at: string | null): Promise<void> {
-    const read = await server.readSnapshot(at, requests.signal);
+  async function readSnapshot(at: string | null, scope: Scope): Promise<void> {
+    const read = await server.readSnapshot(at, requests.signal, scope);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
     const { logId, stamp, lines, cursor } = read;
-    dispatch({ type: "snapshotRead", logId, stamp, lines, cursor });
+    dispatch({ type: "snapshotRead", logId, stamp, lines, cursor, scope });
   }
 
   function keepPage(page: StoredPage, generation: number): void {
@@ -132,8 +147,8 @@ export function createPerformer(
     });
   }
 
-  async function readLog(after: number): Promise<void> {
-    const read = await server.readLog(after, requests.signal);
+  async function readLog(after: number, scope: Scope): Promise<void> {
+    const read = await server.readLog(after, requests.signal, scope);
     if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
     const { logId, stamp, from, to, entries } = read;
     dispatch({ type: "logRead", logId, stamp, from, to, entries });
@@ -141,7 +156,8 @@ export function createPerformer(
 
   async function hello(effect: Extract<Effect, { do: "sayHello" }>, clientId: string): Promise<void> {
     try {
-      stream.hello({ token: await token.current(), clientId, logId: effect.logId, since: effect.since });
+      const { logId, since, scope } = effect;
+      stream.hello({ token: await token.current(), clientId, logId, since, scope });
     } catch (error) {
       stream.close();
       const code = error instanceof TokenUnreachable ? LOST : closeCodes.token;
@@ -175,7 +191,7 @@ export function createPerformer(
       case "keepSnapshot":
         return rows.keepAll(effect.settled, effect.generation);
       case "takeLead":
-        return toDisk(async () => dispatch({ type: "tookLead", ...(await storage.lead()) }));
+        return toDisk(takeLead);
       case "stand":
         return tabs.stand(effect.wanted);
       case "readRows":
@@ -187,11 +203,11 @@ export function createPerformer(
       case "send":
         return void send(effect);
       case "readSnapshot":
-        return void readSnapshot(effect.cursor);
+        return void readSnapshot(effect.cursor, effect.scope);
       case "keepPage":
         return keepPage(effect.page, effect.generation);
       case "readLog":
-        return void readLog(effect.after);
+        return void readLog(effect.after, effect.scope);
       case "openStream":
         return stream.open({
           opened: () => dispatch({ type: "streamOpened" }),

@@ -1,7 +1,7 @@
 import type { SnapshotPiece } from "../core/effects.ts";
 import type { Mutation, Place } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
-import type { RowChange, Rows } from "../core/rows.ts";
+import type { RowChange, Rows, Scope } from "../core/rows.ts";
 import type { StorageTrouble } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
@@ -80,6 +80,7 @@ export interface PartialSnapshot {
   /** Where the next page begins. */
   readonly cursor: string;
   readonly tables: Rows["tables"];
+  readonly scope?: string | undefined;
 }
 
 export interface StoredStretch {
@@ -113,9 +114,9 @@ export interface Witness {
 export interface Server {
   /** Sends a bulk, byte for byte as given. */
   send(body: string, signal: AbortSignal): Promise<Reply>;
-  readLog(after: number, signal: AbortSignal): Promise<LogPage | Reply>;
+  readLog(after: number, signal: AbortSignal, scope?: Scope): Promise<LogPage | Reply>;
   /** A page of a snapshot: the first one, or the one that begins at the cursor. */
-  readSnapshot(cursor: string | null, signal: AbortSignal): Promise<Snapshot | Reply>;
+  readSnapshot(cursor: string | null, signal: AbortSignal, scope?: Scope): Promise<Snapshot | Reply>;
   /** Any other request, with its answer as it came. */
   request(name: ClientEndpointName, asked: Asked, signal: AbortSignal): Promise<Reply>;
 }
@@ -154,7 +155,7 @@ export interface Stream {
   open(hear: StreamListener): void;
   /** Says a frame, if there is an open socket to say it on. */
   say(frame: FrameUp): void;
-  hello(greeting: { token: string; clientId: string; logId: string; since: number }): void;
+  hello(greeting: { token: string; clientId: string; logId: string; since: number; scope?: Scope }): void;
   close(): void;
 }
 

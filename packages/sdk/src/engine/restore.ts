@@ -1,3 +1,4 @@
+import { adapted } from "../core/upcast.ts";
 import type { Engine } from "./engine.ts";
 import type { Dice, Signals, Storage, Tabs, Witness } from "./ports.ts";
 
@@ -15,7 +16,11 @@ export async function restore(given: {
   // A name that the app gave is used as it is; one that was made stays with the store.
   const fresh = given.clientId ?? dice.id();
   const stored = await storage.open(fresh);
-  engine.dispatch({ type: "restored", ...stored, clientId: given.clientId ?? stored.clientId });
+  const clientId = given.clientId ?? stored.clientId;
+  engine.dispatch((state) => {
+    const now = { ...state, clientId, rows: stored.rows };
+    return { type: "restored", ...stored, clientId, mutations: stored.mutations.map((m) => adapted(m, now)) };
+  });
   // The store is new and yet there was one: whatever waited in it is gone.
   const note = given.witness?.read();
   const isNew = stored.clientId === fresh && stored.rows.position === undefined && stored.mutations.length === 0;
@@ -36,6 +41,8 @@ export async function restore(given: {
       else if (engine.store.getState().storageTrouble === undefined) engine.dispatch(message);
     },
   });
+  const { scope } = engine.store.getState();
+  if (scope.models || scope.groups) tabs.post({ type: "scope", scope });
   tabs.post({ type: "joined" });
   const { paused, storageTrouble } = engine.store.getState();
   if (!paused && storageTrouble === undefined) tabs.stand(true);

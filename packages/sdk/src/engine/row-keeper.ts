@@ -84,14 +84,14 @@ export class RowKeeper {
 
   /** In pieces. Nobody goes on with half of it: what is in memory is not a page of the server. */
   async #replaceAll(settled: readonly Place[], generation: number): Promise<void> {
-    const { tables, logId, position: stamp } = this.#desk.current();
+    const { tables, logId, position: stamp, scope } = this.#desk.current();
     if (logId === undefined || stamp === undefined) return;
     const changes = Object.entries(tables).flatMap(([model, table]) =>
       [...table.entries()].map(([id, value]): RowChange => ({ record: { model, id }, value })),
     );
     for (let at = 0; at === 0 || at < changes.length; at += PAGE) {
       const cursor = at + PAGE < changes.length ? "" : null;
-      const page = { logId, stamp, first: at === 0, changes: changes.slice(at, at + PAGE), cursor };
+      const page = { logId, stamp, first: at === 0, changes: changes.slice(at, at + PAGE), scope, cursor };
       // Nobody else leads, so that nobody else can have come between two pages of this.
       if ((await this.#storage.keepPage(page, generation)) !== "kept") return this.#desk.deposed(generation);
     }

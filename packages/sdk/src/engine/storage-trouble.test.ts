@@ -99,7 +99,7 @@ test("[D13] everything that waits can be exported, and imported elsewhere under 
   line.cut?.();
   slides.update("a", { title: "never sent" });
   await settle();
-  const exported = JSON.parse(JSON.stringify(client.exportPending()));
+  const exported = JSON.parse(JSON.stringify(await client.exportPending()));
   expect(exported).toMatchObject({ object: "holdfast_pending", version: 1, writes: [{}, {}, {}] });
   await client.close();
   no();

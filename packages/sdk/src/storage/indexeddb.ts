@@ -12,12 +12,13 @@ import {
 import {
   fromStored,
   fromStoredRows,
+  rowsInParts,
   type StoredMeta,
   type StoredMutation,
   type StoredPart,
   type StoredRow,
+  storedChange,
   storedParts,
-  storedRow,
   toStored,
 } from "./stored.ts";
 
@@ -201,7 +202,7 @@ function clientIn(backend: IDBDatabase): Promise<string | undefined> {
 }
 
 const readRows = async (db: Database) =>
-  fromStoredRows(await db.parts.toArray(), await db.rows.toArray(), await db.meta.get("log"));
+  fromStoredRows([...rowsInParts(await db.parts.toArray()), ...(await db.rows.toArray())], await db.meta.get("log"));
 
 const readQueue = async (db: Database): Promise<Mutation[]> =>
   (await db.mutations.orderBy("seq").toArray()).map(fromStored);
@@ -238,8 +239,8 @@ function keepRows(
     // Asked for together: while this goes on no tab can put a write on disk.
     const isNew = log.position < to;
     await Promise.all([
-      isNew && db.rows.bulkPut(changes.map(storedRow)),
-      isNew && db.meta.put({ key: "log", logId, position: to }),
+      isNew && db.rows.bulkPut(changes.map(storedChange)),
+      isNew && db.meta.put({ ...log, position: to }),
       forget(db, settled),
     ]);
     return "kept" as const;
@@ -248,7 +249,7 @@ function keepRows(
 
 function keepPage(
   db: Database,
-  { logId, stamp, first, changes, cursor }: StoredPage,
+  { logId, stamp, first, changes, scope, cursor }: StoredPage,
   generation: number,
 ): Promise<Fenced | "gap"> {
   return fenced(db, generation, async () => {
@@ -257,7 +258,8 @@ function keepPage(
     if (!first && !isSame) return "gap" as const;
     if (first) await Promise.all([db.parts.clear(), db.rows.clear()]);
     await db.parts.bulkAdd(storedParts(changes));
-    await db.meta.put({ key: "log", logId, ...(cursor === null ? { position: stamp } : { stamp, cursor }) });
+    const reached = cursor === null ? { position: stamp } : { stamp, cursor };
+    await db.meta.put({ key: "log", logId, ...reached, ...(scope && { scope }) });
     return "kept" as const;
   });
 }

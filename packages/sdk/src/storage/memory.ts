@@ -62,17 +62,17 @@ export class MemoryDisk {
     if (generation !== this.#generation) return "deposed";
     const { position, tables } = this.#rows;
     if (this.#rows.logId !== logId || position === undefined || position < from) return "gap";
-    if (position < to) this.#rows = { tables: changeTables(tables, changes), logId, position: to };
+    if (position < to) this.#rows = { ...this.#rows, tables: changeTables(tables, changes), position: to };
     return this.forget(settled, generation);
   }
 
-  keepPage({ logId, stamp, first, changes, cursor }: StoredPage, generation: number): Fenced | "gap" {
+  keepPage({ logId, stamp, first, changes, scope, cursor }: StoredPage, generation: number): Fenced | "gap" {
     if (generation !== this.#generation) return "deposed";
     const before = this.#partial;
     if (!first && (before?.logId !== logId || before.stamp !== stamp)) return "gap";
     const tables = changeTables(first ? {} : (this.#partial?.tables ?? {}), changes);
-    this.#rows = cursor === null ? { tables, logId, position: stamp } : noRows;
-    this.#partial = cursor === null ? undefined : { logId, stamp, cursor, tables };
+    this.#rows = cursor === null ? { tables, logId, position: stamp, scope } : noRows;
+    this.#partial = cursor === null ? undefined : { logId, stamp, cursor, tables, scope };
     return "kept";
   }
 

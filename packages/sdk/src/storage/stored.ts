@@ -38,6 +38,7 @@ export interface StoredMeta {
   readonly position?: number;
   /** The snapshot that is being kept: its position, and where its next page begins. */
   readonly stamp?: number;
+  readonly scope?: string;
   readonly cursor?: string;
   /** How often the tab that sends has changed. */
   readonly generation?: number;
@@ -52,27 +53,30 @@ export function toStored(mutation: Mutation): StoredMutation {
 
 export const fromStored = (stored: StoredMutation): Mutation => ({ ...stored, seq: stored.seq });
 
-export const storedRow = ({ record: { model, id }, value }: RowChange): StoredRow =>
-  value ? { ...value, model: tableOf(model), id } : { model: tableOf(model), id, gone: true };
+export const storedRow = (model: string, id: string, row: LogRow): StoredRow => ({ ...row, model: tableOf(model), id });
+
+export const storedChange = ({ record: { model, id }, value }: RowChange): StoredRow =>
+  value ? storedRow(model, id, value) : { model: tableOf(model), id, gone: true };
 
 export function storedParts(changes: readonly RowChange[]): StoredPart[] {
   const parts: StoredPart[] = [];
   for (let at = 0; at < changes.length; at += PART)
-    parts.push({ rows: JSON.stringify(changes.slice(at, at + PART).map(storedRow)) });
+    parts.push({ rows: JSON.stringify(changes.slice(at, at + PART).map(storedChange)) });
   return parts;
 }
 
-/** The rows, or the part of a snapshot that was kept of them. */
+export const rowsInParts = (parts: readonly StoredPart[]): readonly StoredRow[] =>
+  parts.flatMap(({ rows }) => JSON.parse(rows) as StoredRow[]);
+
+/** The rows, or the part of a snapshot that was kept of them. Of one record the last says what is so. */
 export function fromStoredRows(
-  parts: readonly StoredPart[],
-  newer: readonly StoredRow[],
-  { logId, position, stamp, cursor }: Partial<StoredMeta> = {},
+  stored: readonly StoredRow[],
+  { logId, position, stamp, scope, cursor }: Partial<StoredMeta> = {},
 ): { rows: Rows; partial?: PartialSnapshot } {
   if (logId === undefined || (position === undefined && !cursor)) return { rows: noRows };
-  const changes = parts.flatMap(({ rows }) => (JSON.parse(rows) as StoredRow[]).map(toChange));
-  const tables = changeTables({}, [...changes, ...newer.map(toChange)]);
-  if (position !== undefined) return { rows: { tables, logId, position } };
-  return { rows: noRows, partial: { logId, stamp: stamp ?? 0, cursor: cursor ?? "", tables } };
+  const tables = changeTables({}, stored.map(toChange));
+  if (position !== undefined) return { rows: { tables, logId, position, scope } };
+  return { rows: noRows, partial: { logId, stamp: stamp ?? 0, cursor: cursor ?? "", tables, scope } };
 }
 
 const toChange = ({ model, id, gone, ...value }: StoredRow): RowChange => ({

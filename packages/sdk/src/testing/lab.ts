@@ -1,6 +1,7 @@
 import type { SyncClient } from "../api/sync-client.ts";
 import { alone } from "../browser/tabs.ts";
 import type { Reply } from "../core/outcome.ts";
+import type { Scope } from "../core/rows.ts";
 import type { Asked, LogPage, Server, Snapshot, Stream, StreamListener } from "../engine/ports.ts";
 import type { ClientOptions } from "../options.ts";
 import { createClientOn, type Platform } from "../platform.ts";
@@ -36,6 +37,8 @@ export class Line {
   readonly forbidden = new Set<string>();
   /** Records in a page of a snapshot. */
   snapshotPage = Number.POSITIVE_INFINITY;
+  /** So many pages that go on from a cursor are refused. */
+  cursorsRefused = 0;
   /** Who the server takes the token for. */
   actor = "";
   up = true;
@@ -73,7 +76,9 @@ export interface Lab<S extends ModelSchema> {
 }
 
 export interface LabOptions
-  extends Partial<Pick<ClientOptions<ModelSchema>, "paused" | "clientId" | "getToken" | "stream" | "upcast">> {
+  extends Partial<
+    Pick<ClientOptions<ModelSchema>, "paused" | "clientId" | "getToken" | "stream" | "upcast" | "follow">
+  > {
   readonly actor?: string;
   readonly disk?: MemoryDisk;
   readonly platform?: Partial<Platform>;
@@ -91,6 +96,8 @@ const REFUSED: Reply = {
   status: 401,
   body: { type: "authentication_error", code: "token_expired", message: "The token's time is over." },
 };
+
+const INVALID_CURSOR = { type: "validation_error", code: "invalid_cursor", message: "It is no cursor of this list." };
 
 const DENIED = {
   type: "permission_error",
@@ -193,15 +200,21 @@ function labServer(server: ModelServer, clock: FakeClock, line: Line, token: () 
         signal.addEventListener("abort", () => resolve(SILENCE));
       });
     },
-    readLog: (after) =>
+    readLog: (after, _, scope) =>
       reach((): LogPage => {
         line.asked.log += 1;
-        return { kind: "log", ...server.readLog(after) };
+        const { entries, ...page } = server.readLog(after);
+        return { kind: "log", ...page, entries: entries.filter(inScope(scope)) };
       }),
-    readSnapshot: (cursor) =>
-      reach((): Snapshot => {
+    readSnapshot: (cursor, _, scope) =>
+      reach((): Snapshot | Reply => {
         line.asked.snapshot += 1;
-        return { kind: "snapshot", ...server.snapshotPage(cursor, line.snapshotPage) };
+        if (cursor !== null && line.cursorsRefused > 0) {
+          line.cursorsRefused -= 1;
+          return { kind: "answer", status: 400, body: INVALID_CURSOR };
+        }
+        const { lines, ...page } = server.snapshotPage(cursor, line.snapshotPage);
+        return { kind: "snapshot", ...page, lines: lines.filter(inScope(scope)) };
       }),
   };
 }
@@ -236,6 +249,12 @@ async function claimRequest(
     signal.addEventListener("abort", end);
   });
 }
+
+/** The laboratory knows no groups: of a scope it looks at the models. */
+const inScope =
+  ({ models }: Scope = {}) =>
+  ({ model }: { model: string }) =>
+    !models || models.includes(model);
 
 let sessionsMade = 0;
 
@@ -291,7 +310,7 @@ function labStream(server: ModelServer, line: Line): Stream {
         if (hearing === own) own.listener.frame(told);
       });
     },
-    hello({ token, logId, since }) {
+    hello({ token, logId, since, scope }) {
       const own = hearing;
       if (!own) return;
       if (line.badTokens.has(token)) return line.cut?.(4401);
@@ -303,7 +322,7 @@ function labStream(server: ModelServer, line: Line): Stream {
         const { to, entries } = server.readLog(at);
         const from = at;
         at = to;
-        own.listener.frame({ frame: "entries", from, to, entries });
+        own.listener.frame({ frame: "entries", from, to, entries: entries.filter(inScope(scope)) });
       };
       session = `ses_${++sessionsMade}`;
       const offCommit = server.onCommit(() => void (line.quiet || flush()));

@@ -175,6 +175,40 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
+    rule: "which records the rows are is kept with them, also while more of them come",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const { generation } = await storage.lead();
+      const narrow = { ...page(5, ["s1"]), scope: "slide" };
+      await storage.keepPage({ ...narrow, cursor: "1" }, generation);
+      same((await (await open()).open("c")).partial?.scope, "slide");
+      await storage.keepPage({ ...narrow, first: false }, generation);
+      await storage.keepRows({ logId: "log", from: 5, to: 6, changes: [], settled: [] }, generation);
+      const { rows } = await (await open()).open("c");
+      same([rows.scope, rows.position, (await storage.readRows()).scope], ["slide", 6, "slide"]);
+      await storage.keepPage(page(7, ["s1"]), generation);
+      same((await storage.readRows()).scope, undefined);
+    },
+  },
+  {
+    rule: "a page of another snapshot than the one that is kept is not kept",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const { generation } = await storage.lead();
+      const next = { ...page(9, ["s2"]), first: false };
+      same(await storage.keepPage(next, generation), "gap");
+      await storage.keepPage({ ...page(8, ["s1"]), cursor: "1" }, generation);
+      same(await storage.keepPage(next, generation), "gap");
+      same(await storage.keepPage({ ...next, stamp: 8, logId: "other" }, generation), "gap");
+      same(await storage.keepPage({ ...next, stamp: 8 }, generation), "kept");
+      same(await storage.keepPage({ ...next, stamp: 8 }, generation), "gap");
+      const { rows } = await (await open()).open("c");
+      same([rows.position, rows.tables.slide?.size], [8, 2]);
+    },
+  },
+  {
     rule: "half of a snapshot that nobody can go on with is nothing",
     async check(open) {
       const storage = await open();

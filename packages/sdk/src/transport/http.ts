@@ -1,4 +1,5 @@
 import type { Reply } from "../core/outcome.ts";
+import type { Scope } from "../core/rows.ts";
 import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
 import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.ts";
 import { headers } from "../protocol/headers.ts";
@@ -62,19 +63,25 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
         answered,
       ),
 
-    readLog: (after, signal) => {
+    readLog: (after, signal, scope) => {
       const query = new URLSearchParams({ after: String(after), limit: String(limits.logPageMax) });
-      for (const model of models) query.append("model", model);
+      narrow(query, scope);
       return call("readLog", { query }, signal, async (response) => logPage(await json(response), after));
     },
 
-    async readSnapshot(at, signal): Promise<Snapshot | Reply> {
-      const page = await readPage(at, signal);
+    async readSnapshot(at, signal, scope): Promise<Snapshot | Reply> {
+      const page = await readPage(at, signal, scope);
       if (page.kind !== "page") return page;
       const { logId, stamp, lines, nextCursor: cursor } = page;
       return { kind: "snapshot", logId, stamp, lines, cursor };
     },
   };
+
+  /** Of the models that the app knows, those that are wanted. */
+  function narrow(query: URLSearchParams, scope: Scope = {}): void {
+    for (const model of scope.models ?? models) query.append("model", model);
+    for (const group of scope.groups ?? []) query.append("group", group);
+  }
 
   /** One attempt: whether to try again is decided by the core, which knows what is safe to send again. */
   function request(
@@ -95,9 +102,13 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
   }
 
   /** A long snapshot should not begin anew because one of its pages was cut. */
-  async function readPage(cursor: string | null, signal: AbortSignal): Promise<SnapshotPage | Reply> {
+  async function readPage(
+    cursor: string | null,
+    signal: AbortSignal,
+    scope: Scope | undefined,
+  ): Promise<SnapshotPage | Reply> {
     const query = new URLSearchParams({ limit: String(limits.snapshotPage) });
-    for (const model of models) query.append("model", model);
+    narrow(query, scope);
     if (cursor !== null) query.set("starting_after", cursor);
     let page: SnapshotPage | Reply = INCOMPLETE;
     for (let tries = 0; tries < PAGE_TRIES && page.kind === "silence" && !signal.aborted; tries++)

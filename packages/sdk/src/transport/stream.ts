@@ -28,8 +28,13 @@ export function logStream({ url, clock, models, WebSocket: given }: StreamOption
       line?.drop();
       line = openLine(listener);
     },
-    hello({ token, clientId, logId, since }) {
-      line?.say({ frame: "hello", token, clientId, log: logId, since, ...(models.length > 0 && { models }) });
+    hello({ token, clientId, logId, since, scope = {} }) {
+      const { models: wanted = models, groups } = scope;
+      line?.say({
+        ...{ frame: "hello", token, clientId, log: logId, since },
+        ...(wanted.length > 0 && { models: wanted }),
+        ...(groups && { groups }),
+      });
     },
     say: (frame) => line?.say(frame),
     close() {

@@ -12,7 +12,7 @@ import {
   endAttempt,
   lastEnd,
   type Outcome,
-  passBy,
+  passOver,
   type Sent,
 } from "../rules/delivery.ts";
 import { type Answer, interrupted, outcomeOf } from "../rules/delivery-outcome.ts";
@@ -161,7 +161,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
       return undefined;
     }
     quiet.delete(key);
-    return await save({ endpoint, delivery: passBy(delivery, to) });
+    return await save({ endpoint, delivery: passOver(delivery, to) });
   }
 
   /**

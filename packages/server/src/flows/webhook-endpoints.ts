@@ -14,7 +14,7 @@ import {
   updateEndpoint,
 } from "../db/webhook-endpoints.ts";
 import { newId } from "../ids.ts";
-import { type Delivery, disable, enable, revise, skipTo } from "../rules/delivery.ts";
+import { type Delivery, disable, enable, passOver, revise } from "../rules/delivery.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
@@ -162,7 +162,7 @@ export function webhookEndpointFlows(parts: WebhookEndpointParts): WebhookEndpoi
           ...{ outcome: "succeeded", status: null, errorCode: null, errorMessage: null, response: null },
           ...{ startedAt: new Date(await readClock(tx)).toISOString(), durationMs: 0 },
         });
-        return { ...endpoint, delivery: skipTo(endpoint.delivery, to) };
+        return { ...endpoint, delivery: passOver(endpoint.delivery, to) };
       }),
     async attempts({ world }, id, { limit, cursor }) {
       if (!isRecordId(id) || !(await readEndpoint(db, world, id))) return undefined;

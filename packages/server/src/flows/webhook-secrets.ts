@@ -7,6 +7,7 @@ import { type Endpoint, listStaleSecrets, lockEndpoint, updateEndpoint } from ".
 /** Keeps a text for one owner, and gives it back to that one only. */
 export interface Sealing {
   seal(text: string, owner: string): Buffer;
+  /** Undefined: sealed with a key that is not there, for another owner, or changed. */
   open(sealed: Buffer, owner: string): string | undefined;
   /** How everything begins that the newest key sealed. */
   readonly mark: Buffer;

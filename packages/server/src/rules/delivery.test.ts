@@ -10,10 +10,9 @@ import {
   enable,
   endAttempt,
   type Outcome,
-  passBy,
+  passOver,
   revise,
   type Sent,
-  skipTo,
 } from "./delivery.ts";
 import { interrupted } from "./delivery-outcome.ts";
 
@@ -178,8 +177,8 @@ test("[W16] what the owner does meanwhile counts", () => {
   expect(ended(revise(state), succeeded)).toMatchObject({ cursor: 0, revision: 2, attempt: 0, nextAttemptAt: null });
   expect(ended(revise(state), failed)).toMatchObject({ cursor: 0, revision: 2, attempt: 0, nextAttemptAt: null });
   // Skipped: the cursor stays where the owner put it.
-  expect(ended(skipTo(state, 50), succeeded)).toMatchObject({ cursor: 50, attempt: 0, batchTo: null });
-  expect(ended(skipTo(state, 50), failed)).toMatchObject({ cursor: 50, attempt: 0, nextAttemptAt: null });
+  expect(ended(passOver(state, 50), succeeded)).toMatchObject({ cursor: 50, attempt: 0, batchTo: null });
+  expect(ended(passOver(state, 50), failed)).toMatchObject({ cursor: 50, attempt: 0, nextAttemptAt: null });
   // Disabled: what was accepted is accepted, and the reason stays.
   expect(ended(disable(state), succeeded)).toMatchObject({ cursor: 2, disabledReason: "owner" });
   expect(ended(disable(state), failed)).toMatchObject({ cursor: 0, disabledReason: "owner" });
@@ -206,5 +205,5 @@ test("[W11] enabled again it goes on from its cursor, at once, with all its atte
 });
 
 test("[W9] what is passed by leaves no attempt behind", () => {
-  expect(passBy({ ...start, attempt: 2, batchTo: 9, nextAttemptAt: 7 }, 9)).toEqual({ ...start, cursor: 9 });
+  expect(passOver({ ...start, attempt: 2, batchTo: 9, nextAttemptAt: 7 }, 9)).toEqual({ ...start, cursor: 9 });
 });

@@ -87,8 +87,8 @@ export function beginAttempt(state: Delivery, to: number, token: string, now: nu
   };
 }
 
-/** Nothing up to there is for the endpoint: the cursor moves on without a request. */
-export const passBy = (state: Delivery, to: number): Delivery => ({ ...state, ...AT_REST, cursor: to });
+/** The cursor moves on without a request: nothing up to there is for the endpoint, or its owner skips it. */
+export const passOver = (state: Delivery, to: number): Delivery => ({ ...state, ...AT_REST, cursor: to });
 
 const AT_REST = { attempt: 0, batchTo: null, nextAttemptAt: null } as const;
 
@@ -166,5 +166,3 @@ export const revise = (state: Delivery): Delivery => ({
   attempt: 0,
   nextAttemptAt: null,
 });
-
-export const skipTo = (state: Delivery, to: number): Delivery => ({ ...state, ...AT_REST, cursor: to });

@@ -1,22 +1,14 @@
 import { setMaxListeners } from "node:events";
-import type { Ending } from "../flows/deliver.ts";
+import type { DueEndpoint, Ending } from "../flows/deliver.ts";
 import type { Worker } from "./pruner.ts";
 
-/** What is known of somebody to be told: who, and when something is due; 0 for at once. */
-export interface Due<T> {
-  readonly key: string;
-  readonly world: number;
-  readonly inMs: number;
-  readonly what: T;
-}
-
-export interface DelivererOptions<T> {
+export interface DelivererOptions {
   /** Worlds that somebody is told of, with how many are told. */
   told(): Promise<ReadonlyMap<number, number>>;
   /** Who of these worlds is behind. */
-  behind(worlds: readonly number[]): Promise<readonly Due<T>[]>;
+  behind(worlds: readonly number[]): Promise<readonly DueEndpoint[]>;
   /** Answers in how many milliseconds it goes on, where that is known. */
-  deliver(what: T, ending: Ending): Promise<number | undefined>;
+  deliver(reading: DueEndpoint["what"], ending: Ending): Promise<number | undefined>;
   failed(error: unknown): void;
 }
 
@@ -38,7 +30,7 @@ const MOST_AT_ONCE = 200;
 /** How long a stop waits for answers. */
 const PATIENCE_MS = 3_000;
 
-export function startDeliverer<T>({ told: readTold, behind, deliver, failed }: DelivererOptions<T>): Deliverer {
+export function startDeliverer({ told: readTold, behind, deliver, failed }: DelivererOptions): Deliverer {
   const running = new Map<string, Promise<void>>();
   /** How many are being told, by world. */
   const runningIn = new Map<number, number>();
@@ -103,7 +95,7 @@ export function startDeliverer<T>({ told: readTold, behind, deliver, failed }: D
     soon(pollAt - performance.now());
   }
 
-  function begin({ key, world, what }: Due<T>): void {
+  function begin({ key, world, what }: DueEndpoint): void {
     if (stopping.signal.aborted) return;
     if (running.has(key)) return void missed.add(world);
     if (running.size >= MOST_AT_ONCE) return;

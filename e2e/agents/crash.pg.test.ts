@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
+import { startPeople } from "../clients/people.ts";
+import { Chance } from "../convergence/random.ts";
+import { agentProgram } from "./agent.ts";
+import { openBadGate, type Weather } from "./bad-gate.ts";
+import type { Report } from "./words.ts";
+
+const SEED = Number(process.env.AGENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const ROUNDS_MS = 8_000;
+const LEAST_ROUNDS = 8;
+const WEATHER: readonly Weather[] = ["up", "up", "slow", "deaf", "down"];
+const RECORDS = ["r0", "r1", "r2", "r3", "r4"];
+
+interface Entry {
+  readonly syncId: number;
+  readonly id: string;
+  readonly clientTxId: string;
+  readonly data: { readonly order: number };
+}
+
+const people = await startPeople();
+const folder = mkdtempSync(join(tmpdir(), "holdfast-agents-"));
+const program = await agentProgram();
+const gate = await openBadGate(people.url);
+afterAll(() => {
+  gate.close();
+  program.remove();
+  rmSync(folder, { recursive: true });
+});
+
+async function readLog(): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (let after = "0", more = true; more; ) {
+    const page = await people.ask("GET", `/v1/log?after=${after}&limit=1000`);
+    entries.push(...(page.data as Entry[]));
+    after = String(page.next_cursor);
+    more = Boolean(page.has_more);
+  }
+  return entries;
+}
+
+test("[D20] killed at any moment, an agent sends what was queued, each once and in order, when it is started again", {
+  timeout: 60_000,
+}, async () => {
+  console.info(`AGENT_SEED=${SEED}`);
+  const chance = new Chance(SEED);
+  for (const id of RECORDS)
+    await people.ask("POST", "/v1/commits", {
+      operations: [{ action: "create", model: "slide", id, data: { deckId: "d1", order: -1 } }],
+    });
+  const { token } = await people.ask("POST", "/v1/capabilities", {
+    participantId: "writer",
+    operations: ["slide.*"],
+    syncGroups: ["deck:d1"],
+  });
+  const orders = { url: gate.url, token: String(token), file: join(folder, "agent.db"), records: RECORDS };
+  const queued: Extract<Report, { is: "queued" }>[] = [];
+  let resumed = 0;
+
+  const end = performance.now() + ROUNDS_MS;
+  let rounds = 0;
+  for (; rounds < LEAST_ROUNDS || performance.now() < end; rounds++) {
+    // The first has to read the rows once; the later ones have them on disk, whatever the weather.
+    gate.turn(rounds === 0 ? "up" : chance.pick(WEATHER));
+    const agent = program.start({ ...orders, round: rounds, shallFinish: false });
+    if (rounds > 0 && chance.percent(20)) {
+      // While it starts: the file is being opened, mended, or read.
+      await sleep(chance.below(200));
+    } else {
+      const ready = await agent.heard("ready");
+      expect(ready, `round ${rounds} ended before it was ready`).toBeDefined();
+      if (ready?.is === "ready" && ready.pending > 0) resumed += 1;
+      await agent.heard("queued");
+      const killAt = performance.now() + chance.below(150);
+      while (performance.now() < killAt) {
+        await sleep(Math.min(10 + chance.below(40), Math.max(0, killAt - performance.now())));
+        if (chance.percent(50)) gate.turn(chance.pick(WEATHER));
+      }
+    }
+    agent.child.kill("SIGKILL");
+    await agent.ended;
+    queued.push(...agent.reports.filter((report) => report.is === "queued"));
+  }
+
+  gate.turn("up");
+  const last = program.start({ ...orders, round: rounds, shallFinish: true });
+  const finished = await last.heard("finished");
+  expect(finished).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  await last.ended;
+  expect(last.child.exitCode).toBe(0);
+
+  const log = await readLog();
+  const written = new Map<string, Entry>();
+  for (const entry of log) {
+    expect(written.has(entry.clientTxId), `${entry.clientTxId} is in the log twice`).toBe(false);
+    written.set(entry.clientTxId, entry);
+  }
+  const lost = queued.filter(({ clientTxId, id, order }) => {
+    const entry = written.get(clientTxId);
+    return entry?.id !== id || entry.data.order !== order;
+  });
+  expect(lost).toEqual([]);
+  // Its rows were mended from what each killed one had on disk, never read anew.
+  expect(finished).toMatchObject({ rows: Object.fromEntries(log.map(({ id, data }) => [id, data.order])) });
+  for (const id of RECORDS) {
+    const orderly = log.filter((entry) => entry.id === id).map(({ data }) => data.order);
+    expect(orderly).toEqual([...orderly].sort((a, b) => a - b));
+  }
+  // That it was a test at all.
+  expect(resumed).toBeGreaterThan(1);
+  expect(queued.length).toBeGreaterThan(rounds / 2);
+  console.info(
+    `${rounds} kills, ${resumed} starts with a queue, ${queued.length} writes on disk, ${log.length} in the log`,
+  );
+});

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { startPeople } from "../clients/people.ts";
+import { oneFile } from "./agent.ts";
+import { openBadGate } from "./bad-gate.ts";
+
+/** The very text that people copy. */
+const readme = readFileSync(new URL("../../packages/sdk/README.md", import.meta.url), "utf8");
+const text = /^```ts\n(\/\/ agent\.ts:.*?)^```$/ms.exec(readme)?.[1] ?? "";
+
+const people = await startPeople();
+const gate = await openBadGate(people.url);
+const folder = mkdtempSync(join(tmpdir(), "holdfast-readme-"));
+const resolveDir = fileURLToPath(new URL(".", import.meta.url));
+const program = await oneFile({ stdin: { contents: text, loader: "ts", resolveDir } });
+const { token } = await people.ask("POST", "/v1/capabilities", {
+  participantId: "reader",
+  operations: ["slide.*"],
+  syncGroups: ["deck:d1"],
+});
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  gate.close();
+  program.remove();
+  rmSync(folder, { recursive: true });
+});
+
+function start() {
+  const child = spawn(process.execPath, [program.file], {
+    cwd: folder,
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...process.env, SYNC_URL: gate.url, SYNC_TOKEN: String(token) },
+  });
+  children.push(child);
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (said += String(bytes)));
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  return { child, ended, said: () => said };
+}
+
+const titles = async () => {
+  const { data } = await people.ask("GET", "/v1/log?after=0&limit=1000");
+  return (data as { data: { title: string } }[]).map((entry) => entry.data.title);
+};
+
+test("[D25] the agent of the README ends when it is told to, and the next one sends what it had left", {
+  timeout: 60_000,
+}, async () => {
+  expect(text).toContain("SIGTERM");
+  const first = start();
+  first.child.stdin.write("one\ntwo\n");
+  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept two");
+  await expect.poll(titles, { timeout: 20_000 }).toEqual(["one", "two"]);
+  gate.turn("down");
+  first.child.stdin.write("three\n");
+  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept three");
+  first.child.kill("SIGTERM");
+  expect(await first.ended).toBe(0);
+  // Of the first two it may not have heard yet that they are in the log.
+  expect(first.said()).toMatch(/still on their way.*left: [123] to send, 0 conflicts, 0 refused/s);
+  expect(readdirSync(folder)).toEqual(["agent.db"]);
+
+  gate.turn("up");
+  const second = start();
+  second.child.stdin.end("four\n");
+  expect(await second.ended).toBe(0);
+  expect(second.said()).toMatch(/kept four\nleft: 0 to send/);
+  expect(await titles()).toEqual(["one", "two", "three", "four"]);
+});
+
+test("[D21] a second one beside it says at once what is in use", { timeout: 60_000 }, async () => {
+  const first = start();
+  first.child.stdin.write("five\n");
+  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept five");
+  const second = start();
+  expect(await second.ended).toBe(1);
+  expect(second.said()).toMatch(/agent\.db is in use/);
+  first.child.kill("SIGTERM");
+  expect(await first.ended).toBe(0);
+});

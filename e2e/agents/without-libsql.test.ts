@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-without-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Runs a program in a folder where nothing but the SDK itself is installed. */
+async function run(text: string): Promise<string> {
+  await build({
+    stdin: { contents: text, loader: "ts", resolveDir: fileURLToPath(new URL(".", import.meta.url)) },
+    outfile: join(folder, "agent.mjs"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    conditions: ["holdfast-source"],
+    // What is bundled here asks for Node's own modules by `require`.
+    banner: {
+      js: `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`,
+    },
+    logLevel: "silent",
+  });
+  const env = { ...process.env };
+  // Whoever runs the tests may have told Node of further folders with packages.
+  delete env.NODE_PATH;
+  const { stdout, stderr } = spawnSync(process.execPath, ["agent.mjs"], { cwd: folder, encoding: "utf8", env });
+  return stdout + stderr;
+}
+
+const client = (more: string) => `
+  import { createClient, defineSchema, fileStorage } from "@holdfast/sdk/node";
+  const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" } } } } });
+  const client = createClient({ schema, url: "http://127.0.0.1:1", getToken: () => "t", ${more} });
+  console.log("made");
+  await client.close();
+`;
+
+test("[D26] without libsql a store in a file says what to install, and nothing else needs it", {
+  timeout: 30_000,
+}, async () => {
+  expect(await run(client(`storage: fileStorage("./agent.db")`))).toMatch(/npm install libsql/);
+  expect(readdirSync(folder)).toEqual(["agent.mjs"]);
+  expect(await run(client(""))).toBe("made\n");
+});

@@ -1,0 +1,42 @@
+import { StorageFailure } from "../engine/ports.ts";
+
+type Code = StorageFailure["code"];
+
+/** What the database said, as a sentence about the file. */
+export function fileFailure(path: string, error: unknown): StorageFailure {
+  if (error instanceof StorageFailure) return error;
+  const [code, sentence] = whatFailed(path, error);
+  return storageFailure(code, sentence, error);
+}
+
+export const storageFailure = (code: Code, sentence: string, cause?: unknown): StorageFailure =>
+  new StorageFailure(`${sentence} Writes are kept in memory only.`, { code, cause });
+
+function whatFailed(path: string, error: unknown): [Code, string] {
+  const code = sqliteCode(error);
+  const said = messageOf(error);
+  if (code.startsWith("SQLITE_FULL")) return ["quota", `The disk is full: ${path} could not be written.`];
+  if (code.startsWith("SQLITE_READONLY"))
+    return ["unavailable", `The store ${path} cannot be written: it is read-only.`];
+  if (code.startsWith("SQLITE_IOERR"))
+    return ["failed", `The disk failed while ${path} was read or written (${said}).`];
+  if (isDamage(error)) return ["damaged", `The store ${path} is damaged (${said}).`];
+  return [code === "" ? "unavailable" : "failed", `The store ${path} failed (${said}).`];
+}
+
+/** What is in the file cannot be what was written. */
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || error instanceof SyntaxError;
+}
+
+export const isBusy = (error: unknown): boolean =>
+  sqliteCode(error).startsWith("SQLITE_BUSY") || sqliteCode(error).startsWith("SQLITE_LOCKED");
+
+/** Empty for what the system, or the opening of the file, said. */
+export function sqliteCode(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" && code.startsWith("SQLITE_") ? code : "";
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createClient } from "../node.ts";
+import { defineSchema } from "../protocol/row-types.ts";
+import { fileStorage } from "./file-storage.ts";
+
+const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" } } } } });
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-file-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const path = () => join(folder, "agent.db");
+
+/** A client that reaches no server. */
+const open = (more: { store?: string } = {}) =>
+  createClient({
+    schema,
+    url: "http://127.0.0.1:1",
+    getToken: () => "token",
+    storage: fileStorage(path()),
+    ...more,
+  });
+
+const titles = (client: ReturnType<typeof open>) => client.models.slide.list().map(({ title }) => title);
+
+test("[D20] [N8] what a client wrote without a server, the next one with its file shows and has in its queue", async () => {
+  const first = open();
+  const names = ["a", "b", "c"].map((id) => first.models.slide.create({ title: id }, { id }).clientTxId);
+  await first.close();
+  const second = open();
+  await vi.waitFor(() => expect(second.pending().map((write) => write.clientTxId)).toEqual(names));
+  expect(titles(second)).toEqual(["a", "b", "c"]);
+  await second.close();
+});
+
+test("[D25] drain waits for what an earlier process left, also when it is asked before the file was read", async () => {
+  const first = open();
+  await first.models.slide.create({ title: "a" }).queued;
+  await first.close();
+  const second = open();
+  await expect(second.drain({ timeoutMs: 50 })).rejects.toMatchObject({
+    code: "timed_out",
+    message: "Up to 1 writes were still on their way after 50 ms.",
+  });
+  await second.close();
+});
+
+test("[D20] a client without the option keeps nothing", async () => {
+  const { storage: _, ...memory } = { schema, url: "http://127.0.0.1:1", getToken: () => "token", storage: undefined };
+  const client = createClient(memory);
+  await client.models.slide.create({ title: "a" }).queued;
+  await client.close();
+});
+
+test("[D21] [D22] what cannot be its store is refused when the client is made", async () => {
+  const first = open();
+  expect(() => open()).toThrow(expect.objectContaining({ name: "SyncError", code: "store_in_use", then: "wait" }));
+  await first.close();
+  expect(() => open({ store: "another's" })).toThrow(expect.objectContaining({ code: "store_unusable", then: "fix" }));
+  const again = open();
+  await again.close();
+  expect(() => createClient({ schema, url: "nowhere", getToken: () => "", storage: fileStorage(path()) })).toThrow(
+    expect.objectContaining({ code: "invalid_options" }),
+  );
+  await open().close();
+});
+
+test("[D24] [D8] a disk that cannot be used leaves the client in memory, which is said", async () => {
+  writeFileSync(join(folder, "file"), "");
+  const client = createClient({
+    schema,
+    url: "http://127.0.0.1:1",
+    getToken: () => "token",
+    storage: fileStorage(join(folder, "file", "agent.db")),
+  });
+  const write = client.models.slide.create({ title: "a" });
+  await expect(write.queued).rejects.toMatchObject({
+    code: "storage_failed",
+    message: expect.stringMatching(/agent\.db/),
+  });
+  expect(client.status()).toMatchObject({
+    name: "storage-failed",
+    pending: 1,
+    reason: expect.stringMatching(/agent\.db/),
+  });
+  expect(titles(client)).toEqual(["a"]);
+  await client.close();
+});
+
+test("[D23] [D8] a damaged store is kept, the client says where and goes on in memory; the next one has a new file", async () => {
+  const first = open();
+  await first.models.slide.create({ title: "a" }).queued;
+  await first.close();
+  writeFileSync(path(), Buffer.alloc(8_192));
+  const second = open();
+  await expect(second.models.slide.create({ title: "b" }).queued).rejects.toMatchObject({ code: "storage_failed" });
+  expect(second.status()).toMatchObject({ storage: "memory", storageTrouble: "damaged" });
+  expect(second.status().reason).toMatch(/agent\.db\.damaged-/);
+  await second.close();
+  const third = open();
+  await third.models.slide.create({ title: "c" }).queued;
+  expect(titles(third)).toEqual(["c"]);
+  await third.close();
+});

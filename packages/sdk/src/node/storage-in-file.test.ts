@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Storage } from "../engine/ports.ts";
+import { storageContract } from "../testing/storage-contract.ts";
+import { storageInFile } from "./storage-in-file.ts";
+import { openStoreFile, type StoreFile } from "./store-file.ts";
+
+let folder = "";
+let file: StoreFile | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-contract-"));
+  file = undefined;
+});
+afterEach(() => {
+  file?.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** One file at a time: what is opened is the file's, so several handles are several clients on one file. */
+async function handle(): Promise<Storage> {
+  file ??= openStoreFile(join(folder, "agent.db"), "s");
+  const storage = storageInFile(file);
+  return {
+    ...storage,
+    destroy: async () => {
+      file = undefined;
+      await storage.destroy();
+    },
+  };
+}
+
+test.each(storageContract)("[D1] a file: $rule", async ({ check }) => {
+  await expect(check(handle)).resolves.toBeUndefined();
+});
+
+test.each(storageContract)("[D1] a file that is closed and opened each time: $rule", async ({ check }) => {
+  const reopened = async (): Promise<Storage> => {
+    file?.close();
+    file = undefined;
+    return handle();
+  };
+  // Where a check needs two at once, the second takes the file from the first: then only what it does counts.
+  const storages: Storage[] = [];
+  const last = () => storages.at(-1) as Storage;
+  await expect(
+    check(async () => {
+      storages.push(await reopened());
+      return new Proxy({} as Storage, { get: (_, name: keyof Storage) => last()[name] });
+    }),
+  ).resolves.toBeUndefined();
+});

@@ -1,0 +1,188 @@
+import type { Mutation, Place } from "../core/mutation.ts";
+import type { LogRow, RowChange } from "../core/rows.ts";
+import { tableOf } from "../core/tables.ts";
+import type { Fenced, Storage, StoredPage, StoredStretch } from "../engine/ports.ts";
+import { fromStored, fromStoredRows, type StoredMutation, storedRow, toStored } from "../storage/stored.ts";
+import { fileFailure, isDamage } from "./file-failure.ts";
+import type { StoreFile } from "./store-file.ts";
+
+interface StoreRow {
+  readonly client_id: string | null;
+  readonly owner: string | null;
+  readonly generation: number;
+  readonly log_id: string | null;
+  readonly position: number | null;
+  readonly stamp: number | null;
+  readonly cursor: string | null;
+  readonly scope: string | null;
+}
+
+/**
+ * Queue, rows and name in one file. What a person wrote is on the disk when it is said to be; what only copies the
+ * server, or can be found out from it again, is written without waiting for the disk.
+ */
+export function storageInFile(file: StoreFile): Storage {
+  const sql = statements(file);
+
+  // Read to its end, as every statement here: one that was not would keep the file locked after `close`.
+  const store = () => sql.store.all()[0] as StoreRow;
+  /** Does the work if nobody else leads by now: asked in the transaction that does it. */
+  const fenced = async <T extends Fenced | "gap">(
+    generation: number | undefined,
+    work: () => T,
+  ): Promise<T | "deposed"> =>
+    file.transaction("relaxed", () =>
+      generation === undefined || store().generation === generation ? work() : "deposed",
+    );
+
+  const queue = (): Mutation[] =>
+    (sql.queue.all() as [number, string][]).map(([seq, text]) =>
+      fromStored({ ...(JSON.parse(text) as StoredMutation), seq }),
+    );
+
+  /** The rows, or the part of a snapshot that was kept of them. */
+  function rows({ log_id, position, stamp, cursor, scope }: StoreRow) {
+    const found = (sql.records.all() as [string, string, string][]).map(([model, id, text]) =>
+      storedRow(model, id, JSON.parse(text) as LogRow),
+    );
+    return fromStoredRows(found, {
+      ...(log_id !== null && { logId: log_id }),
+      ...(position !== null && { position }),
+      ...(stamp !== null && { stamp }),
+      ...(cursor !== null && { cursor }),
+      ...(scope !== null && { scope }),
+    });
+  }
+
+  function change(changes: readonly RowChange[]): void {
+    for (const { record, value } of changes)
+      if (value) sql.put.run(tableOf(record.model), record.id, JSON.stringify(value));
+      else sql.remove.run(tableOf(record.model), record.id);
+  }
+
+  function forget(places: readonly Place[]): "kept" {
+    for (const { seq, clientTxId } of places) sql.forget.run(seq, clientTxId);
+    return "kept";
+  }
+
+  function keepRows({ logId, from, to, changes, settled }: StoredStretch): "kept" | "gap" {
+    const { log_id: known, position } = store();
+    if (known !== logId || position === null || position < from) return "gap";
+    if (position < to) {
+      change(changes);
+      sql.reached.run(to);
+    }
+    return forget(settled);
+  }
+
+  function keepPage({ logId, stamp, first, changes, scope, cursor }: StoredPage): "kept" | "gap" {
+    const known = store();
+    const isSame = known.log_id === logId && known.stamp === stamp && known.position === null;
+    if (!first && !isSame) return "gap";
+    if (first) sql.clear.run();
+    change(changes);
+    if (cursor === null) sql.snapshot.run(logId, stamp, null, null, scope ?? null);
+    else sql.snapshot.run(logId, null, stamp, cursor, scope ?? null);
+    return "kept";
+  }
+
+  /** What was read may be what only a damaged file holds: then it is put aside before anything is built on it. */
+  function reading<T>(work: () => T): T {
+    try {
+      return file.transaction("relaxed", work);
+    } catch (error) {
+      if (error instanceof Error && isDamage(error.cause)) throw file.setAside(error.cause);
+      throw error;
+    }
+  }
+
+  return {
+    open: async (freshClientId) =>
+      reading(() => {
+        const known = store();
+        if (known.client_id === null) sql.name.run(freshClientId);
+        const { client_id: clientId, owner } = known;
+        return {
+          clientId: clientId ?? freshClientId,
+          owner: owner ?? undefined,
+          mutations: queue(),
+          ...rows(known),
+        };
+      }),
+
+    enqueue: async (mutations) =>
+      file.transaction("strict", () =>
+        mutations.map((mutation) => {
+          const { clientTxId, seq } = mutation;
+          const { lastInsertRowid } = sql.add.run(seq ?? null, clientTxId, textOf(mutation));
+          return { clientTxId, seq: seq ?? Number(lastInsertRowid) };
+        }),
+      ),
+
+    lead: async () =>
+      file.transaction("relaxed", () => {
+        sql.lead.run();
+        return { generation: store().generation, mutations: queue() };
+      }),
+
+    keep: (mutations, generation) =>
+      fenced(generation, () => {
+        for (const m of mutations) if (m.seq !== undefined) sql.keep.run(textOf(m), m.seq, m.clientTxId);
+        return "kept";
+      }),
+
+    forget: (places, generation) => fenced(generation, () => forget(places)),
+
+    keepRows: (stretch, generation) => fenced(generation, () => keepRows(stretch)),
+
+    keepPage: (page, generation) => fenced(generation, () => keepPage(page)),
+
+    readRows: async () => reading(() => rows(store()).rows),
+
+    own: async (participant) =>
+      file.transaction("relaxed", () => {
+        sql.own.run(participant);
+        return store().owner ?? participant;
+      }),
+
+    close: async () => file.close(),
+
+    destroy: async () => file.destroy(),
+  };
+}
+
+/** Without its place, which is the key. */
+function textOf(mutation: Mutation): string {
+  const { seq: _, ...stored } = toStored(mutation);
+  return JSON.stringify(stored);
+}
+
+function statements(file: StoreFile) {
+  const { db, path } = file;
+  try {
+    return {
+      store: db.prepare("select * from store"),
+      name: db.prepare<[string]>("update store set client_id = ?"),
+      own: db.prepare<[string]>("update store set owner = coalesce(owner, ?)"),
+      lead: db.prepare("update store set generation = generation + 1"),
+      reached: db.prepare<[number]>("update store set position = ?"),
+      snapshot: db.prepare<[string, number | null, number | null, string | null, string | null]>(
+        "update store set log_id = ?, position = ?, stamp = ?, cursor = ?, scope = ?",
+      ),
+      queue: db.prepare("select seq, stored from mutation order by seq").raw(),
+      add: db.prepare<[number | null, string, string]>(
+        "insert or replace into mutation (seq, name, stored) values (?, ?, ?)",
+      ),
+      keep: db.prepare<[string, number, string]>("update mutation set stored = ? where seq = ? and name = ?"),
+      forget: db.prepare<[number, string]>("delete from mutation where seq = ? and name = ?"),
+      records: db.prepare("select model, id, stored from record").raw(),
+      put: db.prepare<[string, string, string]>("insert or replace into record (model, id, stored) values (?, ?, ?)"),
+      remove: db.prepare<[string, string]>("delete from record where model = ? and id = ?"),
+      clear: db.prepare("delete from record"),
+    };
+  } catch (error) {
+    // Somebody took its tables away.
+    file.close();
+    throw fileFailure(path, error);
+  }
+}

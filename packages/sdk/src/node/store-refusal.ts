@@ -1,0 +1,15 @@
+import { SyncError } from "../errors.ts";
+
+/** Why a file cannot be opened as the store; said here, so that no browser loads these sentences. */
+export type StoreRefusal =
+  /** Another client holds it: wait until that one is closed. */
+  | "store_in_use"
+  /** It is not this store, or what reads it is missing. */
+  | "store_unusable";
+
+export function storeRefusal(code: StoreRefusal, message: string): SyncError {
+  return new SyncError({ code, type: "client_error", then: code === "store_in_use" ? "wait" : "fix", message });
+}
+
+export const unusable = (path: string, why: string): SyncError =>
+  storeRefusal("store_unusable", `${path} cannot be the store: ${why}.`);

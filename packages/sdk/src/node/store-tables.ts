@@ -1,0 +1,63 @@
+import { rowOf, type SqliteDatabase } from "./libsql.ts";
+import { unusable } from "./store-refusal.ts";
+
+/** "Hold", in the header of every store, so that no other program's database is taken for one. */
+export const APPLICATION_ID = 0x486f6c64;
+const VERSION = 1;
+
+export const TABLES = `
+  create table store (
+    one integer primary key check (one = 1),
+    name text not null,
+    client_id text,
+    owner text,
+    generation integer not null,
+    log_id text,
+    position integer,
+    stamp integer,
+    cursor text,
+    scope text
+  ) strict;
+  create table mutation (
+    seq integer primary key autoincrement,
+    name text not null,
+    stored text not null
+  ) strict;
+  create table record (
+    model text not null,
+    id text not null,
+    stored text not null,
+    primary key (model, id)
+  ) strict, without rowid;
+  pragma application_id = ${APPLICATION_ID};
+  pragma user_version = ${VERSION};
+`;
+
+/** What was in them is overwritten. */
+export const EMPTY = `
+  pragma secure_delete = on;
+  delete from mutation;
+  delete from record;
+  delete from store;
+`;
+
+/** Whether the file is a new one. Throws when it is not ours, or not this store. */
+export function checkStore(path: string, db: SqliteDatabase, store: string): boolean {
+  const number = (question: string) => Number(Object.values(rowOf(db, question) ?? {})[0]);
+  const application = number("pragma application_id");
+  const version = number("pragma user_version");
+  const isNew = number("select count(*) from sqlite_schema") === 0;
+  if (application !== APPLICATION_ID && !(application === 0 && isNew))
+    throw unusable(path, "it is a database of another program");
+  if (version > VERSION)
+    throw unusable(path, `a newer version of this package made it (${version}, this one reads up to ${VERSION})`);
+  const name = isNew ? undefined : nameIn(db);
+  if (name !== undefined && name !== store)
+    throw unusable(
+      path,
+      `it is the store “${name}”, not “${store}”. Name that in the option store, or take another file`,
+    );
+  return isNew;
+}
+
+const nameIn = (db: SqliteDatabase) => rowOf(db, "select name from store")?.name as string | undefined;

@@ -1,0 +1,24 @@
+import { storageInFile } from "../storage-in-file.ts";
+import { openStoreFile } from "../store-file.ts";
+
+// Holds a store with one write in it until it is killed, or whoever started it is gone.
+const storage = storageInFile(openStoreFile(process.argv[2] ?? "", "s"));
+await storage.open("c");
+const operations = [] as const;
+await storage.enqueue([
+  {
+    clientTxId: "of the holder",
+    seq: undefined,
+    operations,
+    reads: [],
+    body: "{}",
+    bytes: 2,
+    createdAt: 1,
+    attempts: 0,
+    keys: [],
+    landed: [],
+    stage: { phase: "saving" },
+  },
+]);
+process.on("disconnect", () => process.exit());
+process.send?.("held");
