@@ -22,7 +22,7 @@ import { localError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import type { Leaving, Part, PartDesk } from "./part.ts";
 import { partLater } from "./part-later.ts";
-import { limits } from "./protocol/limits.ts";
+import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import type { ModelName } from "./protocol/row-types.ts";
 
