@@ -9,7 +9,6 @@ import { modelApi } from "./api/model.ts";
 import { arrived } from "./api/on-the-way.ts";
 import { sameFields } from "./api/same.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
-import { waitingFor } from "./api/waiting.ts";
 import { checkModel, type Desk, makeWrite } from "./api/write.ts";
 import type { Queue } from "./core/queue.ts";
 import { pendingOf, statusOf } from "./core/select.ts";
@@ -22,7 +21,7 @@ import { localError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import type { Leaving, Part, PartDesk } from "./part.ts";
 import { partLater } from "./part-later.ts";
-import { limits } from "./protocol/limits.ts";
+import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import type { ModelName } from "./protocol/row-types.ts";
 
@@ -35,6 +34,8 @@ export interface Shell {
   /** The part that is loaded when claims or presence are first used. */
   readonly company?: (() => Promise<{ openCompany(desk: LeaseDesk, world: CompanyWorld): Company }>) | undefined;
 }
+
+const NONE: readonly never[] = [];
 
 /** Puts a client together, and takes it apart again. It decides nothing: that is the core's. */
 export function createShell<const S extends ModelSchema>(shell: Shell, options: ClientOptions<S>): SyncClient<S> {
@@ -61,12 +62,15 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     engine,
     waiters,
     dice,
-    planFor: () => part.now()?.planFor,
     isClosed: () => closing !== undefined,
   };
   const lists = new Lists(() => engine.store.getState());
   const offLists = engine.store.subscribe((state) => lists.note(state));
-  const waiting = waitingFor(desk);
+  let waiting: ReturnType<Part["waitingFor"]> | undefined;
+  const whatWaits = () => {
+    waiting ??= part.now()?.waitingFor(desk);
+    return waiting;
+  };
   const load = shell.company ?? (() => import("./api/company.ts"));
   const company = companyLater(async () => {
     const [{ openCompany }, { server, stream }] = [await load(), await part.there];
@@ -123,8 +127,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       status = sameFields(status, statusOf(engine.store.getState()));
       return status;
     },
-    conflicts: () => waiting.conflicts(engine.store.getState()),
-    attention: () => waiting.attention(engine.store.getState()),
+    conflicts: () => whatWaits()?.conflicts(engine.store.getState()) ?? NONE,
+    attention: () => whatWaits()?.attention(engine.store.getState()) ?? NONE,
     pending: () => {
       const { queue } = engine.store.getState();
       const kept = pending?.of === queue ? pending : { of: queue, list: pendingOf(engine.store.getState()) };

@@ -1,7 +1,7 @@
 import type { Upcast } from "./core/old-operation.ts";
 import type { Scope } from "./core/rows.ts";
 import { localError } from "./errors.ts";
-import { limits } from "./protocol/limits.ts";
+import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 
 export interface ClientOptions<S extends ModelSchema> {

@@ -1,6 +1,6 @@
 import { exportPending, readExport } from "./api/pending-export.ts";
+import { waitingFor } from "./api/waiting.ts";
 import type { CompanyFrame } from "./core/company.ts";
-import { planFor } from "./core/decide.ts";
 import type { Effect } from "./core/effects.ts";
 import type { ClientState } from "./core/state.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -53,7 +53,8 @@ export interface Part {
   perform(effect: Effect, state: ClientState): void;
   readonly server: Server;
   readonly stream: Stream;
-  readonly planFor: typeof planFor;
+  /** What waits for a person: there as soon as anything can. */
+  readonly waitingFor: typeof waitingFor;
   readonly exportPending: typeof exportPending;
   readonly readExport: typeof readExport;
   /** The client is about to be closed. The other tabs are told when their store goes, before one of them leads. */
@@ -87,7 +88,7 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
     perform: performer.perform,
     server,
     stream,
-    planFor,
+    waitingFor,
     exportPending,
     readExport,
     leave(why) {

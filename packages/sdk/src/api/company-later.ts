@@ -3,7 +3,7 @@ import { knownFailure } from "../core/failure.ts";
 import { tableOf } from "../core/tables.ts";
 import type { Engine } from "../engine/engine.ts";
 import { localError, SyncError } from "../errors.ts";
-import { limits } from "../protocol/limits.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { ClaimOptions, ClaimsApi, Lease, RecordClaims } from "./claims-api.ts";
 import type { Company } from "./company.ts";

@@ -1,7 +1,7 @@
 import { knownFailure } from "../core/failure.ts";
 import { SyncError } from "../errors.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
-import { limits } from "../protocol/limits.ts";
 
 /**
  * A copy of what the app gave, if JSON can carry it. A write is stored as text: what would change or vanish on the way

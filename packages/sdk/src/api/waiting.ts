@@ -4,10 +4,11 @@ import { conflictsOf, parkedOf } from "../core/select.ts";
 import type { ClientState } from "../core/state.ts";
 import { SyncError } from "../errors.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
+import { editedOperations, makeDecision } from "./decision.ts";
 import { jsonCopy } from "./payload.ts";
 import { same } from "./same.ts";
 import type { AttentionItem, Conflict } from "./sync-client.ts";
-import { type Desk, editedOperations, makeDecision } from "./write.ts";
+import type { Desk } from "./write.ts";
 
 /** What waits for a person, as objects that can be answered. As long as nothing in one changes, it stays the same object. */
 export function waitingFor(desk: Desk): {

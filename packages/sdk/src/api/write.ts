@@ -1,5 +1,4 @@
-import type { planFor } from "../core/decide.ts";
-import type { Decision, NewOperation } from "../core/events.ts";
+import type { NewOperation } from "../core/events.ts";
 import { knownFailure } from "../core/failure.ts";
 import type { Premise } from "../core/mutation.ts";
 import { find } from "../core/queue.ts";
@@ -8,8 +7,8 @@ import type { Engine } from "../engine/engine.ts";
 import type { Dice } from "../engine/ports.ts";
 import type { Waiters } from "../engine/waiters.ts";
 import { localError, SyncError } from "../errors.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import { limits } from "../protocol/limits.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { OnStale } from "../protocol/stale.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
@@ -21,8 +20,6 @@ export interface Desk {
   readonly waiters: Waiters;
   readonly dice: Dice;
   readonly isClosed: () => boolean;
-  /** Works out what a decision comes to; there as soon as there can be anything to decide. */
-  readonly planFor: () => typeof planFor | undefined;
 }
 
 export interface AskedOperation {
@@ -64,20 +61,6 @@ export function makeWrite(
   return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };
 }
 
-/** A person's answer to a held or parked write, and what is sent because of it. */
-export function makeDecision(desk: Desk, clientTxId: string, id: string, decision: Decision): Write {
-  if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be decided with it.");
-  const newTxId = desk.dice.id();
-  const { queued, receipt } = desk.waiters.add(newTxId);
-  const planFor = desk.planFor();
-  desk.engine.dispatch((state) => ({ type: "decided", plan: planFor?.(state, clientTxId, decision), newTxId }));
-  return { id, clientTxId: newTxId, queued, receipt };
-}
-
-/** The operations of an edited write, checked as those of a new one. */
-export const editedOperations = (desk: Desk, asked: readonly AskedOperation[]): readonly NewOperation[] =>
-  asked.map((o) => ({ ...checked(desk, o), onStale: "notify" }));
-
 /** What a claim is on is there already: a create is under none. */
 function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation {
   const lease = claims.find(({ model, recordId: id }) => recordKey({ model, id }) === recordKey(o));
@@ -90,7 +73,8 @@ export function checkModel(models: object, model: unknown): void {
   throw new SyncError(knownFailure("unknown_model", message, { param: "model" }));
 }
 
-function checked(desk: Desk, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
+/** An operation as the app gave it, if the schema knows it. */
+export function checked(desk: Desk, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
   const models = desk.engine.store.getState().models;
   checkModel(models, model);
   switch (action) {

@@ -1,4 +1,4 @@
-import { limits } from "../protocol/limits.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { tokenRefused, tokenWorks } from "./auth.ts";
 import { heldForClaim } from "./claim-refusal.ts";
 import type { ClientEvent } from "./events.ts";

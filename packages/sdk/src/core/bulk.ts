@@ -1,4 +1,4 @@
-import { limits } from "../protocol/limits.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { Mutation } from "./mutation.ts";
 import { inOrder, type Queue } from "./queue.ts";
 

@@ -1,5 +1,5 @@
 import type { Claim, ClaimStatus } from "../protocol/claim.ts";
-import { limits } from "../protocol/limits.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { type Failure, knownFailure, type LossReason, readFailure } from "./failure.ts";
 import {
   type Asking,

@@ -1,5 +1,5 @@
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { closeCodes } from "../protocol/frames-down.ts";
-import { limits } from "../protocol/limits.ts";
 import { park } from "./answers.ts";
 import { askTokenWhenDue, isStranger, mayGo, mayTalk, strangerReason, tokenRefused, tokenWorks } from "./auth.ts";
 import { bulkBody, nextBulk } from "./bulk.ts";

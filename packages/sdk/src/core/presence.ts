@@ -1,7 +1,7 @@
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { PresenceFrame } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import { limits } from "../protocol/limits.ts";
 import type { Peer } from "../protocol/presence.ts";
 import type { Failure } from "./failure.ts";
 

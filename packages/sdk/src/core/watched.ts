@@ -1,7 +1,7 @@
 import type { Claim } from "../protocol/claim.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { ClaimsFrame } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
-import { limits } from "../protocol/limits.ts";
 import { tableOf } from "./tables.ts";
 
 /* Who holds the records that the app looks at. What is known of them is known from an open stream and from nothing else. */

@@ -12,8 +12,8 @@ import {
 import type { Happening } from "../core/events.ts";
 import type { Asking, ClaimNews, Instant } from "../core/hold.ts";
 import type { ClientState } from "../core/state.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
-import { limits } from "../protocol/limits.ts";
 import type { Engine } from "./engine.ts";
 import type { Asked, Clock, Dice, Server, Stream } from "./ports.ts";
 

@@ -1,39 +1,28 @@
+import { clientLimits } from "./client-limits.ts";
+
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /** The limits that both sides know. Sizes in bytes, times in milliseconds. */
 export const limits = {
+  ...clientLimits,
   bodyBytes: MiB,
   batchBodyBytes: 4 * MiB,
-  operationsPerCommit: 100,
-  readsPerCommit: 100,
-  commitsPerBulk: 100,
-  operationsPerBulk: 1_000,
-  jsonDepth: 64,
   keysPerObject: 1_000,
-  idLength: 255,
   keyLength: 255,
-  clientIdLength: 64,
   listDefault: 20,
   listMax: 100,
   listFilters: 100,
-  snapshotPage: 10_000,
   logPage: 100,
-  logPageMax: 1_000,
   /** Positions that one request for the change feed looks at, shown or not. */
   logExamined: 10_000,
   logWaitMs: 25_000,
   schemaModels: 200,
   schemaFields: 200,
-  /** How long the SDK sends a write by itself: a day less than receipts are kept. */
-  resendMs: 2_505_600_000,
-  /** What the SDK puts into one bulk request at most. */
-  bulkBodyBytes: 256 * KiB,
   capabilityTtlSeconds: 600,
   ephemeralTtlSeconds: 900,
   tokenTtlMaxSeconds: 86_400,
   userMetaLength: 4 * KiB,
-  claimTtlMs: 60_000,
   claimTtlMinMs: 1_000,
   claimTtlMaxMs: 3_600_000,
   /** However often it is renewed. */
@@ -41,28 +30,19 @@ export const limits = {
   claimActionLength: 255,
   claimDescriptionLength: 1_000,
   claimMetaBytes: 4 * KiB,
-  claimWaitMs: 25_000,
   /** Waiting for one record. */
   claimsWaiting: 100,
   /** A waiter that showed no life for so long is passed over. */
   waiterSilentMs: 30_000,
   /** And after so long it loses its place. */
   waiterGoneMs: 300_000,
-  watchedPerModel: 500,
   /** Records of all models together whose claims one socket hears. */
   watchedPerSession: 10_000,
-  presenceStateBytes: 4 * KiB,
-  /** Presence is told that often at most; the last state wins. */
-  presencePerSecond: 20,
   roomsPerSession: 20,
   /** Of a participant with more sessions in a room, those that spoke last are told. */
   presenceSessionsTold: 50,
-  /** How long somebody whose connection broke is still shown: a reload does not flicker. */
-  presenceGraceMs: 5_000,
   frameBytes: 64 * KiB,
   helloMs: 5_000,
-  pingMs: 25_000,
-  pongMs: 5_000,
   framesPerSecond: 50,
   framesBurst: 200,
   slowReaderBytes: MiB,

@@ -1,9 +1,9 @@
 import type { Reply } from "../core/outcome.ts";
 import type { Scope } from "../core/rows.ts";
 import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.ts";
 import { headers } from "../protocol/headers.ts";
-import { limits } from "../protocol/limits.ts";
 import type { LogEntry } from "../protocol/log.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 import { withoutToken } from "./token.ts";

@@ -1,6 +1,6 @@
 import type { Clock, Stream, StreamListener } from "../engine/ports.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { STREAM_PATH } from "../protocol/client-paths.ts";
-import { limits } from "../protocol/limits.ts";
 import { STREAM_PROTOCOL } from "../protocol/version.ts";
 import { readFrame } from "./read-frame.ts";
 
