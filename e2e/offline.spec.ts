@@ -49,6 +49,28 @@ test("a network that goes away under an open socket loses nothing", async ({ dem
   expect(updates).toHaveLength(1);
 });
 
+test("[Y1] without a network the page is loaded again, edited, and what was written is sent when it is back", async ({
+  demo,
+  open,
+  expectedOnConsole,
+}) => {
+  expectedOnConsole.push(/ERR_INTERNET_DISCONNECTED/);
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const ada = await open("ada", deck.id);
+  await ada.page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+  await ada.context.setOffline(true);
+  await ada.page.reload();
+  await ada.shows(["One", "Two"]);
+  await ada.rename(1, "Loaded in a tunnel");
+  await expect(ada.card(1)).toContainText("Waiting to send");
+
+  await ada.context.setOffline(false);
+  // A page that was loaded under Playwright's switch is not told when that is turned back; somebody looks at the window again.
+  await ada.page.evaluate(() => void dispatchEvent(new Event("focus")));
+  await ada.isSaved();
+  expect((await entriesOf(demo, deck.slideIds[0] ?? "")).map(({ verb }) => verb)).toEqual(["created", "updated"]);
+});
+
 test("a socket that has gone silent without closing is noticed, and nothing is lost by it", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One", "Two"]);
   const sockets: { isSilent: boolean }[] = [];

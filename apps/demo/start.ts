@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createServer, type ViteDevServer } from "vite";
+import { build, type InlineConfig, type PreviewServer, preview } from "vite";
 import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
 import { freePort } from "./dev/free-port.ts";
 import { mirrorPlugin } from "./dev/mirror-plugin.ts";
@@ -29,7 +29,7 @@ const help = `Starts the demo: a server, a slide board, an agent that imports a 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 let server: RunningServer | undefined;
-let page: ViteDevServer | undefined;
+let pageServer: PreviewServer | undefined;
 let agent: ChildProcess | undefined;
 let mirror: RunningMirror | undefined;
 let isStopping = false;
@@ -41,6 +41,9 @@ async function start(): Promise<void> {
   if (running) throw new Error(`The demo already runs at ${running} on this data (${dataDirectory()}).`);
 
   say("Starting the server …");
+  // Built, as visitors of any app get it: only a page of fixed files can be kept for the time without a network.
+  const built = build(page());
+  built.catch(() => {});
   const schedule = process.env.HOLDFAST_WEBHOOK_SCHEDULE || DEMO_SCHEDULE;
   server = await runServer(await freePort("PORT", 8787), {
     HOLDFAST_WEBHOOK_SCHEDULE: schedule,
@@ -57,20 +60,20 @@ async function start(): Promise<void> {
   if (!values["no-import"]) agent = startAgent();
 
   mirror = runMirror();
-  page = await createServer({
-    root: demoFolder,
-    configFile: `${demoFolder}/vite.config.ts`,
-    logLevel: "warn",
-    cacheDir: join(dataDirectory(), "vite"),
-    plugins: [mirrorPlugin(mirror, schedule.split(",").map(Number))],
-    // The page is shown, not worked on: one that reloads by itself under somebody's hands would look broken.
-    server: { hmr: false, watch: null, port: await freePort("DEMO_PORT", 5173) },
-  });
-  await page.listen();
-  const pageUrl = (page.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
+  await built;
+  const plugins = [mirrorPlugin(mirror, schedule.split(",").map(Number))];
+  pageServer = await preview({ ...page(), plugins, preview: { port: await freePort("DEMO_PORT", 5173) } });
+  const pageUrl = (pageServer.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
   await changeDemoFile((file) => ({ ...file, pageUrl, pid: process.pid }));
   say(`\n  Open ${pageUrl}\n\n  Ctrl-C stops everything and keeps your data.\n`);
 }
+
+const page = (): InlineConfig => ({
+  root: demoFolder,
+  configFile: join(demoFolder, "vite.config.ts"),
+  logLevel: "warn",
+  build: { outDir: join(dataDirectory(), "page"), emptyOutDir: true },
+});
 
 /** The address of a demo that runs on the same data, if one does: two servers cannot share it. */
 async function runningDemo(): Promise<string | undefined> {
@@ -106,7 +109,7 @@ async function stop(code: number, why?: string): Promise<void> {
   isStopping = true;
   if (why) process.stderr.write(`${why}\n`);
   agent?.kill("SIGTERM");
-  await page?.close();
+  await pageServer?.close();
   await mirror?.stop();
   await server?.stop();
   await changeDemoFile(({ pid: _, ...file }) => file).catch(() => {});

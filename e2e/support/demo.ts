@@ -18,6 +18,10 @@ export interface Demo {
   readonly mirrorFile: string;
   /** Imports a Markdown file as `npm run demo:import` does; resolves with what it printed. */
   import(file: string, ...words: string[]): Promise<{ code: number; printed: string }>;
+  /** Ends all of it and keeps the data: nobody answers at its addresses any more. */
+  goDown(): Promise<void>;
+  /** Starts it again, at the same addresses. */
+  comeBack(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -29,23 +33,7 @@ export async function startDemo(): Promise<Demo> {
     // Long enough to be seen, and short enough to wait for: after 12 s the server gives up.
     HOLDFAST_WEBHOOK_SCHEDULE: "0,500,1000,1500,2000,2000,2500,2500",
   };
-  const child = spawn(process.execPath, [...nodeWords, "apps/demo/start.ts", "--no-import"], {
-    cwd: root,
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = once(child, "exit");
-  const stop = async () => {
-    child.kill("SIGTERM");
-    await ended;
-    await rm(data, { recursive: true, force: true });
-  };
-  const opened = new Promise<void>((resolve) => {
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      if (line.trim().startsWith("Open http")) resolve();
-    });
-  });
-  await Promise.race([opened, ended.then(() => Promise.reject(new Error("The demo ended before its page was up.")))]);
+  let end = await run(env);
 
   const read = async (name: string) => JSON.parse(await readFile(join(data, name), "utf8")) as Record<string, string>;
   const { pageUrl = "", serverUrl = "" } = await read("demo.json");
@@ -55,7 +43,14 @@ export async function startDemo(): Promise<Demo> {
     serverUrl,
     secretKey,
     mirrorFile: join(data, "mirror", "mirror.db"),
-    stop,
+    goDown: () => end(),
+    comeBack: async () => {
+      end = await run({ ...env, PORT: new URL(serverUrl).port, DEMO_PORT: new URL(pageUrl).port });
+    },
+    stop: async () => {
+      await end();
+      await rm(data, { recursive: true, force: true });
+    },
     import: async (file, ...words) => {
       const importer = spawn(process.execPath, [...nodeWords, "apps/demo/import.ts", file, ...words], {
         cwd: root,
@@ -66,5 +61,25 @@ export async function startDemo(): Promise<Demo> {
       const [code] = (await once(importer, "close")) as [number];
       return { code, printed };
     },
+  };
+}
+
+/** Resolves when the page is up, with how to end it. */
+async function run(env: NodeJS.ProcessEnv): Promise<() => Promise<void>> {
+  const child = spawn(process.execPath, [...nodeWords, "apps/demo/start.ts", "--no-import"], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const opened = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (line.trim().startsWith("Open http")) resolve();
+    });
+  });
+  await Promise.race([opened, ended.then(() => Promise.reject(new Error("The demo ended before its page was up.")))]);
+  return async () => {
+    child.kill("SIGTERM");
+    await ended;
   };
 }

@@ -34,7 +34,11 @@ export async function createDeck(demo: Demo, titles: readonly string[]): Promise
 }
 
 /** Everything that ever happened to one record, as the server's log has it. */
-export async function entriesOf(demo: Demo, id: string): Promise<Entry[]> {
+export const entriesOf = async (demo: Demo, id: string): Promise<Entry[]> =>
+  (await readLog(demo)).filter((entry) => entry.id === id);
+
+/** The server's whole log. */
+export async function readLog(demo: Demo): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (let after = "0", more = true; more; ) {
     const page = await ask<{ data: Entry[]; next_cursor: string; has_more: boolean }>(
@@ -45,7 +49,7 @@ export async function entriesOf(demo: Demo, id: string): Promise<Entry[]> {
     after = page.next_cursor;
     more = page.has_more;
   }
-  return entries.filter((entry) => entry.id === id);
+  return entries;
 }
 
 /** One record as the server has it now. */

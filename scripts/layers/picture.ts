@@ -77,6 +77,8 @@ export const picture: Layer[] = [
   // on top
   { files: "packages/react/src/", packages: ["@holdfast/sdk", "react"] },
   { files: "apps/demo/src/", imports: ["apps/demo/src/"] },
+  // A service worker is one file of its own
+  { files: "apps/demo/worker/", packages: [] },
   { files: "apps/demo/", imports: ["apps/demo/"] },
 
   // The conformance suite knows no package of ours, so that it can be taken elsewhere. Its own tests start servers.

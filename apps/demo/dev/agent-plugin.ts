@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { IncomingMessage } from "node:http";
 import type { Plugin } from "vite";
 import { isFromOurPage } from "./our-page.ts";
+import type { PageServer } from "./page-server.ts";
 import { nodeWords, proofreadProgram } from "./project.ts";
 
 /**
@@ -10,20 +11,18 @@ import { nodeWords, proofreadProgram } from "./project.ts";
  */
 export function agentPlugin(): Plugin {
   const running = new Map<string, ChildProcess>();
-  return {
-    name: "holdfast-demo-agent",
-    configureServer(server) {
-      server.httpServer?.once("close", () => {
-        for (const child of running.values()) child.kill("SIGTERM");
-      });
-      server.middlewares.use("/agent", (request, response) => {
-        const { status, says } = answer(request, running);
-        response.statusCode = status;
-        response.setHeader("content-type", "text/plain; charset=utf-8");
-        response.end(says);
-      });
-    },
+  const serve = ({ httpServer, middlewares }: PageServer): void => {
+    httpServer?.once("close", () => {
+      for (const child of running.values()) child.kill("SIGTERM");
+    });
+    middlewares.use("/agent", (request, response) => {
+      const { status, says } = answer(request, running);
+      response.statusCode = status;
+      response.setHeader("content-type", "text/plain; charset=utf-8");
+      response.end(says);
+    });
   };
+  return { name: "holdfast-demo-agent", configureServer: serve, configurePreviewServer: serve };
 }
 
 function answer(request: IncomingMessage, running: Map<string, ChildProcess>): { status: number; says: string } {

@@ -5,6 +5,7 @@ import type { MirrorReport, RunningReport } from "../src/mirror-report.ts";
 import { ask } from "./ask.ts";
 import { readDemoFile } from "./demo-file.ts";
 import { isFromOurPage } from "./our-page.ts";
+import type { PageServer } from "./page-server.ts";
 import type { RunningMirror } from "./run-mirror.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 import { secretKey } from "./server-secrets.ts";
@@ -14,14 +15,12 @@ import { secretKey } from "./server-secrets.ts";
  * endpoint's owner asks the server, with the secret key, which never reaches the page.
  */
 export function mirrorPlugin(mirror: RunningMirror, scheduleMs: readonly number[]): Plugin {
-  return {
-    name: "holdfast-demo-mirror",
-    configureServer(server) {
-      server.middlewares.use("/mirror", (request, response) => {
-        void sendAnswer(response, answer(request, mirror, scheduleMs));
-      });
-    },
+  const serve = ({ middlewares }: PageServer): void => {
+    middlewares.use("/mirror", (request, response) => {
+      void sendAnswer(response, answer(request, mirror, scheduleMs));
+    });
   };
+  return { name: "holdfast-demo-mirror", configureServer: serve, configurePreviewServer: serve };
 }
 
 async function answer(request: IncomingMessage, mirror: RunningMirror, scheduleMs: readonly number[]): Promise<Answer> {

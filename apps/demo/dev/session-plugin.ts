@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Plugin } from "vite";
 import { readDemoFile } from "./demo-file.ts";
 import { isFromOurPage } from "./our-page.ts";
+import type { PageServer } from "./page-server.ts";
 import { personToken } from "./person-tokens.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 
@@ -13,12 +14,15 @@ import { type Answer, sendAnswer } from "./send-answer.ts";
 export function sessionPlugin(): Plugin {
   return {
     name: "holdfast-demo-session",
-    configureServer(server) {
-      server.middlewares.use("/session", (request, response) => {
-        void sendAnswer(response, answer(request));
-      });
-    },
+    configureServer: serve,
+    configurePreviewServer: serve,
   };
+}
+
+function serve({ middlewares }: PageServer): void {
+  middlewares.use("/session", (request, response) => {
+    void sendAnswer(response, answer(request));
+  });
 }
 
 async function answer(request: IncomingMessage): Promise<Answer> {

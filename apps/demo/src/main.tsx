@@ -8,41 +8,51 @@ import { createClient } from "@holdfast/sdk";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
+import { keepPage } from "./keep-page.ts";
 import { isOfflineWanted } from "./network-switch.tsx";
 import { PersonContext } from "./people.ts";
 import { boardSchema } from "./schema.ts";
-import { openSession, personOf } from "./session.ts";
+import { knownServer, openSession, personOf } from "./session.ts";
 
 const person = personOf(location.search);
 const root = createRoot(document.querySelector("#root") as HTMLElement);
 
-openSession(person).then(
-  ({ url }) => {
-    const client = createClient({
-      schema: boardSchema,
-      url,
-      // Asked again when a token has ended.
-      getToken: async () => (await openSession(person)).token,
-      // One local copy per person, so that two windows of one browser can be two people.
-      store: `holdfast-demo:${person}`,
-      paused: isOfflineWanted(person),
-    });
-    root.render(
-      <StrictMode>
-        <PersonContext.Provider value={person}>
-          <SyncProvider client={client}>
-            <App person={person} />
-          </SyncProvider>
-        </PersonContext.Provider>
-      </StrictMode>,
-    );
-  },
-  (error: unknown) => {
-    root.render(
-      <div className="opening" role="alert">
-        <p>The board could not be opened.</p>
-        <p>{error instanceof Error ? error.message : String(error)}</p>
-      </div>,
-    );
-  },
-);
+function open(url: string): void {
+  const client = createClient({
+    schema: boardSchema,
+    url,
+    // Asked again when a token has ended.
+    getToken: async () => {
+      const session = await openSession(person);
+      // The server has moved since this browser last heard of it. What is queued waits on disk for the new address.
+      if (session.url !== url) location.reload();
+      return session.token;
+    },
+    // One local copy per person, so that two windows of one browser can be two people.
+    store: `holdfast-demo:${person}`,
+    paused: isOfflineWanted(person),
+  });
+  root.render(
+    <StrictMode>
+      <PersonContext.Provider value={person}>
+        <SyncProvider client={client}>
+          <App person={person} />
+        </SyncProvider>
+      </PersonContext.Provider>
+    </StrictMode>,
+  );
+}
+
+function sayWhyNot(error: unknown): void {
+  root.render(
+    <div className="opening" role="alert">
+      <p>The board could not be opened.</p>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+    </div>,
+  );
+}
+
+const known = knownServer();
+if (known) open(known);
+else openSession(person).then(({ url }) => open(url), sayWhyNot);
+keepPage();

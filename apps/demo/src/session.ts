@@ -19,5 +19,12 @@ export const somebodyElse = (person: string): string => (person === "ada" ? "ben
 export async function openSession(person: string): Promise<Session> {
   const answer = await fetch(`/session?person=${encodeURIComponent(person)}`, { cache: "no-store" });
   if (!answer.ok) throw new Error((await answer.text()) || `The demo's server answered ${answer.status}.`);
-  return (await answer.json()) as Session;
+  const session = (await answer.json()) as Session;
+  localStorage.setItem(ADDRESS_KEY, session.url);
+  return session;
 }
+
+const ADDRESS_KEY = "holdfast-demo:server";
+
+/** Where the sync server was when this browser last heard: with it the board opens at once, also without a network. */
+export const knownServer = (): string | undefined => localStorage.getItem(ADDRESS_KEY) ?? undefined;

@@ -37,6 +37,8 @@ test.each([
     "No connection",
     "1 change, oldest from 12 seconds ago",
   ],
+  [{ name: "connecting" }, "busy", "Connecting", ""],
+  [{ name: "connecting", reason: "Failed to fetch" }, "waiting", "No connection", ""],
   [{ name: "storage-failed" }, "trouble", "This browser cannot store your changes", ""],
 ] as const)("%o is said as %s: %s %s", (change, mood, says, waiting) => {
   expect(statusWords(status(change), 0, 100_000)).toEqual({ mood, says, waiting });

@@ -17,7 +17,10 @@ export function statusWords(status: SyncStatus, blocked: number, now: number): S
     case "starting":
       return { mood: "busy", says: "Opening your copy", waiting };
     case "connecting":
-      return { mood: "busy", says: "Connecting", waiting };
+      // After a failure it is no news that it is being tried again.
+      return status.reason === undefined
+        ? { mood: "busy", says: "Connecting", waiting }
+        : { mood: "waiting", says: "No connection", waiting };
     case "online":
       if (status.pending > blocked) return { mood: "busy", says: "Saving", waiting };
       return status.conflicts + status.attention > 0

@@ -9,7 +9,11 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly schema: S;
   /** Where the service is, for instance `https://sync.example.com`; with or without `/api` at its end. */
   readonly url: string;
-  /** Gives the token of whoever is signed in. Asked once, and again when the server refuses the one it gave. */
+  /**
+   * Gives the token of whoever is signed in. Asked once, and again when the server refuses the one it gave. When it
+   * rejects with what `fetch` throws without an answer, it is tried again like any request; with anything else, or
+   * with no token, nobody is signed in (`needs-auth`).
+   */
   readonly getToken: () => string | Promise<string>;
   /**
    * Name of the local store. Default: made of the address and `user`.

@@ -115,7 +115,8 @@ export interface CommitOptions<S extends ModelSchema> extends WriteOptions {
 export type SyncStatus = {
   /**
    * `starting`: the local store is being read. `connecting`, `online`, `offline` (no network), `paused` (by the app),
-   * `needs-auth`: the token was refused and no new one came. `storage-failed`: nothing can be queued durably.
+   * `needs-auth`: the token was refused and no new one came, though the app could be asked. `storage-failed`: nothing
+   * can be queued durably.
    */
   readonly name: "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
   /** Writes that the log has not settled. */

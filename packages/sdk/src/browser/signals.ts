@@ -7,21 +7,30 @@ export const noSignals = (): Signals => ({ start: () => {}, close: () => {} });
 const BEAT_MS = 10_000;
 const SLEPT_MS = 3 * BEAT_MS;
 
-/** What the browser notices: going offline and online, coming back to the front, waking up. */
+/**
+ * What the browser notices: going offline and online, coming back to the front, waking up. A worker hears of the network
+ * alone; what only a page can hear simply never comes.
+ */
 export function browserSignals(): Signals {
-  if (typeof window === "undefined") return noSignals();
+  if (typeof addEventListener !== "function") return noSignals();
   const closing = new AbortController();
   let beat: ReturnType<typeof setInterval> | undefined;
   return {
     start({ network, woke, hidden }) {
       const { signal } = closing;
       // An open socket stays open and silent when the browser goes offline, so these events are all there is to go by.
-      window.addEventListener("offline", () => network(false), { signal });
-      window.addEventListener("online", () => network(true), { signal });
-      window.addEventListener("focus", woke, { signal });
-      window.addEventListener("pageshow", woke, { signal });
-      window.addEventListener("pagehide", hidden, { signal });
-      document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && woke(), { signal });
+      addEventListener("offline", () => network(false), { signal });
+      addEventListener("online", () => network(true), { signal });
+      addEventListener("focus", woke, { signal });
+      addEventListener("pageshow", woke, { signal });
+      addEventListener("pagehide", hidden, { signal });
+      if (typeof document !== "undefined") {
+        document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && woke(), {
+          signal,
+        });
+        // After the browser froze the page, also where it stays in the background.
+        document.addEventListener("resume", woke, { signal });
+      }
       let last = Date.now();
       beat = setInterval(() => {
         if (Date.now() - last > SLEPT_MS) woke();

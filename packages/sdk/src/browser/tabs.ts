@@ -51,6 +51,8 @@ export function browserTabs(store: string, clock: Clock): Tabs {
         if (stay !== own) return undefined;
         own.leads = true;
         calledOff();
+        // Also to those that asked the one before: they need not take the lock from this one at once.
+        channel.postMessage({ type: "here" } satisfies Call);
         listener?.lead();
         return held;
       })

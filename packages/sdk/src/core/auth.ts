@@ -45,9 +45,9 @@ export function tokenCame(turn: Turn, changed: boolean): void {
   else waitForToken(turn, auth.attempt, turn.state.trouble ?? "The app gave the same token again.");
 }
 
-export function tokenFailed(turn: Turn, reason: string): void {
+export function tokenFailed(turn: Turn, { reason, unreachable }: { reason: string; unreachable: boolean }): void {
   const { auth } = turn.state;
-  if (auth.phase === "asking") waitForToken(turn, auth.attempt, reason);
+  if (auth.phase === "asking") waitForToken(turn, auth.attempt, reason, unreachable);
 }
 
 export function tokenWorks(turn: Turn): void {
@@ -63,7 +63,7 @@ export function askTokenWhenDue(turn: Turn): void {
   ask(turn, { do: "askToken" });
 }
 
-function waitForToken(turn: Turn, attempt: number, reason: string): void {
+function waitForToken(turn: Turn, attempt: number, reason: string, unreachable = false): void {
   const wait = waitAfter({ attempt, at: turn.now }, tokenPace, turn.now, turn.roll);
-  set(turn, { auth: { phase: "refused", wait, reason } });
+  set(turn, { auth: { phase: "refused", wait, reason, unreachable } });
 }

@@ -57,7 +57,7 @@ export type Happening =
   // The server
   | { readonly type: "answered"; readonly request: number; readonly names: readonly string[]; readonly reply: Reply }
   | { readonly type: "tokenCame"; readonly changed: boolean }
-  | { readonly type: "tokenFailed"; readonly reason: string }
+  | { readonly type: "tokenFailed"; readonly reason: string; readonly unreachable: boolean }
   /** A request other than those of the queue and the log was told so. */
   | { readonly type: "tokenRefused"; readonly reason: string }
   | { readonly type: "streamOpened" }

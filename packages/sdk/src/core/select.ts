@@ -73,8 +73,8 @@ function nameOf(state: ClientState): StatusName {
   if (life === "starting") return "starting";
   if (storageTrouble !== undefined) return "storage-failed";
   if (paused) return "paused";
-  if (auth.phase === "refused" || isStranger(state)) return "needs-auth";
   if (!network) return "offline";
+  if ((auth.phase === "refused" && !auth.unreachable) || isStranger(state)) return "needs-auth";
   const line = lineOfLeader(state);
   if (rows.position === undefined) return line?.name === "needs-auth" ? line.name : "connecting";
   if (line) return line.name;

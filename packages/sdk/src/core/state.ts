@@ -61,14 +61,30 @@ export type Auth =
   /** Another one came; the next answer tells. */
   | { readonly phase: "trying"; readonly attempt: number }
   /** That did not help. Everything waits; the app is asked again now and then. */
-  | { readonly phase: "refused"; readonly wait: Wait; readonly reason: string };
+  | {
+      readonly phase: "refused";
+      readonly wait: Wait;
+      readonly reason: string;
+      /** The app could not be asked: it is a matter of the network, and nobody has to sign in. */
+      readonly unreachable: boolean;
+    };
 
 export interface StorageTrouble {
   /**
    * `quota`: no room. `blocked`: another tab keeps it from opening. `unavailable`: there is none, as in some private windows. `newer`: a newer
-   * version of the app has written it. `damaged`: it cannot be read. `lost`: it was closed again and again. `failed`: anything else.
+   * version of the app has written it. `damaged`: it cannot be read. `lost`: it was closed again and again. `cleared`: emptied
+   * while it was in use. `failed`: anything else.
    */
-  readonly code: "quota" | "blocked" | "unavailable" | "newer" | "damaged" | "lost" | "failed" | (string & {});
+  readonly code:
+    | "quota"
+    | "blocked"
+    | "unavailable"
+    | "newer"
+    | "damaged"
+    | "lost"
+    | "cleared"
+    | "failed"
+    | (string & {});
   readonly reason: string;
 }
 

@@ -108,7 +108,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "tokenCame":
       return tokenCame(turn, event.changed);
     case "tokenFailed":
-      return tokenFailed(turn, event.reason);
+      return tokenFailed(turn, event);
     case "tokenRefused":
       return tokenRefused(turn, event.reason);
     case "streamOpened":

@@ -78,6 +78,8 @@ export function deposed(turn: Turn, generation?: number): void {
   if (generation !== undefined && generation !== turn.state.generation) return;
   stepDown(turn);
   ask(turn, { do: "stand", wanted: !turn.state.paused });
+  // What the other one said of its line before this tab listened to it.
+  post(turn, { type: "joined" });
 }
 
 export function stepDown(turn: Turn): void {

@@ -72,6 +72,8 @@ export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restor
   set(turn, { queue: added(emptyQueue, mutations) });
   checkScope(turn);
   touch(turn, "everything");
+  // What is shown is worked out at the end of the step; before that only for writes that are to say what they build on.
+  if (early.length === 0) return;
   set(turn, refreshed(turn.state, turn.state));
   take(turn, early);
 }

@@ -7,11 +7,23 @@ import type { Scope } from "../core/rows.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
 import { adapted } from "../core/upcast.ts";
-import type { FrameDown } from "../protocol/frames-down.ts";
+import { closeCodes, type FrameDown } from "../protocol/frames-down.ts";
 import type { Engine } from "./engine.ts";
-import type { Fenced, Server, Storage, StoredPage, Stream, Tabs, TokenSource } from "./ports.ts";
+import {
+  type Fenced,
+  type Server,
+  type Storage,
+  type StoredPage,
+  type Stream,
+  type Tabs,
+  type TokenSource,
+  TokenUnreachable,
+} from "./ports.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import type { Waiters } from "./waiters.ts";
+
+/** How a socket ends whose line was cut. */
+const LOST = 1006;
 
 export interface World {
   readonly storage: Storage;
@@ -148,7 +160,8 @@ export function createPerformer(
       stream.hello({ token: await token.current(), clientId, logId, since, scope });
     } catch (error) {
       stream.close();
-      dispatch({ type: "streamClosed", code: 4401, reason: reasonOf(error) });
+      const code = error instanceof TokenUnreachable ? LOST : closeCodes.token;
+      dispatch({ type: "streamClosed", code, reason: reasonOf(error) });
     }
   }
 
@@ -157,7 +170,7 @@ export function createPerformer(
       const { changed } = await token.renew();
       dispatch({ type: "tokenCame", changed });
     } catch (error) {
-      dispatch({ type: "tokenFailed", reason: reasonOf(error) });
+      dispatch({ type: "tokenFailed", reason: reasonOf(error), unreachable: error instanceof TokenUnreachable });
     }
   }
 

@@ -50,6 +50,8 @@ export interface Storage {
   readRows(): Promise<Rows>;
   /** Whose the store is: theirs, if it was nobody's before. */
   own(participant: string): Promise<string>;
+  /** Calls back when the store turns out to be lost although nobody asked anything of it. */
+  watch?(lost: (failure: StorageFailure) => void): void;
   close(): Promise<void>;
   /** Closes it and takes everything off the disk. */
   destroy(): Promise<void>;
@@ -182,6 +184,11 @@ export interface Signals {
     hidden(): void;
   }): void;
   close(): void;
+}
+
+/** The app could not ask for a token, because nobody answered it: whether there is one is not known. */
+export class TokenUnreachable extends Error {
+  override readonly name = "TokenUnreachable";
 }
 
 /** The app's token, asked for when there is none or the one there was refused. */

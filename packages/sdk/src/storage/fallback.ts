@@ -18,20 +18,30 @@ export function withMemoryFallback(
   async function run<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
     if (!broken) {
       try {
-        primary ??= disk();
+        primary ??= disk().then(watched);
         return await work(await primary);
       } catch (error) {
-        const isNews = !broken;
-        broken = true;
-        if (isNews)
-          failed(
-            error instanceof StorageFailure
-              ? { code: error.code, reason: error.message }
-              : { code: "unavailable", reason: `The local store cannot be used: ${error}` },
-          );
+        lost(error);
       }
     }
     return work(fallback);
+  }
+
+  function watched(storage: Storage): Storage {
+    storage.watch?.(lost);
+    return storage;
+  }
+
+  /** It counts as lost before that is told: whoever hears of it may ask for something at once. */
+  function lost(error: unknown): void {
+    const isNews = !broken;
+    broken = true;
+    if (isNews)
+      failed(
+        error instanceof StorageFailure
+          ? { code: error.code, reason: error.message }
+          : { code: "unavailable", reason: `The local store cannot be used: ${error}` },
+      );
   }
 
   return {

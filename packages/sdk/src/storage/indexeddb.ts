@@ -1,6 +1,5 @@
 import { Dexie, type Table } from "dexie";
 import type { Mutation, Place } from "../core/mutation.ts";
-import type { RowChange } from "../core/rows.ts";
 import type { StorageTrouble } from "../core/state.ts";
 import {
   type Fenced,
@@ -13,10 +12,13 @@ import {
 import {
   fromStored,
   fromStoredRows,
+  rowsInParts,
   type StoredMeta,
   type StoredMutation,
+  type StoredPart,
   type StoredRow,
-  storedRow,
+  storedChange,
+  storedParts,
   toStored,
 } from "./stored.ts";
 
@@ -24,6 +26,8 @@ const OPEN_MS = 10_000;
 
 class Database extends Dexie {
   declare readonly mutations: Table<StoredMutation, number>;
+  /** The last snapshot, and what the log said since. */
+  declare readonly parts: Table<StoredPart, number>;
   declare readonly rows: Table<StoredRow, [string, string]>;
   declare readonly meta: Table<StoredMeta, string>;
 
@@ -31,6 +35,7 @@ class Database extends Dexie {
     // What is only a copy of the log need not be forced to the disk; the queue asks for more, see `enqueue`.
     super(name, { chromeTransactionDurability: "relaxed" });
     this.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key" });
+    this.version(2).stores({ parts: "++n" });
   }
 }
 
@@ -43,22 +48,55 @@ export interface IndexedDbOptions {
 
 /** Storage that survives a reload, shared by all tabs of a browser profile. */
 export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): Storage {
-  let db = new Database(name);
+  let openedAs: string | undefined;
+  let lost: (failure: StorageFailure) => void = () => {};
+  let closed = false;
+  let db = newDatabase();
+
+  /** Each time that the database is opened it has to be the one that it was: one that was emptied is opened like a new one. */
+  function newDatabase(): Database {
+    const made = new Database(name);
+    let wasOpen = false;
+    made.on(
+      "ready",
+      async (opened) => {
+        if (openedAs !== undefined && (await clientIn(opened.backendDB())) !== openedAs) throw emptied();
+        wasOpen = true;
+      },
+      true,
+    );
+    // Not by us: the browser clears what the site has stored, or another page deletes the database. It is looked at now and
+    // not at the next write: what was said to be on disk may not be there any more.
+    made.on("close", () => {
+      if (!wasOpen || closed || made !== db) return;
+      wasOpen = false;
+      // The event comes before it is closed.
+      queueMicrotask(() => {
+        if (made === db) withDatabase((there) => opened(there, openMs)).catch((error: StorageFailure) => lost(error));
+      });
+    });
+    return made;
+  }
 
   /**
    * Safari loses open databases, and any handle may be closed under us. The work is tried once more on a fresh one;
    * it is safe to repeat because a transaction that failed has done nothing.
    */
   async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
+    const before = db;
     try {
-      return await work(db);
+      return await work(before);
     } catch (first) {
       if (!isLostHandle(first)) throw failure(first);
-      db.close();
-      db = new Database(name);
+      // Of several that lose the same one, the first opens the next for all.
+      if (db === before) {
+        db = newDatabase();
+        before.close();
+      }
+      const next = db;
       try {
-        await opened(db, openMs);
-        return await work(db);
+        await opened(next, openMs);
+        return await work(next);
       } catch (second) {
         throw failure(second);
       }
@@ -69,12 +107,12 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
     open: (freshClientId) =>
       withDatabase(async (db): Promise<Stored> => {
         await opened(db, openMs);
-        return db.transaction("rw", db.meta, db.rows, db.mutations, async () => {
+        return db.transaction("rw", db.meta, db.parts, db.rows, db.mutations, async () => {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
-          const [rows, log, mutations] = [await db.rows.toArray(), await db.meta.get("log"), await readQueue(db)];
           const { clientId = freshClientId, owner } = client ?? {};
-          return { clientId, owner, mutations, ...fromStoredRows(rows, log) };
+          openedAs = clientId;
+          return { clientId, owner, mutations: await readQueue(db), ...(await readRows(db)) };
         });
       }),
 
@@ -106,12 +144,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
     keepPage: (page, generation) => withDatabase((db) => keepPage(db, page, generation)),
 
     readRows: () =>
-      withDatabase((db) =>
-        db.transaction("r", db.rows, db.meta, async () => {
-          const [rows, log] = [await db.rows.toArray(), await db.meta.get("log")];
-          return fromStoredRows(rows, log).rows;
-        }),
-      ),
+      withDatabase((db) => db.transaction("r", db.parts, db.rows, db.meta, async () => (await readRows(db)).rows)),
 
     own: (participant) =>
       withDatabase((db) =>
@@ -123,9 +156,19 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
         }),
       ),
 
-    close: async () => db.close(),
+    watch: (listener) => {
+      lost = listener;
+    },
 
-    destroy: () => withDatabase((db) => db.delete()),
+    close: async () => {
+      closed = true;
+      db.close();
+    },
+
+    destroy: () => {
+      closed = true;
+      return withDatabase((db) => db.delete());
+    },
   };
 }
 
@@ -135,18 +178,31 @@ function fenced<T extends Fenced | "gap">(
   generation: number | undefined,
   work: () => Promise<T>,
 ): Promise<T | "deposed"> {
-  return db.transaction("rw", db.mutations, db.rows, db.meta, async () => {
+  return db.transaction("rw", db.mutations, db.parts, db.rows, db.meta, async () => {
     const isLed = generation === undefined || (await db.meta.get("lead"))?.generation === generation;
     return isLed ? work() : "deposed";
   });
 }
 
 async function forget(db: Database, places: readonly Place[]): Promise<"kept"> {
+  if (places.length === 0) return "kept";
   const seqs = places.map(({ seq }) => seq);
   const there = await db.mutations.bulkGet(seqs);
   await db.mutations.bulkDelete(seqs.filter((_, i) => there[i]?.clientTxId === places[i]?.clientTxId));
   return "kept";
 }
+
+/** Asked past Dexie, which would wait for itself if the database were lost once more while it is being opened. */
+function clientIn(backend: IDBDatabase): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const request = backend.transaction("meta").objectStore("meta").get("client");
+    request.onsuccess = () => resolve((request.result as StoredMeta | undefined)?.clientId);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+const readRows = async (db: Database) =>
+  fromStoredRows([...rowsInParts(await db.parts.toArray()), ...(await db.rows.toArray())], await db.meta.get("log"));
 
 const readQueue = async (db: Database): Promise<Mutation[]> =>
   (await db.mutations.orderBy("seq").toArray()).map(fromStored);
@@ -157,7 +213,9 @@ const readQueue = async (db: Database): Promise<Mutation[]> =>
  */
 function enqueue(db: Database, mutations: readonly Mutation[]): Promise<readonly Place[]> {
   return new Promise((resolve, reject) => {
-    const transaction = db.backendDB().transaction(["mutations"], "readwrite", { durability: "strict" });
+    const backend: IDBDatabase | null = db.backendDB();
+    if (!backend) throw new DOMException("The database was closed.", "InvalidStateError");
+    const transaction = backend.transaction(["mutations"], "readwrite", { durability: "strict" });
     const store = transaction.objectStore("mutations");
     const places: Place[] = [];
     for (const mutation of mutations) {
@@ -178,11 +236,14 @@ function keepRows(
   return fenced(db, generation, async () => {
     const log = await db.meta.get("log");
     if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
-    if (log.position < to) {
-      await putRows(db, changes);
-      await db.meta.put({ ...log, position: to });
-    }
-    return forget(db, settled);
+    // Asked for together: while this goes on no tab can put a write on disk.
+    const isNew = log.position < to;
+    await Promise.all([
+      isNew && db.rows.bulkPut(changes.map(storedChange)),
+      isNew && db.meta.put({ ...log, position: to }),
+      forget(db, settled),
+    ]);
+    return "kept" as const;
   });
 }
 
@@ -195,22 +256,13 @@ function keepPage(
     const log = await db.meta.get("log");
     const isSame = log?.logId === logId && log.stamp === stamp && log.position === undefined;
     if (!first && !isSame) return "gap" as const;
-    if (first) await db.rows.clear();
-    await putRows(db, changes);
+    if (first) await Promise.all([db.parts.clear(), db.rows.clear()]);
+    await db.parts.bulkAdd(storedParts(changes));
     const reached = cursor === null ? { position: stamp } : { stamp, cursor };
     await db.meta.put({ key: "log", logId, ...reached, ...(scope && { scope }) });
     return "kept" as const;
   });
 }
-
-async function putRows(db: Database, changes: readonly RowChange[]): Promise<void> {
-  const kept = changes.flatMap(({ record, value }) => (value ? [storedRow(record.model, record.id, value)] : []));
-  const gone = changes.filter((c) => c.value === undefined).map(({ record }) => keyOf(record.model, record.id));
-  await db.rows.bulkPut(kept);
-  if (gone.length > 0) await db.rows.bulkDelete(gone);
-}
-
-const keyOf = (model: string, id: string): [string, string] => [model.toLowerCase(), id];
 
 /** An open that is blocked by another tab gives no event at all in some browsers: only a clock ends it. */
 async function opened(db: Database, ms: number): Promise<void> {
@@ -227,10 +279,23 @@ async function opened(db: Database, ms: number): Promise<void> {
   }
 }
 
-const LOST = new Set(["InvalidStateError", "UnknownError", "DatabaseClosedError", "InvalidState", "AbortError"]);
+const LOST = new Set([
+  "InvalidStateError",
+  "UnknownError",
+  "DatabaseClosedError",
+  "InvalidState",
+  "AbortError",
+  "OpenFailedError",
+]);
 function isLostHandle(error: unknown): boolean {
   return error instanceof Error && LOST.has(error.name);
 }
+
+const emptied = () =>
+  new StorageFailure(
+    "What this site had stored was cleared while the page was open. Writes are kept in memory only until it is loaded again.",
+    { code: "cleared" },
+  );
 
 const CODES: Readonly<Record<string, StorageTrouble["code"]>> = {
   QuotaExceededError: "quota",
@@ -248,6 +313,7 @@ const CODES: Readonly<Record<string, StorageTrouble["code"]>> = {
 };
 
 function failure(error: unknown): StorageFailure {
+  if (error instanceof StorageFailure) return error;
   // Dexie wraps what the platform said.
   const inner = (error as { inner?: unknown } | undefined)?.inner;
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };

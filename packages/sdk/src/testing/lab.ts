@@ -12,6 +12,7 @@ import type { FrameUp } from "../protocol/frames-up.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+import { withoutToken } from "../transport/token.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import type { Answer } from "./model-claims.ts";
 import { ModelServer } from "./model-server.ts";
@@ -157,7 +158,7 @@ function labServer(server: ModelServer, clock: FakeClock, line: Line, token: () 
     try {
       given = await token();
     } catch (error) {
-      return { kind: "no-token", reason: String(error) };
+      return withoutToken(error);
     }
     if (!line.up) return SILENCE;
     return line.badTokens.has(given) ? REFUSED : work();

@@ -86,7 +86,7 @@ test("[Q5] a line that is cut is silence", async () => {
   expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: false });
 });
 
-test("[Q8] a getToken that throws, gives nothing, or hangs, is no token", async () => {
+test("[Q8] [N30] a getToken that throws or gives nothing is no token; one that reaches nobody, or hangs, is silence", async () => {
   const without = (getToken: () => string | Promise<string>, clock = systemClock) =>
     httpServer({ url: "http://never.test", token: tokenSource(getToken, clock), timeoutMs: 50, models: [] }).send(
       "{}",
@@ -98,7 +98,10 @@ test("[Q8] a getToken that throws, gives nothing, or hangs, is no token", async 
   });
   expect(await without(() => "")).toMatchObject({ kind: "no-token" });
   const impatient = { ...systemClock, wait: (_: number, then: () => void) => systemClock.wait(1, then) };
-  expect(await without(() => new Promise(() => {}), impatient)).toMatchObject({ kind: "no-token" });
+  expect(await without(() => new Promise(() => {}), impatient)).toMatchObject({ kind: "silence" });
+  const nobody = () => fetch("http://127.0.0.1:1/token").then((answer) => answer.text());
+  expect(await without(nobody)).toMatchObject({ kind: "silence", reason: expect.stringContaining("getToken") });
+  expect(await without(() => Promise.reject(AbortSignal.abort().reason))).toMatchObject({ kind: "silence" });
 });
 
 test("a page of the log covers the positions that were examined, shown or not", async () => {

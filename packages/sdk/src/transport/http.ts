@@ -6,6 +6,7 @@ import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.t
 import { headers } from "../protocol/headers.ts";
 import type { LogEntry } from "../protocol/log.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
+import { withoutToken } from "./token.ts";
 
 export interface HttpOptions {
   readonly url: string;
@@ -37,7 +38,7 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     try {
       bearer = await token.current();
     } catch (error) {
-      return { kind: "no-token", reason: `getToken failed: ${reasonOf(error)}` };
+      return withoutToken(error);
     }
     return within(given.timeoutMs ?? timeoutMs, outer, async (signal) => {
       const response = await request(name, bearer, given, signal);

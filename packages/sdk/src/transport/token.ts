@@ -1,4 +1,5 @@
-import type { Clock, TokenSource } from "../engine/ports.ts";
+import type { Reply } from "../core/outcome.ts";
+import { type Clock, type TokenSource, TokenUnreachable } from "../engine/ports.ts";
 
 /** Keeps the token that the app gave, and asks for it once however many requests need it. */
 export function tokenSource(getToken: () => string | Promise<string>, clock: Clock): TokenSource {
@@ -31,13 +32,29 @@ const TOKEN_MS = 30_000;
 async function fetchToken(getToken: () => string | Promise<string>, clock: Clock): Promise<string> {
   let calledOff = () => {};
   const late = new Promise<never>((_, reject) => {
-    calledOff = clock.wait(TOKEN_MS, () => reject(new Error(`getToken gave nothing in ${TOKEN_MS} ms.`)));
+    calledOff = clock.wait(TOKEN_MS, () => reject(new TokenUnreachable(`getToken gave nothing in ${TOKEN_MS} ms.`)));
   });
   try {
     const token: unknown = await Promise.race([Promise.resolve().then(getToken), late]);
     if (typeof token !== "string" || token === "") throw new Error("getToken gave no token.");
     return token;
+  } catch (error) {
+    throw isNetworkFailure(error) ? new TokenUnreachable(reasonOf(error), { cause: error }) : error;
   } finally {
     calledOff();
   }
 }
+
+/** What `fetch` throws when nobody answered, or was given up: a refusal would have been an answer. */
+const isNetworkFailure = (error: unknown): boolean =>
+  error instanceof TypeError || /^(Abort|Timeout|Network)Error$/.test((error as Error | undefined)?.name ?? "");
+
+/** What became of a request for which there was no token. */
+export function withoutToken(error: unknown): Reply {
+  const reason = `getToken failed: ${reasonOf(error)}`;
+  return error instanceof TokenUnreachable
+    ? { kind: "silence", timedOut: false, reason }
+    : { kind: "no-token", reason };
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

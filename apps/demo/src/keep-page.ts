@@ -1,0 +1,17 @@
+/**
+ * Keeps this page for a start without a network (see worker/shell-worker.ts): a page that was opened once opens again, with
+ * what was read and written here. A page that is being worked on is kept by nobody, and lets go of what an earlier one kept.
+ */
+export function keepPage(): void {
+  // Only there in a secure context, like https or this machine.
+  if (!("serviceWorker" in navigator)) return;
+  const { serviceWorker } = navigator;
+  if (import.meta.env.DEV) {
+    void serviceWorker.getRegistrations().then((all) => all.forEach((each) => void each.unregister()));
+    return;
+  }
+  // After the page's own files: what is kept is fetched once more, from the browser's cache or the server.
+  const begin = () => void serviceWorker.register("/shell-worker.js").catch(() => {});
+  if (document.readyState === "complete") begin();
+  else addEventListener("load", begin, { once: true });
+}

@@ -1,0 +1,58 @@
+import { seriousViolations } from "./support/axe.ts";
+import { createBoard } from "./support/board.ts";
+import { createDeck, entriesOf } from "./support/log.ts";
+import { newProfile, type Profile } from "./support/profile.ts";
+import { test as base, expect } from "./support/test.ts";
+
+/** With a browser that may be closed and started again. */
+const test = base.extend<{ profile: Profile }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
+  profile: async ({}, use) => {
+    const profile = await newProfile();
+    await use(profile);
+    await profile.remove();
+  },
+});
+
+test("[Y1] [D9] opened once, the board opens in a new browser while nobody serves it, and loses nothing", async ({
+  demo,
+  profile,
+}) => {
+  test.setTimeout(90_000);
+  const deck = await createDeck(demo, ["One", "Two"]);
+  const open = async () => {
+    const context = await profile.start();
+    const [page = await context.newPage()] = context.pages();
+    await page.goto(`${demo.pageUrl}/?person=ada&deck=${deck.id}`);
+    return createBoard(page, context);
+  };
+
+  const online = await open();
+  await online.rename(1, "Written before");
+  await online.isSaved();
+  await online.page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+  await online.context.close();
+  expect(profile.complaints).toEqual([]);
+
+  await demo.goDown();
+  const offline = await open();
+  await offline.shows(["Written before", "Two"]);
+  await offline.rename(2, "Written while nobody was there");
+  await expect(offline.card(2)).toContainText("Waiting to send");
+  // Nobody gives tokens either, which is no reason to ask anybody to sign in.
+  await expect(offline.status("No connection")).toBeVisible();
+  await offline.page.reload();
+  await offline.shows(["Written before", "Written while nobody was there"]);
+  await expect(offline.card(2)).toContainText("Waiting to send");
+  await expect(offline.status("No connection")).toBeVisible();
+  expect(await seriousViolations(offline.page)).toEqual([]);
+
+  await demo.comeBack();
+  // Somebody looks at the window again.
+  await offline.page.evaluate(() => void dispatchEvent(new Event("focus")));
+  await offline.isSaved();
+  await offline.shows(["Written before", "Written while nobody was there"]);
+  for (const id of deck.slideIds)
+    expect((await entriesOf(demo, id)).map(({ verb }) => verb)).toEqual(["created", "updated"]);
+  expect(profile.complaints.filter((text) => !/ERR_CONNECTION_REFUSED/.test(text))).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import { fileURLToPath } from "node:url";
+import { type BrowserContext, expect, type Page } from "@playwright/test";
+import { build } from "esbuild";
+import type { Demo } from "./demo.ts";
+import { readLog } from "./log.ts";
+
+let program: Promise<string> | undefined;
+
+/** The program of tab-program.ts with the SDK in it, as one script. */
+export function tabProgram(): Promise<string> {
+  program ??= build({
+    entryPoints: [fileURLToPath(new URL("tab-program.ts", import.meta.url))],
+    bundle: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    conditions: ["holdfast-source"],
+  }).then(({ outputFiles }) => outputFiles[0]?.text ?? "");
+  return program;
+}
+
+/** A tab of a browser profile with a client of somebody's, and without any of the board. */
+export async function openTab(context: BrowserContext, demo: Demo, person: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.addInitScript(await tabProgram());
+  // A real answer of the page's own server: from one that was made up, Chromium lets nobody speak to this machine.
+  await page.goto(`${demo.pageUrl}/shell.json`);
+  await startClient(page, demo, person);
+  return page;
+}
+
+/** Also what a page does that was loaded again. */
+export const startClient = (page: Page, { pageUrl }: Demo, person: string): Promise<void> =>
+  page.evaluate(([url, who]) => openClient(url, who), [pageUrl, person] as const);
+
+/** Whether a request sends writes. */
+export const sendsWrites = (url: string): boolean => url.endsWith("/commits/bulk");
+
+export const statusIn = (tab: Page) => tab.evaluate(() => client.status());
+
+const pendingIn = async (tab: Page): Promise<number> => (await statusIn(tab)).pending;
+
+/** Writes so many slides and waits until they are on disk. */
+export const write = (tab: Page, prefix: string, count: number) =>
+  tab.evaluate(
+    async ([start, n]) => {
+      const writes = Array.from({ length: n }, (_, i) =>
+        client.models.slide.create({ title: `${i}` }, { id: `${start}-${i}` }),
+      );
+      await Promise.all(writes.map(({ queued }) => queued));
+    },
+    [prefix, count] as const,
+  );
+
+/** The moment in which a tab first sends something. */
+export const firstSend = (tab: Page) =>
+  tab.waitForRequest((request) => sendsWrites(request.url()), { timeout: 20_000 }).then(() => performance.now());
+
+/** The ids that begin so, as often as the server's log has them. */
+export const inLog = async (demo: Demo, prefix: string) =>
+  (await readLog(demo)).filter(({ id }) => id.startsWith(prefix)).map(({ id }) => id);
+
+export async function eachOnce(demo: Demo, prefix: string, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, i) => `${prefix}-${i}`);
+  expect((await inLog(demo, prefix)).sort()).toEqual(ids.sort());
+}
+
+export const drained = async (...tabs: Page[]) => {
+  for (const tab of tabs) await expect.poll(() => pendingIn(tab), { timeout: 15_000 }).toBe(0);
+};
+
+/** Three tabs of one profile; the first of them leads. */
+export async function threeTabs(context: BrowserContext, demo: Demo): Promise<[Page, Page, Page]> {
+  return [
+    await openTab(context, demo, "ada"),
+    await openTab(context, demo, "ada"),
+    await openTab(context, demo, "ada"),
+  ];
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { drained, eachOnce, firstSend, sendsWrites, startClient, statusIn, threeTabs, write } from "./support/tabs.ts";
+import { expect, test } from "./support/test.ts";
+
+test("[Y4] a tab that stands still while it sends is followed within 10 s, and is a follower when it goes on", async ({
+  demo,
+  context,
+}) => {
+  test.setTimeout(45_000);
+  const [leader, second, third] = await threeTabs(context, demo);
+  const prefix = randomUUID();
+  await context.setOffline(true);
+  await write(leader, prefix, 400);
+  const sent = firstSend(leader);
+  const followed = Promise.any([firstSend(second), firstSend(third)]);
+  await context.setOffline(false);
+  await sent;
+  // As when the browser freezes a page: nothing of it runs, it keeps its locks, and what it is told waits for it.
+  const frozen = performance.now();
+  const thawed = leader.evaluate((until) => {
+    while (Date.now() < until);
+  }, Date.now() + 9_000);
+  expect((await followed) - frozen).toBeLessThan(10_000);
+  await drained(second, third);
+
+  await thawed;
+  await drained(leader);
+  await eachOnce(demo, prefix, 400);
+  let sentByOld = 0;
+  leader.on("request", (request) => {
+    if (sendsWrites(request.url())) sentByOld += 1;
+  });
+  const later = randomUUID();
+  await write(leader, later, 1);
+  await drained(leader, second, third);
+  await eachOnce(demo, later, 1);
+  expect(sentByOld).toBe(0);
+});
+
+test("[Y6] when what the site has stored is cleared under running tabs, they say so, and send what waits all the same", async ({
+  demo,
+  context,
+}) => {
+  const tabs = await threeTabs(context, demo);
+  const [first, second] = tabs;
+  const prefix = randomUUID();
+  await context.setOffline(true);
+  await write(first, prefix, 3);
+  const session = await context.newCDPSession(first);
+  const origin = new URL(demo.pageUrl).origin;
+  await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "indexeddb" });
+
+  // Before anything more is written: until now all of it was said to be on disk.
+  for (const tab of tabs) await expect.poll(() => statusIn(tab)).toMatchObject({ name: "storage-failed", pending: 3 });
+  const queued = await second.evaluate(
+    (id) => client.models.slide.create({ title: "3" }, { id }).queued.then(() => "on disk", String),
+    `${prefix}-3`,
+  );
+  expect(queued).toContain("SyncError");
+  await context.setOffline(false);
+  await drained(...tabs);
+  await eachOnce(demo, prefix, 4);
+
+  await first.reload();
+  await startClient(first, demo, "ada");
+  await expect.poll(() => statusIn(first)).toMatchObject({ name: "online", pending: 0 });
+  expect(
+    await first.evaluate((start) => client.models.slide.list().filter(({ id }) => id.startsWith(start)).length, prefix),
+  ).toBe(4);
+});

@@ -1,0 +1,176 @@
+import { randomUUID } from "node:crypto";
+import type { Page } from "@playwright/test";
+import { createDeck } from "./support/log.ts";
+import type { WorkerOrder, WorkerReport } from "./support/tab-program.ts";
+import {
+  drained,
+  eachOnce,
+  firstSend,
+  inLog,
+  openTab,
+  startClient,
+  tabProgram,
+  threeTabs,
+  write,
+} from "./support/tabs.ts";
+import { expect, test } from "./support/test.ts";
+
+test("[Q23] [Y4] a tab that crashes while it sends hundreds of writes is followed by another at once; each is sent once", async ({
+  demo,
+  context,
+}) => {
+  const [leader, second, third] = await threeTabs(context, demo);
+  const prefix = randomUUID();
+  await context.setOffline(true);
+  await write(second, prefix, 1_000);
+  const sent = firstSend(leader);
+  const followed = Promise.any([firstSend(second), firstSend(third)]);
+  await context.setOffline(false);
+  await sent;
+  const session = await context.newCDPSession(leader);
+  const crashed = performance.now();
+  // Is never answered.
+  void session.send("Page.crash").catch(() => {});
+  // 0.3 s, as `npm run bench -- --only browser` finds; a test shares its machine. A tab that stands still takes 6 s.
+  expect((await followed) - crashed).toBeLessThan(3_000);
+  await drained(second, third);
+  await eachOnce(demo, prefix, 1_000);
+});
+
+test("[Y5] tabs that are loaded again and again while they write lose nothing that was queued, and double nothing", async ({
+  demo,
+  context,
+}) => {
+  const tabs = await threeTabs(context, demo);
+  const prefix = randomUUID();
+  const queued = new Set<string>();
+  await context.exposeFunction("wasQueued", (id: string) => queued.add(id));
+  const storm = async (tab: Page, own: number) => {
+    for (let round = 0; round < 5; round++) {
+      await tab.evaluate(
+        ([start, n]) => {
+          for (let i = 0; i < n; i++) {
+            const id = `${start}-${i}`;
+            void client.models.slide.create({ title: id }, { id }).queued.then(
+              () => (window as unknown as { wasQueued(id: string): void }).wasQueued(id),
+              () => {},
+            );
+          }
+        },
+        [`${prefix}-${own}-${round}`, 20] as const,
+      );
+      await tab.waitForTimeout(round * 20);
+      await tab.reload();
+      await startClient(tab, demo, "ada");
+    }
+  };
+  await Promise.all(tabs.map(storm));
+  await drained(...tabs);
+  const logged = await inLog(demo, prefix);
+  expect(logged).toHaveLength(new Set(logged).size);
+  expect([...queued].filter((id) => !logged.includes(id))).toEqual([]);
+  expect(queued.size).toBeGreaterThan(100);
+  const shown = await Promise.all(
+    tabs.map((tab) =>
+      tab.evaluate((start) => client.models.slide.list().filter(({ id }) => id.startsWith(start)).length, prefix),
+    ),
+  );
+  expect(shown).toEqual([logged.length, logged.length, logged.length]);
+});
+
+test("[Y7] tabs whose network goes edit on, agree, and meet one conflict together when it is back", async ({
+  demo,
+  context,
+  browser,
+}) => {
+  const deck = await createDeck(demo, ["One", "Two", "Three"]);
+  const elsewhere = await browser.newContext();
+  const ben = await openTab(elsewhere, demo, "ben");
+  const tabs = await threeTabs(context, demo);
+  const update = (tab: Page, slide: number, title: string) =>
+    tab.evaluate(([id, text]) => client.models.slide.update(id, { title: text }).queued, [
+      deck.slideIds[slide] ?? "",
+      title,
+    ] as const);
+  await context.setOffline(true);
+  for (const [at, tab] of tabs.entries()) await update(tab, at, `From tab ${at}`);
+  await update(ben, 1, "From Ben");
+  await drained(ben);
+  const looks = () =>
+    Promise.all(
+      tabs.map((tab) =>
+        tab.evaluate((ids) => {
+          const { name, pending, conflicts } = client.status();
+          return { name, pending, conflicts, titles: ids.map((id) => client.models.slide.get(id)?.title) };
+        }, deck.slideIds),
+      ),
+    );
+  const all = (look: object) => [look, look, look];
+  await expect
+    .poll(looks)
+    .toEqual(all({ name: "offline", pending: 3, conflicts: 0, titles: ["From tab 0", "From tab 1", "From tab 2"] }));
+  await context.setOffline(false);
+  await expect
+    .poll(looks, { timeout: 15_000 })
+    .toEqual(all({ name: "online", pending: 0, conflicts: 1, titles: ["From tab 0", "From Ben", "From tab 2"] }));
+  await tabs[2].evaluate(() => client.conflicts()[0]?.keepMine().receipt);
+  await expect
+    .poll(looks)
+    .toEqual(all({ name: "online", pending: 0, conflicts: 0, titles: ["From tab 0", "From tab 1", "From tab 2"] }));
+  expect((await inLog(demo, deck.slideIds[0] ?? "")).length).toBe(2);
+  expect((await inLog(demo, deck.slideIds[1] ?? "")).length).toBe(3);
+  await elsewhere.close();
+});
+
+test("[Y8] a client in a worker, dedicated or shared, is one more tab: same queue, same rows", async ({
+  demo,
+  context,
+}) => {
+  const page = await openTab(context, demo, "ada");
+  const prefix = randomUUID();
+  await page.evaluate(
+    ([program, pageUrl]) => {
+      const address = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
+      const shared = new SharedWorker(address).port;
+      const dedicated = new Worker(address);
+      shared.start();
+      const ask = (kind: "shared" | "dedicated", order: WorkerOrder) => {
+        const port = kind === "shared" ? shared : dedicated;
+        return new Promise<WorkerReport>((resolve) => {
+          port.onmessage = ({ data }) => resolve(data as WorkerReport);
+          port.postMessage(order);
+        });
+      };
+      Object.assign(window, { ask });
+      return Promise.all([
+        ask("shared", { do: "open", pageUrl, person: "ada" }),
+        ask("dedicated", { do: "open", pageUrl, person: "ada" }),
+      ]);
+    },
+    [await tabProgram(), demo.pageUrl] as const,
+  );
+  const ask = (kind: "shared" | "dedicated", order: WorkerOrder) =>
+    page.evaluate(
+      ([who, what]) =>
+        (window as unknown as { ask(kind: string, order: WorkerOrder): Promise<WorkerReport> }).ask(who, what),
+      [kind, order] as const,
+    );
+  // Playwright takes the network from pages only; in a worker the browser's own event has to do.
+  await context.setOffline(true);
+  for (const kind of ["shared", "dedicated"] as const) await ask(kind, { do: "hear", event: "offline" });
+  await write(page, `${prefix}-page`, 1);
+  await ask("shared", { do: "create", id: `${prefix}-shared`, title: `${prefix} s` });
+  await ask("dedicated", { do: "create", id: `${prefix}-dedicated`, title: `${prefix} d` });
+  for (const kind of ["shared", "dedicated"] as const)
+    await expect
+      .poll(() => ask(kind, { do: "look" }))
+      .toMatchObject({ status: "offline", pending: 3, hasWindow: false });
+  for (const kind of ["shared", "dedicated"] as const) await ask(kind, { do: "hear", event: "online" });
+  await context.setOffline(false);
+  await drained(page);
+  for (const kind of ["shared", "dedicated"] as const)
+    await expect.poll(() => ask(kind, { do: "look" })).toMatchObject({ status: "online", pending: 0 });
+  expect((await inLog(demo, prefix)).sort()).toEqual(
+    [`${prefix}-dedicated`, `${prefix}-page-0`, `${prefix}-shared`].sort(),
+  );
+});

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import type { TabMessage } from "../core/tab-message.ts";
+import type { Tabs } from "../engine/ports.ts";
+import { MemoryDisk } from "../storage/memory.ts";
+import { lab } from "../testing/lab.ts";
+
+const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
+
+/** A channel and a lock between tabs, of which one can stand still: what it is told then waits, or is lost. */
+function newSeat(seats: Seat[]): Seat {
+  const seat: Seat = {
+    isFrozen: false,
+    late: [],
+    listener: undefined,
+    wants: false,
+    tabs: {
+      start: (listener) => {
+        seat.listener = listener;
+      },
+      stand: (wanted) => {
+        seat.wants = wanted;
+        if (wanted && !seats.some((other) => other !== seat && other.wants)) seat.listener?.lead();
+      },
+      post: (message: TabMessage) => {
+        for (const other of seats) {
+          if (other === seat) continue;
+          const tell = () => other.listener?.heard(structuredClone(message));
+          if (other.isFrozen) other.late.push(tell);
+          else queueMicrotask(tell);
+        }
+      },
+      close: () => {},
+    },
+  };
+  seats.push(seat);
+  return seat;
+}
+interface Seat {
+  isFrozen: boolean;
+  readonly late: (() => void)[];
+  listener: Parameters<Tabs["start"]>[0] | undefined;
+  wants: boolean;
+  readonly tabs: Tabs;
+}
+
+async function twoTabs() {
+  const own = lab(schema);
+  const disk = new MemoryDisk();
+  const seats: Seat[] = [];
+  const open = async () => {
+    const seat = newSeat(seats);
+    const made = own.client({ disk, platform: { tabs: () => seat.tabs } });
+    await made.client.ready();
+    await own.settle();
+    return { ...made, seat };
+  };
+  return { ...own, old: await open(), next: await open() };
+}
+
+test.each(["before the lock", "after the lock"])(
+  "[Q33] a tab that stood still while another took over follows it, and hears of it %s",
+  async (order) => {
+    const { old, next, settle, server } = await twoTabs();
+    // Its first request is on its way when it stands still.
+    old.line.answers.push("held back");
+    for (const id of ["a", "b"]) old.client.models.slide.create({ title: id }, { id });
+    await settle();
+    expect(next.client.status().pending).toBe(2);
+    old.seat.isFrozen = true;
+    next.seat.listener?.lead();
+    await settle();
+    expect(next.client.status()).toMatchObject({ name: "online", pending: 0 });
+
+    old.seat.isFrozen = false;
+    if (order === "after the lock") old.seat.listener?.deposed();
+    for (const tell of old.seat.late.splice(0)) tell();
+    if (order === "before the lock") old.seat.listener?.deposed();
+    await settle();
+    expect(old.client.status()).toMatchObject({ name: "online", pending: 0, syncId: 2 });
+    const sent = old.line.sent.length;
+    await old.client.models.slide.create({ title: "c" }, { id: "c" }).receipt;
+    expect(old.line.sent).toHaveLength(sent);
+    expect(server.log.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    await Promise.all([old.client.close(), next.client.close()]);
+  },
+);
+
+test("[Q33] it asks how the other one's line stands, also when all that was said meanwhile is lost", async () => {
+  const { old, next, settle, server } = await twoTabs();
+  old.seat.isFrozen = true;
+  old.line.up = false;
+  next.seat.listener?.lead();
+  await settle();
+  await next.client.models.slide.create({ title: "a" }, { id: "a" }).receipt;
+
+  old.seat.isFrozen = false;
+  old.seat.late.length = 0;
+  old.seat.listener?.deposed();
+  old.line.up = true;
+  await settle();
+  expect(old.client.status()).toMatchObject({ name: "online", syncId: 1 });
+  expect(old.client.models.slide.get("a")).toMatchObject({ title: "a" });
+  expect(server.log).toHaveLength(1);
+  await Promise.all([old.client.close(), next.client.close()]);
+});
