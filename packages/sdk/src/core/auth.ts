@@ -33,7 +33,8 @@ export function tokenRefused(turn: Turn, reason: string): void {
 export function tokenCame(turn: Turn, changed: boolean): void {
   const { auth } = turn.state;
   if (auth.phase !== "asking") return;
-  if (changed) set(turn, { auth: { phase: "trying", attempt: auth.attempt } });
+  // The same one is tried again too: the refusal may have been the answer to a request that was made with one before it.
+  if (changed || auth.attempt > 0) set(turn, { auth: { phase: "trying", attempt: auth.attempt } });
   else waitForToken(turn, auth.attempt, turn.state.trouble ?? "The app gave the same token again.");
 }
 

@@ -52,8 +52,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return hurry(turn);
     case "network":
       set(turn, { network: event.up });
-      lineLost(turn);
-      return event.up ? hurry(turn) : undefined;
+      // That it is up may be told while a line is live: nothing of that line is lost then.
+      return event.up ? hurry(turn) : lineLost(turn);
     case "woke":
       return hurry(turn);
     case "hidden":
