@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { rssMegabytes } from "./memory.ts";
 import { runLoad, type Stage } from "./stage.ts";
 import { summarize } from "./statistics.ts";
 import { type Row, round } from "./table.ts";
@@ -16,7 +15,7 @@ const create = JSON.stringify({
   data: { deckId: "deck-1", title: "A slide", order: 3, notes: "n".repeat(850) },
 });
 
-/** Commits as fast as they are answered, with twenty endpoints and with none, and the server's memory meanwhile. */
+/** Commits as fast as they are answered, with twenty endpoints and with none. */
 export async function measureCost(stage: Stage, { rounds, seconds, say }: Options): Promise<Row[]> {
   const receiver = await startReceiver({ answerMs: 0, hanging: "" });
   try {
@@ -33,7 +32,6 @@ export async function measureCost(stage: Stage, { rounds, seconds, say }: Option
         })
       ).perSecond;
     const found = { free: [] as number[], told: [] as number[], behind: [] as number[], catchUp: [] as number[] };
-    const memory: number[][] = [];
     for (const server of [free, told]) await commits(server);
     await catchUp(told);
     for (let n = 0; n < rounds; n++) {
@@ -42,18 +40,15 @@ export async function measureCost(stage: Stage, { rounds, seconds, say }: Option
         [found.told, told],
       ];
       for (const [rates, server] of n % 2 === 0 ? measured : measured.toReversed()) {
-        const samples = server === told ? watchMemory(told) : undefined;
         rates.push(await commits(server));
         if (server !== told) continue;
         found.behind.push(await mostBehind(told));
         found.catchUp.push(await catchUp(told));
-        memory.push(samples?.stop() ?? []);
       }
       const last = Object.entries(found).map(([name, values]) => `${name} ${round(values.at(-1) ?? Number.NaN)}`);
-      say(`round ${n + 1} of ${rounds}: ${last.join(", ")}, memory ${round(summarize(memory.at(-1) ?? []).median)} MB`);
+      say(`round ${n + 1} of ${rounds}: ${last.join(", ")}`);
     }
     const runs = { free: summarize(found.free), told: summarize(found.told) };
-    const [first, last] = [summarize(memory[0] ?? []), summarize(memory.at(-1) ?? [])];
     return [
       { what: `commits, no endpoints, ${CONNECTIONS} connections`, unit: "/s", runs: runs.free },
       {
@@ -69,13 +64,6 @@ export async function measureCost(stage: Stage, { rounds, seconds, say }: Option
         runs: summarize(found.behind),
       },
       { what: "and until all have everything", unit: "s", runs: summarize(found.catchUp) },
-      { what: "server's memory in the first of these rounds", unit: "MB", runs: first },
-      {
-        what: `the same in the last of ${rounds}`,
-        unit: "MB",
-        runs: last,
-        against: `${round(last.median / first.median)} of the first`,
-      },
     ];
   } finally {
     await receiver.stop();
@@ -97,15 +85,4 @@ async function catchUp(server: Server): Promise<number> {
   const start = performance.now();
   while ((await mostBehind(server)) > 0) await pause(50);
   return (performance.now() - start) / 1_000;
-}
-
-function watchMemory({ child }: Server) {
-  const samples: number[] = [];
-  const timer = setInterval(() => samples.push(rssMegabytes(child.pid as number)), 250);
-  return {
-    stop: () => {
-      clearInterval(timer);
-      return samples;
-    },
-  };
 }

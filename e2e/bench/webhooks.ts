@@ -3,8 +3,9 @@ import type { Row } from "./table.ts";
 import { measureBacklog } from "./webhook-backlog.ts";
 import { measureCost } from "./webhook-cost.ts";
 import { measureLag } from "./webhook-lag.ts";
+import { measureWebhookMemory } from "./webhook-memory.ts";
 
-/** How fast the log reaches one endpoint, whether one that hangs is felt by others, and what twenty cost the commits. */
+/** How fast the log reaches one endpoint, whether one that hangs is felt by others, what twenty cost the commits, and in memory. */
 export async function measureWebhooks(options: {
   rounds: number;
   seconds: number;
@@ -16,6 +17,7 @@ export async function measureWebhooks(options: {
       ...(await measureBacklog(stage, options)),
       ...(await measureLag(stage, options)),
       ...(await measureCost(stage, options)),
+      ...(await measureWebhookMemory(stage, options)),
     ];
   } finally {
     await stage.close();

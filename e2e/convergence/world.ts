@@ -265,9 +265,10 @@ function mortal(storage: Storage, line: BadLine): Storage {
     enqueue: guarded(storage.enqueue),
     keep: guarded(storage.keep),
     forget: guarded(storage.forget),
-    readQueue: guarded(storage.readQueue),
+    lead: guarded(storage.lead),
     keepRows: guarded(storage.keepRows),
-    keepSnapshot: guarded(storage.keepSnapshot),
+    keepPage: guarded(storage.keepPage),
+    readRows: guarded(storage.readRows),
     close: storage.close,
   };
 }

@@ -26,9 +26,9 @@ import { limits } from "./protocol/limits.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import type { ModelName } from "./protocol/row-types.ts";
 import { withMemoryFallback } from "./storage/fallback.ts";
-import { httpServer } from "./transport/http.ts";
-import { logStream } from "./transport/stream.ts";
 import { tokenSource } from "./transport/token.ts";
+import type { Wires } from "./transport/wires.ts";
+import { wiresLater } from "./transport/wires-later.ts";
 
 /** Everything that differs between a browser, a Node process and a test. */
 export interface Platform {
@@ -110,9 +110,10 @@ export function createClientOn<const S extends ModelSchema>(
     // From here on nothing new begins; what the app has written still reaches the disk.
     engine.dispatch({ type: "paused" });
     await restored;
-    tabs.close();
     signals.close();
     await Promise.all([performer.close(), farewell]);
+    // After the last write is on disk and the others were told.
+    tabs.close();
     engine.close();
     offLists();
     waiters.close();
@@ -158,13 +159,14 @@ function wires<S extends ModelSchema>(
   platform: Platform,
   { url, requestTimeoutMs: timeoutMs, schema }: Settings<S>,
   token: TokenSource,
-): { server: Server; stream: Stream } {
-  const { clock, fetch, WebSocket } = platform;
+): Wires {
+  const { clock, fetch, WebSocket, server, stream } = platform;
+  if (server && stream) return { server: server(token), stream: stream() };
   const models = Object.keys(schema.models);
-  return {
-    server: platform.server?.(token) ?? httpServer({ url, token, timeoutMs, models, fetch }),
-    stream: platform.stream?.() ?? logStream({ url, clock, models, WebSocket }),
-  };
+  const real = wiresLater(async () =>
+    (await import("./transport/wires.ts")).openWires({ url, token, timeoutMs, models, clock, fetch, WebSocket }),
+  );
+  return { server: server?.(token) ?? real.server, stream: stream?.() ?? real.stream };
 }
 
 function modelApis<S extends ModelSchema>(

@@ -41,7 +41,7 @@ export function createClient<const S extends ModelSchema>(options: ClientOptions
       dice: systemDice,
       // A chunk of its own: pages that never open a client need not load a database.
       storage: async (name) => (await import("./storage/indexeddb.ts")).indexedDbStorage({ name }),
-      tabs: browserTabs,
+      tabs: (store) => browserTabs(store, systemClock),
       signals: browserSignals,
     },
     options,

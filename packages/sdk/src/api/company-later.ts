@@ -48,6 +48,7 @@ export function companyLater(load: () => Promise<Company>, engine: Engine): Comp
         }
         company = made;
         made.subscribe(tell);
+        engine.dispatch({ type: "lineWanted" });
         for (const use of [...waiting]) use(made);
         waiting.clear();
         tell();

@@ -16,7 +16,7 @@ async function tabs() {
   const platform = {
     clock: systemClock,
     storage: async () => indexedDbStorage({ name: store }),
-    tabs: () => browserTabs(store),
+    tabs: () => browserTabs(store, systemClock),
     signals: browserSignals,
   };
   const open = async () => {

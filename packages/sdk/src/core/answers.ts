@@ -3,13 +3,13 @@ import { tokenRefused, tokenWorks } from "./auth.ts";
 import { heldForClaim } from "./claim-refusal.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Failure } from "./failure.ts";
-import type { Mutation } from "./mutation.ts";
+import type { Mutation, Place } from "./mutation.ts";
 import { type Outcome, outcomesOf, verdictOf } from "./outcome.ts";
 import { changed, find } from "./queue.ts";
 import { isOtherLog } from "./reading.ts";
 import { sendPace, waitAfter } from "./retry.ts";
 import { missed, settle } from "./settle.ts";
-import { ask, set, type Turn, touch } from "./turn.ts";
+import { ask, keep, set, type Turn, touch } from "./turn.ts";
 
 type Answered = Extract<ClientEvent, { type: "answered" }>;
 
@@ -81,7 +81,7 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
   set(turn, { queue: changed(turn.state.queue, [...news, ...kept]) });
   // That a write was confirmed changes nothing that is shown.
   for (const write of kept) touch(turn, write.keys);
-  if (kept.length > 0) ask(turn, { do: "keep", mutations: kept });
+  keep(turn, kept);
   forget(turn, settle(turn));
   // A receipt of another log than the rows are of: the server was restored between two frames of the stream.
   const foreign = news.find(({ stage }) => stage.phase === "confirmed" && stage.receipt.logId !== undefined);
@@ -114,7 +114,7 @@ function hearRefusal(turn: Turn, writes: Writes, failure: Failure): void {
     const parked = parkedBy(turn, only, failure);
     set(turn, { queue: changed(turn.state.queue, [parked]) });
     touch(turn, parked.keys);
-    return ask(turn, { do: "keep", mutations: [parked] });
+    return keep(turn, [parked]);
   }
   requeue(turn, writes);
   set(turn, { sending: { ...turn.state.sending, size: Math.max(1, Math.floor(writes.length / 2)) } });
@@ -134,7 +134,7 @@ function parkedBy(turn: Turn, write: Mutation, failure: Failure): Mutation {
   return { ...write, stage: { phase: "parked", failure } };
 }
 
-function requeue(turn: Turn, writes: Writes): void {
+export function requeue(turn: Turn, writes: Writes): void {
   const back = writes.filter((m) => m?.stage.phase === "sending") as Mutation[];
   set(turn, {
     queue: changed(
@@ -157,6 +157,7 @@ const mayBeAnswered = ({ stage: { phase } }: Mutation) =>
 type News = Extract<Turn["effects"][number], { do: "tell" }>["news"];
 const tell = (turn: Turn, { clientTxId }: Mutation, news: News) => ask(turn, { do: "tell", clientTxId, news });
 
-function forget(turn: Turn, seqs: readonly number[]): void {
-  if (seqs.length > 0) ask(turn, { do: "forget", seqs, clientTxIds: [] });
+function forget(turn: Turn, places: readonly Place[]): void {
+  const { generation } = turn.state;
+  if (places.length > 0 && generation !== undefined) ask(turn, { do: "forget", places, generation });
 }

@@ -6,6 +6,7 @@ import { changed } from "./queue.ts";
 import { isOtherLog } from "./reading.ts";
 import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
 import type { ClientState } from "./state.ts";
+import { isFollower } from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
 
 /*
@@ -88,28 +89,16 @@ export function nextDueAt(state: ClientState, now: number): number | undefined {
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-function waitsOf({
-  life,
-  paused,
-  network,
-  auth,
-  stream,
-  reading,
-  sending,
-  queue,
-  lead,
-  rows,
-  sockets,
-}: ClientState): readonly (number | undefined)[] {
+function waitsOf(state: ClientState): readonly (number | undefined)[] {
+  const { life, paused, network, auth, stream, reading, sending, rows, sockets, tabs } = state;
   if (life === "starting" || paused || !network) return [];
   return [
+    tabs.lookAt,
     auth.phase === "refused" ? auth.wait.at : undefined,
     sockets && mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.pollAt : undefined,
-    mayTalk(auth) && lead === "yes" && !sending.names && queue.order.length > queue.waiting.length
-      ? sending.wait?.at
-      : undefined,
+    mayTalk(auth) && !sending.names && hasToSend(state) ? sending.wait?.at : undefined,
   ];
 }
 
@@ -118,7 +107,8 @@ const hasToSend = ({ lead, queue }: ClientState) => lead === "yes" && queue.orde
 function keepStream(turn: Turn): void {
   const { state } = turn;
   const { stream, rows, reading } = state;
-  const wanted = state.sockets && mayGo(state) && rows.position !== undefined && reading.resync === "no";
+  const own = !isFollower(state) || state.tabs.ownLine;
+  const wanted = own && state.sockets && mayGo(state) && rows.position !== undefined && reading.resync === "no";
   if (!wanted && stream.phase !== "closed") {
     set(turn, { stream: { ...stream, phase: "closed" } });
     lineLost(turn);
@@ -133,19 +123,22 @@ function keepStream(turn: Turn): void {
 function readOn(turn: Turn): void {
   const { reading, rows, stream, sending, sockets } = turn.state;
   if (reading.under !== "nothing" || !isDue(reading.wait, turn.now)) return;
+  const follows = isFollower(turn.state);
   if (rows.position === undefined || reading.resync !== "no") {
+    // The tab that leads reads them for all.
+    if (follows) return;
     // The queue may be offered again after this: nothing of it may still be on its way.
     if (sending.names && reading.resync === "suspect") return;
     set(turn, { reading: { ...reading, under: "snapshot" } });
     return ask(turn, { do: "readSnapshot" });
   }
-  const poll = !sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES);
+  const poll = !follows && (!sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES));
   if (poll && reading.pollAt === undefined && (sockets || reading.verified))
     return set(turn, { reading: { ...reading, pollAt: turn.now + POLL_MS } });
   const due = reading.pollAt !== undefined && reading.pollAt <= turn.now;
   // The socket's welcome would tell as well, but the queue should not wait for a socket that may not be to be had.
   const unverified = !reading.verified && stream.phase !== "live" && hasToSend(turn.state);
-  const first = !sockets && !reading.verified;
+  const first = !follows && !sockets && !reading.verified;
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   set(turn, { reading: { ...reading, under: "log", pollAt: poll ? turn.now + POLL_MS : undefined } });
   ask(turn, { do: "readLog", after: rows.position });

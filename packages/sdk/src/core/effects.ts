@@ -1,16 +1,17 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import type { Failure } from "./failure.ts";
-import type { Mutation } from "./mutation.ts";
-import type { RowChange, Rows } from "./rows.ts";
+import type { Mutation, Place } from "./mutation.ts";
+import type { RowChange } from "./rows.ts";
+import type { TabMessage } from "./tab-message.ts";
 
 /** Everything the core can ask of the world. */
 export type Effect =
   /** Put writes on disk, durably: `persisted` comes back. With a `seq` they take that place, else a new one. */
   | { readonly do: "persist"; readonly mutations: readonly Mutation[] }
   /** Keep what became of writes that are on disk. One that is no longer there stays away. */
-  | { readonly do: "keep"; readonly mutations: readonly Mutation[] }
-  /** Take writes off the disk. `clientTxIds`: what was given up, to be announced to the other tabs; what settles they see themselves. */
-  | { readonly do: "forget"; readonly seqs: readonly number[]; readonly clientTxIds: readonly string[] }
+  | { readonly do: "keep"; readonly mutations: readonly Mutation[]; readonly generation: number }
+  /** Take writes off the disk. Without a generation: because a person said so. */
+  | { readonly do: "forget"; readonly places: readonly Place[]; readonly generation: number | undefined }
   /** Keep what was read of the log, and take off what it settled, together. */
   | {
       readonly do: "keepRows";
@@ -18,10 +19,17 @@ export type Effect =
       readonly from: number;
       readonly to: number;
       readonly changes: readonly RowChange[];
-      readonly settled: readonly number[];
+      readonly settled: readonly Place[];
+      readonly generation: number;
     }
-  | { readonly do: "keepSnapshot"; readonly rows: Rows; readonly settled: readonly number[] }
-  | { readonly do: "readQueue" }
+  | { readonly do: "keepSnapshot"; readonly settled: readonly Place[]; readonly generation: number }
+  /** Count the store's generation up and read the queue: `tookLead` comes back. */
+  | { readonly do: "takeLead" }
+  /** Be in line for the lead, from its end on; or leave it to the others. */
+  | { readonly do: "stand"; readonly wanted: boolean }
+  | { readonly do: "readRows" }
+  /** Tell the other tabs. */
+  | { readonly do: "post"; readonly message: TabMessage }
   | { readonly do: "send"; readonly request: number; readonly names: readonly string[]; readonly body: string }
   | { readonly do: "readSnapshot" }
   | { readonly do: "readLog"; readonly after: number }

@@ -3,9 +3,10 @@ import type { JsonObject } from "../protocol/json.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { SnapshotLine } from "../protocol/snapshot.ts";
 import type { OnStale } from "../protocol/stale.ts";
-import type { Mutation, Premise } from "./mutation.ts";
+import type { Mutation, Place, Premise } from "./mutation.ts";
 import type { Reply } from "./outcome.ts";
 import type { Rows, Stretch } from "./rows.ts";
+import type { TabMessage } from "./tab-message.ts";
 
 /** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
 export type ClientEvent = Happening & { readonly now: number; readonly roll: number };
@@ -20,12 +21,15 @@ export type Happening =
     }
   | { readonly type: "persisted"; readonly places: readonly Place[] }
   | { readonly type: "storageFailed"; readonly reason: string }
-  /** Another tab put these on disk, or they were found there: they take the place that `seq` names. */
-  | { readonly type: "arrived"; readonly mutations: readonly Mutation[] }
-  /** Another tab gave these up. */
-  | { readonly type: "gone"; readonly clientTxIds: readonly string[] }
+  /** This tab is the one that sends. */
   | { readonly type: "leads" }
-  | { readonly type: "queueRead"; readonly mutations: readonly Mutation[] }
+  | { readonly type: "tookLead"; readonly generation: number; readonly mutations: readonly Mutation[] }
+  /** It no longer is. With a generation: the store says so of that one. */
+  | { readonly type: "deposed"; readonly generation?: number }
+  | { readonly type: "rowsRead"; readonly rows: Rows }
+  /** Claims or presence are used. */
+  | { readonly type: "lineWanted" }
+  | Exclude<TabMessage, { readonly type: "answered" }>
   // The app
   | Mutated
   | { readonly type: "decided"; readonly clientTxId: string; readonly decision: Decision; readonly newTxId: string }
@@ -64,11 +68,6 @@ export type Happening =
       readonly lines: readonly SnapshotLine[];
     }
   | { readonly type: "readFailed"; readonly reply: Reply };
-
-export interface Place {
-  readonly clientTxId: string;
-  readonly seq: number;
-}
 
 export interface Mutated {
   readonly type: "mutated";

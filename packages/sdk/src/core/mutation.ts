@@ -4,6 +4,7 @@ import type { JsonObject } from "../protocol/json.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { OnStale, StaleNotification } from "../protocol/stale.ts";
 import type { Failure } from "./failure.ts";
+import type { Rows } from "./rows.ts";
 import { recordKey } from "./tables.ts";
 
 export interface MutationOperation {
@@ -70,6 +71,8 @@ export interface Mutation {
   readonly body: string;
   /** Length of `body` in UTF-8. */
   readonly bytes: number;
+  /** The log that the positions in `body` count in. Undefined: it had read none. */
+  readonly logId?: string | undefined;
   readonly createdAt: number;
   readonly attempts: number;
   /** The records that it touches. */
@@ -83,12 +86,22 @@ export interface Mutation {
 
 export const waitsForPerson = (m: Mutation): boolean => m.stage.phase === "held" || m.stage.phase === "parked";
 
+/** Where a write lies on disk. */
+export interface Place {
+  readonly clientTxId: string;
+  readonly seq: number;
+}
+
+/** Where those of them that are on disk lie there. */
+export const placesOf = (writes: readonly Mutation[]): readonly Place[] =>
+  writes.flatMap(({ clientTxId, seq }) => (seq === undefined ? [] : [{ clientTxId, seq }]));
+
 export const keysOf = (operations: readonly { model: string; id: string }[]): readonly string[] => [
   ...new Set(operations.map(recordKey)),
 ];
 
 /** The write's text is made once and kept: sent again, it is the same bytes under the same key. */
-export function sealed(m: Mutation, clientId: string, position: number): Mutation {
+export function sealed(m: Mutation, clientId: string, { position = 0, logId }: Rows): Mutation {
   const operations = m.operations.map((o) => (o.readAt === undefined ? { ...o, readAt: position } : o));
   const reads = m.reads.map((r) => (r.readAt === undefined ? { ...r, readAt: position } : r));
   const body = JSON.stringify({
@@ -97,7 +110,7 @@ export function sealed(m: Mutation, clientId: string, position: number): Mutatio
     clientTxId: m.clientTxId,
     clientId,
   });
-  return { ...m, operations, reads, body, bytes: utf8Length(body) };
+  return { ...m, operations, reads, body, bytes: utf8Length(body), logId };
 }
 
 /** Counted by hand: this layer knows no platform, and one multi-byte title must not overflow a request. */

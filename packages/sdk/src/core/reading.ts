@@ -9,7 +9,7 @@ import { type Rows, readStretch, rowsOfSnapshot, type Stretch } from "./rows.ts"
 import { settle } from "./settle.ts";
 import type { Reading } from "./state.ts";
 import { lookUp, recordKey, refOf } from "./tables.ts";
-import { ask, set, type Turn, touch } from "./turn.ts";
+import { ask, keep, set, type Turn, touch } from "./turn.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
@@ -38,7 +38,11 @@ export function hearStretch(turn: Turn, stretch: Stretch): void {
   set(turn, { reading: { ...turn.state.reading, missing } });
   const from = Math.max(stretch.from, rows.position ?? 0);
   const logId = rows.logId ?? "";
-  ask(turn, { do: "keepRows", logId, from, to: stretch.to, changes: read.changes, settled });
+  const { generation, tabs } = turn.state;
+  if (generation === undefined) return;
+  ask(turn, { do: "keepRows", logId, from, to: stretch.to, changes: read.changes, settled, generation });
+  if (tabs.listening)
+    ask(turn, { do: "post", message: { type: "log", logId, from, to: stretch.to, entries: stretch.entries } });
 }
 
 /** A record is about to go that writes of ours still wait for: a person may want to keep it. */
@@ -56,7 +60,7 @@ function keepLost(turn: Turn, next: Rows, keys: readonly string[]): void {
   }
   if (changes.size === 0) return;
   set(turn, { queue: changed(queue, [...changes.values()]) });
-  ask(turn, { do: "keep", mutations: [...changes.values()] });
+  keep(turn, [...changes.values()]);
 }
 
 /** Our own entry has come, receipt or not: the row contains the write, and others may have written on top of it. */
@@ -84,19 +88,27 @@ export function hearLog(turn: Turn, event: Of<"logRead">): void {
 
 export function hearSnapshot(turn: Turn, event: Of<"snapshotRead">): void {
   finishRead(turn);
+  replaceRows(turn, rowsOfSnapshot(event.logId, event.stamp, event.lines));
+  set(turn, { reading: { ...turn.state.reading, verified: true } });
+}
+
+/** Other rows stand in for all that were there. What is not of their log is offered again. */
+export function replaceRows(turn: Turn, rows: Rows): void {
   const before = turn.state.rows;
-  const rows = rowsOfSnapshot(event.logId, event.stamp, event.lines);
-  const other = before.position !== undefined && (before.logId !== event.logId || event.stamp < before.position);
-  const elsewhere = turn.state.queue.confirmed.some((name) => confirmedIn(turn, name) !== event.logId);
+  const other =
+    before.position !== undefined && (before.logId !== rows.logId || (rows.position ?? 0) < before.position);
+  const elsewhere = turn.state.queue.confirmed.some((name) => confirmedIn(turn, name) !== rows.logId);
   keepLost(
     turn,
     rows,
     [...turn.state.queue.byRecord.entries()].map(([key]) => key),
   );
-  set(turn, { rows, reading: { ...turn.state.reading, resync: "no", verified: true, missing: undefined } });
+  set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined } });
   touch(turn, "everything");
-  if (other || elsewhere) offerAgain(turn, rows);
-  ask(turn, { do: "keepSnapshot", rows, settled: settle(turn) });
+  offerAgain(turn, rows, other || elsewhere ? "all" : "strays");
+  const { generation } = turn.state;
+  const settled = settle(turn);
+  if (generation !== undefined) ask(turn, { do: "keepSnapshot", settled, generation });
 }
 
 function confirmedIn(turn: Turn, clientTxId: string): string | undefined {

@@ -3,19 +3,21 @@ import { type Mutation, type MutationOperation, sealed } from "./mutation.ts";
 import { changed, inOrder, replaced } from "./queue.ts";
 import type { Rows } from "./rows.ts";
 import { lookUp, recordKey } from "./tables.ts";
-import { ask, set, type Turn, touch } from "./turn.ts";
+import { ask, keep, set, type Turn, touch } from "./turn.ts";
 
 /**
  * The log was replaced by another one (a restored backup): positions of the old one mean nothing in it. Every write
  * that it does not contain is offered again. Where the record still says what the user saw, the write counts as made
  * now; where it says something else, as made before everything, so that the server finds the difference and holds it.
  */
-export function offerAgain(turn: Turn, rows: Rows): void {
+export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): void {
   const own = new Set<string>();
   const offered: { before: Mutation; after: Mutation }[] = [];
   const waiting: Mutation[] = [];
+  const leads = turn.state.generation !== undefined;
   for (const write of inOrder(turn.state.queue)) {
     if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;
+    if (which === "strays" && (write.logId === undefined || write.logId === rows.logId)) continue;
     const operations = write.operations.map((o) => {
       const same = unchanged(o, rows, own);
       for (const field of o.action === "update" ? Object.keys(o.data ?? {}) : ["*"])
@@ -23,13 +25,14 @@ export function offerAgain(turn: Turn, rows: Rows): void {
       return { ...o, readAt: same ? (rows.position ?? 0) : 0 };
     });
     const reads = write.reads.map((r) => ({ ...r, readAt: 0 }));
-    const moved = sealed({ ...write, operations, reads, landed: [] }, turn.state.clientId, rows.position ?? 0);
+    const moved = sealed({ ...write, operations, reads, landed: [] }, turn.state.clientId, rows);
     if (write.stage.phase === "held") waiting.push({ ...moved, stage: restated(write.stage, rows) });
     else if (write.stage.phase === "parked") waiting.push(moved);
-    else {
+    // The tab that leads offers for all, and tells the others under which name: what they are just putting on disk, too.
+    else if (leads) {
       // The old name may have an answer in the new log already, which another body must not claim.
       const clientTxId = nextName(write.clientTxId);
-      offered.push({ before: write, after: renamed(moved, clientTxId, turn.state.clientId) });
+      offered.push({ before: write, after: renamed(moved, clientTxId, turn.state.clientId, rows) });
     }
   }
   set(turn, { queue: changed(turn.state.queue, waiting) });
@@ -39,8 +42,8 @@ export function offerAgain(turn: Turn, rows: Rows): void {
   }
   // One that is just being put on disk under its old name is taken off again when that is reported.
   if (offered.length > 0) ask(turn, { do: "persist", mutations: offered.map((o) => o.after) });
-  if (waiting.length > 0) ask(turn, { do: "keep", mutations: waiting });
-  touch(turn, "everything");
+  keep(turn, waiting);
+  if (offered.length + waiting.length > 0) touch(turn, "everything");
 }
 
 /** Whether the record says what the user saw, leaving out what this client itself wrote since. */
@@ -63,8 +66,8 @@ function restated(stage: Extract<Mutation["stage"], { phase: "held" }>, rows: Ro
   return { ...stage, notifications };
 }
 
-const renamed = (m: Mutation, clientTxId: string, clientId: string): Mutation =>
-  sealed({ ...m, clientTxId, attempts: 0, stage: { phase: "saving" } }, clientId, 0);
+const renamed = (m: Mutation, clientTxId: string, clientId: string, rows: Rows): Mutation =>
+  sealed({ ...m, clientTxId, attempts: 0, stage: { phase: "saving" } }, clientId, rows);
 
 /** `tx` → `tx~1` → `tx~2`: every tab comes to the same name without asking. */
 function nextName(clientTxId: string): string {

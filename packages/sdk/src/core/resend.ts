@@ -1,7 +1,7 @@
 import { localFailure } from "./failure.ts";
-import { keysOf, type Mutation, sealed } from "./mutation.ts";
-import { removed, replaced } from "./queue.ts";
-import { ask, set, type Turn, touch } from "./turn.ts";
+import { keysOf, type Mutation, placesOf, sealed } from "./mutation.ts";
+import { replaced } from "./queue.ts";
+import { ask, drop, set, type Turn, touch } from "./turn.ts";
 
 /** Puts a write in the place of another and on disk; only from there it is sent. */
 export function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxId: string): void {
@@ -27,14 +27,15 @@ export function putAgain(turn: Turn, writes: readonly Mutation[]): void {
 export function giveUp(turn: Turn, writes: readonly Mutation[]): void {
   if (writes.length === 0) return;
   const clientTxIds = writes.map((m) => m.clientTxId);
-  set(turn, { queue: removed(turn.state.queue, clientTxIds) });
+  drop(turn, clientTxIds);
   for (const write of writes) touch(turn, write.keys);
   for (const clientTxId of clientTxIds)
     ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure: localFailure("discarded") } });
-  ask(turn, { do: "forget", seqs: writes.map((m) => m.seq).filter((seq) => seq !== undefined), clientTxIds });
+  ask(turn, { do: "forget", places: placesOf(writes), generation: undefined });
+  ask(turn, { do: "post", message: { type: "gone", clientTxIds } });
 }
 
 function reseal(turn: Turn, m: Mutation): Mutation {
   const { clientId, rows } = turn.state;
-  return sealed({ ...m, keys: keysOf(m.operations), stage: { phase: "saving" } }, clientId, rows.position ?? 0);
+  return sealed({ ...m, keys: keysOf(m.operations), stage: { phase: "saving" } }, clientId, rows);
 }

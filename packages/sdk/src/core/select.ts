@@ -24,6 +24,8 @@ export function statusOf(state: ClientState): Status {
   const { queue, rows, auth, trouble, storageTrouble } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
+  const line = lineOfLeader(state);
+  const reason = auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : line ? line.reason : trouble;
   return {
     name,
     pending: queue.order.length - queue.waiting.length,
@@ -32,36 +34,35 @@ export function statusOf(state: ClientState): Status {
     oldestPendingAt: oldestPendingAt(state),
     syncId: rows.position ?? 0,
     retryAt: retryAt(state),
-    reason: storageTrouble ?? (auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : trouble),
+    reason: storageTrouble ?? reason,
   };
 }
 
-function retryAt({ paused, network, auth, queue, sending, reading, stream }: ClientState): number | undefined {
+/** Of a tab without a line of its own: what the one that leads said of its. */
+const lineOfLeader = ({ lead, stream, tabs }: ClientState) =>
+  lead === "no" && stream.phase === "closed" ? tabs.line : undefined;
+
+function retryAt(state: ClientState): number | undefined {
+  const { paused, network, auth, queue, sending, reading, stream } = state;
   if (paused || !network) return undefined;
   if (auth.phase === "refused") return auth.wait.at;
+  const line = lineOfLeader(state);
+  if (line) return line.retryAt;
   const write = queue.order.length > queue.waiting.length ? sending.wait?.at : undefined;
   return write ?? reading.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined);
 }
 
-function nameOf({
-  life,
-  storageTrouble,
-  paused,
-  auth,
-  network,
-  stream,
-  rows,
-  sockets,
-  reading,
-}: ClientState): StatusName {
+function nameOf(state: ClientState): StatusName {
+  const { life, storageTrouble, paused, auth, network, stream, rows, sockets, reading } = state;
   if (life === "starting") return "starting";
   if (storageTrouble !== undefined) return "storage-failed";
   if (paused) return "paused";
   if (auth.phase === "refused") return "needs-auth";
   if (!network) return "offline";
-  return (sockets ? stream.phase === "live" : reading.verified && !reading.wait) && rows.position !== undefined
-    ? "online"
-    : "connecting";
+  const line = lineOfLeader(state);
+  if (rows.position === undefined) return line?.name === "needs-auth" ? line.name : "connecting";
+  if (line) return line.name;
+  return (sockets ? stream.phase === "live" : reading.verified && !reading.wait) ? "online" : "connecting";
 }
 
 function oldestPendingAt({ queue }: ClientState): number | undefined {

@@ -1,14 +1,14 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import { type Failure, knownFailure } from "./failure.ts";
-import type { Mutation } from "./mutation.ts";
-import { changed, find, removed } from "./queue.ts";
-import { ask, set, type Turn, touch } from "./turn.ts";
+import { type Mutation, type Place, placesOf } from "./mutation.ts";
+import { changed, find } from "./queue.ts";
+import { drop, keep, set, type Turn, touch } from "./turn.ts";
 
 /**
  * Takes out what the rows have reached. A confirmed write stays in the overlay until then: dropping it at its receipt
  * would show the old value until the stream catches up. Gives back the places on disk that are free now.
  */
-export function settle(turn: Turn): readonly number[] {
+export function settle(turn: Turn): readonly Place[] {
   const { queue, rows } = turn.state;
   const done: Mutation[] = [];
   const parked: Mutation[] = [];
@@ -20,18 +20,17 @@ export function settle(turn: Turn): readonly number[] {
     else done.push(mutation);
   }
   if (done.length + parked.length === 0) return [];
-  set(turn, {
-    queue: removed(
-      changed(queue, parked),
-      done.map((m) => m.clientTxId),
-    ),
-  });
+  set(turn, { queue: changed(queue, parked) });
+  drop(
+    turn,
+    done.map((m) => m.clientTxId),
+  );
   touch(
     turn,
     [...done, ...parked].flatMap((m) => m.keys),
   );
-  if (parked.length > 0) ask(turn, { do: "keep", mutations: parked });
-  return done.map((m) => m.seq).filter((seq) => seq !== undefined);
+  keep(turn, parked);
+  return placesOf(done);
 }
 
 function reached(receipt: CommitReceipt, rows: { logId: string | undefined; position: number | undefined }): boolean {

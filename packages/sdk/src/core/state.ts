@@ -3,6 +3,7 @@ import type { Model, ModelSchema } from "../protocol/model-schema.ts";
 import { emptyQueue, type Queue } from "./queue.ts";
 import type { Wait } from "./retry.ts";
 import { noRows, type Rows } from "./rows.ts";
+import type { LeaderLine } from "./tab-message.ts";
 import { type Tables, tableOf } from "./tables.ts";
 
 /** The whole client in one value. Only `step` makes a new one. */
@@ -22,6 +23,9 @@ export interface ClientState {
   readonly storageTrouble: string | undefined;
   /** Whether this tab sends for all tabs; "reading": it just became the one and reads their queue first. */
   readonly lead: "no" | "reading" | "yes";
+  /** Under which number it leads: what it puts on disk counts only while no other tab has taken a higher one. */
+  readonly generation: number | undefined;
+  readonly tabs: OtherTabs;
   readonly paused: boolean;
   readonly network: boolean;
   readonly auth: Auth;
@@ -45,6 +49,21 @@ export type Auth =
   | { readonly phase: "trying"; readonly attempt: number }
   /** That did not help. Everything waits; the app is asked again now and then. */
   | { readonly phase: "refused"; readonly wait: Wait; readonly reason: string };
+
+/** What this tab knows of the others. */
+export interface OtherTabs {
+  /** Somebody listens: the one that leads tells what it hears. */
+  readonly listening: boolean;
+  /** How the one that leads stands with the server, as far as it said. */
+  readonly line: LeaderLine | undefined;
+  /** Writes that another tab is putting on disk, and when to look for them there. */
+  readonly coming: readonly string[];
+  readonly lookAt: number | undefined;
+  /** Writes that left the queue while it was being read from the disk: what is found of them there is old. */
+  readonly left: readonly string[];
+  /** Claims or presence are used here: they need a socket of this tab. */
+  readonly ownLine: boolean;
+}
 
 export interface StreamLink {
   readonly phase: "closed" | "opening" | "live";
@@ -93,6 +112,8 @@ export function initialState(given: {
     touched: [],
     storageTrouble: undefined,
     lead: "no",
+    generation: undefined,
+    tabs: { listening: false, line: undefined, coming: [], lookAt: undefined, left: [], ownLine: false },
     paused: given.paused,
     network: true,
     auth: { phase: "trusted" },

@@ -7,6 +7,7 @@ import type { ClientEvent } from "./events.ts";
 import { refreshed } from "./overlay.ts";
 import { hearLog, hearReadFailure, hearSnapshot, hearStretch, resync } from "./reading.ts";
 import type { ClientState } from "./state.ts";
+import * as tabs from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
 import { arrived, gone, mutated, persisted, restored, storageFailed } from "./writes.ts";
 
@@ -17,7 +18,9 @@ import { arrived, gone, mutated, persisted, restored, storageFailed } from "./wr
 export function step(state: ClientState, event: ClientEvent): readonly [ClientState, readonly Effect[]] {
   const turn: Turn = { state: { ...state, touched: [] }, effects: [], now: event.now, roll: event.roll };
   hear(turn, event);
+  tabs.lookForComing(turn);
   goOn(turn);
+  tabs.tellLine(turn, state);
   return [refreshed(turn.state, state), turn.effects];
 }
 
@@ -28,17 +31,34 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "persisted":
       return persisted(turn, event.places);
     case "storageFailed":
-      return storageFailed(turn, event.reason);
+      storageFailed(turn, event.reason);
+      return tabs.standAlone(turn);
     case "arrived":
       return arrived(turn, event.mutations);
     case "gone":
       return gone(turn, event.clientTxIds);
+    case "writing":
+      return tabs.writing(turn, event.clientTxIds);
     case "leads":
-      set(turn, { lead: "reading" });
-      return ask(turn, { do: "readQueue" });
-    case "queueRead":
-      arrived(turn, event.mutations);
-      return set(turn, { lead: "yes" });
+      return tabs.leads(turn);
+    case "tookLead":
+      return tabs.tookLead(turn, event);
+    case "deposed":
+      return tabs.deposed(turn, event.generation);
+    case "log":
+      return tabs.heardLog(turn, event);
+    case "rows":
+      return tabs.heardOfRows(turn);
+    case "rowsRead":
+      return tabs.rowsRead(turn, event);
+    case "line":
+      return tabs.heardLine(turn, event);
+    case "joined":
+      return tabs.joined(turn);
+    case "leading":
+      return tabs.heardOfLeader(turn);
+    case "lineWanted":
+      return set(turn, { tabs: { ...turn.state.tabs, ownLine: true } });
     case "mutated":
       return mutated(turn, event);
     case "decided":
@@ -46,8 +66,11 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "paused":
       set(turn, { paused: true });
       lineLost(turn);
-      return ask(turn, { do: "abort" });
+      tabs.stepDown(turn);
+      ask(turn, { do: "abort" });
+      return ask(turn, { do: "stand", wanted: false });
     case "resumed":
+      if (turn.state.paused) tabs.stand(turn);
       set(turn, { paused: false });
       return hurry(turn);
     case "network":
@@ -55,6 +78,9 @@ function hear(turn: Turn, event: ClientEvent): void {
       // That it is up may be told while a line is live: nothing of that line is lost then.
       return event.up ? hurry(turn) : lineLost(turn);
     case "woke":
+      if (tabs.isFollower(turn.state)) ask(turn, { do: "post", message: { type: "hurry" } });
+      return hurry(turn);
+    case "hurry":
       return hurry(turn);
     case "hidden":
     case "due":

@@ -1,4 +1,6 @@
 import type { Effect } from "./effects.ts";
+import type { Mutation } from "./mutation.ts";
+import { removed } from "./queue.ts";
 import type { ClientState } from "./state.ts";
 
 /**
@@ -17,6 +19,19 @@ export function set(turn: Turn, change: Partial<ClientState>): void {
 }
 
 export const ask = (turn: Turn, effect: Effect): void => void turn.effects.push(effect);
+
+/** What became of writes is kept by the tab that leads; the others were told of it and keep it in memory. */
+export function keep(turn: Turn, mutations: readonly Mutation[]): void {
+  const { generation } = turn.state;
+  if (generation !== undefined && mutations.length > 0) ask(turn, { do: "keep", mutations, generation });
+}
+
+/** Takes writes out of the queue. */
+export function drop(turn: Turn, clientTxIds: readonly string[]): void {
+  const { queue, lead, tabs } = turn.state;
+  set(turn, { queue: removed(queue, clientTxIds) });
+  if (lead === "reading") set(turn, { tabs: { ...tabs, left: [...tabs.left, ...clientTxIds] } });
+}
 
 /** The views of these records may have changed. */
 export function touch(turn: Turn, keys: readonly string[] | "everything"): void {

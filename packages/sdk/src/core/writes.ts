@@ -1,13 +1,13 @@
 import type { JsonObject } from "../protocol/json.ts";
 import { pick } from "./dispute.ts";
 import type { News } from "./effects.ts";
-import type { ClientEvent, Mutated, NewOperation, Place } from "./events.ts";
+import type { ClientEvent, Mutated, NewOperation } from "./events.ts";
 import { localFailure } from "./failure.ts";
-import { keysOf, type Mutation, sealed } from "./mutation.ts";
+import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed, shownRow } from "./overlay.ts";
-import { added, changed, emptyQueue, find, inOrder, removed, replaced } from "./queue.ts";
+import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
 import type { ClientState } from "./state.ts";
-import { ask, set, type Turn, touch } from "./turn.ts";
+import { ask, drop, set, type Turn, touch } from "./turn.ts";
 
 /** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
 export function mutated(turn: Turn, event: Mutated): void {
@@ -35,7 +35,7 @@ function take(turn: Turn, drafts: readonly Mutation[]): void {
       ? drafts
       : drafts.map((draft) => {
           const operations = draft.operations.map((o) => ({ ...o, base: baseOf(turn.state, o) }));
-          return sealed({ ...draft, operations }, clientId, rows.position ?? 0);
+          return sealed({ ...draft, operations }, clientId, rows);
         });
   set(turn, { queue: added(turn.state.queue, writes) });
   touch(
@@ -76,9 +76,8 @@ export function persisted(turn: Turn, places: readonly Place[]): void {
   set(turn, { queue: changed(turn.state.queue, saved) });
   // Given another name while it was on its way: the copy under the old one must not be sent after a reload.
   if (strays.length === 0) return;
-  const taken = new Set([...inOrder(turn.state.queue)].map((m) => m.seq));
-  const free = strays.filter((p) => !taken.has(p.seq));
-  ask(turn, { do: "forget", seqs: free.map((p) => p.seq), clientTxIds: strays.map((p) => p.clientTxId) });
+  ask(turn, { do: "forget", places: strays, generation: undefined });
+  ask(turn, { do: "post", message: { type: "gone", clientTxIds: strays.map((p) => p.clientTxId) } });
 }
 
 const kept = ({ storageTrouble }: ClientState): News =>
@@ -100,29 +99,30 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
   const bySeq = new Map<number, Mutation>();
   if (mutations.some((m) => m.seq !== undefined && m.seq <= turn.state.queue.lastSeq))
     for (const m of inOrder(turn.state.queue)) if (m.seq !== undefined) bySeq.set(m.seq, m);
-  const news: Mutation[] = [];
+  const [news, known]: [Mutation[], Mutation[]] = [[], []];
   for (const m of mutations) {
-    const known = find(turn.state.queue, m.clientTxId);
+    const own = find(turn.state.queue, m.clientTxId);
     const there = m.seq === undefined ? undefined : bySeq.get(m.seq);
-    if (known) {
+    if (own) {
       // Its body may have been made anew; what has been learnt of it meanwhile stays.
-      const undecided = known.stage.phase === "saving" || known.stage.phase === "queued";
-      set(turn, {
-        queue: changed(turn.state.queue, [{ ...m, landed: known.landed, stage: undecided ? m.stage : known.stage }]),
-      });
+      const undecided = own.stage.phase === "saving" || own.stage.phase === "queued";
+      const { landed, attempts, lost = m.lost } = own;
+      known.push({ ...m, landed, attempts, lost, stage: undecided ? m.stage : own.stage });
     } else if (there?.stage.phase === "saving") {
       // A person answered it here a moment ago, and that is on its way to the disk: what was there before is old.
       continue;
-    } else if (there) set(turn, { queue: replaced(turn.state.queue, there.clientTxId, m) });
-    else news.push(m);
-    touch(turn, [...m.keys, ...(known?.keys ?? []), ...(there?.keys ?? [])]);
+    } else if (there) {
+      set(turn, { queue: replaced(turn.state.queue, there.clientTxId, m) });
+      ask(turn, { do: "tell", clientTxId: there.clientTxId, news: { kind: "renamed", to: m.clientTxId } });
+    } else news.push(m);
+    touch(turn, [...m.keys, ...(own?.keys ?? []), ...(there?.keys ?? [])]);
   }
-  set(turn, { queue: added(turn.state.queue, news) });
+  set(turn, { queue: added(changed(turn.state.queue, known), news) });
 }
 
 export function gone(turn: Turn, clientTxIds: readonly string[]): void {
   const writes = clientTxIds.map((name) => find(turn.state.queue, name)).filter((m) => m !== undefined);
-  set(turn, { queue: removed(turn.state.queue, clientTxIds) });
+  drop(turn, clientTxIds);
   touch(
     turn,
     writes.flatMap((m) => m.keys),

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import type { TabMessage } from "../core/tab-message.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";
-import { StorageFailure, type TabMessage, type Tabs } from "./ports.ts";
+import { StorageFailure, type Tabs } from "./ports.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
@@ -277,8 +278,9 @@ test("[Q3] an answer that another tab heard does not end our own request", async
   const tabs: Tabs = {
     start: (listener) => {
       hear = listener.heard;
-      listener.lead();
+      queueMicrotask(listener.lead);
     },
+    stand: () => {},
     post: () => {},
     close: () => {},
   };

@@ -8,8 +8,8 @@ import type { Clock, Dice } from "./ports.ts";
 
 export interface Engine {
   readonly store: StoreApi<ClientState>;
-  /** Tells the core that something happened. `heard`: in another tab, which has put it on disk itself. */
-  dispatch(happening: Happening, heard?: "here" | "elsewhere"): void;
+  /** Tells the core that something happened. */
+  dispatch(happening: Happening): void;
   /** Tells of everything that happened, after it was heard here. Gives back how to stop. */
   listen(listener: (happening: Happening) => void): () => void;
   close(): void;
@@ -28,30 +28,30 @@ export function createEngine(given: {
   const { clock, dice, perform } = given;
   const store = createStore<ClientState>(() => given.initial);
   const listeners = new Set<(happening: Happening) => void>();
-  const waiting: { happening: Happening; heard: "here" | "elsewhere" }[] = [];
+  const waiting: Happening[] = [];
   let busy = false;
   let now = 0;
   let closed = false;
   let alarm: { at: number; off: () => void } | undefined;
 
-  function dispatch(happening: Happening, heard: "here" | "elsewhere" = "here"): void {
+  function dispatch(happening: Happening): void {
     if (closed) return;
-    waiting.push({ happening, heard });
+    waiting.push(happening);
     if (busy) return;
     busy = true;
     try {
-      for (let next = waiting.shift(); next; next = waiting.shift()) hear(next.happening, next.heard);
+      for (let next = waiting.shift(); next; next = waiting.shift()) hear(next);
     } finally {
       busy = false;
     }
     setAlarm();
   }
 
-  function hear(happening: Happening, heard: "here" | "elsewhere"): void {
+  function hear(happening: Happening): void {
     now = nowFor(happening);
     const [state, effects] = step(store.getState(), { ...happening, now, roll: dice.roll() });
     store.setState(state, true);
-    for (const effect of effects) if (heard === "here" || !writesToDisk(effect)) perform(effect, state);
+    for (const effect of effects) perform(effect, state);
     for (const listener of listeners) listener(happening);
   }
 
@@ -87,6 +87,3 @@ export function createEngine(given: {
     },
   };
 }
-
-/** The tab in which something happened has put it on disk; doing it again could bring back what is gone by now. */
-const writesToDisk = (effect: Effect) => effect.do === "persist" || effect.do === "keep" || effect.do === "forget";

@@ -3,8 +3,9 @@ import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Mutation } from "../core/mutation.ts";
 import type { ClientState } from "../core/state.ts";
+import type { TabMessage } from "../core/tab-message.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
-import type { Server, Storage, Stream, Tabs, TokenSource } from "./ports.ts";
+import type { Fenced, Server, Storage, Stream, Tabs, TokenSource } from "./ports.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -42,7 +43,23 @@ export function createPerformer(
     void done.finally(() => onDisk.delete(done));
   }
 
-  const rows = new RowKeeper(storage, () => currentState().rows, toDisk);
+  /** Of what another tab's lead has made void the core is told. */
+  const unlessDeposed = (generation: number, work: () => Promise<Fenced>) =>
+    toDisk(async () => {
+      if ((await work()) === "deposed") dispatch({ type: "deposed", generation });
+    });
+
+  /** Whoever has lost the disk shares nothing with the others. */
+  const post = (message: TabMessage) => {
+    if (currentState().storageTrouble === undefined) tabs.post(message);
+  };
+
+  const rows = new RowKeeper(storage, {
+    current: () => currentState().rows,
+    toDisk,
+    replaced: () => post({ type: "rows" }),
+    deposed: (generation) => dispatch({ type: "deposed", generation }),
+  });
 
   /** All writes of one moment go to the disk in one transaction, in the order in which they were made. */
   function persist(mutations: readonly Mutation[]): void {
@@ -52,10 +69,11 @@ export function createPerformer(
       await Promise.resolve();
       const batch = saving;
       saving = [];
+      if (currentState().lead === "no") post({ type: "writing", clientTxIds: batch.map((m) => m.clientTxId) });
       const places = await storage.enqueue(batch);
       const seqs = new Map(places.map(({ clientTxId, seq }) => [clientTxId, seq]));
       const stored = batch.map((m): Mutation => ({ ...m, seq: seqs.get(m.clientTxId), stage: { phase: "queued" } }));
-      tabs.post({ type: "arrived", mutations: stored });
+      post({ type: "arrived", mutations: stored });
       dispatch({ type: "persisted", places });
     });
   }
@@ -63,7 +81,7 @@ export function createPerformer(
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
     const { request, names, body } = effect;
     const reply = await server.send(body, requests.signal);
-    if (reply.kind === "answer" && reply.status === 200) tabs.post({ type: "answered", names, reply });
+    if (reply.kind === "answer" && reply.status === 200) post({ type: "answered", names, reply });
     dispatch({ type: "answered", request, names, reply });
   }
 
@@ -104,16 +122,25 @@ export function createPerformer(
       case "persist":
         return persist(effect.mutations);
       case "keep":
-        return toDisk(() => storage.keep(effect.mutations));
-      case "forget":
-        if (effect.clientTxIds.length > 0) tabs.post({ type: "gone", clientTxIds: effect.clientTxIds });
-        return effect.seqs.length > 0 ? toDisk(() => storage.forget(effect.seqs)) : undefined;
+        return unlessDeposed(effect.generation, () => storage.keep(effect.mutations, effect.generation));
+      case "forget": {
+        const { places, generation } = effect;
+        if (places.length === 0) return;
+        if (generation === undefined) return toDisk(async () => void (await storage.forget(places)));
+        return unlessDeposed(generation, () => storage.forget(places, generation));
+      }
       case "keepRows":
-        return rows.keep(effect);
+        return rows.keep(effect, effect.generation);
       case "keepSnapshot":
-        return rows.keepAll(effect.settled);
-      case "readQueue":
-        return toDisk(async () => dispatch({ type: "queueRead", mutations: await storage.readQueue() }));
+        return rows.keepAll(effect.settled, effect.generation);
+      case "takeLead":
+        return toDisk(async () => dispatch({ type: "tookLead", ...(await storage.lead()) }));
+      case "stand":
+        return tabs.stand(effect.wanted);
+      case "readRows":
+        return toDisk(async () => dispatch({ type: "rowsRead", rows: await storage.readRows() }));
+      case "post":
+        return post(effect.message);
       case "send":
         return void send(effect);
       case "readSnapshot":

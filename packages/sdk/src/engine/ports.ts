@@ -1,7 +1,7 @@
-import type { Place } from "../core/events.ts";
-import type { Mutation } from "../core/mutation.ts";
+import type { Mutation, Place } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { RowChange, Rows } from "../core/rows.ts";
+import type { TabMessage } from "../core/tab-message.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
@@ -32,24 +32,44 @@ export interface Storage {
   open(freshClientId: string): Promise<Stored>;
   /** Resolves when the writes are durably on disk. With a `seq` a write takes that place, else the next one. */
   enqueue(mutations: readonly Mutation[]): Promise<readonly Place[]>;
-  /** Keeps what became of writes; one whose place is empty stays away. */
-  keep(mutations: readonly Mutation[]): Promise<void>;
-  forget(seqs: readonly number[]): Promise<void>;
-  readQueue(): Promise<readonly Mutation[]>;
+  /** Makes the caller the one that sends: counts the generation up and reads the queue, together. */
+  lead(): Promise<{ readonly generation: number; readonly mutations: readonly Mutation[] }>;
+  /** Keeps what became of writes; a place that is empty by now, or another write's, stays as it is. */
+  keep(mutations: readonly Mutation[], generation: number): Promise<Fenced>;
+  /** Takes writes off, each from its own place only. Without a generation: a person said so, in whichever tab. */
+  forget(places: readonly Place[], generation?: number): Promise<Fenced>;
   /**
    * Keeps a stretch of the log and takes off what it settled, together. "gap": the store has not read up to `from`,
    * or has read another log, so the rows were not kept.
    */
-  keepRows(stretch: StoredStretch): Promise<"kept" | "gap">;
-  /** Replaces all rows. */
-  keepSnapshot(rows: Rows): Promise<void>;
+  keepRows(stretch: StoredStretch, generation: number): Promise<Fenced | "gap">;
+  /** Keeps a piece of a snapshot, in one transaction. */
+  keepPage(page: StoredPage, generation: number): Promise<Fenced>;
+  readRows(): Promise<Rows>;
   close(): Promise<void>;
 }
+
+/**
+ * "deposed": the store has counted another generation up since, so somebody else sends by now, and nothing was
+ * written. Asked in the transaction that writes.
+ */
+export type Fenced = "kept" | "deposed";
 
 export interface Stored {
   readonly clientId: string;
   readonly rows: Rows;
   readonly mutations: readonly Mutation[];
+  /** A snapshot of which only the first pages are kept. */
+  readonly partial?: PartialSnapshot | undefined;
+}
+
+/** How far a snapshot has been read. */
+export interface PartialSnapshot {
+  readonly logId: string;
+  readonly stamp: number;
+  /** Where the next page begins. */
+  readonly cursor: string;
+  readonly tables: Rows["tables"];
 }
 
 export interface StoredStretch {
@@ -57,7 +77,17 @@ export interface StoredStretch {
   readonly from: number;
   readonly to: number;
   readonly changes: readonly RowChange[];
-  readonly settled: readonly number[];
+  readonly settled: readonly Place[];
+}
+
+export interface StoredPage {
+  readonly logId: string;
+  readonly stamp: number;
+  /** All rows that are there go first. */
+  readonly first: boolean;
+  readonly changes: readonly RowChange[];
+  /** Where the next page begins; null: there is none, and the rows are whole. Until then there is no position. "": nobody can go on from here. */
+  readonly cursor: string | null;
 }
 
 /** The store cannot be used (any more). The reason is for people. */
@@ -120,17 +150,13 @@ export interface StreamListener {
 
 /** The other tabs of this browser profile that share the store. */
 export interface Tabs {
-  /** `lead` is called when this tab becomes the one that sends. */
-  start(listener: { lead(): void; heard(message: TabMessage): void }): void;
+  /** `lead` is called each time this tab becomes the one that sends, `deposed` when another one took that over. */
+  start(listener: { lead(): void; deposed(): void; heard(message: TabMessage): void }): void;
+  /** In line for the lead, from its end on, also when it has the lead; or out of it. */
+  stand(wanted: boolean): void;
   post(message: TabMessage): void;
   close(): void;
 }
-
-/** What one tab tells the others: the same happenings that it heard itself. */
-export type TabMessage =
-  | { readonly type: "arrived"; readonly mutations: readonly Mutation[] }
-  | { readonly type: "gone"; readonly clientTxIds: readonly string[] }
-  | { readonly type: "answered"; readonly names: readonly string[]; readonly reply: Reply };
 
 /** What the platform notices by itself. */
 export interface Signals {

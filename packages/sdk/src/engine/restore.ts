@@ -21,10 +21,15 @@ export async function restore(given: {
   });
   tabs.start({
     lead: () => engine.dispatch({ type: "leads" }),
+    deposed: () => engine.dispatch({ type: "deposed" }),
     heard: (message) => {
       // An answer to a request of another tab is no answer to one of ours.
-      if (message.type === "answered") engine.dispatch({ ...message, request: -1 }, "elsewhere");
-      else engine.dispatch(message, "elsewhere");
+      if (message.type === "answered") engine.dispatch({ ...message, request: -1 });
+      // Whoever lost the disk shares no places with the others any more.
+      else if (engine.store.getState().storageTrouble === undefined) engine.dispatch(message);
     },
   });
+  tabs.post({ type: "joined" });
+  const { paused, storageTrouble } = engine.store.getState();
+  if (!paused && storageTrouble === undefined) tabs.stand(true);
 }

@@ -1,6 +1,19 @@
+import type { Place } from "../core/mutation.ts";
 import type { RowChange, Rows } from "../core/rows.ts";
 import { recordKey } from "../core/tables.ts";
 import type { Storage, StoredStretch } from "./ports.ts";
+
+/** Rows of one transaction when all are replaced: a frozen tab must not hold the database for long. */
+const PAGE = 2_000;
+
+/** What the keeper needs to know, and whom it tells. */
+export interface RowKeeperDesk {
+  current(): Rows;
+  toDisk(work: () => Promise<void>): void;
+  /** All rows on disk are others by now. */
+  replaced(): void;
+  deposed(generation: number): void;
+}
 
 /**
  * Keeps the rows on disk behind those in memory. While one write is under way, what comes meanwhile is gathered and
@@ -8,35 +21,35 @@ import type { Storage, StoredStretch } from "./ports.ts";
  */
 export class RowKeeper {
   readonly #storage: Storage;
-  readonly #current: () => Rows;
-  readonly #toDisk: (work: () => Promise<void>) => void;
+  readonly #desk: RowKeeperDesk;
   #gathered: Gathered | undefined;
   /** Places that are free once all rows have been replaced. */
-  #replacing: number[] | undefined;
+  #replacing: { places: Place[]; generation: number } | undefined;
   #busy = false;
 
-  constructor(storage: Storage, current: () => Rows, toDisk: (work: () => Promise<void>) => void) {
+  constructor(storage: Storage, desk: RowKeeperDesk) {
     this.#storage = storage;
-    this.#current = current;
-    this.#toDisk = toDisk;
+    this.#desk = desk;
   }
 
-  keep(stretch: StoredStretch): void {
+  keep(stretch: StoredStretch, generation: number): void {
     // All rows are about to be written as they are by then; this stretch is among them.
-    if (this.#replacing) this.#replacing.push(...stretch.settled);
-    else this.#gather(stretch);
+    if (this.#replacing) this.keepAll(stretch.settled, generation);
+    else this.#gather(stretch, generation);
     this.#go();
   }
 
-  keepAll(settled: readonly number[]): void {
-    this.#replacing = [...(this.#replacing ?? []), ...(this.#gathered?.settled ?? []), ...settled];
+  keepAll(settled: readonly Place[], generation: number): void {
+    const places = [...(this.#replacing?.places ?? []), ...(this.#gathered?.settled ?? []), ...settled];
+    this.#replacing = { places, generation };
     this.#gathered = undefined;
     this.#go();
   }
 
-  #gather({ logId, from, to, changes, settled }: StoredStretch): void {
-    this.#gathered ??= { from, changes: new Map(), settled: [], logId, to };
+  #gather({ logId, from, to, changes, settled }: StoredStretch, generation: number): void {
+    this.#gathered ??= { from, changes: new Map(), settled: [], logId, to, generation };
     this.#gathered.to = to;
+    this.#gathered.generation = generation;
     for (const change of changes) this.#gathered.changes.set(recordKey(change.record), change);
     this.#gathered.settled.push(...settled);
   }
@@ -44,7 +57,7 @@ export class RowKeeper {
   #go(): void {
     if (this.#busy) return;
     this.#busy = true;
-    this.#toDisk(async () => {
+    this.#desk.toDisk(async () => {
       try {
         while (this.#gathered || this.#replacing) await this.#one();
       } finally {
@@ -54,19 +67,36 @@ export class RowKeeper {
   }
 
   async #one(): Promise<void> {
-    const settled = this.#replacing;
-    if (settled) {
+    const replacing = this.#replacing;
+    if (replacing) {
       this.#replacing = undefined;
-      await this.#storage.keepSnapshot(this.#current());
-      if (settled.length > 0) await this.#storage.forget(settled);
-      return;
+      return this.#replaceAll(replacing.places, replacing.generation);
     }
     const gathered = this.#gathered;
     this.#gathered = undefined;
     if (!gathered) return;
-    const kept = await this.#storage.keepRows({ ...gathered, changes: [...gathered.changes.values()] });
+    const { generation, changes, ...stretch } = gathered;
+    const kept = await this.#storage.keepRows({ ...stretch, changes: [...changes.values()] }, generation);
+    if (kept === "deposed") this.#desk.deposed(generation);
     // Another tab that kept the store so far has gone, or the store holds another log: this tab writes all it has.
-    if (kept === "gap") this.keepAll(gathered.settled);
+    if (kept === "gap") this.keepAll(gathered.settled, generation);
+  }
+
+  /** In pieces. Nobody goes on with half of it: what is in memory is not a page of the server. */
+  async #replaceAll(settled: readonly Place[], generation: number): Promise<void> {
+    const { tables, logId, position: stamp } = this.#desk.current();
+    if (logId === undefined || stamp === undefined) return;
+    const changes = Object.entries(tables).flatMap(([model, table]) =>
+      [...table.entries()].map(([id, value]): RowChange => ({ record: { model, id }, value })),
+    );
+    for (let at = 0; at === 0 || at < changes.length; at += PAGE) {
+      const cursor = at + PAGE < changes.length ? "" : null;
+      const page = { logId, stamp, first: at === 0, changes: changes.slice(at, at + PAGE), cursor };
+      if ((await this.#storage.keepPage(page, generation)) === "deposed") return this.#desk.deposed(generation);
+    }
+    if (settled.length > 0 && (await this.#storage.forget(settled, generation)) === "deposed")
+      return this.#desk.deposed(generation);
+    this.#desk.replaced();
   }
 }
 
@@ -75,6 +105,7 @@ interface Gathered {
   readonly logId: string;
   readonly from: number;
   to: number;
+  generation: number;
   readonly changes: Map<string, RowChange>;
-  readonly settled: number[];
+  readonly settled: Place[];
 }

@@ -37,11 +37,12 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
       for (const { seq } of places) memory.startAfter(seq);
       return places;
     },
-    keep: (mutations) => run((storage) => storage.keep(mutations)),
-    forget: (seqs) => run((storage) => storage.forget(seqs)),
-    readQueue: () => run((storage) => storage.readQueue()),
-    keepRows: (stretch) => run((storage) => storage.keepRows(stretch)),
-    keepSnapshot: (rows) => run((storage) => storage.keepSnapshot(rows)),
+    lead: () => run((storage) => storage.lead()),
+    keep: (mutations, generation) => run((storage) => storage.keep(mutations, generation)),
+    forget: (places, generation) => run((storage) => storage.forget(places, generation)),
+    keepRows: (stretch, generation) => run((storage) => storage.keepRows(stretch, generation)),
+    keepPage: (page, generation) => run((storage) => storage.keepPage(page, generation)),
+    readRows: () => run((storage) => storage.readRows()),
     close: async () => {
       const open = await primary?.catch(() => undefined);
       await open?.close();

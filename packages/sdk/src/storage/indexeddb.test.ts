@@ -36,7 +36,7 @@ test.each(["InvalidStateError", "UnknownError"])("[D7] a handle lost with %s is 
   lost.mockImplementationOnce(() => {
     throw new DOMException("Connection is closing.", name);
   });
-  expect((await storage.readQueue()).map((m) => m.clientTxId)).toEqual(["a"]);
+  expect((await storage.lead()).mutations.map((m) => m.clientTxId)).toEqual(["a"]);
 });
 
 test("[D7] [D8] what fails twice, or cannot be helped, is a typed failure with a sentence", async () => {

@@ -1,12 +1,17 @@
 import { Dexie, type Table } from "dexie";
-import { nanoid } from "nanoid";
-import type { Place } from "../core/events.ts";
-import type { Mutation } from "../core/mutation.ts";
-import type { Rows } from "../core/rows.ts";
-import { type Storage, StorageFailure, type Stored, type StoredStretch } from "../engine/ports.ts";
+import type { Mutation, Place } from "../core/mutation.ts";
+import type { RowChange } from "../core/rows.ts";
+import {
+  type Fenced,
+  type Storage,
+  StorageFailure,
+  type Stored,
+  type StoredPage,
+  type StoredStretch,
+} from "../engine/ports.ts";
 import {
   fromStored,
-  rowsFromStored,
+  fromStoredRows,
   type StoredMeta,
   type StoredMutation,
   type StoredRow,
@@ -14,8 +19,6 @@ import {
   toStored,
 } from "./stored.ts";
 
-/** Rows of one transaction when all are replaced: a frozen tab must not hold the database for long. */
-const CHUNK = 2_000;
 const OPEN_MS = 10_000;
 
 class Database extends Dexie {
@@ -67,31 +70,66 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
           const [rows, log, mutations] = [await db.rows.toArray(), await db.meta.get("log"), await readQueue(db)];
-          return { clientId: client?.clientId ?? freshClientId, rows: rowsFromStored(rows, log), mutations };
+          return { clientId: client?.clientId ?? freshClientId, mutations, ...fromStoredRows(rows, log) };
         });
       }),
 
     enqueue: (mutations) => withDatabase((db) => enqueue(db, mutations)),
 
-    keep: (mutations) =>
+    lead: () =>
       withDatabase((db) =>
-        db.transaction("rw", db.mutations, async () => {
-          const kept = mutations.filter((m) => m.seq !== undefined);
-          const there = await db.mutations.bulkGet(kept.map((m) => m.seq ?? 0));
-          await db.mutations.bulkPut(kept.filter((_, i) => there[i] !== undefined).map(toStored));
+        db.transaction("rw", db.meta, db.mutations, async () => {
+          const generation = ((await db.meta.get("lead"))?.generation ?? 0) + 1;
+          await db.meta.put({ key: "lead", generation });
+          return { generation, mutations: await readQueue(db) };
         }),
       ),
 
-    forget: (seqs) => withDatabase((db) => db.mutations.bulkDelete([...seqs])),
+    keep: (mutations, generation) =>
+      withDatabase((db) =>
+        fenced(db, generation, async () => {
+          const kept = mutations.filter((m) => m.seq !== undefined);
+          const there = await db.mutations.bulkGet(kept.map((m) => m.seq ?? 0));
+          await db.mutations.bulkPut(kept.filter((m, i) => there[i]?.clientTxId === m.clientTxId).map(toStored));
+          return "kept" as const;
+        }),
+      ),
 
-    readQueue: () => withDatabase(readQueue),
+    forget: (places, generation) => withDatabase((db) => fenced(db, generation, () => forget(db, places))),
 
-    keepRows: (stretch) => withDatabase((db) => keepRows(db, stretch)),
+    keepRows: (stretch, generation) => withDatabase((db) => keepRows(db, stretch, generation)),
 
-    keepSnapshot: (rows) => withDatabase((db) => keepSnapshot(db, rows)),
+    keepPage: (page, generation) => withDatabase((db) => keepPage(db, page, generation)),
+
+    readRows: () =>
+      withDatabase((db) =>
+        db.transaction("r", db.rows, db.meta, async () => {
+          const [rows, log] = [await db.rows.toArray(), await db.meta.get("log")];
+          return fromStoredRows(rows, log).rows;
+        }),
+      ),
 
     close: async () => db.close(),
   };
+}
+
+/** Does the work if nobody else leads by now: asked in the transaction that does it, so that nothing comes between. */
+function fenced<T extends Fenced | "gap">(
+  db: Database,
+  generation: number | undefined,
+  work: () => Promise<T>,
+): Promise<T | "deposed"> {
+  return db.transaction("rw", db.mutations, db.rows, db.meta, async () => {
+    const isLed = generation === undefined || (await db.meta.get("lead"))?.generation === generation;
+    return isLed ? work() : "deposed";
+  });
+}
+
+async function forget(db: Database, places: readonly Place[]): Promise<"kept"> {
+  const seqs = places.map(({ seq }) => seq);
+  const there = await db.mutations.bulkGet(seqs);
+  await db.mutations.bulkDelete(seqs.filter((_, i) => there[i]?.clientTxId === places[i]?.clientTxId));
+  return "kept";
 }
 
 const readQueue = async (db: Database): Promise<Mutation[]> =>
@@ -116,45 +154,40 @@ function enqueue(db: Database, mutations: readonly Mutation[]): Promise<readonly
   });
 }
 
-/** Every tab keeps what it reads; the position on disk tells which of them is first, and the others have nothing to do. */
-function keepRows(db: Database, { logId, from, to, changes, settled }: StoredStretch): Promise<"kept" | "gap"> {
-  return db.transaction("rw", db.rows, db.meta, db.mutations, async () => {
+function keepRows(
+  db: Database,
+  { logId, from, to, changes, settled }: StoredStretch,
+  generation: number,
+): Promise<Fenced | "gap"> {
+  return fenced(db, generation, async () => {
     const log = await db.meta.get("log");
-    if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap";
+    if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
     if (log.position < to) {
-      const kept = changes.flatMap(({ record, value }) => (value ? [storedRow(record.model, record.id, value)] : []));
-      const gone = changes.filter((c) => c.value === undefined).map(({ record }) => keyOf(record.model, record.id));
-      await db.rows.bulkPut(kept);
-      await db.rows.bulkDelete(gone);
+      await putRows(db, changes);
       await db.meta.put({ key: "log", logId, position: to });
     }
-    await db.mutations.bulkDelete([...settled]);
-    return "kept";
+    return forget(db, settled);
   });
 }
 
-/** In pieces. The position is taken away first and comes back last, so that half of a snapshot is never believed. */
-async function keepSnapshot(db: Database, { tables, logId, position }: Rows): Promise<void> {
-  if (logId === undefined || position === undefined) return;
-  const replacing = nanoid();
-  await db.transaction("rw", db.rows, db.meta, async () => {
-    await db.meta.put({ key: "log", replacing });
-    await db.rows.clear();
+function keepPage(
+  db: Database,
+  { logId, stamp, first, changes, cursor }: StoredPage,
+  generation: number,
+): Promise<Fenced> {
+  return fenced(db, generation, async () => {
+    if (first) await db.rows.clear();
+    await putRows(db, changes);
+    await db.meta.put({ key: "log", logId, ...(cursor === null ? { position: stamp } : { stamp, cursor }) });
+    return "kept" as const;
   });
-  const rows = Object.entries(tables).flatMap(([model, table]) =>
-    [...table.entries()].map(([id, row]) => storedRow(model, id, row)),
-  );
-  for (let at = 0; at <= rows.length; at += CHUNK) {
-    const last = at + CHUNK > rows.length;
-    const mine = await db.transaction("rw", db.rows, db.meta, async () => {
-      // Another tab began after us: its rows are the newer ones.
-      if ((await db.meta.get("log"))?.replacing !== replacing) return false;
-      await db.rows.bulkPut(rows.slice(at, at + CHUNK));
-      if (last) await db.meta.put({ key: "log", logId, position });
-      return true;
-    });
-    if (!mine) return;
-  }
+}
+
+async function putRows(db: Database, changes: readonly RowChange[]): Promise<void> {
+  const kept = changes.flatMap(({ record, value }) => (value ? [storedRow(record.model, record.id, value)] : []));
+  const gone = changes.filter((c) => c.value === undefined).map(({ record }) => keyOf(record.model, record.id));
+  await db.rows.bulkPut(kept);
+  if (gone.length > 0) await db.rows.bulkDelete(gone);
 }
 
 const keyOf = (model: string, id: string): [string, string] => [model.toLowerCase(), id];

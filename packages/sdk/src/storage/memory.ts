@@ -1,16 +1,17 @@
-import type { Place } from "../core/events.ts";
-import type { Mutation } from "../core/mutation.ts";
+import type { Mutation, Place } from "../core/mutation.ts";
 import { noRows, type Rows } from "../core/rows.ts";
 import { changeTables } from "../core/tables.ts";
-import type { Storage, Stored, StoredStretch } from "../engine/ports.ts";
+import type { Fenced, PartialSnapshot, Storage, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
 import { fromStored, type StoredMutation, toStored } from "./stored.ts";
 
 /** What a store holds. Handing the same one to a second client is what a reload is to a browser. */
 export class MemoryDisk {
   #clientId: string | undefined;
   #lastSeq = 0;
+  #generation = 0;
   readonly #bySeq = new Map<number, StoredMutation>();
   #rows: Rows = noRows;
+  #partial: PartialSnapshot | undefined;
 
   /** Places that are given from now on lie behind this one. */
   startAfter(seq: number): void {
@@ -19,7 +20,8 @@ export class MemoryDisk {
 
   read(freshClientId: string): Stored {
     this.#clientId ??= freshClientId;
-    return { clientId: this.#clientId, rows: this.#rows, mutations: this.queue() };
+    const partial = this.#partial?.cursor ? this.#partial : undefined;
+    return { clientId: this.#clientId, rows: this.#rows, mutations: this.queue(), partial };
   }
 
   queue(): readonly Mutation[] {
@@ -35,26 +37,44 @@ export class MemoryDisk {
     });
   }
 
-  keep(mutations: readonly Mutation[]): void {
+  lead(): { generation: number; mutations: readonly Mutation[] } {
+    this.#generation += 1;
+    return { generation: this.#generation, mutations: this.queue() };
+  }
+
+  keep(mutations: readonly Mutation[], generation: number): Fenced {
+    if (generation !== this.#generation) return "deposed";
     for (const mutation of mutations)
-      if (mutation.seq !== undefined && this.#bySeq.has(mutation.seq))
+      if (mutation.seq !== undefined && this.#bySeq.get(mutation.seq)?.clientTxId === mutation.clientTxId)
         this.#bySeq.set(mutation.seq, toStored(mutation));
-  }
-
-  forget(seqs: readonly number[]): void {
-    for (const seq of seqs) this.#bySeq.delete(seq);
-  }
-
-  keepRows({ logId, from, to, changes, settled }: StoredStretch): "kept" | "gap" {
-    const { position, tables } = this.#rows;
-    if (this.#rows.logId !== logId || position === undefined || position < from) return "gap";
-    if (position < to) this.#rows = { tables: changeTables(tables, changes), logId, position: to };
-    this.forget(settled);
     return "kept";
   }
 
-  keepSnapshot(rows: Rows): void {
-    this.#rows = rows;
+  forget(places: readonly Place[], generation?: number): Fenced {
+    if (generation !== undefined && generation !== this.#generation) return "deposed";
+    for (const { clientTxId, seq } of places)
+      if (this.#bySeq.get(seq)?.clientTxId === clientTxId) this.#bySeq.delete(seq);
+    return "kept";
+  }
+
+  keepRows({ logId, from, to, changes, settled }: StoredStretch, generation: number): Fenced | "gap" {
+    if (generation !== this.#generation) return "deposed";
+    const { position, tables } = this.#rows;
+    if (this.#rows.logId !== logId || position === undefined || position < from) return "gap";
+    if (position < to) this.#rows = { tables: changeTables(tables, changes), logId, position: to };
+    return this.forget(settled, generation);
+  }
+
+  keepPage({ logId, stamp, first, changes, cursor }: StoredPage, generation: number): Fenced {
+    if (generation !== this.#generation) return "deposed";
+    const tables = changeTables(first ? {} : (this.#partial?.tables ?? {}), changes);
+    this.#rows = cursor === null ? { tables, logId, position: stamp } : noRows;
+    this.#partial = cursor === null ? undefined : { logId, stamp, cursor, tables };
+    return "kept";
+  }
+
+  rows(): Rows {
+    return this.#rows;
   }
 }
 
@@ -63,11 +83,12 @@ export function memoryStorage(disk = new MemoryDisk()): Storage {
   return {
     open: async (freshClientId) => disk.read(freshClientId),
     enqueue: async (mutations) => disk.enqueue(mutations),
-    keep: async (mutations) => disk.keep(mutations),
-    forget: async (seqs) => disk.forget(seqs),
-    readQueue: async () => disk.queue(),
-    keepRows: async (stretch) => disk.keepRows(stretch),
-    keepSnapshot: async (rows) => disk.keepSnapshot(rows),
+    lead: async () => disk.lead(),
+    keep: async (mutations, generation) => disk.keep(mutations, generation),
+    forget: async (places, generation) => disk.forget(places, generation),
+    keepRows: async (stretch, generation) => disk.keepRows(stretch, generation),
+    keepPage: async (page, generation) => disk.keepPage(page, generation),
+    readRows: async () => disk.rows(),
     close: async () => {},
   };
 }

@@ -1,6 +1,7 @@
 import type { Mutation } from "../core/mutation.ts";
-import type { LogRow, RowChange, Rows } from "../core/rows.ts";
+import { type LogRow, noRows, type RowChange, type Rows } from "../core/rows.ts";
 import { changeTables, tableOf } from "../core/tables.ts";
+import type { PartialSnapshot } from "../engine/ports.ts";
 
 /* How things lie in IndexedDB. Reading is tolerant: a newer version of this package may have written there. */
 
@@ -16,12 +17,16 @@ export interface StoredRow extends LogRow {
 }
 
 export interface StoredMeta {
-  readonly key: "client" | "log";
+  readonly key: "client" | "log" | "lead";
   readonly clientId?: string;
   readonly logId?: string;
+  /** How far the rows have read; none while only a part of a snapshot is there. */
   readonly position?: number;
-  /** Who is replacing all rows right now; a position comes back when that is done. */
-  readonly replacing?: string;
+  /** The snapshot that is being kept: its position, and where its next page begins. */
+  readonly stamp?: number;
+  readonly cursor?: string;
+  /** How often the tab that sends has changed. */
+  readonly generation?: number;
 }
 
 /** What a write is stored as: what is only true of this moment in this tab is left out. */
@@ -35,9 +40,14 @@ export const fromStored = (stored: StoredMutation): Mutation => ({ ...stored, se
 
 export const storedRow = (model: string, id: string, row: LogRow): StoredRow => ({ ...row, model: tableOf(model), id });
 
-export function rowsFromStored(stored: readonly StoredRow[], meta: StoredMeta | undefined): Rows {
-  if (meta?.position === undefined || meta.logId === undefined)
-    return { tables: {}, logId: undefined, position: undefined };
+/** The rows, or the part of a snapshot that was kept of them. */
+export function fromStoredRows(
+  stored: readonly StoredRow[],
+  { logId, position, stamp, cursor }: Partial<StoredMeta> = {},
+): { rows: Rows; partial?: PartialSnapshot } {
+  if (logId === undefined || (position === undefined && !cursor)) return { rows: noRows };
   const changes = stored.map(({ model, id, ...value }): RowChange => ({ record: { model, id }, value }));
-  return { tables: changeTables({}, changes), logId: meta.logId, position: meta.position };
+  const tables = changeTables({}, changes);
+  if (position !== undefined) return { rows: { tables, logId, position } };
+  return { rows: noRows, partial: { logId, stamp: stamp ?? 0, cursor: cursor ?? "", tables } };
 }

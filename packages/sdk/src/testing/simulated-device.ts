@@ -3,6 +3,7 @@ import { nextBulk } from "../core/bulk.ts";
 import { nextDueAt } from "../core/connection.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Decision, Happening } from "../core/events.ts";
+import type { Place } from "../core/mutation.ts";
 import { shownRow } from "../core/overlay.ts";
 import { inOrder } from "../core/queue.ts";
 import { conflictsOf, parkedOf } from "../core/select.ts";
@@ -15,7 +16,10 @@ import { MemoryDisk } from "../storage/memory.ts";
 import type { ModelServer } from "./model-server.ts";
 
 type Send = Extract<Effect, { do: "send" }>;
-type DiskEffect = Extract<Effect, { do: "persist" | "keep" | "forget" | "keepRows" | "keepSnapshot" | "readQueue" }>;
+type DiskEffect = Extract<
+  Effect,
+  { do: "persist" | "keep" | "forget" | "keepRows" | "keepSnapshot" | "takeLead" | "stand" }
+>;
 
 /** The core of one client with its disk and its lines, each of which moves only when told: a world without time. */
 export class Device {
@@ -167,7 +171,8 @@ export class Device {
       case "forget":
       case "keepRows":
       case "keepSnapshot":
-      case "readQueue":
+      case "takeLead":
+      case "stand":
         this.#toDisk.push(effect);
         return;
       case "send":
@@ -200,6 +205,8 @@ export class Device {
         if (effect.news.kind === "renamed") this.#ended.add(effect.clientTxId);
         return;
       case "askToken":
+      case "readRows":
+      case "post":
         return;
     }
   }
@@ -258,23 +265,30 @@ export class Device {
         return this.#dispatch({ type: "persisted", places });
       }
       case "keep":
-        return this.#disk.keep(effect.mutations);
+        return void this.#disk.keep(effect.mutations, effect.generation);
       case "forget":
-        return this.#disk.forget(effect.seqs);
+        return void this.#disk.forget(effect.places, effect.generation);
       case "keepRows":
-        if (this.#disk.keepRows(effect) === "gap") {
-          this.#disk.keepSnapshot(this.#state.rows);
-          this.#disk.forget(effect.settled);
-        }
+        if (this.#disk.keepRows(effect, effect.generation) === "gap") this.#keepAll(effect);
         return;
       case "keepSnapshot":
-        this.#disk.keepSnapshot(effect.rows);
-        return this.#disk.forget(effect.settled);
-      case "readQueue":
-        return this.#dispatch({ type: "queueRead", mutations: this.#disk.queue() });
+        return this.#keepAll(effect);
+      case "takeLead":
+        return this.#dispatch({ type: "tookLead", ...this.#disk.lead() });
+      case "stand":
+        return effect.wanted ? this.#dispatch({ type: "leads" }) : undefined;
       case undefined:
         return;
     }
+  }
+
+  #keepAll({ generation, settled }: { generation: number; settled: readonly Place[] }): void {
+    const { tables, logId = "", position: stamp = 0 } = this.#state.rows;
+    const changes = Object.entries(tables).flatMap(([model, rows]) =>
+      [...rows.entries()].map(([id, value]) => ({ record: { model, id }, value })),
+    );
+    this.#disk.keepPage({ logId, stamp, first: true, changes, cursor: null }, generation);
+    this.#disk.forget(settled, generation);
   }
 
   #serverHears(): void {

@@ -1,7 +1,5 @@
 import type { Mutation } from "../core/mutation.ts";
-import type { Rows } from "../core/rows.ts";
-import { changeTables } from "../core/tables.ts";
-import type { Storage } from "../engine/ports.ts";
+import type { Storage, StoredPage } from "../engine/ports.ts";
 
 export interface StorageCheck {
   /** What has to be so. */
@@ -37,7 +35,7 @@ export const storageContract: readonly StorageCheck[] = [
       await one.open("c");
       await two.open("c");
       const first = await one.enqueue([write("a")]);
-      await one.forget(first.map((p) => p.seq));
+      await one.forget(first);
       const both = await Promise.all([one.enqueue([write("b")]), two.enqueue([write("c")])]);
       const seqs = [...first, ...both.flat()].map((p) => p.seq);
       same(new Set(seqs).size, 3);
@@ -60,7 +58,7 @@ export const storageContract: readonly StorageCheck[] = [
       await storage.open("c");
       const operations = [{ action: "update", model: "slide", id: "s1", data, onStale: "notify", base: data } as const];
       await storage.enqueue([{ ...write("a"), operations, body: JSON.stringify(data) }]);
-      const [back] = await storage.readQueue();
+      const [back] = (await storage.lead()).mutations;
       same(back?.operations, operations);
       same(back?.body, JSON.stringify(data));
     },
@@ -73,7 +71,7 @@ export const storageContract: readonly StorageCheck[] = [
       const [place] = await storage.enqueue([write("a"), write("b")]);
       await storage.enqueue([{ ...write("a2"), seq: place?.seq }]);
       same(
-        (await storage.readQueue()).map((m) => m.clientTxId),
+        (await storage.lead()).mutations.map((m) => m.clientTxId),
         ["a2", "b"],
       );
     },
@@ -85,8 +83,9 @@ export const storageContract: readonly StorageCheck[] = [
       await storage.open("c");
       const places = await storage.enqueue([write("a"), write("b")]);
       const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
-      await storage.forget([places[0]?.seq ?? 0]);
-      await storage.keep(parked);
+      await storage.forget(places.slice(0, 1));
+      const { generation } = await storage.lead();
+      same(await storage.keep(parked, generation), "kept");
       const { mutations } = await (await open()).open("c");
       same(
         mutations.map((m) => [m.clientTxId, m.stage]),
@@ -107,13 +106,15 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const [place] = await storage.enqueue([write("a")]);
-      await storage.keepSnapshot(rows(5, ["s1", "s2"]));
+      const settled = await storage.enqueue([write("a")]);
+      const { generation } = await storage.lead();
+      await storage.keepPage(page(5, ["s1", "s2"]), generation);
       const changes = [
         { record: { model: "Slide", id: "s1" }, value: undefined },
         { record: { model: "Slide", id: "s3" }, value: row("s3", 7) },
       ];
-      same(await storage.keepRows({ logId: "log", from: 5, to: 7, changes, settled: [place?.seq ?? 0] }), "kept");
+      same(await storage.keepRows({ logId: "log", from: 5, to: 7, changes, settled }, generation), "kept");
+      same((await storage.readRows()).position, 7);
       const stored = await (await open()).open("c");
       same([stored.rows.logId, stored.rows.position, stored.mutations.length], ["log", 7, 0]);
       same([...(stored.rows.tables.slide?.entries() ?? [])].sort(), [
@@ -127,33 +128,97 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const stretch = { from: 8, to: 9, changes: [], settled: [] };
-      same(await storage.keepRows({ ...stretch, logId: "log" }), "gap");
-      await storage.keepSnapshot(rows(5, ["s1"]));
-      same(await storage.keepRows({ ...stretch, logId: "log" }), "gap");
-      same(await storage.keepRows({ ...stretch, logId: "other", from: 5 }), "gap");
-      // Behind what another tab has kept already: nothing to do, and nothing goes back.
-      same(await storage.keepRows({ ...stretch, logId: "log", from: 1, to: 2 }), "kept");
+      const { generation } = await storage.lead();
+      const stretch = { logId: "log", from: 8, to: 9, changes: [], settled: [] };
+      same(await storage.keepRows(stretch, generation), "gap");
+      await storage.keepPage(page(5, ["s1"]), generation);
+      same(await storage.keepRows(stretch, generation), "gap");
+      same(await storage.keepRows({ ...stretch, logId: "other", from: 5 }, generation), "gap");
+      // Behind what is kept already: nothing to do, and nothing goes back.
+      same(await storage.keepRows({ ...stretch, from: 1, to: 2 }, generation), "kept");
       same((await (await open()).open("c")).rows.position, 5);
     },
   },
   {
-    rule: "a snapshot replaces all rows, also a large one",
+    rule: "a snapshot replaces all rows, page by page, and is none before its last page",
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      await storage.keepSnapshot(rows(3, ["old"]));
-      await storage.keepSnapshot(
-        rows(
-          9,
-          Array.from({ length: 4_500 }, (_, i) => `s${i}`),
-        ),
-      );
+      const { generation } = await storage.lead();
+      await storage.keepPage(page(3, ["old"]), generation);
+      const many = (from: number) => Array.from({ length: 1_500 }, (_, i) => `s${from + i}`);
+      await storage.keepPage({ ...page(9, many(0)), cursor: "1500" }, generation);
+      same(await storage.readRows(), { tables: {} });
+      await storage.keepPage({ ...page(9, many(1_500)), first: false, cursor: "3000" }, generation);
+      const half = await (await open()).open("c");
+      same([half.rows.position, half.partial?.cursor, half.partial?.stamp], [undefined, "3000", 9]);
+      same(half.partial?.tables.slide?.size, 3_000);
+      await storage.keepPage({ ...page(9, many(3_000)), first: false }, generation);
+      const { rows, partial } = await (await open()).open("c");
+      same([rows.position, rows.tables.slide?.size, rows.tables.slide?.has("old")], [9, 4_500, false]);
+      same(partial, undefined);
+    },
+  },
+  {
+    rule: "half of a snapshot that nobody can go on with is nothing",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const { generation } = await storage.lead();
+      await storage.keepPage(page(3, ["old"]), generation);
+      await storage.keepPage({ ...page(9, ["s1"]), cursor: "" }, generation);
+      const { rows, partial } = await (await open()).open("c");
+      same([rows, partial], [{ tables: {} }, undefined]);
+    },
+  },
+  {
+    rule: "whoever led before writes nothing any more",
+    async check(open) {
+      const [one, two] = [await open(), await open()];
+      await one.open("c");
+      await two.open("c");
+      const places = await one.enqueue([write("a")]);
+      const { generation: old } = await one.lead();
+      await one.keepPage(page(3, ["s1"]), old);
+      const { generation, mutations } = await two.lead();
+      same([generation > old, mutations.map((m) => m.clientTxId)], [true, ["a"]]);
+      const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
+      const change = { record: { model: "slide", id: "s1" }, value: undefined };
+      const stretch = { logId: "log", from: 3, to: 4, changes: [change], settled: places };
+      const answers = [
+        await one.keep(parked, old),
+        await one.forget(places, old),
+        await one.keepRows(stretch, old),
+        await one.keepPage({ ...page(9, []), cursor: null }, old),
+      ];
+      same(answers, ["deposed", "deposed", "deposed", "deposed"]);
       const stored = await (await open()).open("c");
+      same([stored.rows.position, stored.rows.tables.slide?.size], [3, 1]);
       same(
-        [stored.rows.position, stored.rows.tables.slide?.size, stored.rows.tables.slide?.has("old")],
-        [9, 4_500, false],
+        stored.mutations.map((m) => [m.clientTxId, m.stage.phase]),
+        [["a", "queued"]],
       );
+      same(await two.keepRows(stretch, generation), "kept");
+    },
+  },
+  {
+    rule: "a place that holds another write by now is not touched in the name of the old one",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const places = await storage.enqueue([write("a")]);
+      const { generation } = await storage.lead();
+      await storage.enqueue([{ ...write("a2"), seq: places[0]?.seq }]);
+      await storage.keep([{ ...write("a"), seq: places[0]?.seq, stage: PARKED }], generation);
+      await storage.forget(places, generation);
+      await storage.forget(places);
+      same(
+        (await (await open()).open("c")).mutations.map((m) => [m.clientTxId, m.stage.phase]),
+        [["a2", "queued"]],
+      );
+      // A decision needs no generation, but a name.
+      await storage.forget([{ clientTxId: "a2", seq: places[0]?.seq ?? 0 }]);
+      same((await (await open()).open("c")).mutations, []);
     },
   },
 ];
@@ -181,13 +246,13 @@ const write = (clientTxId: string): Mutation => ({
 
 const row = (id: string, syncId: number) => ({ data: { id, title: `Title ${id}` }, archivedAt: null, syncId });
 
-const rows = (position: number, ids: readonly string[]): Rows => ({
-  tables: changeTables(
-    {},
-    ids.map((id) => ({ record: { model: "slide", id }, value: row(id, position) })),
-  ),
+/** A whole snapshot in one page. */
+const page = (stamp: number, ids: readonly string[]): StoredPage => ({
   logId: "log",
-  position,
+  stamp,
+  first: true,
+  changes: ids.map((id) => ({ record: { model: "slide", id }, value: row(id, stamp) })),
+  cursor: null,
 });
 
 function same(actual: unknown, expected: unknown): void {

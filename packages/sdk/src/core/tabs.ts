@@ -1,0 +1,182 @@
+import { requeue } from "./answers.ts";
+import type { ClientEvent } from "./events.ts";
+import { placesOf, waitsForPerson } from "./mutation.ts";
+import { find, inOrder } from "./queue.ts";
+import { hearStretch, replaceRows } from "./reading.ts";
+import { offerAgain } from "./rebase.ts";
+import type { LogRow, Rows } from "./rows.ts";
+import { statusOf } from "./select.ts";
+import type { ClientState } from "./state.ts";
+import type { LeaderLine, TabMessage } from "./tab-message.ts";
+import { changeTables, lookUp } from "./tables.ts";
+import { ask, keep, set, type Turn } from "./turn.ts";
+import { arrived } from "./writes.ts";
+
+/*
+ * One tab of a browser profile leads: it alone sends, reads the log and keeps on disk what comes of that. The others
+ * put their writes on disk, and hear from it what it hears.
+ *
+ *    no ──lock──► reading ──generation, queue──► yes ──stolen · the store says so · paused──► no
+ */
+
+type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
+
+/** How long a tab may take to put on disk what it said it would, before the disk is looked at. */
+const COMING_MS = 2_000;
+
+export const isFollower = ({ lead, storageTrouble }: ClientState): boolean =>
+  lead === "no" && storageTrouble === undefined;
+
+/** Is in line for the lead. */
+export function stand(turn: Turn): void {
+  if (turn.state.storageTrouble === undefined) ask(turn, { do: "stand", wanted: true });
+  else leads(turn);
+}
+
+/** The disk cannot be had: this tab shares nothing with the others any more, sends for itself, and lets another one lead. */
+export function standAlone(turn: Turn): void {
+  ask(turn, { do: "stand", wanted: false });
+  if (!turn.state.paused) leads(turn);
+}
+
+export function leads(turn: Turn): void {
+  set(turn, { lead: "reading", tabs: { ...turn.state.tabs, left: [] } });
+  ask(turn, { do: "takeLead" });
+}
+
+export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">): void {
+  if (turn.state.lead === "no") return;
+  const { tabs, generation: before } = turn.state;
+  set(turn, {
+    lead: "yes",
+    generation,
+    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, left: [] },
+  });
+  const left = new Set(tabs.left);
+  arrived(
+    turn,
+    mutations.filter((m) => !left.has(m.clientTxId)),
+  );
+  // What was heard until now is on disk, or was kept there by nobody.
+  const { queue, rows } = turn.state;
+  const settled = placesOf(mutations.filter((m) => left.has(m.clientTxId)));
+  const { logId, position } = rows;
+  if (logId !== undefined && position !== undefined)
+    ask(turn, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
+  // What this tab heard of them while it followed may not have reached the disk before the other one went.
+  keep(
+    turn,
+    [...inOrder(queue)].filter((m) => waitsForPerson(m) || m.lost),
+  );
+  if (rows.position !== undefined) offerAgain(turn, rows, "strays");
+  if (before === undefined) ask(turn, { do: "post", message: { type: "leading" } });
+}
+
+/** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */
+export function deposed(turn: Turn, generation?: number): void {
+  if (generation !== undefined && generation !== turn.state.generation) return;
+  stepDown(turn);
+  ask(turn, { do: "stand", wanted: !turn.state.paused });
+}
+
+export function stepDown(turn: Turn): void {
+  const { sending, queue, lead } = turn.state;
+  if (lead === "no") return;
+  requeue(
+    turn,
+    (sending.names ?? []).map((name) => find(queue, name)),
+  );
+  set(turn, {
+    lead: "no",
+    generation: undefined,
+    sending: { ...sending, names: undefined, request: sending.request + 1 },
+  });
+  ask(turn, { do: "abort" });
+}
+
+/** What the tab that leads hears of the log. */
+export function heardLog(turn: Turn, { logId, from, to, entries }: Of<"log">): void {
+  const { rows } = turn.state;
+  if (!isFollower(turn.state) || rows.logId !== logId || rows.position === undefined) return;
+  hearStretch(turn, { from, to, entries });
+}
+
+/** All rows on disk are others by now. */
+export function heardOfRows(turn: Turn): void {
+  if (isFollower(turn.state)) ask(turn, { do: "readRows" });
+}
+
+export function rowsRead(turn: Turn, { rows }: Of<"rowsRead">): void {
+  const before = turn.state.rows;
+  if (!isFollower(turn.state) || rows.position === undefined) return;
+  const behind = before.logId === rows.logId && (before.position ?? 0) > rows.position;
+  replaceRows(turn, behind ? { ...rows, tables: newer(rows, before) } : rows);
+  if (behind) set(turn, { reading: { ...turn.state.reading, missing: before.position } });
+}
+
+/** The log was heard beyond what is on disk: what it said of a record last goes on being shown. */
+function newer(rows: Rows, heard: Rows): Rows["tables"] {
+  const later = Object.entries(heard.tables).flatMap(([model, table]) =>
+    [...table.entries()]
+      .filter(([id, row]) => row.syncId > (lookUp(rows.tables, { model, id })?.syncId ?? rows.position ?? 0))
+      .map(([id, value]): { record: { model: string; id: string }; value: LogRow } => ({
+        record: { model, id },
+        value,
+      })),
+  );
+  return changeTables(rows.tables, later);
+}
+
+export function heardLine(turn: Turn, { line }: Of<"line">): void {
+  const { rows, reading } = turn.state;
+  if (!isFollower(turn.state)) return;
+  set(turn, { tabs: { ...turn.state.tabs, line } });
+  if (line.position === undefined) return;
+  if (rows.logId !== line.logId || rows.position === undefined) return ask(turn, { do: "readRows" });
+  if (line.position > rows.position)
+    set(turn, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, line.position) } });
+}
+
+/** A tab has come. The one that leads tells it how things stand, and from now on what it hears. */
+export function joined(turn: Turn): void {
+  set(turn, { tabs: { ...turn.state.tabs, listening: true } });
+  if (turn.state.lead === "yes") post(turn, { type: "line", line: lineOf(turn.state) });
+}
+
+/** Another tab leads from now on. */
+export function heardOfLeader(turn: Turn): void {
+  set(turn, { tabs: { ...turn.state.tabs, line: undefined } });
+  post(turn, { type: "joined" });
+}
+
+/** Remembered until they arrive: the tab that is putting them on disk may be killed before it can say that they are there. */
+export function writing(turn: Turn, clientTxIds: readonly string[]): void {
+  const { tabs } = turn.state;
+  set(turn, { tabs: { ...tabs, coming: [...tabs.coming, ...clientTxIds], lookAt: turn.now + COMING_MS } });
+}
+
+export function lookForComing(turn: Turn): void {
+  const { tabs, lead, queue } = turn.state;
+  if (tabs.lookAt === undefined || tabs.lookAt > turn.now) return;
+  const isMissing = tabs.coming.some((name) => !find(queue, name));
+  set(turn, { tabs: { ...tabs, coming: [], lookAt: undefined } });
+  if (isMissing && lead === "yes") leads(turn);
+}
+
+/** Runs last: the others are told when anything changes in how the tab that leads stands with the server. */
+export function tellLine(turn: Turn, before: ClientState): void {
+  const { state } = turn;
+  if (state.lead !== "yes" || !state.tabs.listening) return;
+  const [now, then] = [lineOf(state), lineOf(before)];
+  if (now.name !== then.name || now.reason !== then.reason || now.retryAt !== then.retryAt || before.lead !== "yes")
+    post(turn, { type: "line", line: now });
+}
+
+function lineOf(state: ClientState): LeaderLine {
+  const { name, reason, retryAt } = statusOf(state);
+  const { logId, position } = state.rows;
+  const told = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
+  return { name: told, reason, retryAt, logId, position };
+}
+
+const post = (turn: Turn, message: TabMessage): void => ask(turn, { do: "post", message });
