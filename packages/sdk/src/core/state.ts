@@ -61,6 +61,8 @@ export interface OtherTabs {
   readonly lookAt: number | undefined;
   /** Writes that left the queue while it was being read from the disk: what is found of them there is old. */
   readonly left: readonly string[];
+  /** Writes that were found on disk when this tab began to listen: some of them may have been settled before it did. */
+  readonly found: readonly string[];
   /** Claims or presence are used here: they need a socket of this tab. */
   readonly ownLine: boolean;
 }
@@ -113,7 +115,7 @@ export function initialState(given: {
     storageTrouble: undefined,
     lead: "no",
     generation: undefined,
-    tabs: { listening: false, line: undefined, coming: [], lookAt: undefined, left: [], ownLine: false },
+    tabs: { listening: false, line: undefined, coming: [], lookAt: undefined, left: [], found: [], ownLine: false },
     paused: given.paused,
     network: true,
     auth: { phase: "trusted" },

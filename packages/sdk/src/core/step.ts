@@ -19,6 +19,7 @@ export function step(state: ClientState, event: ClientEvent): readonly [ClientSt
   const turn: Turn = { state: { ...state, touched: [] }, effects: [], now: event.now, roll: event.roll };
   hear(turn, event);
   tabs.lookForComing(turn);
+  tabs.lookForMissed(turn, state);
   goOn(turn);
   tabs.tellLine(turn, state);
   return [refreshed(turn.state, state), turn.effects];
@@ -53,6 +54,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return tabs.rowsRead(turn, event);
     case "line":
       return tabs.heardLine(turn, event);
+    case "queue":
+      return tabs.heardQueue(turn, event);
     case "joined":
       return tabs.joined(turn);
     case "leading":

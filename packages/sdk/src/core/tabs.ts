@@ -1,15 +1,17 @@
+import type { CommitReceipt } from "../protocol/commit.ts";
 import { requeue } from "./answers.ts";
 import type { ClientEvent } from "./events.ts";
-import { placesOf, waitsForPerson } from "./mutation.ts";
-import { find, inOrder } from "./queue.ts";
+import { type Mutation, placesOf, waitsForPerson } from "./mutation.ts";
+import { changed, find, inOrder } from "./queue.ts";
 import { hearStretch, replaceRows } from "./reading.ts";
 import { offerAgain } from "./rebase.ts";
 import type { LogRow, Rows } from "./rows.ts";
 import { statusOf } from "./select.ts";
+import { settle } from "./settle.ts";
 import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
 import { changeTables, lookUp } from "./tables.ts";
-import { ask, keep, set, type Turn } from "./turn.ts";
+import { ask, keep, set, type Turn, touch } from "./turn.ts";
 import { arrived } from "./writes.ts";
 
 /*
@@ -50,13 +52,14 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
   set(turn, {
     lead: "yes",
     generation,
-    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, left: [] },
+    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, left: [], found: [] },
   });
   const left = new Set(tabs.left);
-  arrived(
-    turn,
-    mutations.filter((m) => !left.has(m.clientTxId)),
-  );
+  const there = mutations.filter((m) => !left.has(m.clientTxId));
+  const unknown = there.filter((m) => !find(turn.state.queue, m.clientTxId));
+  arrived(turn, there);
+  // Whoever put them on disk was killed before it could say so, or is about to.
+  if (tabs.listening && unknown.length > 0) post(turn, { type: "arrived", mutations: unknown });
   // What was heard until now is on disk, or was kept there by nobody.
   const { queue, rows } = turn.state;
   const settled = placesOf(mutations.filter((m) => left.has(m.clientTxId)));
@@ -69,7 +72,16 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
     [...inOrder(queue)].filter((m) => waitsForPerson(m) || m.lost),
   );
   if (rows.position !== undefined) offerAgain(turn, rows, "strays");
-  if (before === undefined) ask(turn, { do: "post", message: { type: "leading" } });
+  if (before === undefined) post(turn, { type: "leading" });
+  else if (tabs.listening) tellQueue(turn);
+}
+
+/** A place was given that this tab has not heard of: what lies there may have to go before what it knows. */
+export function lookForMissed(turn: Turn, before: ClientState): void {
+  const { lead, queue } = turn.state;
+  if (lead !== "yes" || before.lead !== "yes" || queue.lastSeq <= before.queue.lastSeq) return;
+  const places = new Set([...inOrder(queue)].map((m) => m.seq));
+  for (let seq = before.queue.lastSeq + 1; seq < queue.lastSeq; seq++) if (!places.has(seq)) return leads(turn);
 }
 
 /** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */
@@ -111,6 +123,7 @@ export function rowsRead(turn: Turn, { rows }: Of<"rowsRead">): void {
   if (!isFollower(turn.state) || rows.position === undefined) return;
   const behind = before.logId === rows.logId && (before.position ?? 0) > rows.position;
   replaceRows(turn, behind ? { ...rows, tables: newer(rows, before) } : rows);
+  if (before.logId !== rows.logId) post(turn, { type: "joined" });
   if (behind) set(turn, { reading: { ...turn.state.reading, missing: before.position } });
 }
 
@@ -140,7 +153,45 @@ export function heardLine(turn: Turn, { line }: Of<"line">): void {
 /** A tab has come. The one that leads tells it how things stand, and from now on what it hears. */
 export function joined(turn: Turn): void {
   set(turn, { tabs: { ...turn.state.tabs, listening: true } });
-  if (turn.state.lead === "yes") post(turn, { type: "line", line: lineOf(turn.state) });
+  if (turn.state.lead !== "yes") return;
+  post(turn, { type: "line", line: lineOf(turn.state) });
+  tellQueue(turn);
+}
+
+function tellQueue(turn: Turn): void {
+  const { lastSeq } = turn.state.queue;
+  const writes = [...inOrder(turn.state.queue)];
+  const answered = writes.filter((m) => m.stage.phase === "confirmed" || waitsForPerson(m));
+  const { logId, position } = turn.state.rows;
+  post(turn, { type: "queue", clientTxIds: writes.map((m) => m.clientTxId), answered, lastSeq, logId, position });
+}
+
+/** What became of writes while this tab did not listen: of those from then, the leading tab has settled all that it has no more. */
+export function heardQueue(turn: Turn, told: Of<"queue">): void {
+  if (!isFollower(turn.state)) return;
+  const { clientTxIds, answered, lastSeq, logId, position: lastSyncId } = told;
+  const { queue, rows, tabs } = turn.state;
+  const there = new Set(clientTxIds);
+  const found = new Set(tabs.found);
+  const over = [...inOrder(queue)].filter(({ clientTxId, stage, seq = Number.POSITIVE_INFINITY }) => {
+    if (there.has(clientTxId) || stage.phase === "saving" || seq > lastSeq) return false;
+    // One that was confirmed on another log is offered again by the leading tab, or was settled there.
+    return found.has(clientTxId) || (stage.phase === "confirmed" && stage.receipt.logId !== rows.logId);
+  });
+  // They are shown until the rows here have read as far.
+  const settled = over.map((m): Mutation => ({ ...m, stage: { phase: "confirmed", receipt: receiptOf(m) } }));
+  set(turn, { queue: changed(queue, settled), tabs: { ...tabs, found: [] } });
+  touch(
+    turn,
+    over.flatMap((m) => m.keys),
+  );
+  arrived(turn, answered);
+  settle(turn);
+
+  function receiptOf({ clientTxId, operations }: Mutation): CommitReceipt {
+    const of = { clientTxId, serverTxId: "", ops: operations.length, lastSyncId: lastSyncId ?? 0, logId: logId ?? "" };
+    return { object: "commit_receipt", success: true, status: "confirmed", ...of };
+  }
 }
 
 /** Another tab leads from now on. */

@@ -57,7 +57,8 @@ function baseOf(state: ClientState, { action, model, id, data = {} }: NewOperati
 export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(turn.state.queue)];
   const { rows, clientId, mutations } = event;
-  set(turn, { life: "running", clientId, rows, queue: added(emptyQueue, mutations) });
+  const tabs = { ...turn.state.tabs, found: mutations.map((m) => m.clientTxId) };
+  set(turn, { life: "running", clientId, rows, tabs, queue: added(emptyQueue, mutations) });
   touch(turn, "everything");
   set(turn, refreshed(turn.state, turn.state));
   take(turn, early);

@@ -43,7 +43,9 @@ function liesStill({ agenda, devices }: World, tab: Tab): string | undefined {
   const phases = new Set(tab.client.pending().map(({ phase }) => phase));
   if (phases.has("saving") && device?.disk.openOf(tab) === 0)
     return `${tab.name} saves, and nothing is on its way to the disk`;
-  if (tab.isPaused || status === "starting" || tab.isToldOffline || device?.tabs.holder !== tab) return undefined;
+  if (tab.isPaused || status === "starting" || tab.isToldOffline) return undefined;
+  // A tab without a disk sends for itself.
+  if (!device || (device.tabs.holder !== tab && status !== "storage-failed")) return undefined;
   if (device.disk.openOf(tab) > 0 || !(phases.has("queued") || phases.has("sending"))) return undefined;
   const said = tab.client.pending().map(({ clientTxId, phase }) => `${clientTxId} ${phase}`);
   return `${tab.name} is ${status}, has neither a timer nor a request, and pending are ${said.join(", ")}`;

@@ -1,5 +1,4 @@
-import type { Place } from "../../core/events.ts";
-import type { Mutation } from "../../core/mutation.ts";
+import type { Mutation, Place } from "../../core/mutation.ts";
 import { type Storage, StorageFailure } from "../../engine/ports.ts";
 import { MemoryDisk, memoryStorage } from "../../storage/memory.ts";
 import type { Agenda, Owner, Task } from "./agenda.ts";
@@ -13,6 +12,8 @@ interface Transaction {
   readonly by: Owner;
   readonly task: Task;
   readonly call: Call;
+  /** How often the disk had been wiped when its tab opened it. */
+  readonly wipes: number;
   readonly fail: (reason: string) => void;
 }
 
@@ -45,13 +46,14 @@ export class SimulatedDisk {
     this.#name = name;
   }
 
-  /** The port of one tab. */
+  /** The port of one tab. What was wiped since it was opened is noticed, and is no store to go on with. */
   portOf(tab: Owner): Storage {
+    const { wipes } = this;
     const methods = Object.keys(this.#storage) as Method[];
     const port = methods.map((method) => [
       method,
       (...words: unknown[]) =>
-        this.#transaction(tab, method, (storage) =>
+        this.#transaction(tab, method, wipes, (storage) =>
           (storage[method] as (...given: unknown[]) => Promise<unknown>)(...words),
         ),
     ]);
@@ -70,7 +72,7 @@ export class SimulatedDisk {
   /** One transaction fails, as a full disk or a lost handle would make it. */
   failOne(at: number): string | undefined {
     const transaction = this.#open[at];
-    if (!transaction) return undefined;
+    if (!transaction || transaction.method === "close") return undefined;
     this.#remove(transaction);
     transaction.fail("The simulated disk failed.");
     return `${transaction.by.name} ${transaction.method}`;
@@ -81,7 +83,7 @@ export class SimulatedDisk {
     const own = this.#open.filter(({ by }) => by === tab);
     for (const [i, transaction] of own.entries()) {
       this.#remove(transaction);
-      if (i < kept) this.#happen(transaction.method, transaction.call);
+      if (i < kept && transaction.wipes === this.wipes) void this.#happen(transaction.method, transaction.call);
     }
   }
 
@@ -106,7 +108,7 @@ export class SimulatedDisk {
     this.#storage = memoryStorage(new MemoryDisk());
   }
 
-  #transaction(by: Owner, method: Method, call: Call): Promise<unknown> {
+  #transaction(by: Owner, method: Method, wipes: number, call: Call): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const answer = (what: string, then: () => void) =>
         this.#agenda.add(`${by.name} ${method} ${what}`, by, then, `answers of the disk to ${by.name}`);
@@ -115,12 +117,13 @@ export class SimulatedDisk {
         undefined,
         () => {
           this.#open.splice(this.#open.indexOf(transaction), 1);
-          void this.#happen(method, call).then((result) => answer("is done", () => resolve(result)));
+          if (wipes !== this.wipes && method !== "close") fail("The simulated disk was wiped.");
+          else void this.#happen(method, call).then((result) => answer("is done", () => resolve(result)));
         },
         `transactions of ${by.name}`,
       );
       const fail = (reason: string) => answer("has failed", () => reject(new StorageFailure(reason)));
-      const transaction: Transaction = { method, by, task, call, fail };
+      const transaction: Transaction = { method, by, task, call, wipes, fail };
       this.#open.push(transaction);
     });
   }

@@ -12,6 +12,7 @@ const OFTEN = {
   killed: 9,
   "power cut": 3,
   frozen: 6,
+  stolen: 2,
   "storage failed": 6,
   wiped: 1,
   "token expired": 5,
@@ -42,6 +43,8 @@ export function goesWrong(world: World, device: Device, tab: Tab | undefined): s
         return turnNetwork(world, device, !device.isOnline);
       case "power cut":
         return cutPower(world, device);
+      case "stolen":
+        return device.tabs.steal(chance.below(device.tabs.waiting));
       case "wiped":
         if (!weather.storage) return undefined;
         device.disk.wipe();
@@ -108,6 +111,7 @@ function atTab({ chance, agenda }: World, device: Device, tab: Tab, fault: Fault
       return kill(device, tab, chance.below(device.disk.openOf(tab) + 1), () => chance.percent(60));
     case "frozen":
       tab.isFrozen = true;
+      if (device.tabs.holder === tab) device.tabs.froze();
       return `${tab.name} is frozen`;
     case "woke":
     case "hidden":

@@ -172,6 +172,7 @@ export class SimulatedStream {
   #closed(socket: Socket, code: number, reason: string): void {
     if (socket.over) return;
     socket.over = true;
+    socket.unnoticed();
     if (this.#socket === socket) this.#socket = undefined;
     socket.listener.closed(code, reason);
   }
