@@ -6,8 +6,8 @@ const bundles: Record<string, BundleRequest & { budget: Budget }> = {
   "@holdfast/sdk": {
     entry: "packages/sdk/src/index.ts",
     // TypeBox describes the wire for servers; a browser needs its types and constants only.
-    // Later: the database, and claims and presence.
-    budget: { bytes: 26 * 1024, laterBytes: 42 * 1024, never: ["typebox"], later: ["dexie"] },
+    // Later: what works with the disk and the server, the database (34 KB), and claims and presence.
+    budget: { bytes: 26 * 1024, laterBytes: 54 * 1024, never: ["typebox"], later: ["dexie"] },
   },
   "@holdfast/sdk/webhooks": {
     entry: "packages/sdk/src/webhooks/index.ts",

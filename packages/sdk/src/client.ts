@@ -16,55 +16,31 @@ import { pendingOf, statusOf } from "./core/select.ts";
 import { initialState } from "./core/state.ts";
 import type { CompanyWorld } from "./engine/company.ts";
 import { createEngine, type Engine } from "./engine/engine.ts";
-import { createPerformer, type Performer, type World } from "./engine/perform.ts";
-import type { Clock, Dice, Server, Signals, Storage, Stream, Tabs, TokenSource } from "./engine/ports.ts";
-import { restore } from "./engine/restore.ts";
+import type { Clock, Dice } from "./engine/ports.ts";
 import { Waiters } from "./engine/waiters.ts";
 import { localError } from "./errors.ts";
-import { type ClientOptions, checkOptions, type Settings } from "./options.ts";
+import { type ClientOptions, checkOptions } from "./options.ts";
+import type { Part, PartDesk } from "./part.ts";
+import { partLater } from "./part-later.ts";
 import { limits } from "./protocol/limits.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import type { ModelName } from "./protocol/row-types.ts";
-import { withMemoryFallback } from "./storage/fallback.ts";
-import { tokenSource } from "./transport/token.ts";
-import type { Wires } from "./transport/wires.ts";
-import { wiresLater } from "./transport/wires-later.ts";
 
-/** Everything that differs between a browser, a Node process and a test. */
-export interface Platform {
+/** What a client is made of that is not the same everywhere. */
+export interface Shell {
   readonly clock: Clock;
   readonly dice: Dice;
-  readonly storage: (store: string) => Promise<Storage>;
-  readonly tabs: (store: string) => Tabs;
-  readonly signals: () => Signals;
-  /** Where the platform has none of its own. */
-  readonly WebSocket?: unknown;
-  readonly fetch?: typeof globalThis.fetch;
-  /** For tests: another way to the part that is loaded when claims or presence are first used. */
-  readonly company?: () => Promise<{ openCompany(desk: LeaseDesk, world: CompanyWorld): Company }>;
-  /** For tests: other ways to the server than HTTP and a socket. */
-  readonly server?: (token: TokenSource) => Server;
-  readonly stream?: () => Stream;
+  /** The part that works with the disk and the server. Tried again until it is there. */
+  readonly part: () => Promise<{ openPart(desk: PartDesk): Part }>;
+  /** The part that is loaded when claims or presence are first used. */
+  readonly company?: (() => Promise<{ openCompany(desk: LeaseDesk, world: CompanyWorld): Company }>) | undefined;
 }
 
 /** Puts a client together, and takes it apart again. It decides nothing: that is the core's. */
-export function createClientOn<const S extends ModelSchema>(
-  platform: Platform,
-  options: ClientOptions<S>,
-): SyncClient<S> {
+export function createShell<const S extends ModelSchema>(shell: Shell, options: ClientOptions<S>): SyncClient<S> {
   const settings = checkOptions(options);
-  const { clock, dice } = platform;
-  const token = tokenSource(settings.getToken, clock);
+  const { clock, dice } = shell;
   const waiters = new Waiters();
-  const storage = withMemoryFallback(
-    () => platform.storage(settings.store),
-    (reason) => engine.dispatch({ type: "storageFailed", reason }),
-  );
-  const tabs = platform.tabs(settings.store);
-  const signals = platform.signals();
-  const { server, stream } = wires(platform, settings, token);
-  const world: World = { storage, tabs, token, waiters, server, stream, hear: (frame) => company.hear(frame) };
-
   const engine: Engine = createEngine({
     initial: initialState({
       schema: settings.schema,
@@ -74,30 +50,43 @@ export function createClientOn<const S extends ModelSchema>(
     }),
     clock,
     dice,
-    perform: (effect, state) => performer.perform(effect, state),
+    // Nothing is asked of the world before its part has read the store.
+    perform: (effect, state) => part.now()?.perform(effect, state),
   });
-  const performer: Performer = createPerformer(world, engine.dispatch, () => engine.store.getState());
 
   let closing: Promise<void> | undefined;
-  const desk: Desk = { engine, waiters, dice, isClosed: () => closing !== undefined };
+  const desk: Desk = {
+    engine,
+    waiters,
+    dice,
+    planFor: () => part.now()?.planFor,
+    isClosed: () => closing !== undefined,
+  };
   const lists = new Lists(() => engine.store.getState());
   const offLists = engine.store.subscribe((state) => lists.note(state));
   const waiting = waitingFor(desk);
-  const load = platform.company ?? (() => import("./api/company.ts"));
-  const company = companyLater(
-    async () =>
-      (await load()).openCompany(
-        {
-          newName: () => dice.id(),
-          write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions),
-          arrived: (key, isMeant) => arrived(engine.store, key, isMeant),
-        },
-        { engine, server, stream, clock, dice },
-      ),
+  const load = shell.company ?? (() => import("./api/company.ts"));
+  const company = companyLater(async () => {
+    const [{ openCompany }, { server, stream }] = [await load(), await part.there];
+    return openCompany(
+      {
+        newName: () => dice.id(),
+        write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions),
+        arrived: (key, isMeant) => arrived(engine.store, key, isMeant),
+      },
+      { engine, server, stream, clock, dice },
+    );
+  }, engine);
+  const hear = company.hear;
+  const part = partLater(
+    async () => {
+      const { openPart } = await shell.part();
+      return () => openPart({ settings, engine, waiters, clock, dice, hear });
+    },
     engine,
+    clock,
   );
 
-  const restored = restore({ storage, tabs, signals, dice, engine, clientId: settings.clientId });
   const closed = promiseOf<never>();
   closed.promise.catch(() => {});
 
@@ -109,15 +98,10 @@ export function createClientOn<const S extends ModelSchema>(
     const farewell = company.close();
     // From here on nothing new begins; what the app has written still reaches the disk.
     engine.dispatch({ type: "paused" });
-    await restored;
-    signals.close();
-    await Promise.all([performer.close(), farewell]);
-    // After the last write is on disk and the others were told.
-    tabs.close();
+    await part.close(farewell);
     engine.close();
     offLists();
     waiters.close();
-    await storage.close();
   }
 
   return {
@@ -153,20 +137,6 @@ export function createClientOn<const S extends ModelSchema>(
       return closing;
     },
   };
-}
-
-function wires<S extends ModelSchema>(
-  platform: Platform,
-  { url, requestTimeoutMs: timeoutMs, schema }: Settings<S>,
-  token: TokenSource,
-): Wires {
-  const { clock, fetch, WebSocket, server, stream } = platform;
-  if (server && stream) return { server: server(token), stream: stream() };
-  const models = Object.keys(schema.models);
-  const real = wiresLater(async () =>
-    (await import("./transport/wires.ts")).openWires({ url, token, timeoutMs, models, clock, fetch, WebSocket }),
-  );
-  return { server: server?.(token) ?? real.server, stream: stream?.() ?? real.stream };
 }
 
 function modelApis<S extends ModelSchema>(

@@ -1,7 +1,5 @@
 import type { SyncClient } from "./api/sync-client.ts";
-import { browserSignals } from "./browser/signals.ts";
-import { browserTabs } from "./browser/tabs.ts";
-import { createClientOn } from "./client.ts";
+import { createShell } from "./client.ts";
 import { systemClock, systemDice } from "./engine/system.ts";
 import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
@@ -35,15 +33,5 @@ export type { OnStale } from "./protocol/stale.ts";
 
 /** A client for browsers: it keeps its queue and rows in IndexedDB and shares them with the other tabs. */
 export function createClient<const S extends ModelSchema>(options: ClientOptions<S>): SyncClient<S> {
-  return createClientOn(
-    {
-      clock: systemClock,
-      dice: systemDice,
-      // A chunk of its own: pages that never open a client need not load a database.
-      storage: async (name) => (await import("./storage/indexeddb.ts")).indexedDbStorage({ name }),
-      tabs: (store) => browserTabs(store, systemClock),
-      signals: browserSignals,
-    },
-    options,
-  );
+  return createShell({ clock: systemClock, dice: systemDice, part: () => import("./browser-part.ts") }, options);
 }

@@ -2,9 +2,9 @@ import { WebSocket } from "ws";
 import type { SyncClient } from "./api/sync-client.ts";
 import { noSignals } from "./browser/signals.ts";
 import { alone } from "./browser/tabs.ts";
-import { createClientOn } from "./client.ts";
 import { systemClock, systemDice } from "./engine/system.ts";
 import type { ClientOptions } from "./options.ts";
+import { createClientOn } from "./platform.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import { memoryStorage } from "./storage/memory.ts";
 

@@ -156,6 +156,14 @@ export interface Conflict {
   merge(patch: JsonObject): Write;
 }
 
+/** An operation as `operations` gives it, or another one in its stead. */
+export interface EditedOperation {
+  readonly action: Action;
+  readonly model: string;
+  readonly id: string;
+  readonly data?: JsonObject | undefined;
+}
+
 export interface AttentionItem {
   readonly clientTxId: string;
   readonly code: ErrorCode | string;
@@ -164,6 +172,8 @@ export interface AttentionItem {
   readonly createdAt: number;
   /** Sends it again, under a new name, as it is. */
   retry(): Write;
+  /** Sends these operations in its place, under a new name, as written in view of what is there now. */
+  edit(operations: readonly EditedOperation[]): Write;
   /** Forgets it, and shows the log's rows. */
   discard(): void;
 }

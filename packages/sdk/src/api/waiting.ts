@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../protocol/json.ts";
 import { jsonCopy } from "./payload.ts";
 import { same } from "./same.ts";
 import type { AttentionItem, Conflict } from "./sync-client.ts";
-import { type Desk, makeDecision } from "./write.ts";
+import { type Desk, editedOperations, makeDecision } from "./write.ts";
 
 /** What waits for a person, as objects that can be answered. As long as nothing in one changes, it stays the same object. */
 export function waitingFor(desk: Desk): {
@@ -77,6 +77,10 @@ function attentionOf(desk: Desk, parked: ReturnType<typeof parkedOf>[number]): A
     operations,
     createdAt,
     retry: () => makeDecision(desk, clientTxId, operations[0]?.id ?? "", { kind: "retry" }),
+    edit: (edited) => {
+      const decision = { kind: "edit", operations: editedOperations(desk, edited) } as const;
+      return makeDecision(desk, clientTxId, edited[0]?.id ?? "", decision);
+    },
     discard: () => void makeDecision(desk, clientTxId, "", { kind: "discard" }),
   };
 }

@@ -1,3 +1,4 @@
+import type { planFor } from "../core/decide.ts";
 import type { Decision, NewOperation } from "../core/events.ts";
 import { knownFailure } from "../core/failure.ts";
 import type { Premise } from "../core/mutation.ts";
@@ -20,6 +21,8 @@ export interface Desk {
   readonly waiters: Waiters;
   readonly dice: Dice;
   readonly isClosed: () => boolean;
+  /** Works out what a decision comes to; there as soon as there can be anything to decide. */
+  readonly planFor: () => typeof planFor | undefined;
 }
 
 export interface AskedOperation {
@@ -66,9 +69,14 @@ export function makeDecision(desk: Desk, clientTxId: string, id: string, decisio
   if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be decided with it.");
   const newTxId = desk.dice.id();
   const { queued, receipt } = desk.waiters.add(newTxId);
-  desk.engine.dispatch({ type: "decided", clientTxId, decision, newTxId });
+  const planFor = desk.planFor();
+  desk.engine.dispatch((state) => ({ type: "decided", plan: planFor?.(state, clientTxId, decision), newTxId }));
   return { id, clientTxId: newTxId, queued, receipt };
 }
+
+/** The operations of an edited write, checked as those of a new one. */
+export const editedOperations = (desk: Desk, asked: readonly AskedOperation[]): readonly NewOperation[] =>
+  asked.map((o) => ({ ...checked(desk, o), onStale: "notify" }));
 
 /** What a claim is on is there already: a create is under none. */
 function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation {

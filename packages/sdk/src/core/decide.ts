@@ -1,34 +1,35 @@
+import { baseOf } from "./base.ts";
 import { unclaimed } from "./claim-refusal.ts";
 import { type Dispute, disputesOf, without } from "./dispute.ts";
-import type { Decision } from "./events.ts";
-import { localFailure } from "./failure.ts";
+import type { Decision, NewOperation, Plan } from "./events.ts";
 import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.ts";
 import type { Mutation, MutationOperation } from "./mutation.ts";
 import { find, onRecord } from "./queue.ts";
-import { giveUp, putAgain, sendInstead } from "./resend.ts";
+import type { ClientState } from "./state.ts";
 import { recordKey } from "./tables.ts";
-import { ask, type Turn } from "./turn.ts";
 
 /**
- * What a person, or the app, says about a held or parked write. What is sent again takes the old place in the queue,
- * under a new name: the old name belongs to the answer that it got.
+ * What comes of what a person, or the app, says about a held or parked write. Undefined: there is nothing to decide any
+ * more. It is worked out apart from the client's machine, so that a page without conflicts need not load it.
  */
-export function decide(turn: Turn, clientTxId: string, decision: Decision, newTxId: string): void {
-  const write = find(turn.state.queue, clientTxId);
+export function planFor(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
+  const write = find(state.queue, clientTxId);
   const phase = write?.stage.phase;
-  if (write && phase === "parked" && decision.kind === "retry") return sendInstead(turn, write, write, newTxId);
-  if (write && phase === "parked" && decision.kind === "discard") return giveUp(turn, [write]);
-  if (write && phase === "held" && "asOf" in decision) {
-    const disputes = disputesOf(turn.state, write).map((d) => asSeen(d, decision.asOf));
-    if (decision.kind === "keep-mine") return keepMine(turn, write, disputes, newTxId);
-    if (decision.kind === "merge") return merge(turn, write, disputes, decision, newTxId);
-    return takeTheirs(turn, write, disputes, newTxId);
-  }
-  const failure = localFailure(
-    "discarded",
-    "There is nothing to decide any more: it was answered elsewhere, or settled.",
-  );
-  ask(turn, { do: "tell", clientTxId: newTxId, news: { kind: "failed", failure } });
+  if (write && phase === "parked" && decision.kind === "retry") return { write, instead: write, again: [] };
+  if (write && phase === "parked" && decision.kind === "discard") return { write, instead: undefined, again: [] };
+  if (write && phase === "parked" && decision.kind === "edit")
+    return { write, instead: edited(state, write, decision.operations), again: [] };
+  if (!write || phase !== "held" || !("asOf" in decision)) return undefined;
+  const disputes = disputesOf(state, write).map((d) => asSeen(d, decision.asOf));
+  const followers = followersOf(state, write, disputes);
+  if (decision.kind === "keep-mine") return keepMine(write, disputes, followers);
+  if (decision.kind === "merge") return merge(write, disputes, followers, decision);
+  return takeTheirs(write, disputes, followers);
+}
+
+/** Written anew, in view of what is there now. */
+function edited(state: ClientState, write: Mutation, operations: readonly NewOperation[]): Mutation {
+  return { ...write, reads: [], operations: operations.map((o) => ({ ...o, base: baseOf(state, o) })) };
 }
 
 /** A decision is about what its person saw: what came after that is not agreed to, and is found stale once more. */
@@ -37,20 +38,20 @@ const asSeen = (dispute: Dispute, asOf: number): Dispute => ({
   observedSyncId: Math.min(dispute.observedSyncId, Math.max(asOf, dispute.heldAtSyncId)),
 });
 
-function keepMine(turn: Turn, held: Mutation, disputes: readonly Dispute[], newTxId: string): void {
-  const followers = followersOf(turn, held, disputes);
-  sendInstead(turn, held, broughtBack(inView(held, disputes), disputes), newTxId);
-  putAgain(turn, rebased(followers, disputes));
+type Writes = readonly Mutation[];
+type Disputes = readonly Dispute[];
+
+function keepMine(held: Mutation, disputes: Disputes, followers: Writes): Plan {
+  const instead = broughtBack(inView(held, disputes), disputes);
+  return { write: held, instead, again: rebased(followers, disputes) };
 }
 
 function merge(
-  turn: Turn,
   held: Mutation,
-  disputes: readonly Dispute[],
+  disputes: Disputes,
+  followers: Writes,
   decision: Extract<Decision, { kind: "merge" }>,
-  newTxId: string,
-): void {
-  const followers = followersOf(turn, held, disputes);
+): Plan {
   const answered = disputes.filter((d) => recordKey(d) === recordKey(decision));
   const contested = answered.flatMap((d) => d.fields);
   const mine = broughtBack(inView(held, disputes), disputes);
@@ -59,27 +60,25 @@ function merge(
     const rest = without(o.data ?? {}, contested);
     return { ...o, action: o.action === "create" ? "create" : "update", data: { ...rest, ...decision.patch } };
   });
-  sendInstead(turn, held, { ...mine, operations }, newTxId);
   // The later writes of that record are part of "mine", which the patch stands in for; those of others go on.
-  putAgain(turn, withoutFields(rebased(followers, disputes), answered));
+  const again = withoutFields(rebased(followers, disputes), answered);
+  return { write: held, instead: { ...mine, operations }, again };
 }
 
-function takeTheirs(turn: Turn, held: Mutation, disputes: readonly Dispute[], newTxId: string): void {
-  const followers = followersOf(turn, held, disputes);
+function takeTheirs(held: Mutation, disputes: Disputes, followers: Writes): Plan {
   // A premise that moved takes the whole commit with it: what it stood on is no longer so.
   const premiseMoved = disputes.some((d) => d.isPremise || !held.keys.includes(recordKey(d)));
   const mine = inView(held, disputes);
   const operations = premiseMoved ? [] : mine.operations.flatMap((o) => withoutContested(o, disputes, "held"));
-  if (operations.length > 0) sendInstead(turn, held, { ...mine, operations }, newTxId);
-  else giveUp(turn, [held]);
-  putAgain(turn, withoutFields(followers, disputes));
+  const instead = operations.length > 0 ? { ...mine, operations } : undefined;
+  return { write: held, instead, again: withoutFields(followers, disputes) };
 }
 
 /** Later writes to the disputed records that are on disk and have not been sent: the server never tried them. */
-function followersOf(turn: Turn, held: Mutation, disputes: readonly Dispute[]): readonly Mutation[] {
+function followersOf({ queue }: ClientState, held: Mutation, disputes: Disputes): Writes {
   const followers = new Set<Mutation>();
   for (const dispute of disputes) {
-    const writes = onRecord(turn.state.queue, recordKey(dispute));
+    const writes = onRecord(queue, recordKey(dispute));
     for (const write of writes.slice(writes.indexOf(held) + 1))
       if (write.stage.phase === "queued") followers.add(write);
   }
@@ -90,7 +89,7 @@ function followersOf(turn: Turn, held: Mutation, disputes: readonly Dispute[]): 
  * Later writes of mine go on as written in view of theirs – where a person has seen theirs: in the conflicting
  * fields, and everywhere once the rows have read that far. Others are left for the server to judge.
  */
-const rebased = (followers: readonly Mutation[], disputes: readonly Dispute[]): readonly Mutation[] =>
+const rebased = (followers: Writes, disputes: Disputes): Writes =>
   followers.map((follower) => ({
     ...follower,
     operations: follower.operations.map((o) => {
@@ -103,7 +102,7 @@ const rebased = (followers: readonly Mutation[], disputes: readonly Dispute[]): 
     }),
   }));
 
-const withoutFields = (followers: readonly Mutation[], disputes: readonly Dispute[]): readonly Mutation[] =>
+const withoutFields = (followers: Writes, disputes: Disputes): Writes =>
   followers.map((follower) => ({
     ...follower,
     operations: follower.operations.flatMap((o) => withoutContested(withoutClaim(o, disputes), disputes, "later")),

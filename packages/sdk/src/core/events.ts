@@ -21,6 +21,8 @@ export type Happening =
     }
   | { readonly type: "persisted"; readonly places: readonly Place[] }
   | { readonly type: "storageFailed"; readonly reason: string }
+  /** What works with the disk and the server is not there yet. */
+  | { readonly type: "partMissing"; readonly reason: string }
   /** This tab is the one that sends. */
   | { readonly type: "leads" }
   | { readonly type: "tookLead"; readonly generation: number; readonly mutations: readonly Mutation[] }
@@ -32,7 +34,7 @@ export type Happening =
   | Exclude<TabMessage, { readonly type: "answered" }>
   // The app
   | Mutated
-  | { readonly type: "decided"; readonly clientTxId: string; readonly decision: Decision; readonly newTxId: string }
+  | { readonly type: "decided"; readonly plan: Plan | undefined; readonly newTxId: string }
   | { readonly type: "paused" }
   | { readonly type: "resumed" }
   // The platform
@@ -100,4 +102,14 @@ export type Decision =
       readonly patch: JsonObject;
     }
   | { readonly kind: "retry" }
+  | { readonly kind: "edit"; readonly operations: readonly NewOperation[] }
   | { readonly kind: "discard" };
+
+/** What is to be done because a person decided about a write. */
+export interface Plan {
+  readonly write: Mutation;
+  /** Takes its place under a new name: the old one belongs to the answer that it got. Undefined: the write is given up. */
+  readonly instead: Mutation | undefined;
+  /** Later writes with other operations; one that has none left is given up. */
+  readonly again: readonly Mutation[];
+}

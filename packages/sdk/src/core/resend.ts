@@ -1,10 +1,25 @@
+import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
 import { keysOf, type Mutation, placesOf, sealed } from "./mutation.ts";
-import { replaced } from "./queue.ts";
+import { find, replaced } from "./queue.ts";
 import { ask, drop, set, type Turn, touch } from "./turn.ts";
 
+export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { type: "decided" }>): void {
+  if (!plan || find(turn.state.queue, plan.write.clientTxId) !== plan.write) {
+    const failure = localFailure(
+      "discarded",
+      "There is nothing to decide any more: it was answered elsewhere, or settled.",
+    );
+    return ask(turn, { do: "tell", clientTxId: newTxId, news: { kind: "failed", failure } });
+  }
+  const { write, instead, again } = plan;
+  if (instead) sendInstead(turn, write, instead, newTxId);
+  else giveUp(turn, [write]);
+  putAgain(turn, again);
+}
+
 /** Puts a write in the place of another and on disk; only from there it is sent. */
-export function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxId: string): void {
+function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxId: string): void {
   const fresh = reseal(turn, { ...next, clientTxId: newTxId, attempts: 0, landed: [], lost: undefined });
   set(turn, { queue: replaced(turn.state.queue, before.clientTxId, fresh) });
   touch(turn, [...before.keys, ...fresh.keys]);
@@ -12,7 +27,7 @@ export function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxI
 }
 
 /** Writes whose text has changed. They keep their names: they were never tried, so no answer belongs to them yet. */
-export function putAgain(turn: Turn, writes: readonly Mutation[]): void {
+function putAgain(turn: Turn, writes: readonly Mutation[]): void {
   const fresh = writes.filter((m) => m.operations.length > 0).map((m) => reseal(turn, m));
   for (const write of fresh) set(turn, { queue: replaced(turn.state.queue, write.clientTxId, write) });
   for (const write of writes) touch(turn, write.keys);
@@ -24,7 +39,7 @@ export function putAgain(turn: Turn, writes: readonly Mutation[]): void {
 }
 
 /** Takes writes out of the queue and off the disk, because somebody said so. */
-export function giveUp(turn: Turn, writes: readonly Mutation[]): void {
+function giveUp(turn: Turn, writes: readonly Mutation[]): void {
   if (writes.length === 0) return;
   const clientTxIds = writes.map((m) => m.clientTxId);
   drop(turn, clientTxIds);

@@ -1,11 +1,11 @@
 import { hearAnswer } from "./answers.ts";
 import { tokenCame, tokenFailed, tokenRefused } from "./auth.ts";
 import { goOn, hurry, lineLost, streamClosed, streamOpened, welcomed } from "./connection.ts";
-import { decide } from "./decide.ts";
 import type { Effect } from "./effects.ts";
 import type { ClientEvent } from "./events.ts";
 import { refreshed } from "./overlay.ts";
 import { hearLog, hearReadFailure, hearSnapshot, hearStretch, resync } from "./reading.ts";
+import { decided } from "./resend.ts";
 import type { ClientState } from "./state.ts";
 import * as tabs from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
@@ -31,6 +31,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return restored(turn, event);
     case "persisted":
       return persisted(turn, event.places);
+    case "partMissing":
+      return set(turn, { trouble: event.reason });
     case "storageFailed":
       storageFailed(turn, event.reason);
       return tabs.standAlone(turn);
@@ -65,7 +67,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "mutated":
       return mutated(turn, event);
     case "decided":
-      return decide(turn, event.clientTxId, event.decision, event.newTxId);
+      return decided(turn, event);
     case "paused":
       set(turn, { paused: true });
       lineLost(turn);

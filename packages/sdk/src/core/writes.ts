@@ -1,10 +1,9 @@
-import type { JsonObject } from "../protocol/json.ts";
-import { pick } from "./dispute.ts";
+import { baseOf } from "./base.ts";
 import type { News } from "./effects.ts";
-import type { ClientEvent, Mutated, NewOperation } from "./events.ts";
+import type { ClientEvent, Mutated } from "./events.ts";
 import { localFailure } from "./failure.ts";
 import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
-import { refreshed, shownRow } from "./overlay.ts";
+import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
 import type { ClientState } from "./state.ts";
 import { ask, drop, set, type Turn, touch } from "./turn.ts";
@@ -43,14 +42,6 @@ function take(turn: Turn, drafts: readonly Mutation[]): void {
     writes.flatMap((m) => m.keys),
   );
   if (life !== "starting" && writes.length > 0) ask(turn, { do: "persist", mutations: writes });
-}
-
-/** What the user saw when writing: kept with the write, so that a conflict can show all three sides. */
-function baseOf(state: ClientState, { action, model, id, data = {} }: NewOperation): JsonObject | null {
-  if (action === "create") return null;
-  const shown = shownRow(state, { model, id })?.data;
-  if (!shown) return null;
-  return action === "update" ? pick(shown, Object.keys(data)) : shown;
 }
 
 /** The local store has been read. What the app wrote meanwhile comes after what was found there. */

@@ -8,8 +8,8 @@ import type { Clock, Dice } from "./ports.ts";
 
 export interface Engine {
   readonly store: StoreApi<ClientState>;
-  /** Tells the core that something happened. */
-  dispatch(happening: Happening): void;
+  /** Tells the core that something happened, or what does when its turn comes. */
+  dispatch(happening: Happening | ((state: ClientState) => Happening)): void;
   /** Tells of everything that happened, after it was heard here. Gives back how to stop. */
   listen(listener: (happening: Happening) => void): () => void;
   close(): void;
@@ -28,19 +28,20 @@ export function createEngine(given: {
   const { clock, dice, perform } = given;
   const store = createStore<ClientState>(() => given.initial);
   const listeners = new Set<(happening: Happening) => void>();
-  const waiting: Happening[] = [];
+  const waiting: (Happening | ((state: ClientState) => Happening))[] = [];
   let busy = false;
   let now = 0;
   let closed = false;
   let alarm: { at: number; off: () => void } | undefined;
 
-  function dispatch(happening: Happening): void {
+  function dispatch(happening: Happening | ((state: ClientState) => Happening)): void {
     if (closed) return;
     waiting.push(happening);
     if (busy) return;
     busy = true;
     try {
-      for (let next = waiting.shift(); next; next = waiting.shift()) hear(next);
+      for (let next = waiting.shift(); next; next = waiting.shift())
+        hear(typeof next === "function" ? next(store.getState()) : next);
     } finally {
       busy = false;
     }

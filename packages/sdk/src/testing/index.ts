@@ -2,9 +2,9 @@
 
 export { noSignals } from "../browser/signals.ts";
 export { alone } from "../browser/tabs.ts";
-export { createClientOn, type Platform } from "../client.ts";
 export { type Storage, StorageFailure } from "../engine/ports.ts";
 export { systemClock, systemDice } from "../engine/system.ts";
+export { createClientOn, type Platform } from "../platform.ts";
 export { indexedDbStorage } from "../storage/indexeddb.ts";
 export { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 export { type FakeClock, fakeClock } from "./fake-clock.ts";

@@ -1,9 +1,9 @@
 import type { SyncClient } from "../api/sync-client.ts";
 import { alone } from "../browser/tabs.ts";
-import { createClientOn, type Platform } from "../client.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { Asked, LogPage, Server, Snapshot, Stream, StreamListener } from "../engine/ports.ts";
 import type { ClientOptions } from "../options.ts";
+import { createClientOn, type Platform } from "../platform.ts";
 import type { Claim, ClaimBody } from "../protocol/claim.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";

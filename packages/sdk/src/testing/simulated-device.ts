@@ -1,6 +1,7 @@
 import { mayTalk } from "../core/auth.ts";
 import { nextBulk } from "../core/bulk.ts";
 import { nextDueAt } from "../core/connection.ts";
+import { planFor } from "../core/decide.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Decision, Happening } from "../core/events.ts";
 import type { Place } from "../core/mutation.ts";
@@ -379,11 +380,12 @@ export class Device {
         { kind: "merge", asOf, model, id, patch },
       ];
       const decision = decisions[dice % (fields.length > 0 ? 3 : 2)];
-      if (decision) this.#dispatch({ type: "decided", clientTxId, decision, newTxId });
+      if (decision) this.#dispatch({ type: "decided", plan: planFor(this.#state, clientTxId, decision), newTxId });
     } else if (parked) {
       this.#ended.add(parked.clientTxId);
       const kind = dice % 4 === 0 ? "retry" : "discard";
-      this.#dispatch({ type: "decided", clientTxId: parked.clientTxId, decision: { kind }, newTxId });
+      const plan = planFor(this.#state, parked.clientTxId, { kind });
+      this.#dispatch({ type: "decided", plan, newTxId });
     }
   }
 

@@ -1,0 +1,15 @@
+import { browserSignals } from "./browser/signals.ts";
+import { browserTabs } from "./browser/tabs.ts";
+import { openPart as open, type Part, type PartDesk } from "./part.ts";
+
+/** The part of a client in a browser that works with the world. */
+export const openPart = (desk: PartDesk): Part =>
+  open(
+    {
+      // A chunk of its own: it is large, and does not change with this package.
+      storage: async (name) => (await import("./storage/indexeddb.ts")).indexedDbStorage({ name }),
+      tabs: (store) => browserTabs(store, desk.clock),
+      signals: browserSignals,
+    },
+    desk,
+  );

@@ -1,0 +1,86 @@
+import type { CompanyFrame } from "./core/company.ts";
+import { planFor } from "./core/decide.ts";
+import type { Effect } from "./core/effects.ts";
+import type { ClientState } from "./core/state.ts";
+import type { Engine } from "./engine/engine.ts";
+import { createPerformer } from "./engine/perform.ts";
+import type { Clock, Dice, Server, Signals, Storage, Stream, Tabs, TokenSource } from "./engine/ports.ts";
+import { restore } from "./engine/restore.ts";
+import type { Waiters } from "./engine/waiters.ts";
+import type { Settings } from "./options.ts";
+import type { ModelSchema } from "./protocol/model-schema.ts";
+import { withMemoryFallback } from "./storage/fallback.ts";
+import { httpServer } from "./transport/http.ts";
+import { logStream } from "./transport/stream.ts";
+import { tokenSource } from "./transport/token.ts";
+
+/** The world that a client works in: what differs between a browser, a Node process and a test. */
+export interface Ports {
+  readonly storage: (store: string) => Promise<Storage>;
+  readonly tabs: (store: string) => Tabs;
+  readonly signals: () => Signals;
+  /** Where the platform has none of its own. */
+  readonly WebSocket?: unknown;
+  readonly fetch?: typeof globalThis.fetch;
+  /** For tests: other ways to the server than HTTP and a socket. */
+  readonly server?: (token: TokenSource) => Server;
+  readonly stream?: () => Stream;
+}
+
+/** What the part is given of the client that it belongs to. */
+export interface PartDesk {
+  readonly settings: Settings<ModelSchema>;
+  readonly engine: Engine;
+  readonly waiters: Waiters;
+  readonly clock: Clock;
+  readonly dice: Dice;
+  readonly hear: (frame: CompanyFrame) => void;
+}
+
+/**
+ * The part of a client that works with the world: the disk, the other tabs, the server. What is shown and decided is
+ * elsewhere, so a page can have this one loaded after it has begun to show something.
+ */
+export interface Part {
+  perform(effect: Effect, state: ClientState): void;
+  readonly server: Server;
+  readonly stream: Stream;
+  readonly planFor: typeof planFor;
+  /** Resolves when what was written is on disk and nothing is open any more. */
+  close(farewell: Promise<void>): Promise<void>;
+}
+
+export function openPart(ports: Ports, { settings, engine, waiters, clock, dice, hear }: PartDesk): Part {
+  const { store, url, requestTimeoutMs: timeoutMs, schema, clientId } = settings;
+  const token = tokenSource(settings.getToken, clock);
+  const storage = withMemoryFallback(
+    () => ports.storage(store),
+    (reason) => engine.dispatch({ type: "storageFailed", reason }),
+  );
+  const tabs = ports.tabs(store);
+  const signals = ports.signals();
+  const models = Object.keys(schema.models);
+  const { fetch, WebSocket } = ports;
+  const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, fetch });
+  const stream = ports.stream?.() ?? logStream({ url, clock, models, WebSocket });
+  const performer = createPerformer(
+    { storage, tabs, token, waiters, server, stream, hear },
+    engine.dispatch,
+    engine.store.getState,
+  );
+  const restored = restore({ storage, tabs, signals, dice, engine, clientId });
+  return {
+    perform: performer.perform,
+    server,
+    stream,
+    planFor,
+    async close(farewell) {
+      await restored;
+      signals.close();
+      await Promise.all([performer.close(), farewell]);
+      // After the last write is on disk and the others were told.
+      tabs.close();
+      await storage.close();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import type { SyncClient } from "./api/sync-client.ts";
+import { createShell, type Shell } from "./client.ts";
+import type { ClientOptions } from "./options.ts";
+import { openPart, type Ports } from "./part.ts";
+import type { ModelSchema } from "./protocol/model-schema.ts";
+
+/** Everything that differs between a Node process and a test, or another place that has all of the code at hand. */
+export interface Platform extends Ports, Omit<Shell, "part"> {}
+
+export const createClientOn = <const S extends ModelSchema>(
+  platform: Platform,
+  options: ClientOptions<S>,
+): SyncClient<S> =>
+  createShell({ ...platform, part: async () => ({ openPart: (desk) => openPart(platform, desk) }) }, options);
