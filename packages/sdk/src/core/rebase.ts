@@ -3,7 +3,7 @@ import { type Mutation, type MutationOperation, sealed } from "./mutation.ts";
 import { changed, inOrder, replaced } from "./queue.ts";
 import type { Rows } from "./rows.ts";
 import { lookUp, recordKey } from "./tables.ts";
-import { ask, keep, set, type Turn, touch } from "./turn.ts";
+import { ask, keep, left, set, type Turn, touch } from "./turn.ts";
 
 /**
  * The log was replaced by another one (a restored backup): positions of the old one mean nothing in it. Every write
@@ -38,6 +38,7 @@ export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): voi
   set(turn, { queue: changed(turn.state.queue, waiting) });
   for (const { before, after } of offered) {
     set(turn, { queue: replaced(turn.state.queue, before.clientTxId, after) });
+    left(turn, [before.clientTxId]);
     ask(turn, { do: "tell", clientTxId: before.clientTxId, news: { kind: "renamed", to: after.clientTxId } });
   }
   // One that is just being put on disk under its old name is taken off again when that is reported.

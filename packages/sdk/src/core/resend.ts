@@ -2,7 +2,7 @@ import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
 import { keysOf, type Mutation, placesOf, sealed } from "./mutation.ts";
 import { find, replaced } from "./queue.ts";
-import { ask, drop, set, type Turn, touch } from "./turn.ts";
+import { ask, drop, left, set, type Turn, touch } from "./turn.ts";
 
 export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { type: "decided" }>): void {
   if (!plan || find(turn.state.queue, plan.write.clientTxId) !== plan.write) {
@@ -22,6 +22,7 @@ export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { ty
 function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxId: string): void {
   const fresh = reseal(turn, { ...next, clientTxId: newTxId, attempts: 0, landed: [], lost: undefined });
   set(turn, { queue: replaced(turn.state.queue, before.clientTxId, fresh) });
+  left(turn, [before.clientTxId]);
   touch(turn, [...before.keys, ...fresh.keys]);
   ask(turn, { do: "persist", mutations: [fresh] });
 }

@@ -59,7 +59,7 @@ export interface OtherTabs {
   /** Writes that another tab is putting on disk, and when to look for them there. */
   readonly coming: readonly string[];
   readonly lookAt: number | undefined;
-  /** Writes that left the queue while it was being read from the disk: what is found of them there is old. */
+  /** The last writes that left the queue, or go on under another name: what is told of them, or found on disk, is old. */
   readonly left: readonly string[];
   /** Writes that were found on disk when this tab began to listen: some of them may have been settled before it did. */
   readonly found: readonly string[];

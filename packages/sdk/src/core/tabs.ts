@@ -42,7 +42,7 @@ export function standAlone(turn: Turn): void {
 }
 
 export function leads(turn: Turn): void {
-  set(turn, { lead: "reading", tabs: { ...turn.state.tabs, left: [] } });
+  set(turn, { lead: "reading" });
   ask(turn, { do: "takeLead" });
 }
 
@@ -52,7 +52,7 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
   set(turn, {
     lead: "yes",
     generation,
-    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, left: [], found: [] },
+    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, found: [] },
   });
   const left = new Set(tabs.left);
   const there = mutations.filter((m) => !left.has(m.clientTxId));
@@ -87,6 +87,8 @@ export function lookForMissed(turn: Turn, before: ClientState): void {
 /** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */
 export function deposed(turn: Turn, generation?: number): void {
   if (generation !== undefined && generation !== turn.state.generation) return;
+  // Without a disk it sends for itself, whoever leads the others.
+  if (turn.state.storageTrouble !== undefined) return;
   stepDown(turn);
   ask(turn, { do: "stand", wanted: !turn.state.paused });
 }
@@ -104,6 +106,8 @@ export function stepDown(turn: Turn): void {
     sending: { ...sending, names: undefined, request: sending.request + 1 },
   });
   ask(turn, { do: "abort" });
+  // What the other one has said meanwhile was not heard as one who follows hears it.
+  post(turn, { type: "joined" });
 }
 
 /** What the tab that leads hears of the log. */
@@ -121,10 +125,11 @@ export function heardOfRows(turn: Turn): void {
 export function rowsRead(turn: Turn, { rows }: Of<"rowsRead">): void {
   const before = turn.state.rows;
   if (!isFollower(turn.state) || rows.position === undefined) return;
-  const behind = before.logId === rows.logId && (before.position ?? 0) > rows.position;
-  replaceRows(turn, behind ? { ...rows, tables: newer(rows, before) } : rows);
+  const isSame = before.logId === rows.logId;
+  const heard = isSame ? Math.max(before.position ?? 0, turn.state.reading.missing ?? 0) : 0;
+  replaceRows(turn, isSame ? { ...rows, tables: newer(rows, before) } : rows);
   if (before.logId !== rows.logId) post(turn, { type: "joined" });
-  if (behind) set(turn, { reading: { ...turn.state.reading, missing: before.position } });
+  if (heard > rows.position) set(turn, { reading: { ...turn.state.reading, missing: heard } });
 }
 
 /** The log was heard beyond what is on disk: what it said of a record last goes on being shown. */

@@ -6,7 +6,7 @@ import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
 import type { ClientState } from "./state.ts";
-import { ask, drop, set, type Turn, touch } from "./turn.ts";
+import { ask, drop, left, set, type Turn, touch } from "./turn.ts";
 
 /** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
 export function mutated(turn: Turn, event: Mutated): void {
@@ -92,7 +92,9 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
   if (mutations.some((m) => m.seq !== undefined && m.seq <= turn.state.queue.lastSeq))
     for (const m of inOrder(turn.state.queue)) if (m.seq !== undefined) bySeq.set(m.seq, m);
   const [news, known]: [Mutation[], Mutation[]] = [[], []];
+  const over = new Set(turn.state.tabs.left);
   for (const m of mutations) {
+    if (over.has(m.clientTxId)) continue;
     const own = find(turn.state.queue, m.clientTxId);
     const there = m.seq === undefined ? undefined : bySeq.get(m.seq);
     if (own) {
@@ -105,6 +107,7 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
       continue;
     } else if (there) {
       set(turn, { queue: replaced(turn.state.queue, there.clientTxId, m) });
+      left(turn, [there.clientTxId]);
       ask(turn, { do: "tell", clientTxId: there.clientTxId, news: { kind: "renamed", to: m.clientTxId } });
     } else news.push(m);
     touch(turn, [...m.keys, ...(own?.keys ?? []), ...(there?.keys ?? [])]);

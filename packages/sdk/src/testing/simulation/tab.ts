@@ -1,6 +1,6 @@
 import type { SyncClient } from "../../api/sync-client.ts";
-import { createClientOn, type Platform } from "../../client.ts";
 import type { Clock, Signals } from "../../engine/ports.ts";
+import { createClientOn, type Platform } from "../../platform.ts";
 import type { Owner } from "./agenda.ts";
 import type { Chance } from "./chance.ts";
 import type { SimulatedDisk } from "./disk.ts";

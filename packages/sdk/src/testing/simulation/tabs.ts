@@ -66,7 +66,12 @@ export class SimulatedTabs {
     const [robbed] = this.#line;
     this.#line = [stay, ...this.#line.slice(1).filter((one) => one !== stay)];
     const { tab, listener } = robbed?.member ?? stay.member;
-    this.#agenda.add(`${tab.name} loses the lock of ${this.#name}`, tab, () => listener.deposed(), `lock of ${tab.name}`);
+    this.#agenda.add(
+      `${tab.name} loses the lock of ${this.#name}`,
+      tab,
+      () => listener.deposed(),
+      `lock of ${tab.name}`,
+    );
     this.#grant(stay);
     return `${stay.member.tab.name} takes the lock from ${tab.name}`;
   }
