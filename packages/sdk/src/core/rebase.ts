@@ -70,8 +70,30 @@ function restated(stage: Extract<Mutation["stage"], { phase: "held" }>, rows: Ro
 const renamed = (m: Mutation, clientTxId: string, clientId: string, rows: Rows): Mutation =>
   sealed({ ...m, clientTxId, attempts: 0, stage: { phase: "saving" } }, clientId, rows);
 
+/**
+ * Names under which a write was put on disk before it went on under another: the tab was killed before it could take
+ * them off again.
+ */
+export function outnamed(mutations: readonly Mutation[]): ReadonlySet<string> {
+  const latest = new Map<string, number>();
+  for (const { clientTxId } of mutations) {
+    const { stem, count } = nameOf(clientTxId);
+    latest.set(stem, Math.max(count, latest.get(stem) ?? 0));
+  }
+  const old = mutations.filter(({ clientTxId }) => {
+    const { stem, count } = nameOf(clientTxId);
+    return count < (latest.get(stem) ?? 0);
+  });
+  return new Set(old.map((m) => m.clientTxId));
+}
+
+function nameOf(clientTxId: string): { stem: string; count: number } {
+  const [, stem = clientTxId, count = "0"] = /^(.*)~(\d+)$/.exec(clientTxId) ?? [];
+  return { stem, count: Number(count) };
+}
+
 /** `tx` → `tx~1` → `tx~2`: every tab comes to the same name without asking. */
 function nextName(clientTxId: string): string {
-  const [, stem = clientTxId, count = "0"] = /^(.*)~(\d+)$/.exec(clientTxId) ?? [];
-  return `${stem}~${Number(count) + 1}`;
+  const { stem, count } = nameOf(clientTxId);
+  return `${stem}~${count + 1}`;
 }

@@ -4,7 +4,7 @@ import type { ClientEvent } from "./events.ts";
 import { type Mutation, placesOf, waitsForPerson } from "./mutation.ts";
 import { changed, find, inOrder } from "./queue.ts";
 import { hearStretch, replaceRows } from "./reading.ts";
-import { offerAgain } from "./rebase.ts";
+import { offerAgain, outnamed } from "./rebase.ts";
 import type { LogRow, Rows } from "./rows.ts";
 import { statusOf } from "./select.ts";
 import { settle } from "./settle.ts";
@@ -54,7 +54,7 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
     generation,
     tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, found: [] },
   });
-  const left = new Set(tabs.left);
+  const left = new Set([...tabs.left, ...outnamed(mutations)]);
   const there = mutations.filter((m) => !left.has(m.clientTxId));
   const unknown = there.filter((m) => !find(turn.state.queue, m.clientTxId));
   arrived(turn, there);

@@ -6,6 +6,7 @@ import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
 import type { ClientState } from "./state.ts";
+import { outnamed } from "./rebase.ts";
 import { ask, drop, left, set, type Turn, touch } from "./turn.ts";
 
 /** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
@@ -47,7 +48,9 @@ function take(turn: Turn, drafts: readonly Mutation[]): void {
 /** The local store has been read. What the app wrote meanwhile comes after what was found there. */
 export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(turn.state.queue)];
-  const { rows, clientId, mutations } = event;
+  const { rows, clientId } = event;
+  const old = outnamed(event.mutations);
+  const mutations = event.mutations.filter((m) => !old.has(m.clientTxId));
   const tabs = { ...turn.state.tabs, found: mutations.map((m) => m.clientTxId) };
   set(turn, { life: "running", clientId, rows, tabs, queue: added(emptyQueue, mutations) });
   touch(turn, "everything");

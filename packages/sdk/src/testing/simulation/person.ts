@@ -8,7 +8,10 @@ import type { World } from "./world.ts";
 export function personDecides(world: World, device: Device, tab: Tab): string | undefined {
   const { chance } = world;
   const { client } = tab;
-  const conflict = chance.pick(client.conflicts());
+  // Two people who answer the same in two tabs at once are one too many: who is heard then is not decided here.
+  const isOpen = ({ clientTxId }: { clientTxId: string }) =>
+    world.isCalm || !world.notebook.decided.has(`${device.name} ${clientTxId}`);
+  const conflict = chance.pick(client.conflicts().filter(isOpen));
   if (conflict) {
     const { clientTxId, model, id, fields } = conflict;
     const answer = chance.weighed({
@@ -28,7 +31,7 @@ export function personDecides(world: World, device: Device, tab: Tab): string | 
     else conflict.takeTheirs();
     return decided(world, device, tab, before, `${answer} of ${clientTxId}`);
   }
-  const item = chance.pick(client.attention());
+  const item = chance.pick(client.attention().filter(isOpen));
   if (!item) return undefined;
   const answer = chance.weighed({ retries: 1, discards: 3 });
   world.count(`decision: ${answer}`);

@@ -71,6 +71,7 @@ class Run {
     this.#step = undefined;
     this.#world.begin(1_000_000);
     this.#world.say("from here on everything works");
+    this.#world.isCalm = true;
     this.#heal();
     await this.#rest();
     if (!this.violation) await this.#reload();

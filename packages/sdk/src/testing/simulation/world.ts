@@ -26,6 +26,8 @@ export class World {
   readonly service: Service;
   readonly devices: readonly Device[];
   readonly weather: Weather;
+  /** Nothing goes wrong any more, and whatever was said has been heard before anybody decides anything. */
+  isCalm = false;
   /** How often each thing happened. */
   readonly counts = new Map<string, number>();
   #chance: Chance;
