@@ -83,10 +83,11 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
   for (const write of kept) touch(turn, write.keys);
   keep(turn, kept);
   forget(turn, settle(turn));
-  // A receipt of another log than the rows are of: the server was restored between two frames of the stream.
-  const foreign = news.find(({ stage }) => stage.phase === "confirmed" && stage.receipt.logId !== undefined);
-  if (foreign?.stage.phase === "confirmed")
-    isOtherLog(turn, foreign.stage.receipt.logId ?? "", turn.state.rows.position ?? 0);
+  // A receipt of another log than the rows are of: the server was restored between two frames of the stream, or it
+  // remembers an answer from before it was.
+  const { logId = "", position = 0 } = turn.state.rows;
+  for (const { stage } of news)
+    if (stage.phase === "confirmed") isOtherLog(turn, stage.receipt.logId ?? logId, position);
   if (!own) return;
   if (signIn !== undefined) tokenRefused(turn, signIn);
   const { sending } = turn.state;

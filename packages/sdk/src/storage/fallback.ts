@@ -17,9 +17,10 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
         primary ??= disk();
         return await work(await primary);
       } catch (error) {
-        if (!broken)
-          failed(error instanceof StorageFailure ? error.message : `The local store cannot be used: ${error}`);
+        const isNews = !broken;
         broken = true;
+        if (isNews)
+          failed(error instanceof StorageFailure ? error.message : `The local store cannot be used: ${error}`);
       }
     }
     return work(fallback);
