@@ -9,7 +9,7 @@ import { type Rows, readStretch, rowsOfSnapshot, type Stretch } from "./rows.ts"
 import { settle } from "./settle.ts";
 import type { Reading } from "./state.ts";
 import { lookUp, recordKey, refOf } from "./tables.ts";
-import { ask, keep, set, type Turn, touch } from "./turn.ts";
+import { ask, keep, left, set, type Turn, touch } from "./turn.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
@@ -69,6 +69,8 @@ function markLanded(turn: Turn, stretch: Stretch): void {
   for (const entry of stretch.entries) {
     const mutation = landed.get(entry.clientTxId) ?? find(turn.state.queue, entry.clientTxId);
     const key = recordKey(entry);
+    // Of a write that another tab has not told of yet: when it does, it is in the rows already.
+    if (!mutation && entry.clientId === turn.state.clientId) left(turn, [entry.clientTxId]);
     if (mutation?.keys.includes(key) && !mutation.landed.includes(key))
       landed.set(entry.clientTxId, { ...mutation, landed: [...mutation.landed, key] });
   }
@@ -105,6 +107,8 @@ export function replaceRows(turn: Turn, rows: Rows): void {
   );
   set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined } });
   touch(turn, "everything");
+  // What was over on another log may not be over on this one.
+  if (other) set(turn, { tabs: { ...turn.state.tabs, left: [] } });
   offerAgain(turn, rows, other || elsewhere ? "all" : "strays");
   const { generation } = turn.state;
   const settled = settle(turn);

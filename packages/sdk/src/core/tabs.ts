@@ -107,6 +107,8 @@ export function stepDown(turn: Turn): void {
   });
   ask(turn, { do: "abort" });
   // What the other one has said meanwhile was not heard as one who follows hears it.
+  const found = [...inOrder(queue)].filter((m) => m.seq !== undefined).map((m) => m.clientTxId);
+  set(turn, { tabs: { ...turn.state.tabs, found } });
   post(turn, { type: "joined" });
 }
 

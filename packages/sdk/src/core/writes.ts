@@ -1,12 +1,13 @@
 import { baseOf } from "./base.ts";
 import type { News } from "./effects.ts";
 import type { ClientEvent, Mutated } from "./events.ts";
-import { localFailure } from "./failure.ts";
+import { knownFailure, localFailure } from "./failure.ts";
 import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
-import type { ClientState } from "./state.ts";
 import { outnamed } from "./rebase.ts";
+import { missed } from "./settle.ts";
+import type { ClientState } from "./state.ts";
 import { ask, drop, left, set, type Turn, touch } from "./turn.ts";
 
 /** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
@@ -105,6 +106,8 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
       const undecided = own.stage.phase === "saving" || own.stage.phase === "queued";
       const { landed, attempts, lost = m.lost } = own;
       known.push({ ...m, landed, attempts, lost, stage: undecided ? m.stage : own.stage });
+      const news = undecided ? newsOf(m) : undefined;
+      if (news) ask(turn, { do: "tell", clientTxId: m.clientTxId, news });
     } else if (there?.stage.phase === "saving") {
       // A person answered it here a moment ago, and that is on its way to the disk: what was there before is old.
       continue;
@@ -116,6 +119,25 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
     touch(turn, [...m.keys, ...(own?.keys ?? []), ...(there?.keys ?? [])]);
   }
   set(turn, { queue: added(changed(turn.state.queue, known), news) });
+}
+
+/** What the one who made a write is to hear of it, when this tab finds it answered. */
+function newsOf(m: Mutation): News | undefined {
+  const { stage } = m;
+  switch (stage.phase) {
+    case "confirmed": {
+      const failure = missed(m, stage.receipt);
+      return failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: stage.receipt };
+    }
+    case "held": {
+      const failure = knownFailure(stage.claim?.code ?? "stale_context", "Others wrote there meanwhile.");
+      return { kind: "failed", failure };
+    }
+    case "parked":
+      return { kind: "failed", failure: stage.failure };
+    default:
+      return undefined;
+  }
 }
 
 export function gone(turn: Turn, clientTxIds: readonly string[]): void {

@@ -6,6 +6,9 @@ import type { Agenda, Owner, Task } from "./agenda.ts";
 type Method = keyof Storage;
 type Call = (storage: Storage) => Promise<unknown>;
 
+/** Of these the answer says what others did. */
+const READS: ReadonlySet<Method> = new Set(["lead", "readRows"]);
+
 /** What is on its way to the disk. */
 interface Transaction {
   readonly method: Method;
@@ -110,8 +113,10 @@ export class SimulatedDisk {
 
   #transaction(by: Owner, method: Method, wipes: number, call: Call): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      // What is read from the disk is learnt after what the other tabs had said by then: messages are quicker.
+      const lane = READS.has(method) ? `what ${by.name} hears` : `answers of the disk to ${by.name}`;
       const answer = (what: string, then: () => void) =>
-        this.#agenda.add(`${by.name} ${method} ${what}`, by, then, `answers of the disk to ${by.name}`);
+        this.#agenda.add(`${by.name} ${method} ${what}`, by, then, lane);
       const task = this.#agenda.add(
         `${this.#name}'s disk does ${method} of ${by.name}`,
         undefined,

@@ -71,7 +71,9 @@ export function goesWrong(world: World, device: Device, tab: Tab | undefined): s
         const keep = fault === "new log" ? 0 : Math.max(0, service.accepted.length - chance.below(6));
         service.restore(keep);
         // A restored server is another process: most lines break, some are told by what comes next.
-        for (const { stream } of world.tabs) if (chance.percent(70)) stream.cut(1012, true);
+        for (const { stream } of world.tabs)
+          if (chance.percent(70)) stream.cut(1012, true);
+          else stream.news();
         return `the server is restored to its first ${keep} commits, as ${service.model.logId}`;
       }
       case "outdated":

@@ -38,7 +38,7 @@ export class SimulatedStream {
     this.#link = link;
     this.#tab = tab;
     this.#chance = chance;
-    link.service.model.onCommit(() => this.#news());
+    link.service.model.onCommit(() => this.news());
   }
 
   get isOpen(): boolean {
@@ -127,7 +127,8 @@ export class SimulatedStream {
     this.#tellOn(socket);
   }
 
-  #news(): void {
+  /** The server has something to tell: entries, or that it has another log. */
+  news(): void {
     if (this.#socket) this.#tellOn(this.#socket);
   }
 
