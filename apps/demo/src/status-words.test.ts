@@ -11,6 +11,10 @@ const status = (change: Partial<SyncStatus>): SyncStatus => ({
   syncId: 1,
   retryAt: undefined,
   reason: undefined,
+  storage: "disk",
+  storageTrouble: undefined,
+  persisted: undefined,
+  lostStore: undefined,
   ...change,
 });
 

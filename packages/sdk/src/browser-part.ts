@@ -1,5 +1,6 @@
 import { browserSignals } from "./browser/signals.ts";
 import { browserTabs } from "./browser/tabs.ts";
+import { browserWitness } from "./browser/witness.ts";
 import { openPart as open, type Part, type PartDesk } from "./part.ts";
 
 /** The part of a client in a browser that works with the world. */
@@ -10,6 +11,10 @@ export const openPart = (desk: PartDesk): Part =>
       storage: async (name) => (await import("./storage/indexeddb.ts")).indexedDbStorage({ name }),
       tabs: (store) => browserTabs(store, desk.clock),
       signals: browserSignals,
+      witness: browserWitness,
+      // Not in workers: there a page of the same origin has to ask.
+      ...(typeof navigator !== "undefined" &&
+        typeof navigator.storage?.persist === "function" && { persist: () => navigator.storage.persist() }),
     },
     desk,
   );

@@ -7,13 +7,14 @@ import { drained } from "./api/drain.ts";
 import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
 import { arrived } from "./api/on-the-way.ts";
+import { exportPending, readExport } from "./api/pending-export.ts";
 import { sameFields } from "./api/same.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { waitingFor } from "./api/waiting.ts";
 import { type Desk, makeWrite } from "./api/write.ts";
 import type { Queue } from "./core/queue.ts";
 import { pendingOf, statusOf } from "./core/select.ts";
-import { initialState } from "./core/state.ts";
+import { type ClientState, initialState } from "./core/state.ts";
 import type { CompanyWorld } from "./engine/company.ts";
 import { createEngine, type Engine } from "./engine/engine.ts";
 import type { Clock, Dice } from "./engine/ports.ts";
@@ -47,6 +48,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       paused: settings.paused,
       sendAtMost: limits.commitsPerBulk,
       sockets: settings.stream,
+      upcasts: settings.upcast,
     }),
     clock,
     dice,
@@ -128,8 +130,15 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
         for (const off of offs) off();
       };
     },
-    ready: () => Promise.race([firstRows(engine), closed.promise]),
+    ready: () => Promise.race([until(engine, hasRows), closed.promise]),
     drain: ({ timeoutMs } = {}) => Promise.race([drained(engine.store, clock, timeoutMs), closed.promise]),
+    exportPending: () => exportPending(engine.store.getState(), clock.now()),
+    importPending: async (exported) => {
+      await Promise.race([until(engine, isRunning), closed.promise]);
+      const mutations = readExport(engine.store.getState(), exported);
+      engine.dispatch({ type: "imported", mutations });
+      return mutations.length;
+    },
     pause: () => engine.dispatch({ type: "paused" }),
     resume: () => engine.dispatch({ type: "resumed" }),
     close: () => {
@@ -154,10 +163,14 @@ function modelApis<S extends ModelSchema>(
 }
 
 /** Rows of the local store, or of the first snapshot. */
-function firstRows({ store }: Engine): Promise<void> {
+const hasRows = ({ rows }: ClientState) => rows.position !== undefined;
+/** The local store has been read. */
+const isRunning = ({ life }: ClientState) => life === "running";
+
+function until({ store }: Engine, isSo: (state: ClientState) => boolean): Promise<void> {
   const { promise, resolve } = promiseOf<void>();
   const look = () => {
-    if (store.getState().rows.position === undefined) return;
+    if (!isSo(store.getState())) return;
     off();
     resolve();
   };

@@ -9,6 +9,7 @@ import type { ModelSchema } from "./protocol/model-schema.ts";
 import { memoryStorage } from "./storage/memory.ts";
 
 export type { ClaimOptions, ClaimsApi, Lease, RecordClaims, SeenClaim } from "./api/claims-api.ts";
+export type { PendingExport } from "./api/pending-export.ts";
 export type { Presence, RoomPeer } from "./api/presence-api.ts";
 export type {
   AttentionItem,
@@ -24,6 +25,9 @@ export type {
 } from "./api/sync-client.ts";
 export type { LeaseRef, Write, WriteOptions } from "./api/write-api.ts";
 export type { LossReason } from "./core/failure.ts";
+export type { OldOperation, Upcast } from "./core/old-operation.ts";
+export { schemaHash } from "./core/schema-hash.ts";
+export type { LostStore, StorageTrouble } from "./core/state.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export type { ClientOptions } from "./options.ts";
 export type { Claim } from "./protocol/claim.ts";

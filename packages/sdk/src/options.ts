@@ -1,3 +1,4 @@
+import type { Upcast } from "./core/old-operation.ts";
 import { localError } from "./errors.ts";
 import { limits } from "./protocol/limits.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
@@ -25,6 +26,11 @@ export interface ClientOptions<S extends ModelSchema> {
    * of the others' claims and presence nothing is heard.
    */
   readonly stream?: boolean;
+  /**
+   * For writes that an older version of the app has queued: by the hash of its schema (`schemaHash`), what one of its
+   * operations means in this one. Writes that use nothing that has changed need none; others without one need attention.
+   */
+  readonly upcast?: Readonly<Record<string, Upcast>>;
 }
 
 export interface Settings<S extends ModelSchema> extends Required<Omit<ClientOptions<S>, "clientId">> {
@@ -36,7 +42,16 @@ const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 /** Fills in the defaults, and refuses at once what could only fail later. */
 export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): Settings<S> {
   let { store } = options;
-  const { schema, url, getToken, clientId, paused = false, requestTimeoutMs = 30_000, stream = true } = options;
+  const {
+    schema,
+    url,
+    getToken,
+    clientId,
+    paused = false,
+    requestTimeoutMs = 30_000,
+    stream = true,
+    upcast = {},
+  } = options;
   const refuse = (sentence: string) => {
     throw localError("invalid_options", sentence);
   };
@@ -49,7 +64,7 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
     refuse("clientId has to be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
   if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs has to be a number of milliseconds above 0.");
   store ??= `holdfast:${new URL(url).host}`;
-  return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream };
+  return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream, upcast };
 }
 
 function isHttpUrl(url: unknown): url is string {

@@ -4,9 +4,10 @@ import type { Effect } from "./core/effects.ts";
 import type { ClientState } from "./core/state.ts";
 import type { Engine } from "./engine/engine.ts";
 import { createPerformer } from "./engine/perform.ts";
-import type { Clock, Dice, Server, Signals, Storage, Stream, Tabs, TokenSource } from "./engine/ports.ts";
+import type { Clock, Dice, Server, Signals, Storage, Stream, Tabs, TokenSource, Witness } from "./engine/ports.ts";
 import { restore } from "./engine/restore.ts";
 import type { Waiters } from "./engine/waiters.ts";
+import { watchQueue } from "./engine/watch-queue.ts";
 import type { Settings } from "./options.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import { withMemoryFallback } from "./storage/fallback.ts";
@@ -19,6 +20,9 @@ export interface Ports {
   readonly storage: (store: string) => Promise<Storage>;
   readonly tabs: (store: string) => Tabs;
   readonly signals: () => Signals;
+  /** Asks the platform to keep the store whatever it needs the room for. */
+  readonly persist?: () => Promise<boolean>;
+  readonly witness?: (store: string) => Witness | undefined;
   /** Where the platform has none of its own. */
   readonly WebSocket?: unknown;
   readonly fetch?: typeof globalThis.fetch;
@@ -55,7 +59,7 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
   const token = tokenSource(settings.getToken, clock);
   const storage = withMemoryFallback(
     () => ports.storage(store),
-    (reason) => engine.dispatch({ type: "storageFailed", reason }),
+    (trouble) => engine.dispatch({ type: "storageFailed", ...trouble }),
   );
   const tabs = ports.tabs(store);
   const signals = ports.signals();
@@ -64,11 +68,13 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, fetch });
   const stream = ports.stream?.() ?? logStream({ url, clock, models, WebSocket });
   const performer = createPerformer(
-    { storage, tabs, token, waiters, server, stream, hear },
+    { storage, tabs, token, waiters, server, stream, hear, persist: ports.persist },
     engine.dispatch,
     engine.store.getState,
   );
-  const restored = restore({ storage, tabs, signals, dice, engine, clientId });
+  const witness = ports.witness?.(store);
+  const restored = restore({ storage, tabs, signals, dice, engine, clientId, witness });
+  const offWitness = witness ? watchQueue(engine, witness, clock) : () => {};
   return {
     perform: performer.perform,
     server,
@@ -76,6 +82,7 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
     planFor,
     async close(farewell) {
       await restored;
+      offWitness();
       signals.close();
       await Promise.all([performer.close(), farewell]);
       // After the last write is on disk and the others were told.

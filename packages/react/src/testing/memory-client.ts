@@ -33,6 +33,10 @@ const online: SyncStatus = {
   syncId: 0,
   retryAt: undefined,
   reason: undefined,
+  storage: "disk",
+  storageTrouble: undefined,
+  persisted: undefined,
+  lostStore: undefined,
 };
 
 /** A client without storage or network, for the hooks' tests: it keeps the promises about identity that they lean on. */

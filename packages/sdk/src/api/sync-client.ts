@@ -1,3 +1,4 @@
+import type { LostStore, StorageTrouble } from "../core/state.ts";
 import type { SyncError } from "../errors.ts";
 import type { Claim } from "../protocol/claim.ts";
 import type { ErrorCode } from "../protocol/error-codes.ts";
@@ -7,6 +8,7 @@ import type { Action } from "../protocol/operation.ts";
 import type { ModelName, NewRow, Patch, RowOf } from "../protocol/row-types.ts";
 import type { OnStale } from "../protocol/stale.ts";
 import type { ClaimOptions, ClaimsApi, Lease } from "./claims-api.ts";
+import type { PendingExport } from "./pending-export.ts";
 import type { Presence } from "./presence-api.ts";
 import type { Write, WriteOptions } from "./write-api.ts";
 
@@ -32,6 +34,13 @@ export interface SyncClient<S extends ModelSchema> {
   ready(): Promise<void>;
   /** Resolves when every write made so far is settled or needs a decision. Rejects with a `SyncError` after `timeoutMs`. */
   drain(options?: { timeoutMs?: number }): Promise<void>;
+  /** All that waits, for a file or for another device. */
+  exportPending(): PendingExport;
+  /**
+   * Takes in what `exportPending` gave, and tells how many writes were new here. They keep their names, so that none
+   * is done twice; they are sent as whoever this client is. Rejects with `invalid_export`.
+   */
+  importPending(exported: unknown): Promise<number>;
   /** Stops all traffic until `resume`, as if the network were gone; writes are queued meanwhile. */
   pause(): void;
   resume(): void;
@@ -109,6 +118,16 @@ export type SyncStatus = {
   /** When the next attempt is due (ms since 1970), if one is waiting. */
   readonly retryAt: number | undefined;
   readonly reason: string | undefined;
+  /** Where writes are kept: `memory` after the disk failed, which `storageTrouble` tells the kind of. They do not survive a reload then. */
+  readonly storage: "opening" | "disk" | "memory";
+  readonly storageTrouble: StorageTrouble["code"] | undefined;
+  /**
+   * Whether the browser has promised not to clear the store by itself. It is asked with the first queued write. Safari
+   * clears it all the same when the site was not used for seven days.
+   */
+  readonly persisted: boolean | undefined;
+  /** The store that was here before is gone: cleared by the browser or by somebody. What had not been sent went with it. */
+  readonly lostStore: LostStore | undefined;
 };
 
 export interface PendingMutation {

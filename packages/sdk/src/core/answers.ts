@@ -111,15 +111,22 @@ function tryAgain(turn: Turn, writes: Writes, reason: string, more = { atLeastMs
 /** The request as a whole was refused: which of its writes is to blame shows when they go one by one. */
 function hearRefusal(turn: Turn, writes: Writes, failure: Failure): void {
   const only = writes.length === 1 ? writes[0] : undefined;
-  if (only && (failure.type === "validation_error" || failure.type === "too_large_error")) {
-    const parked = parkedBy(turn, only, failure);
-    set(turn, { queue: changed(turn.state.queue, [parked]) });
-    touch(turn, parked.keys);
-    return keep(turn, [parked]);
-  }
+  if (only && (failure.type === "validation_error" || failure.type === "too_large_error"))
+    return park(turn, [only], failure);
   requeue(turn, writes);
   set(turn, { sending: { ...turn.state.sending, size: Math.max(1, Math.floor(writes.length / 2)) } });
   delay(turn, failure.message, 0);
+}
+
+/** They wait for a person from now on. */
+export function park(turn: Turn, writes: readonly Mutation[], failure: Failure): void {
+  const parked = writes.map((write) => parkedBy(turn, write, failure));
+  set(turn, { queue: changed(turn.state.queue, parked) });
+  touch(
+    turn,
+    parked.flatMap((m) => m.keys),
+  );
+  keep(turn, parked);
 }
 
 /** A claim that stood against it is a matter between people: a conflict. All else is parked. */

@@ -1,7 +1,10 @@
 import { closeCodes } from "../protocol/frames-down.ts";
+import { limits } from "../protocol/limits.ts";
+import { park } from "./answers.ts";
 import { askTokenWhenDue, mayGo, mayTalk, tokenRefused, tokenWorks } from "./auth.ts";
 import { bulkBody, nextBulk } from "./bulk.ts";
 import type { ClientEvent } from "./events.ts";
+import { localFailure } from "./failure.ts";
 import { changed } from "./queue.ts";
 import { isOtherLog } from "./reading.ts";
 import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
@@ -152,6 +155,11 @@ function sendNext(turn: Turn): void {
   if (!hasToSend(turn.state) || (!reading.verified && rows.position !== undefined)) return;
   const bulk = nextBulk(queue, sending.size);
   if (bulk.length === 0) return;
+  const old = bulk.filter((m) => turn.now - m.createdAt > limits.resendMs);
+  if (old.length > 0) {
+    park(turn, old, localFailure("too_old"));
+    return sendNext(turn);
+  }
   const names = bulk.map((m) => m.clientTxId);
   const request = sending.request + 1;
   set(turn, {

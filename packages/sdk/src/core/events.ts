@@ -6,6 +6,7 @@ import type { OnStale } from "../protocol/stale.ts";
 import type { Mutation, Place, Premise } from "./mutation.ts";
 import type { Reply } from "./outcome.ts";
 import type { Rows, Stretch } from "./rows.ts";
+import type { LostStore, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tab-message.ts";
 
 /** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
@@ -20,7 +21,10 @@ export type Happening =
       readonly mutations: readonly Mutation[];
     }
   | { readonly type: "persisted"; readonly places: readonly Place[] }
-  | { readonly type: "storageFailed"; readonly reason: string }
+  | ({ readonly type: "storageFailed" } & StorageTrouble)
+  /** The browser was asked to keep the store whatever it needs the room for. */
+  | { readonly type: "persistence"; readonly granted: boolean }
+  | ({ readonly type: "storeLost" } & LostStore)
   /** What works with the disk and the server is not there yet. */
   | { readonly type: "partMissing"; readonly reason: string }
   /** This tab is the one that sends. */
@@ -34,6 +38,7 @@ export type Happening =
   | Exclude<TabMessage, { readonly type: "answered" }>
   // The app
   | Mutated
+  | { readonly type: "imported"; readonly mutations: readonly Mutation[] }
   | { readonly type: "decided"; readonly plan: Plan | undefined; readonly newTxId: string }
   | { readonly type: "paused" }
   | { readonly type: "resumed" }

@@ -13,6 +13,15 @@ const localCodes = {
     "retry",
     "The part of this package that does this could not be loaded. Without a network it cannot be.",
   ],
+  too_old: [
+    "fix",
+    "It has waited for so long that the server no longer remembers whether it took it. Look at what is there now, then send it again or discard it.",
+  ],
+  schema_changed: [
+    "fix",
+    "It was written with another version of the app, and nothing says what it means in this one.",
+  ],
+  invalid_export: ["fix", "What was to be imported is no export of a queue."],
   invalid_options: ["fix", "The client was made with options that cannot work."],
 } as const satisfies Record<string, readonly [Remedy, string]>;
 export type LocalErrorCode = keyof typeof localCodes;

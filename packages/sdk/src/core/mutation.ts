@@ -73,6 +73,9 @@ export interface Mutation {
   readonly bytes: number;
   /** The log that the positions in `body` count in. Undefined: it had read none. */
   readonly logId?: string | undefined;
+  /** Hash of the schema that it was written with, and of the part of that which it uses. */
+  readonly schema?: string | undefined;
+  readonly shape?: string | undefined;
   readonly createdAt: number;
   readonly attempts: number;
   /** The records that it touches. */

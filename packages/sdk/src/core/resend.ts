@@ -20,7 +20,14 @@ export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { ty
 
 /** Puts a write in the place of another and on disk; only from there it is sent. */
 function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxId: string): void {
-  const fresh = reseal(turn, { ...next, clientTxId: newTxId, attempts: 0, landed: [], lost: undefined });
+  const fresh = reseal(turn, {
+    ...next,
+    clientTxId: newTxId,
+    attempts: 0,
+    landed: [],
+    lost: undefined,
+    createdAt: turn.now,
+  });
   set(turn, { queue: replaced(turn.state.queue, before.clientTxId, fresh) });
   left(turn, [before.clientTxId]);
   touch(turn, [...before.keys, ...fresh.keys]);

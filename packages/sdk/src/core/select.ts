@@ -3,7 +3,7 @@ import { type Dispute, disputesOf } from "./dispute.ts";
 import type { Failure } from "./failure.ts";
 import type { Mutation, MutationOperation } from "./mutation.ts";
 import { find, inOrder } from "./queue.ts";
-import type { ClientState } from "./state.ts";
+import type { ClientState, LostStore, StorageTrouble } from "./state.ts";
 
 /** The questions that a view may ask. Each is answered from the state alone. */
 
@@ -18,10 +18,14 @@ export interface Status {
   readonly syncId: number;
   readonly retryAt: number | undefined;
   readonly reason: string | undefined;
+  readonly storage: "opening" | "disk" | "memory";
+  readonly storageTrouble: StorageTrouble["code"] | undefined;
+  readonly persisted: boolean | undefined;
+  readonly lostStore: LostStore | undefined;
 }
 
 export function statusOf(state: ClientState): Status {
-  const { queue, rows, auth, trouble, storageTrouble } = state;
+  const { queue, rows, auth, trouble, storageTrouble, life } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
   const line = lineOfLeader(state);
@@ -34,7 +38,11 @@ export function statusOf(state: ClientState): Status {
     oldestPendingAt: oldestPendingAt(state),
     syncId: rows.position ?? 0,
     retryAt: retryAt(state),
-    reason: storageTrouble ?? reason,
+    reason: storageTrouble?.reason ?? reason,
+    storage: storageTrouble ? "memory" : life === "starting" ? "opening" : "disk",
+    storageTrouble: storageTrouble?.code,
+    persisted: state.persisted,
+    lostStore: state.lostStore,
   };
 }
 

@@ -1,8 +1,10 @@
 import type { Row } from "../protocol/apply.ts";
 import type { Model, ModelSchema } from "../protocol/model-schema.ts";
+import type { Upcast } from "./old-operation.ts";
 import { emptyQueue, type Queue } from "./queue.ts";
 import type { Wait } from "./retry.ts";
 import { noRows, type Rows } from "./rows.ts";
+import { schemaHash } from "./schema-hash.ts";
 import type { LeaderLine } from "./tab-message.ts";
 import { type Tables, tableOf } from "./tables.ts";
 
@@ -11,6 +13,9 @@ export interface ClientState {
   readonly life: "starting" | "running";
   /** The app's models by lower-case name. */
   readonly models: Readonly<Record<string, Model>>;
+  readonly schemaHash: string;
+  /** By the hash of an older schema: what its operations mean in this one. */
+  readonly upcasts: Readonly<Record<string, Upcast>>;
   readonly clientId: string;
   readonly rows: Rows;
   readonly queue: Queue;
@@ -20,7 +25,11 @@ export interface ClientState {
   readonly touched: readonly string[] | "everything";
 
   /** Why nothing can be put on disk, if so. */
-  readonly storageTrouble: string | undefined;
+  readonly storageTrouble: StorageTrouble | undefined;
+  /** Whether the browser has promised to keep the store; undefined: it was not asked yet, or there is nobody to ask. */
+  readonly persisted: boolean | undefined;
+  /** The store that was here is gone, and with it what was queued in it. */
+  readonly lostStore: LostStore | undefined;
   /** Whether this tab sends for all tabs; "reading": it just became the one and reads their queue first. */
   readonly lead: "no" | "reading" | "yes";
   /** Under which number it leads: what it puts on disk counts only while no other tab has taken a higher one. */
@@ -49,6 +58,22 @@ export type Auth =
   | { readonly phase: "trying"; readonly attempt: number }
   /** That did not help. Everything waits; the app is asked again now and then. */
   | { readonly phase: "refused"; readonly wait: Wait; readonly reason: string };
+
+export interface StorageTrouble {
+  /**
+   * `quota`: no room. `blocked`: another tab keeps it from opening. `unavailable`: there is none, as in some private windows. `newer`: a newer
+   * version of the app has written it. `damaged`: it cannot be read. `lost`: it was closed again and again. `failed`: anything else.
+   */
+  readonly code: "quota" | "blocked" | "unavailable" | "newer" | "damaged" | "lost" | "failed" | (string & {});
+  readonly reason: string;
+}
+
+/** What was noted of a store elsewhere. */
+export interface LostStore {
+  /** Writes that were in its queue when that was noted, and when that was (ms since 1970). */
+  readonly pending: number;
+  readonly notedAt: number;
+}
 
 /** What this tab knows of the others. */
 export interface OtherTabs {
@@ -103,16 +128,21 @@ export function initialState(given: {
   paused: boolean;
   sendAtMost: number;
   sockets?: boolean;
+  upcasts?: Readonly<Record<string, Upcast>>;
 }): ClientState {
   return {
     life: "starting",
     models: Object.fromEntries(Object.entries(given.schema.models).map(([name, model]) => [tableOf(name), model])),
+    schemaHash: schemaHash(given.schema),
+    upcasts: given.upcasts ?? {},
     clientId: "",
     rows: noRows,
     queue: emptyQueue,
     overlay: {},
     touched: [],
     storageTrouble: undefined,
+    persisted: undefined,
+    lostStore: undefined,
     lead: "no",
     generation: undefined,
     tabs: { listening: false, line: undefined, coming: [], lookAt: undefined, left: [], found: [], ownLine: false },

@@ -9,7 +9,7 @@ import { decided } from "./resend.ts";
 import type { ClientState } from "./state.ts";
 import * as tabs from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
-import { arrived, gone, mutated, persisted, restored, storageFailed } from "./writes.ts";
+import { arrived, gone, imported, mutated, persisted, restored, storageFailed } from "./writes.ts";
 
 /**
  * The client as a function: what it believes, and what happened, give what it believes now and what it asks of the
@@ -34,8 +34,12 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "partMissing":
       return set(turn, { trouble: event.reason });
     case "storageFailed":
-      storageFailed(turn, event.reason);
+      storageFailed(turn, { code: event.code, reason: event.reason });
       return tabs.standAlone(turn);
+    case "persistence":
+      return set(turn, { persisted: event.granted });
+    case "storeLost":
+      return set(turn, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
     case "arrived":
       return arrived(turn, event.mutations);
     case "gone":
@@ -64,6 +68,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return tabs.heardOfLeader(turn);
     case "lineWanted":
       return set(turn, { tabs: { ...turn.state.tabs, ownLine: true } });
+    case "imported":
+      return imported(turn, event.mutations);
     case "mutated":
       return mutated(turn, event);
     case "decided":

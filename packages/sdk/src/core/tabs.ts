@@ -12,6 +12,7 @@ import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
 import { changeTables, lookUp } from "./tables.ts";
 import { ask, keep, set, type Turn, touch } from "./turn.ts";
+import { adapted } from "./upcast.ts";
 import { arrived } from "./writes.ts";
 
 /*
@@ -48,15 +49,19 @@ export function leads(turn: Turn): void {
 
 export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">): void {
   if (turn.state.lead === "no") return;
-  const { tabs, generation: before } = turn.state;
+  const { tabs, generation: ledBefore } = turn.state;
   set(turn, {
     lead: "yes",
     generation,
     tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, found: [] },
   });
   const left = new Set([...tabs.left, ...outnamed(mutations)]);
-  const there = mutations.filter((m) => !left.has(m.clientTxId));
-  const unknown = there.filter((m) => !find(turn.state.queue, m.clientTxId));
+  const { queue: before, schemaHash: now } = turn.state;
+  // What another tab has put there under one's eyes is as that tab means it; what was found is as old as it may be.
+  const there = mutations
+    .filter((m) => !left.has(m.clientTxId))
+    .map((m) => ((find(before, m.clientTxId)?.schema ?? now) === now ? adapted(m, turn.state) : m));
+  const unknown = there.filter((m) => !find(before, m.clientTxId));
   arrived(turn, there);
   // Whoever put them on disk was killed before it could say so, or is about to.
   if (tabs.listening && unknown.length > 0) post(turn, { type: "arrived", mutations: unknown });
@@ -72,7 +77,7 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
     [...inOrder(queue)].filter((m) => waitsForPerson(m) || m.lost),
   );
   if (rows.position !== undefined) offerAgain(turn, rows, "strays");
-  if (before === undefined) post(turn, { type: "leading" });
+  if (ledBefore === undefined) post(turn, { type: "leading" });
   else if (tabs.listening) tellQueue(turn);
 }
 

@@ -6,9 +6,11 @@ import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
 import { outnamed } from "./rebase.ts";
+import { shapeOf } from "./schema-hash.ts";
 import { missed } from "./settle.ts";
-import type { ClientState } from "./state.ts";
+import type { ClientState, StorageTrouble } from "./state.ts";
 import { ask, drop, left, set, type Turn, touch } from "./turn.ts";
+import { adapted } from "./upcast.ts";
 
 /** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
 export function mutated(turn: Turn, event: Mutated): void {
@@ -17,6 +19,8 @@ export function mutated(turn: Turn, event: Mutated): void {
     seq: undefined,
     operations: event.operations.map((o) => ({ ...o, base: null })),
     reads: event.reads,
+    schema: turn.state.schemaHash,
+    shape: shapeOf(turn.state.models, event.operations),
     body: "",
     bytes: 0,
     createdAt: turn.now,
@@ -26,6 +30,17 @@ export function mutated(turn: Turn, event: Mutated): void {
     stage: { phase: "saving" },
   };
   take(turn, [draft]);
+}
+
+/** Writes that were exported from a queue, with their own texts and names. */
+export function imported(turn: Turn, mutations: readonly Mutation[]): void {
+  const news = mutations.map((m) => adapted(m, turn.state));
+  set(turn, { queue: added(turn.state.queue, news) });
+  touch(
+    turn,
+    news.flatMap((m) => m.keys),
+  );
+  if (news.length > 0) ask(turn, { do: "persist", mutations: news });
 }
 
 /** Takes writes into the queue. Before the local store was read they are only shown: nobody knows yet what they build on. */
@@ -53,7 +68,13 @@ export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restor
   const old = outnamed(event.mutations);
   const mutations = event.mutations.filter((m) => !old.has(m.clientTxId));
   const tabs = { ...turn.state.tabs, found: mutations.map((m) => m.clientTxId) };
-  set(turn, { life: "running", clientId, rows, tabs, queue: added(emptyQueue, mutations) });
+  set(turn, { life: "running", clientId, rows, tabs });
+  set(turn, {
+    queue: added(
+      emptyQueue,
+      mutations.map((m) => adapted(m, turn.state)),
+    ),
+  });
   touch(turn, "everything");
   set(turn, refreshed(turn.state, turn.state));
   take(turn, early);
@@ -79,12 +100,12 @@ export function persisted(turn: Turn, places: readonly Place[]): void {
 const kept = ({ storageTrouble }: ClientState): News =>
   storageTrouble === undefined
     ? { kind: "queued" }
-    : { kind: "not-durable", failure: localFailure("storage_failed", storageTrouble) };
+    : { kind: "not-durable", failure: localFailure("storage_failed", storageTrouble.reason) };
 
 /** The disk failed. Writes go on from memory, which is said: they do not survive a reload. */
-export function storageFailed(turn: Turn, reason: string): void {
-  set(turn, { storageTrouble: reason });
-  const failure = localFailure("storage_failed", reason);
+export function storageFailed(turn: Turn, trouble: StorageTrouble): void {
+  set(turn, { storageTrouble: trouble });
+  const failure = localFailure("storage_failed", trouble.reason);
   for (const write of inOrder(turn.state.queue))
     if (write.stage.phase === "saving")
       ask(turn, { do: "tell", clientTxId: write.clientTxId, news: { kind: "not-durable", failure } });

@@ -18,6 +18,7 @@ export interface World {
   readonly waiters: Waiters;
   /** Hears what the stream says of others' and this client's claims, and of who is there. */
   readonly hear: (frame: CompanyFrame) => void;
+  readonly persist?: (() => Promise<boolean>) | undefined;
 }
 
 export interface Performer {
@@ -36,9 +37,12 @@ export function createPerformer(
   let requests = new AbortController();
   const onDisk = new Set<Promise<void>>();
   let saving: Mutation[] = [];
+  let hasAsked = false;
 
   function toDisk(work: () => Promise<void>): void {
-    const done = work().catch((error: unknown) => dispatch({ type: "storageFailed", reason: reasonOf(error) }));
+    const done = work().catch((error: unknown) =>
+      dispatch({ type: "storageFailed", code: "failed", reason: reasonOf(error) }),
+    );
     onDisk.add(done);
     void done.finally(() => onDisk.delete(done));
   }
@@ -72,10 +76,25 @@ export function createPerformer(
       if (currentState().lead === "no") post({ type: "writing", clientTxIds: batch.map((m) => m.clientTxId) });
       const places = await storage.enqueue(batch);
       const seqs = new Map(places.map(({ clientTxId, seq }) => [clientTxId, seq]));
-      const stored = batch.map((m): Mutation => ({ ...m, seq: seqs.get(m.clientTxId), stage: { phase: "queued" } }));
+      const stored = batch.map((m): Mutation => {
+        const stage = m.stage.phase === "saving" ? ({ phase: "queued" } as const) : m.stage;
+        return { ...m, seq: seqs.get(m.clientTxId), stage };
+      });
       post({ type: "arrived", mutations: stored });
       dispatch({ type: "persisted", places });
+      askToKeep();
     });
+  }
+
+  /** Once, and when there is something to keep: some browsers ask the person. */
+  function askToKeep(): void {
+    const { persist } = world;
+    if (hasAsked || !persist || currentState().storageTrouble !== undefined) return;
+    hasAsked = true;
+    persist().then(
+      (granted) => dispatch({ type: "persistence", granted }),
+      () => {},
+    );
   }
 
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Mutation, Place } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { RowChange, Rows } from "../core/rows.ts";
+import type { StorageTrouble } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
@@ -93,6 +94,18 @@ export interface StoredPage {
 /** The store cannot be used (any more). The reason is for people. */
 export class StorageFailure extends Error {
   override readonly name = "StorageFailure";
+  readonly code: StorageTrouble["code"];
+
+  constructor(message: string, { code = "failed", ...options }: ErrorOptions & { code?: StorageTrouble["code"] } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Notes about a store that are kept elsewhere than the store. */
+export interface Witness {
+  read(): { readonly clientId: string; readonly pending: number; readonly notedAt: number } | undefined;
+  note(note: { clientId: string; pending: number; notedAt: number }): void;
 }
 
 /** Requests to the server. Each gives its outcome as a value; none throws. `signal` gives all of them up. */

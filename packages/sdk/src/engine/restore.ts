@@ -1,5 +1,5 @@
 import type { Engine } from "./engine.ts";
-import type { Dice, Signals, Storage, Tabs } from "./ports.ts";
+import type { Dice, Signals, Storage, Tabs, Witness } from "./ports.ts";
 
 /** What happens first: the local store is read, then the client joins the other tabs and listens to the platform. */
 export async function restore(given: {
@@ -9,11 +9,18 @@ export async function restore(given: {
   dice: Dice;
   engine: Engine;
   clientId: string | undefined;
+  witness: Witness | undefined;
 }): Promise<void> {
   const { storage, tabs, signals, dice, engine } = given;
   // A name that the app gave is used as it is; one that was made stays with the store.
-  const stored = await storage.open(given.clientId ?? dice.id());
+  const fresh = given.clientId ?? dice.id();
+  const stored = await storage.open(fresh);
   engine.dispatch({ type: "restored", ...stored, clientId: given.clientId ?? stored.clientId });
+  // The store is new and yet there was one: whatever waited in it is gone.
+  const note = given.witness?.read();
+  const isNew = stored.clientId === fresh && stored.rows.position === undefined && stored.mutations.length === 0;
+  if (note && note.pending > 0 && isNew && engine.store.getState().storageTrouble === undefined)
+    engine.dispatch({ type: "storeLost", pending: note.pending, notedAt: note.notedAt });
   signals.start({
     network: (up) => engine.dispatch({ type: "network", up }),
     woke: () => engine.dispatch({ type: "woke" }),

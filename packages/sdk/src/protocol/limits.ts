@@ -25,6 +25,8 @@ export const limits = {
   logWaitMs: 25_000,
   schemaModels: 200,
   schemaFields: 200,
+  /** How long the SDK sends a write by itself: a day less than receipts are kept. */
+  resendMs: 2_505_600_000,
   /** What the SDK puts into one bulk request at most. */
   bulkBodyBytes: 256 * KiB,
   capabilityTtlSeconds: 600,

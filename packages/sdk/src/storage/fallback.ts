@@ -1,3 +1,4 @@
+import type { StorageTrouble } from "../core/state.ts";
 import { type Storage, StorageFailure } from "../engine/ports.ts";
 import { MemoryDisk, memoryStorage } from "./memory.ts";
 
@@ -5,7 +6,7 @@ import { MemoryDisk, memoryStorage } from "./memory.ts";
  * A store that goes on in memory when the disk fails: once, for good, and saying so. What the disk held until then is
  * in the client's own memory; what it still holds is sent again after a reload, under the same names.
  */
-export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason: string) => void): Storage {
+export function withMemoryFallback(disk: () => Promise<Storage>, failed: (trouble: StorageTrouble) => void): Storage {
   const memory = new MemoryDisk();
   const fallback = memoryStorage(memory);
   let primary: Promise<Storage> | undefined;
@@ -20,7 +21,11 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (reason
         const isNews = !broken;
         broken = true;
         if (isNews)
-          failed(error instanceof StorageFailure ? error.message : `The local store cannot be used: ${error}`);
+          failed(
+            error instanceof StorageFailure
+              ? { code: error.code, reason: error.message }
+              : { code: "unavailable", reason: `The local store cannot be used: ${error}` },
+          );
       }
     }
     return work(fallback);

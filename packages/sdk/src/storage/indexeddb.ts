@@ -1,6 +1,7 @@
 import { Dexie, type Table } from "dexie";
 import type { Mutation, Place } from "../core/mutation.ts";
 import type { RowChange } from "../core/rows.ts";
+import type { StorageTrouble } from "../core/state.ts";
 import {
   type Fenced,
   type Storage,
@@ -196,7 +197,9 @@ const keyOf = (model: string, id: string): [string, string] => [model.toLowerCas
 async function opened(db: Database): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("The local store did not open; another tab may hold it.")), OPEN_MS);
+    const blocked = new Error("It did not open; another tab may hold it.");
+    blocked.name = "BlockedError";
+    timer = setTimeout(() => reject(blocked), OPEN_MS);
   });
   try {
     await Promise.race([db.open(), tooLong]);
@@ -210,7 +213,28 @@ function isLostHandle(error: unknown): boolean {
   return error instanceof Error && LOST.has(error.name);
 }
 
+const CODES: Readonly<Record<string, StorageTrouble["code"]>> = {
+  QuotaExceededError: "quota",
+  BlockedError: "blocked",
+  VersionError: "newer",
+  MissingAPIError: "unavailable",
+  SecurityError: "unavailable",
+  NotFoundError: "damaged",
+  DataError: "damaged",
+  NotReadableError: "damaged",
+  UnknownError: "damaged",
+  InvalidStateError: "lost",
+  DatabaseClosedError: "lost",
+  AbortError: "lost",
+};
+
 function failure(error: unknown): StorageFailure {
-  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return new StorageFailure(`The local store failed (${said}). Writes are kept in memory only.`, { cause: error });
+  // Dexie wraps what the platform said.
+  const inner = (error as { inner?: unknown } | undefined)?.inner;
+  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+  const code = CODES[name] ?? CODES[(inner as Error | undefined)?.name ?? ""] ?? "failed";
+  return new StorageFailure(`The local store failed (${name}: ${message}). Writes are kept in memory only.`, {
+    cause: error,
+    code,
+  });
 }

@@ -68,7 +68,7 @@ export interface Lab<S extends ModelSchema> {
 }
 
 export interface LabOptions
-  extends Partial<Pick<ClientOptions<ModelSchema>, "paused" | "clientId" | "getToken" | "stream">> {
+  extends Partial<Pick<ClientOptions<ModelSchema>, "paused" | "clientId" | "getToken" | "stream" | "upcast">> {
   readonly actor?: string;
   readonly disk?: MemoryDisk;
   readonly platform?: Partial<Platform>;

@@ -1,0 +1,34 @@
+import type { Witness } from "../engine/ports.ts";
+
+/** Where `localStorage` is at hand: not in workers, and not where a person has forbidden it. */
+export function browserWitness(store: string): Witness | undefined {
+  const key = `holdfast:${store}`;
+  try {
+    const { localStorage } = globalThis;
+    if (!localStorage) return undefined;
+    return {
+      read() {
+        try {
+          const note: unknown = JSON.parse(localStorage.getItem(key) ?? "null");
+          return isNote(note) ? note : undefined;
+        } catch {
+          return undefined;
+        }
+      },
+      note(note) {
+        try {
+          localStorage.setItem(key, JSON.stringify(note));
+        } catch {
+          // Without room for a note there is none.
+        }
+      },
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function isNote(note: unknown): note is ReturnType<Witness["read"]> & object {
+  const { clientId, pending, notedAt } = (note ?? {}) as Record<string, unknown>;
+  return typeof clientId === "string" && typeof pending === "number" && typeof notedAt === "number";
+}

@@ -1,0 +1,156 @@
+import { expect, test } from "vitest";
+import { noSignals } from "../browser/signals.ts";
+import { alone } from "../browser/tabs.ts";
+import { createShell } from "../client.ts";
+import { openPart } from "../part.ts";
+import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { type LabOptions, lab } from "../testing/lab.ts";
+import { StorageFailure, type Witness } from "./ports.ts";
+
+const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
+
+async function start(platform: LabOptions["platform"] = {}, more: Omit<LabOptions, "platform"> = {}) {
+  const own = lab(schema);
+  const made = own.client({ ...more, platform });
+  await own.settle();
+  return { ...own, ...made, open: own.client, slides: made.client.models.slide };
+}
+
+test("[D10] the status says where writes are kept, and of a disk that failed which kind of trouble it is", async () => {
+  const { client, slides, settle } = await start();
+  expect(client.status()).toMatchObject({ storage: "disk", storageTrouble: undefined });
+  await client.close();
+
+  const full = await start({
+    storage: async () => ({
+      ...memoryStorage(),
+      enqueue: () => Promise.reject(new StorageFailure("No room.", { code: "quota" })),
+    }),
+  });
+  const write = full.slides.create({ title: "x" });
+  await expect(write.queued).rejects.toMatchObject({ code: "storage_failed", message: "No room." });
+  expect(full.client.status()).toMatchObject({ name: "storage-failed", storage: "memory", storageTrouble: "quota" });
+  expect(slides.list()).toEqual([]);
+  await settle();
+
+  const none = await start({ storage: () => Promise.reject(new Error("IndexedDB is forbidden")) });
+  expect(none.client.status()).toMatchObject({ storage: "memory", storageTrouble: "unavailable" });
+});
+
+test("[D11] the platform is asked to keep the store with the first write that is queued, once, and its answer is told", async () => {
+  let asked = 0;
+  const persist = async () => {
+    asked += 1;
+    return true;
+  };
+  const { client, slides, settle } = await start({ persist });
+  expect([asked, client.status().persisted]).toEqual([0, undefined]);
+  await slides.create({ title: "x" }).queued;
+  await slides.create({ title: "y" }).queued;
+  await settle();
+  expect([asked, client.status().persisted]).toEqual([1, true]);
+});
+
+test("[D12] a store that was cleared is missed: how much waited in it is told", async () => {
+  let note: ReturnType<Witness["read"]>;
+  const witness = (): Witness => ({
+    read: () => note,
+    note: (next) => {
+      note = next;
+    },
+  });
+  const disk = new MemoryDisk();
+  const first = await start({ witness }, { disk });
+  first.line.up = false;
+  first.line.cut?.();
+  await first.slides.create({ title: "x" }).queued;
+  first.clock.advance(3_000);
+  await first.slides.create({ title: "y" }).queued;
+  expect(note).toMatchObject({ pending: 2, clientId: expect.any(String) });
+  await first.client.close();
+
+  const kept = await start({ witness }, { disk });
+  expect(kept.client.status()).toMatchObject({ lostStore: undefined });
+  await kept.client.close();
+
+  note = { clientId: "c", pending: 2, notedAt: 7 };
+  const cleared = await start({ witness }, { disk: new MemoryDisk() });
+  expect(cleared.client.status().lostStore).toEqual({ pending: 2, notedAt: 7 });
+  await cleared.slides.create({ title: "z" }).receipt;
+  await cleared.settle();
+  // From here on it is this store that is watched.
+  expect(note.pending).toBe(0);
+  await cleared.client.close();
+  expect((await start({ witness }, { disk: new MemoryDisk() })).client.status().lostStore).toBeUndefined();
+});
+
+test("[D13] everything that waits can be exported, and imported elsewhere under the same names: nothing is done twice", async () => {
+  const { client, slides, line, server, settle, open: again } = await start();
+  await client.ready();
+  await slides.create({ title: "there" }, { id: "a" }).receipt;
+  const no = server.refuse(({ id }) => (id === "bad" ? "capability_scope_denied" : undefined));
+  slides.create({ title: "refused" }, { id: "bad" });
+  await settle();
+  line.answers.push("lost");
+  slides.update("a", { title: "taken, and the answer is lost" });
+  await settle();
+  line.up = false;
+  line.cut?.();
+  slides.update("a", { title: "never sent" });
+  await settle();
+  const exported = JSON.parse(JSON.stringify(client.exportPending()));
+  expect(exported).toMatchObject({ object: "holdfast_pending", version: 1, writes: [{}, {}, {}] });
+  await client.close();
+  no();
+
+  const head = server.head;
+  const elsewhere = again({ disk: new MemoryDisk() }).client;
+  await elsewhere.ready();
+  await expect(elsewhere.importPending(exported)).resolves.toBe(3);
+  await settle();
+  await expect(elsewhere.importPending(exported)).resolves.toBe(2);
+  expect(server.rows.get("slide/a")?.data.title).toBe("never sent");
+  expect(server.head).toBe(head + 1);
+  expect(elsewhere.attention()).toMatchObject([{ code: "capability_scope_denied" }]);
+  for (const odd of [
+    undefined,
+    {},
+    { object: "holdfast_pending", version: 2, writes: [] },
+    { ...exported, writes: [{}] },
+  ])
+    await expect(elsewhere.importPending(odd)).rejects.toMatchObject({ code: "invalid_export" });
+});
+
+test("[D14] the part that works with the disk and the server is tried again until it is there; meanwhile writes are shown and promised to nobody", async () => {
+  const own = lab(schema);
+  const clock = fakeClock();
+  const ports = { storage: async () => memoryStorage(), tabs: alone, signals: noSignals };
+  let isThere = false;
+  const client = createShell(
+    {
+      clock,
+      dice: { roll: () => 0.5, id: () => crypto.randomUUID() },
+      part: async () => {
+        if (!isThere) throw new Error("Failed to fetch");
+        return { openPart: (desk) => openPart(ports, desk) };
+      },
+    },
+    { schema, url: "http://127.0.0.1:9", getToken: () => "token" },
+  );
+  const write = client.models.slide.create({ title: "early" });
+  let queued = false;
+  void write.queued.then(() => {
+    queued = true;
+  });
+  await own.settle();
+  expect(client.models.slide.get(write.id)).toMatchObject({ title: "early" });
+  expect([client.status().name, client.status().storage, queued]).toEqual(["starting", "opening", false]);
+  expect(client.status().reason).toMatch(/could not be loaded.*Failed to fetch/);
+  isThere = true;
+  clock.advance(3_000);
+  await own.settle();
+  expect([client.status().storage, queued]).toEqual(["disk", true]);
+  await client.close();
+  expect(clock.waiting).toBe(0);
+});

@@ -1,0 +1,168 @@
+import { expect, test } from "vitest";
+import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+import { lab } from "../testing/lab.ts";
+import { Profile } from "../testing/profile.ts";
+import type { Storage } from "./ports.ts";
+
+const schema = {
+  models: { slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 } } } },
+} as const;
+
+/** A profile with two tabs, of which the first leads. */
+async function twoTabs() {
+  const own = lab(schema);
+  const disk = new MemoryDisk();
+  const profile = new Profile();
+  const open = async (storage: (disk: MemoryDisk) => Storage = memoryStorage) => {
+    const tab = profile.tab();
+    const made = own.client({ disk, platform: { tabs: () => tab.tabs, storage: async () => storage(disk) } });
+    await own.settle();
+    return { ...made, tab, slides: made.client.models.slide };
+  };
+  const first = await open();
+  const second = await open();
+  return { ...own, disk, profile, open, first, second };
+}
+
+test("[Q24] the tab that leads has the one line to the server, and the others hear the log from it", async () => {
+  const { first, second, server, settle } = await twoTabs();
+  expect([first.line.asked.socket, second.line.asked.socket]).toEqual([1, 0]);
+  expect([first.line.asked.snapshot, second.line.asked.snapshot]).toEqual([1, 0]);
+  expect(second.client.status()).toMatchObject({ name: "online", syncId: 0 });
+  await second.client.ready();
+
+  const other = { operations: [{ action: "create", model: "slide", id: "x", data: { title: "of others" } }] } as const;
+  server.commit({ ...other, clientTxId: "o1", clientId: "elsewhere" } as never, "ben");
+  await settle();
+  expect([first, second].map(({ slides }) => slides.get("x")?.title)).toEqual(["of others", "of others"]);
+  expect(second.line.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
+
+  const write = second.slides.update("x", { title: "of the second" });
+  await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
+  await settle();
+  expect([first.line.sent.length, second.line.sent.length]).toEqual([1, 0]);
+  expect([first.client.status().pending, second.client.status().pending]).toEqual([0, 0]);
+});
+
+test("[Q24] how the line stands is told to all tabs, and a tab that is late reads what it has missed", async () => {
+  const { first, second, server, settle, disk, open } = await twoTabs();
+  first.line.up = false;
+  first.line.cut?.();
+  await settle();
+  expect(second.client.status()).toMatchObject({ name: "connecting", retryAt: expect.any(Number) });
+  first.line.up = true;
+  second.signals.woke();
+  await settle();
+  expect(second.client.status().name).toBe("online");
+
+  second.tab.freeze();
+  for (const id of ["a", "b"]) first.slides.create({ title: id }, { id });
+  await settle();
+  expect(second.slides.list()).toEqual([]);
+  second.tab.thaw();
+  await settle();
+  expect(second.slides.list().map((s) => s.title)).toEqual(["a", "b"]);
+  // A third one finds on disk what is there, and asks for nothing but what it lacks.
+  const third = await open();
+  expect(third.slides.list().map((s) => s.title)).toEqual(["a", "b"]);
+  expect(third.line.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
+  expect([server.head, disk.queue()]).toEqual([2, []]);
+});
+
+test("[Q25] a frozen tab is replaced: the other sends on, and what the old one does afterwards is put on no disk", async () => {
+  const { first, second, server, settle, disk } = await twoTabs();
+  first.line.answers.push("held back");
+  const write = first.slides.create({ title: "under way" }, { id: "a" });
+  await write.queued;
+  await settle();
+  first.tab.freeze();
+  second.tab.steal();
+  await settle();
+  // The new one sent it again, under the same name: one effect, and it is settled.
+  expect([server.head, second.client.status().pending, disk.queue()]).toEqual([1, 0, []]);
+  expect(second.line.asked.socket).toBe(1);
+
+  first.line.release();
+  first.tab.thaw();
+  await settle();
+  await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
+  expect(first.client.status()).toMatchObject({ name: "online", pending: 0 });
+  expect(first.slides.get("a")?.title).toBe("under way");
+  const sent = first.line.sent.length;
+  await second.slides.create({ title: "next" }, { id: "b" }).receipt;
+  await first.slides.update("a", { title: "also" }).receipt;
+  await settle();
+  expect(first.line.sent).toHaveLength(sent);
+  expect([server.head, disk.queue()]).toEqual([3, []]);
+});
+
+test("[Q25] a tab that believes it leads learns from the store that it does not", async () => {
+  const { first, settle, disk, server } = await twoTabs();
+  // Another one counted the generation up, and nothing told this tab so.
+  disk.lead();
+  first.slides.create({ title: "x" }, { id: "a" });
+  await settle();
+  await settle();
+  // It stood in line again, was next, and under its new generation everything is kept.
+  expect([server.head, disk.queue()]).toEqual([1, []]);
+  expect(disk.rows().position).toBe(1);
+});
+
+test("[Q26] what a tab put on disk and could not tell the others, being killed, is found there and sent", async () => {
+  const { open, settle, clock, server, first } = await twoTabs();
+  let kill = () => {};
+  const killedAfterwards = (disk: MemoryDisk): Storage => ({
+    ...memoryStorage(disk),
+    enqueue: async (mutations) => {
+      const places = disk.enqueue(mutations);
+      kill();
+      return places;
+    },
+  });
+  const third = await open(killedAfterwards);
+  kill = third.tab.kill;
+  third.slides.create({ title: "last words" }, { id: "a" });
+  await settle();
+  expect(server.head).toBe(0);
+  clock.advance(2_500);
+  await settle();
+  expect([server.head, first.slides.get("a")?.title]).toEqual([1, "last words"]);
+});
+
+test("[Q27] a paused tab lets another one lead, and a tab without a disk sends for itself", async () => {
+  const { first, second, settle, server, open } = await twoTabs();
+  first.client.pause();
+  await settle();
+  const write = first.slides.create({ title: "of the paused" }, { id: "a" });
+  await write.receipt;
+  expect([first.line.sent.length, second.line.sent.length, server.head]).toEqual([0, 1, 1]);
+  first.client.resume();
+  await settle();
+  expect(first.client.status().name).toBe("online");
+
+  const broken = await open((disk) => ({
+    ...memoryStorage(disk),
+    enqueue: () => Promise.reject(new Error("QuotaExceededError")),
+  }));
+  const own = broken.slides.create({ title: "in memory" }, { id: "b" });
+  await expect(own.queued).rejects.toMatchObject({ code: "storage_failed" });
+  await expect(own.receipt).resolves.toMatchObject({ status: "confirmed" });
+  expect([broken.line.sent.length, second.line.sent.length]).toEqual([1, 1]);
+  await settle();
+  expect(second.slides.get("b")?.title).toBe("in memory");
+});
+
+test("[Q10] writes of one profile keep their order over a change of the tab that sends", async () => {
+  const { first, second, server, settle } = await twoTabs();
+  first.line.up = false;
+  first.line.cut?.();
+  await settle();
+  for (let i = 0; i < 6; i++) {
+    const { slides } = i % 2 ? second : first;
+    await (i === 0 ? slides.create({ order: 0 }, { id: "a" }) : slides.update("a", { order: i })).queued;
+  }
+  first.tab.kill();
+  await settle();
+  expect(server.log.map((entry) => (entry.data as { order: number }).order)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(second.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+});

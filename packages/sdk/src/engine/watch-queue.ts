@@ -1,0 +1,27 @@
+import { statusOf } from "../core/select.ts";
+import type { Engine } from "./engine.ts";
+import type { Clock, Witness } from "./ports.ts";
+
+const AT_MOST_EVERY_MS = 2_000;
+
+/**
+ * Notes elsewhere how much waits in the store, so that one that was cleared is missed. Told when something begins to
+ * wait and when nothing waits any more, and now and then in between.
+ */
+export function watchQueue({ store }: Engine, witness: Witness, clock: Clock): () => void {
+  let noted: { pending: number; at: number } | undefined;
+  const look = () => {
+    const state = store.getState();
+    if (state.life === "starting" || state.storageTrouble !== undefined || state.lead === "no") return;
+    const { pending, conflicts, attention } = statusOf(state);
+    const waiting = pending + conflicts + attention;
+    if (noted?.pending === waiting) return;
+    const isTurn = !noted || (noted.pending === 0) !== (waiting === 0);
+    if (!isTurn && noted && clock.now() - noted.at < AT_MOST_EVERY_MS) return;
+    noted = { pending: waiting, at: clock.now() };
+    witness.note({ clientId: state.clientId, pending: waiting, notedAt: noted.at });
+  };
+  return store.subscribe((state, before) => {
+    if (state.queue !== before.queue || state.life !== before.life || state.lead !== before.lead) look();
+  });
+}
