@@ -9,7 +9,7 @@ import { type Rows, readStretch, rowsOfSnapshot, type Stretch } from "./rows.ts"
 import { settle } from "./settle.ts";
 import type { Reading } from "./state.ts";
 import { lookUp, recordKey, refOf } from "./tables.ts";
-import { ask, keep, left, set, type Turn, touch } from "./turn.ts";
+import { ask, keep, logged, set, type Turn, touch } from "./turn.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
@@ -70,7 +70,7 @@ function markLanded(turn: Turn, stretch: Stretch): void {
     const mutation = landed.get(entry.clientTxId) ?? find(turn.state.queue, entry.clientTxId);
     const key = recordKey(entry);
     // Of a write that another tab has not told of yet: when it does, it is in the rows already.
-    if (!mutation && entry.clientId === turn.state.clientId) left(turn, [entry.clientTxId]);
+    if (!mutation && entry.clientId === turn.state.clientId) logged(turn, entry.clientTxId);
     if (mutation?.keys.includes(key) && !mutation.landed.includes(key))
       landed.set(entry.clientTxId, { ...mutation, landed: [...mutation.landed, key] });
   }
@@ -108,7 +108,7 @@ export function replaceRows(turn: Turn, rows: Rows): void {
   set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined } });
   touch(turn, "everything");
   // What was over on another log may not be over on this one.
-  if (other) set(turn, { tabs: { ...turn.state.tabs, left: [] } });
+  if (other) set(turn, { tabs: { ...turn.state.tabs, left: [], logged: [] } });
   offerAgain(turn, rows, other || elsewhere ? "all" : "strays");
   const { generation } = turn.state;
   const settled = settle(turn);

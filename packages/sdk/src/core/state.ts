@@ -88,6 +88,8 @@ export interface OtherTabs {
   readonly left: readonly string[];
   /** Writes that were found on disk when this tab began to listen: some of them may have been settled before it did. */
   readonly found: readonly string[];
+  /** Writes of this profile that the log had before this tab was told of them: the rows contain them. */
+  readonly logged: readonly string[];
   /** Claims or presence are used here: they need a socket of this tab. */
   readonly ownLine: boolean;
 }
@@ -145,7 +147,7 @@ export function initialState(given: {
     lostStore: undefined,
     lead: "no",
     generation: undefined,
-    tabs: { listening: false, line: undefined, coming: [], lookAt: undefined, left: [], found: [], ownLine: false },
+    tabs: { listening: false, line: undefined, coming: [], lookAt: undefined, left: [], found: [], logged: [], ownLine: false },
     paused: given.paused,
     network: true,
     auth: { phase: "trusted" },

@@ -24,7 +24,7 @@ export type TabMessage =
   /** All that the leading tab knows to be in the queue, and what it knows of those that have an answer. */
   | {
       readonly type: "queue";
-      readonly clientTxIds: readonly string[];
+      readonly seqs: readonly number[];
       readonly answered: readonly Mutation[];
       /** It has heard of every place up to this one. */
       readonly lastSeq: number;

@@ -175,24 +175,26 @@ function tellQueue(turn: Turn): void {
   const writes = [...inOrder(turn.state.queue)];
   const answered = writes.filter((m) => m.stage.phase === "confirmed" || waitsForPerson(m));
   const { logId, position } = turn.state.rows;
-  post(turn, { type: "queue", clientTxIds: writes.map((m) => m.clientTxId), answered, lastSeq, logId, position });
+  const seqs = writes.map((m) => m.seq).filter((seq) => seq !== undefined);
+  post(turn, { type: "queue", seqs, answered, lastSeq, logId, position });
 }
 
 /** What became of writes while this tab did not listen: of those from then, the leading tab has settled all that it has no more. */
 export function heardQueue(turn: Turn, told: Of<"queue">): void {
   if (!isFollower(turn.state)) return;
-  const { clientTxIds, answered, lastSeq, logId, position: lastSyncId } = told;
+  const { seqs, answered, lastSeq, logId, position: lastSyncId } = told;
   const { queue, rows, tabs } = turn.state;
-  const there = new Set(clientTxIds);
+  const there = new Set(seqs);
   const found = new Set(tabs.found);
   const over = [...inOrder(queue)].filter(({ clientTxId, stage, seq = Number.POSITIVE_INFINITY }) => {
-    if (there.has(clientTxId) || stage.phase === "saving" || seq > lastSeq) return false;
+    if (there.has(seq) || stage.phase === "saving" || seq > lastSeq) return false;
     // One that was confirmed on another log is offered again by the leading tab, or was settled there.
     return found.has(clientTxId) || (stage.phase === "confirmed" && stage.receipt.logId !== rows.logId);
   });
+  const unheard = tabs.found.filter((name) => (find(queue, name)?.seq ?? 0) > lastSeq);
   // They are shown until the rows here have read as far.
   const settled = over.map((m): Mutation => ({ ...m, stage: { phase: "confirmed", receipt: receiptOf(m) } }));
-  set(turn, { queue: changed(queue, settled), tabs: { ...tabs, found: [] } });
+  set(turn, { queue: changed(queue, settled), tabs: { ...tabs, found: unheard } });
   touch(
     turn,
     over.flatMap((m) => m.keys),

@@ -41,6 +41,13 @@ export function left(turn: Turn, clientTxIds: readonly string[]): void {
   set(turn, { tabs: { ...tabs, left: [...tabs.left, ...clientTxIds].slice(-REMEMBERED) } });
 }
 
+/** The log has a write of this profile that is not known here yet. */
+export function logged(turn: Turn, clientTxId: string): void {
+  const { tabs } = turn.state;
+  if (!tabs.logged.includes(clientTxId))
+    set(turn, { tabs: { ...tabs, logged: [...tabs.logged, clientTxId].slice(-REMEMBERED) } });
+}
+
 /** The views of these records may have changed. */
 export function touch(turn: Turn, keys: readonly string[] | "everything"): void {
   const { touched } = turn.state;

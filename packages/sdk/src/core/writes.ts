@@ -90,7 +90,8 @@ export function persisted(turn: Turn, places: readonly Place[]): void {
     else if (write.seq === undefined) saved.push({ ...write, seq: place.seq });
     ask(turn, { do: "tell", clientTxId: place.clientTxId, news: kept(turn.state) });
   }
-  set(turn, { queue: changed(turn.state.queue, saved) });
+  const queue = changed(turn.state.queue, saved);
+  set(turn, { queue: { ...queue, lastSeq: Math.max(queue.lastSeq, ...strays.map((p) => p.seq)) } });
   // Given another name while it was on its way: the copy under the old one must not be sent after a reload.
   if (strays.length === 0) return;
   ask(turn, { do: "forget", places: strays, generation: undefined });
@@ -118,8 +119,10 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
     for (const m of inOrder(turn.state.queue)) if (m.seq !== undefined) bySeq.set(m.seq, m);
   const [news, known]: [Mutation[], Mutation[]] = [[], []];
   const over = new Set(turn.state.tabs.left);
-  for (const m of mutations) {
-    if (over.has(m.clientTxId)) continue;
+  const inRows = new Set(turn.state.tabs.logged);
+  for (const told of mutations) {
+    if (over.has(told.clientTxId)) continue;
+    const m = inRows.has(told.clientTxId) ? { ...told, landed: told.keys } : told;
     const own = find(turn.state.queue, m.clientTxId);
     const there = m.seq === undefined ? undefined : bySeq.get(m.seq);
     if (own) {
