@@ -17,7 +17,8 @@ export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): voi
   const leads = turn.state.generation !== undefined;
   for (const write of inOrder(turn.state.queue)) {
     if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;
-    if (which === "strays" && (write.logId === undefined || write.logId === rows.logId)) continue;
+    const logId = write.stage.phase === "confirmed" ? (write.stage.receipt.logId ?? write.logId) : write.logId;
+    if (which === "strays" && (logId === undefined || logId === rows.logId)) continue;
     const operations = write.operations.map((o) => {
       const same = unchanged(o, rows, own);
       for (const field of o.action === "update" ? Object.keys(o.data ?? {}) : ["*"])

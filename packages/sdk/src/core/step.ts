@@ -9,7 +9,7 @@ import { decided } from "./resend.ts";
 import type { ClientState } from "./state.ts";
 import * as tabs from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
-import { arrived, gone, imported, mutated, persisted, restored, storageFailed } from "./writes.ts";
+import { gone, imported, mutated, persisted, restored, storageFailed } from "./writes.ts";
 
 /**
  * The client as a function: what it believes, and what happened, give what it believes now and what it asks of the
@@ -41,7 +41,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "storeLost":
       return set(turn, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
     case "arrived":
-      return arrived(turn, event.mutations);
+      return tabs.heardArrived(turn, event.mutations);
     case "gone":
       return gone(turn, event.clientTxIds);
     case "writing":

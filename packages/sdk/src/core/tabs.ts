@@ -81,6 +81,19 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
   else if (tabs.listening) tellQueue(turn);
 }
 
+/** Another tab has put these on disk. What comes late may be over by now: the tab that leads is asked. */
+export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
+  const { queue } = turn.state;
+  const late = mutations.filter((m) => (m.seq ?? 0) <= queue.lastSeq && !find(queue, m.clientTxId));
+  arrived(turn, mutations);
+  if (!isFollower(turn.state)) return;
+  settle(turn);
+  if (late.length === 0) return;
+  const { tabs } = turn.state;
+  set(turn, { tabs: { ...tabs, found: [...tabs.found, ...late.map((m) => m.clientTxId)] } });
+  post(turn, { type: "joined" });
+}
+
 /** A place was given that this tab has not heard of: what lies there may have to go before what it knows. */
 export function lookForMissed(turn: Turn, before: ClientState): void {
   const { lead, queue } = turn.state;
@@ -194,7 +207,8 @@ export function heardQueue(turn: Turn, told: Of<"queue">): void {
   const unheard = tabs.found.filter((name) => (find(queue, name)?.seq ?? 0) > lastSeq);
   // They are shown until the rows here have read as far.
   const settled = over.map((m): Mutation => ({ ...m, stage: { phase: "confirmed", receipt: receiptOf(m) } }));
-  set(turn, { queue: changed(queue, settled), tabs: { ...tabs, found: unheard } });
+  const known = { ...changed(queue, settled), lastSeq: Math.max(queue.lastSeq, lastSeq) };
+  set(turn, { queue: known, tabs: { ...tabs, found: unheard } });
   touch(
     turn,
     over.flatMap((m) => m.keys),

@@ -2,6 +2,7 @@ import type { CompanyFrame } from "../core/company.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Mutation } from "../core/mutation.ts";
+import { find } from "../core/queue.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
@@ -76,11 +77,14 @@ export function createPerformer(
       if (currentState().lead === "no") post({ type: "writing", clientTxIds: batch.map((m) => m.clientTxId) });
       const places = await storage.enqueue(batch);
       const seqs = new Map(places.map(({ clientTxId, seq }) => [clientTxId, seq]));
+      const { queue, tabs: others } = currentState();
       const stored = batch.map((m): Mutation => {
-        const stage = m.stage.phase === "saving" ? ({ phase: "queued" } as const) : m.stage;
-        return { ...m, seq: seqs.get(m.clientTxId), stage };
+        // Found on disk and sent before this was known to be there, it may have its answer, which the others did not take.
+        const { stage } = find(queue, m.clientTxId) ?? m;
+        const isUnderWay = stage.phase === "saving" || stage.phase === "sending";
+        return { ...m, seq: seqs.get(m.clientTxId), stage: isUnderWay ? { phase: "queued" } : stage };
       });
-      post({ type: "arrived", mutations: stored });
+      post({ type: "arrived", mutations: stored.filter((m) => !others.left.includes(m.clientTxId)) });
       dispatch({ type: "persisted", places });
       askToKeep();
     });
