@@ -15,6 +15,7 @@ const status = (change: Partial<SyncStatus>): SyncStatus => ({
   storageTrouble: undefined,
   persisted: undefined,
   lostStore: undefined,
+  loadedRows: undefined,
   ...change,
 });
 

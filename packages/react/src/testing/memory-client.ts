@@ -37,6 +37,7 @@ const online: SyncStatus = {
   storageTrouble: undefined,
   persisted: undefined,
   lostStore: undefined,
+  loadedRows: undefined,
 };
 
 /** A client without storage or network, for the hooks' tests: it keeps the promises about identity that they lean on. */

@@ -128,6 +128,8 @@ export type SyncStatus = {
   readonly persisted: boolean | undefined;
   /** The store that was here before is gone: cleared by the browser or by somebody. What had not been sent went with it. */
   readonly lostStore: LostStore | undefined;
+  /** While a snapshot is being read: how many rows have come. Those of a first one are shown as they come. */
+  readonly loadedRows: number | undefined;
 };
 
 export interface PendingMutation {

@@ -133,7 +133,7 @@ function readOn(turn: Turn): void {
     // The queue may be offered again after this: nothing of it may still be on its way.
     if (sending.names && reading.resync === "suspect") return;
     set(turn, { reading: { ...reading, under: "snapshot" } });
-    return ask(turn, { do: "readSnapshot" });
+    return ask(turn, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null });
   }
   const poll = !follows && (!sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES));
   if (poll && reading.pollAt === undefined && (sockets || reading.verified))

@@ -31,7 +31,10 @@ export type Effect =
   /** Tell the other tabs. */
   | { readonly do: "post"; readonly message: TabMessage }
   | { readonly do: "send"; readonly request: number; readonly names: readonly string[]; readonly body: string }
-  | { readonly do: "readSnapshot" }
+  /** Keep a piece of a first snapshot. */
+  | { readonly do: "keepPage"; readonly page: SnapshotPiece; readonly generation: number }
+  /** Read a page of a snapshot: the first one, or the one that begins there. */
+  | { readonly do: "readSnapshot"; readonly cursor: string | null }
   | { readonly do: "readLog"; readonly after: number }
   | { readonly do: "openStream" }
   | { readonly do: "closeStream" }
@@ -40,6 +43,16 @@ export type Effect =
   | { readonly do: "abort" }
   | { readonly do: "askToken" }
   | { readonly do: "tell"; readonly clientTxId: string; readonly news: News };
+
+export interface SnapshotPiece {
+  readonly logId: string;
+  readonly stamp: number;
+  /** All rows that are there go first. */
+  readonly first: boolean;
+  readonly changes: readonly RowChange[];
+  /** Where the next page begins; null: there is none, and the rows are whole. Until then there is no position. "": nobody can go on from here. */
+  readonly cursor: string | null;
+}
 
 /** What the one who made a write is told about it. */
 export type News =

@@ -6,7 +6,7 @@ import type { OnStale } from "../protocol/stale.ts";
 import type { Mutation, Place, Premise } from "./mutation.ts";
 import type { Reply } from "./outcome.ts";
 import type { Rows, Stretch } from "./rows.ts";
-import type { LostStore, StorageTrouble } from "./state.ts";
+import type { LostStore, PartialRead, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tab-message.ts";
 
 /** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
@@ -19,6 +19,7 @@ export type Happening =
       readonly clientId: string;
       readonly rows: Rows;
       readonly mutations: readonly Mutation[];
+      readonly partial?: Omit<PartialRead, "isKept"> | undefined;
     }
   | { readonly type: "persisted"; readonly places: readonly Place[] }
   | ({ readonly type: "storageFailed" } & StorageTrouble)
@@ -73,7 +74,9 @@ export type Happening =
       readonly logId: string;
       readonly stamp: number;
       readonly lines: readonly SnapshotLine[];
+      readonly cursor: string | null;
     }
+  | { readonly type: "pageLost" }
   | { readonly type: "readFailed"; readonly reply: Reply };
 
 export interface Mutated {

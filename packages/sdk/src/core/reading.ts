@@ -5,7 +5,7 @@ import { type Reply, verdictOf } from "./outcome.ts";
 import { changed, find, onRecord } from "./queue.ts";
 import { offerAgain } from "./rebase.ts";
 import { readPace, waitAfter } from "./retry.ts";
-import { type Rows, readStretch, rowsOfSnapshot, type Stretch } from "./rows.ts";
+import { noRows, type Rows, readStretch, type Stretch } from "./rows.ts";
 import { settle } from "./settle.ts";
 import type { Reading } from "./state.ts";
 import { lookUp, recordKey, refOf } from "./tables.ts";
@@ -78,7 +78,7 @@ function markLanded(turn: Turn, stretch: Stretch): void {
 }
 
 export function hearLog(turn: Turn, event: Of<"logRead">): void {
-  finishRead(turn);
+  readEnded(turn);
   if (isOtherLog(turn, event.logId, event.stamp)) return;
   set(turn, { reading: { ...turn.state.reading, verified: true } });
   hearStretch(turn, event);
@@ -88,14 +88,8 @@ export function hearLog(turn: Turn, event: Of<"logRead">): void {
   set(turn, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
 }
 
-export function hearSnapshot(turn: Turn, event: Of<"snapshotRead">): void {
-  finishRead(turn);
-  replaceRows(turn, rowsOfSnapshot(event.logId, event.stamp, event.lines));
-  set(turn, { reading: { ...turn.state.reading, verified: true } });
-}
-
 /** Other rows stand in for all that were there. What is not of their log is offered again. */
-export function replaceRows(turn: Turn, rows: Rows): void {
+export function replaceRows(turn: Turn, rows: Rows, isKept = false): void {
   const before = turn.state.rows;
   const other =
     before.position !== undefined && (before.logId !== rows.logId || (rows.position ?? 0) < before.position);
@@ -105,14 +99,25 @@ export function replaceRows(turn: Turn, rows: Rows): void {
     rows,
     [...turn.state.queue.byRecord.entries()].map(([key]) => key),
   );
-  set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined } });
+  set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined, partial: undefined } });
   touch(turn, "everything");
   // What was over on another log may not be over on this one.
   if (other) set(turn, { tabs: { ...turn.state.tabs, left: [], logged: [] } });
   offerAgain(turn, rows, other || elsewhere ? "all" : "strays");
   const { generation } = turn.state;
   const settled = settle(turn);
-  if (generation !== undefined) ask(turn, { do: "keepSnapshot", settled, generation });
+  if (generation === undefined) return;
+  if (!isKept) ask(turn, { do: "keepSnapshot", settled, generation });
+  else if (settled.length > 0) ask(turn, { do: "forget", places: settled, generation });
+}
+
+/** What was read of a snapshot is of no use any more. */
+export function dropPartial(turn: Turn): void {
+  const { rows, reading } = turn.state;
+  set(turn, { reading: { ...reading, partial: undefined } });
+  if (rows.position !== undefined) return;
+  set(turn, { rows: noRows });
+  touch(turn, "everything");
 }
 
 function confirmedIn(turn: Turn, clientTxId: string): string | undefined {
@@ -127,6 +132,8 @@ export function hearReadFailure(turn: Turn, reply: Reply): void {
   if (verdict.then === "sign-in") return tokenRefused(turn, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
   if (failure?.code === "resync_required") return resync(turn, "anew");
+  // What was read of a snapshot cannot be gone on with: it is read from its beginning.
+  if (failure && reading.partial) return dropPartial(turn);
   const reason = verdict.then === "again" ? verdict.reason : (failure?.message ?? "The answer could not be read.");
   const wait = waitAfter(reading.wait, readPace, turn.now, turn.roll, verdict.then === "again" ? verdict.atLeastMs : 0);
   set(turn, { reading: { ...turn.state.reading, wait }, trouble: reason });
@@ -146,7 +153,7 @@ export function isOtherLog(turn: Turn, logId: string, stamp: number): boolean {
   return true;
 }
 
-function finishRead(turn: Turn): void {
+export function readEnded(turn: Turn): void {
   const reading: Reading = { ...turn.state.reading, under: "nothing", wait: undefined };
   set(turn, { reading, trouble: undefined });
   tokenWorks(turn);

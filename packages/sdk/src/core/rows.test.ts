@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LogEntry, Verb } from "../protocol/log.ts";
-import { noRows, type Rows, readStretch, rowsOfSnapshot } from "./rows.ts";
-import { lookUp } from "./tables.ts";
+import { noRows, type Rows, readStretch, rowChange } from "./rows.ts";
+import { changeTables, lookUp } from "./tables.ts";
 
 const at = (syncId: number, id: string, verb: Verb, title?: string): LogEntry => ({
   object: "log_entry",
@@ -19,7 +19,11 @@ const at = (syncId: number, id: string, verb: Verb, title?: string): LogEntry =>
   claim: null,
   createdAt: `2030-01-01T00:00:0${syncId}Z`,
 });
-const start = rowsOfSnapshot("log", 4, [{ model: "slide", id: "a", syncId: 6, data: { id: "a", title: "six" } }]);
+const start: Rows = {
+  tables: changeTables({}, [rowChange({ model: "slide", id: "a", syncId: 6, data: { id: "a", title: "six" } })]),
+  logId: "log",
+  position: 4,
+};
 const read = (rows: Rows, from: number, to: number, ...entries: LogEntry[]) => {
   const done = readStretch(rows, { from, to, entries });
   return typeof done === "string" ? done : done.rows;

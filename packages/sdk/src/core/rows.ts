@@ -64,10 +64,6 @@ function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefin
   }
 }
 
-export function rowsOfSnapshot(logId: string, stamp: number, lines: readonly SnapshotLine[]): Rows {
-  const changes = lines.map((line): RowChange => {
-    const { model, id, data, syncId, archivedAt = null } = line;
-    return { record: { model, id }, value: { data, archivedAt, syncId } };
-  });
-  return { tables: changeTables({}, changes), logId, position: stamp };
+export function rowChange({ model, id, data, syncId, archivedAt }: SnapshotLine): RowChange {
+  return { record: { model, id }, value: { data, archivedAt: archivedAt ?? null, syncId } };
 }

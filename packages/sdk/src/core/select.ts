@@ -22,6 +22,7 @@ export interface Status {
   readonly storageTrouble: StorageTrouble["code"] | undefined;
   readonly persisted: boolean | undefined;
   readonly lostStore: LostStore | undefined;
+  readonly loadedRows: number | undefined;
 }
 
 export function statusOf(state: ClientState): Status {
@@ -43,7 +44,13 @@ export function statusOf(state: ClientState): Status {
     storageTrouble: storageTrouble?.code,
     persisted: state.persisted,
     lostStore: state.lostStore,
+    loadedRows: loadedRows(state),
   };
+}
+
+function loadedRows({ reading: { under, partial } }: ClientState): number | undefined {
+  if (under !== "snapshot" && !partial) return undefined;
+  return Object.values(partial?.tables ?? {}).reduce((sum, table) => sum + table.size, 0);
 }
 
 /** Of a tab without a line of its own: what the one that leads said of its. */

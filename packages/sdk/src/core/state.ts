@@ -113,6 +113,18 @@ export interface Reading {
   readonly missing: number | undefined;
   /** While the stream cannot be had: when to ask for the log next. */
   readonly pollAt: number | undefined;
+  /** A snapshot of which the first pages were read. */
+  readonly partial: PartialRead | undefined;
+}
+
+export interface PartialRead {
+  readonly logId: string;
+  readonly stamp: number;
+  /** Where the next page begins. */
+  readonly cursor: string;
+  readonly tables: Rows["tables"];
+  /** Whether those pages are on disk. */
+  readonly isKept: boolean;
 }
 
 export interface Sending {
@@ -170,6 +182,7 @@ export function initialState(given: {
       verified: false,
       missing: undefined,
       pollAt: undefined,
+      partial: undefined,
     },
     sending: { request: 0, names: undefined, size: given.sendAtMost, wait: undefined },
     trouble: undefined,

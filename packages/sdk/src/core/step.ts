@@ -4,8 +4,9 @@ import { goOn, hurry, lineLost, streamClosed, streamOpened, welcomed } from "./c
 import type { Effect } from "./effects.ts";
 import type { ClientEvent } from "./events.ts";
 import { refreshed } from "./overlay.ts";
-import { hearLog, hearReadFailure, hearSnapshot, hearStretch, resync } from "./reading.ts";
+import { hearLog, hearReadFailure, hearStretch, resync } from "./reading.ts";
 import { decided } from "./resend.ts";
+import { hearSnapshot, pageLost } from "./snapshot.ts";
 import type { ClientState } from "./state.ts";
 import * as tabs from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
@@ -118,6 +119,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return hearLog(turn, event);
     case "snapshotRead":
       return hearSnapshot(turn, event);
+    case "pageLost":
+      return pageLost(turn);
     case "readFailed":
       return hearReadFailure(turn, event.reply);
   }

@@ -64,11 +64,17 @@ function take(turn: Turn, drafts: readonly Mutation[]): void {
 /** The local store has been read. What the app wrote meanwhile comes after what was found there. */
 export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(turn.state.queue)];
-  const { rows, clientId } = event;
+  const { rows, clientId, partial } = event;
   const old = outnamed(event.mutations);
   const mutations = event.mutations.filter((m) => !old.has(m.clientTxId));
   const tabs = { ...turn.state.tabs, found: mutations.map((m) => m.clientTxId) };
   set(turn, { life: "running", clientId, rows, tabs });
+  // What was kept of a first snapshot is shown while the rest is read.
+  if (partial)
+    set(turn, {
+      rows: { ...rows, tables: partial.tables },
+      reading: { ...turn.state.reading, partial: { ...partial, isKept: true } },
+    });
   set(turn, {
     queue: added(
       emptyQueue,

@@ -6,7 +6,7 @@ import { find } from "../core/queue.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
-import type { Fenced, Server, Storage, Stream, Tabs, TokenSource } from "./ports.ts";
+import type { Fenced, Server, Storage, StoredPage, Stream, Tabs, TokenSource } from "./ports.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -108,11 +108,20 @@ export function createPerformer(
     dispatch({ type: "answered", request, names, reply });
   }
 
-  async function readSnapshot(): Promise<void> {
-    const read = await server.readSnapshot(requests.signal);
+  async function readSnapshot(at: string | null): Promise<void> {
+    const read = await server.readSnapshot(at, requests.signal);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
-    const { logId, stamp, lines } = read;
-    dispatch({ type: "snapshotRead", logId, stamp, lines });
+    const { logId, stamp, lines, cursor } = read;
+    dispatch({ type: "snapshotRead", logId, stamp, lines, cursor });
+  }
+
+  function keepPage(page: StoredPage, generation: number): void {
+    toDisk(async () => {
+      const kept = await storage.keepPage(page, generation);
+      if (kept === "deposed") dispatch({ type: "deposed", generation });
+      else if (kept === "gap") dispatch({ type: "pageLost" });
+      else if (page.cursor === null) post({ type: "rows" });
+    });
   }
 
   async function readLog(after: number): Promise<void> {
@@ -167,7 +176,9 @@ export function createPerformer(
       case "send":
         return void send(effect);
       case "readSnapshot":
-        return void readSnapshot();
+        return void readSnapshot(effect.cursor);
+      case "keepPage":
+        return keepPage(effect.page, effect.generation);
       case "readLog":
         return void readLog(effect.after);
       case "openStream":

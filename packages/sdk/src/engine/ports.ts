@@ -1,3 +1,4 @@
+import type { SnapshotPiece } from "../core/effects.ts";
 import type { Mutation, Place } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { RowChange, Rows } from "../core/rows.ts";
@@ -44,8 +45,8 @@ export interface Storage {
    * or has read another log, so the rows were not kept.
    */
   keepRows(stretch: StoredStretch, generation: number): Promise<Fenced | "gap">;
-  /** Keeps a piece of a snapshot, in one transaction. */
-  keepPage(page: StoredPage, generation: number): Promise<Fenced>;
+  /** Keeps a piece of a snapshot, in one transaction. "gap": what is kept is no part of the same snapshot, nothing was written. */
+  keepPage(page: StoredPage, generation: number): Promise<Fenced | "gap">;
   readRows(): Promise<Rows>;
   close(): Promise<void>;
 }
@@ -81,15 +82,7 @@ export interface StoredStretch {
   readonly settled: readonly Place[];
 }
 
-export interface StoredPage {
-  readonly logId: string;
-  readonly stamp: number;
-  /** All rows that are there go first. */
-  readonly first: boolean;
-  readonly changes: readonly RowChange[];
-  /** Where the next page begins; null: there is none, and the rows are whole. Until then there is no position. "": nobody can go on from here. */
-  readonly cursor: string | null;
-}
+export type StoredPage = SnapshotPiece;
 
 /** The store cannot be used (any more). The reason is for people. */
 export class StorageFailure extends Error {
@@ -113,8 +106,8 @@ export interface Server {
   /** Sends a bulk, byte for byte as given. */
   send(body: string, signal: AbortSignal): Promise<Reply>;
   readLog(after: number, signal: AbortSignal): Promise<LogPage | Reply>;
-  /** All pages of one snapshot. */
-  readSnapshot(signal: AbortSignal): Promise<Snapshot | Reply>;
+  /** A page of a snapshot: the first one, or the one that begins at the cursor. */
+  readSnapshot(cursor: string | null, signal: AbortSignal): Promise<Snapshot | Reply>;
   /** Any other request, with its answer as it came. */
   request(name: ClientEndpointName, asked: Asked, signal: AbortSignal): Promise<Reply>;
 }
@@ -144,6 +137,8 @@ export interface Snapshot {
   readonly logId: string;
   readonly stamp: number;
   readonly lines: readonly SnapshotLine[];
+  /** Where the next page begins; null: this was the last. */
+  readonly cursor: string | null;
 }
 
 /** The socket that the log comes down on. One at a time; after `close` nothing of the old one is heard. */

@@ -92,7 +92,8 @@ export class RowKeeper {
     for (let at = 0; at === 0 || at < changes.length; at += PAGE) {
       const cursor = at + PAGE < changes.length ? "" : null;
       const page = { logId, stamp, first: at === 0, changes: changes.slice(at, at + PAGE), cursor };
-      if ((await this.#storage.keepPage(page, generation)) === "deposed") return this.#desk.deposed(generation);
+      // Nobody else leads, so that nobody else can have come between two pages of this.
+      if ((await this.#storage.keepPage(page, generation)) !== "kept") return this.#desk.deposed(generation);
     }
     if (settled.length > 0 && (await this.#storage.forget(settled, generation)) === "deposed")
       return this.#desk.deposed(generation);

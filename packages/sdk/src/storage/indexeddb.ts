@@ -175,8 +175,11 @@ function keepPage(
   db: Database,
   { logId, stamp, first, changes, cursor }: StoredPage,
   generation: number,
-): Promise<Fenced> {
+): Promise<Fenced | "gap"> {
   return fenced(db, generation, async () => {
+    const log = await db.meta.get("log");
+    const isSame = log?.logId === logId && log.stamp === stamp && log.position === undefined;
+    if (!first && !isSame) return "gap" as const;
     if (first) await db.rows.clear();
     await putRows(db, changes);
     await db.meta.put({ key: "log", logId, ...(cursor === null ? { position: stamp } : { stamp, cursor }) });

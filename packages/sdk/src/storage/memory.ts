@@ -65,8 +65,10 @@ export class MemoryDisk {
     return this.forget(settled, generation);
   }
 
-  keepPage({ logId, stamp, first, changes, cursor }: StoredPage, generation: number): Fenced {
+  keepPage({ logId, stamp, first, changes, cursor }: StoredPage, generation: number): Fenced | "gap" {
     if (generation !== this.#generation) return "deposed";
+    const before = this.#partial;
+    if (!first && (before?.logId !== logId || before.stamp !== stamp)) return "gap";
     const tables = changeTables(first ? {} : (this.#partial?.tables ?? {}), changes);
     this.#rows = cursor === null ? { tables, logId, position: stamp } : noRows;
     this.#partial = cursor === null ? undefined : { logId, stamp, cursor, tables };

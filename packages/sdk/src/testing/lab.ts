@@ -33,6 +33,8 @@ export class Line {
   readonly badTokens = new Set<string>();
   /** Rooms and models that the server does not let it into. */
   readonly forbidden = new Set<string>();
+  /** Records in a page of a snapshot. */
+  snapshotPage = Number.POSITIVE_INFINITY;
   up = true;
   socketUp = true;
   /** While true, commits are not told on the stream. */
@@ -198,10 +200,10 @@ function labServer(
         line.asked.log += 1;
         return { kind: "log", ...server.readLog(after) };
       }),
-    readSnapshot: () =>
+    readSnapshot: (cursor) =>
       reach((): Snapshot => {
         line.asked.snapshot += 1;
-        return { kind: "snapshot", ...server.snapshot() };
+        return { kind: "snapshot", ...server.snapshotPage(cursor, line.snapshotPage) };
       }),
   };
 }

@@ -118,6 +118,26 @@ export class ModelServer {
     return { logId: this.logId, stamp: this.head, lines };
   }
 
+  /** A page of a snapshot, as of the head before its first one. */
+  snapshotPage(
+    cursor: string | null,
+    limit = Number.POSITIVE_INFINITY,
+  ): ReturnType<ModelServer["snapshot"]> & { cursor: string | null } {
+    const all = this.snapshot();
+    const [stamp = all.stamp, after = ""] = (cursor === null ? [] : JSON.parse(cursor)) as [number?, string?];
+    const rest = all.lines
+      .filter((line) => recordKey(line) > after)
+      .sort((a, b) => (recordKey(a) < recordKey(b) ? -1 : 1));
+    const lines = rest.slice(0, limit);
+    const [last] = lines.slice(-1);
+    return {
+      ...all,
+      stamp,
+      lines,
+      cursor: rest.length > lines.length && last ? JSON.stringify([stamp, recordKey(last)]) : null,
+    };
+  }
+
   /** As a backup would: everything after `position` never happened, and the log goes on under another name. */
   restoreTo(position: number, logId: string): void {
     const kept = this.log.slice(0, position);

@@ -19,7 +19,7 @@ import type { ModelServer } from "./model-server.ts";
 type Send = Extract<Effect, { do: "send" }>;
 type DiskEffect = Extract<
   Effect,
-  { do: "persist" | "keep" | "forget" | "keepRows" | "keepSnapshot" | "takeLead" | "stand" }
+  { do: "persist" | "keep" | "forget" | "keepRows" | "keepSnapshot" | "keepPage" | "takeLead" | "stand" }
 >;
 
 /** The core of one client with its disk and its lines, each of which moves only when told: a world without time. */
@@ -38,7 +38,7 @@ export class Device {
   #up: Send | undefined;
   #answer: { request: number; names: readonly string[]; body: unknown } | undefined;
   readonly #late: string[] = [];
-  #reads: ("snapshot" | { after: number })[] = [];
+  #reads: ({ from: string | null } | { after: number })[] = [];
   /** The stream: closed, opening, or a place in the log from which frames come. */
   #stream: "closed" | "opening" | { at: number; logId: string } = "closed";
 
@@ -172,6 +172,7 @@ export class Device {
       case "forget":
       case "keepRows":
       case "keepSnapshot":
+      case "keepPage":
       case "takeLead":
       case "stand":
         this.#toDisk.push(effect);
@@ -183,7 +184,7 @@ export class Device {
         this.#up = effect;
         return;
       case "readSnapshot":
-        this.#reads.push("snapshot");
+        this.#reads.push({ from: effect.cursor });
         return;
       case "readLog":
         this.#reads.push({ after: effect.after });
@@ -274,6 +275,9 @@ export class Device {
         return;
       case "keepSnapshot":
         return this.#keepAll(effect);
+      case "keepPage":
+        if (this.#disk.keepPage(effect.page, effect.generation) === "gap") this.#dispatch({ type: "pageLost" });
+        return;
       case "takeLead":
         return this.#dispatch({ type: "tookLead", ...this.#disk.lead() });
       case "stand":
@@ -328,7 +332,7 @@ export class Device {
     if (!read) return;
     if (!comesBack)
       return this.#dispatch({ type: "readFailed", reply: { kind: "silence", timedOut: false, reason: "lost" } });
-    if (read === "snapshot") return this.#dispatch({ type: "snapshotRead", ...this.#server.snapshot() });
+    if ("from" in read) return this.#dispatch({ type: "snapshotRead", ...this.#server.snapshotPage(read.from, 2) });
     const { logId, stamp, from, to, entries } = this.#server.readLog(Math.min(read.after, this.#server.head), 3);
     this.#dispatch({ type: "logRead", logId, stamp, from, to, entries });
   }

@@ -4,7 +4,6 @@ import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.t
 import { headers } from "../protocol/headers.ts";
 import { limits } from "../protocol/limits.ts";
 import type { LogEntry } from "../protocol/log.ts";
-import type { SnapshotLine } from "../protocol/snapshot.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 
 export interface HttpOptions {
@@ -68,16 +67,11 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
       return call("readLog", { query }, signal, async (response) => logPage(await json(response), after));
     },
 
-    async readSnapshot(signal): Promise<Snapshot | Reply> {
-      const lines: SnapshotLine[] = [];
-      let cursor: string | null = null;
-      for (;;) {
-        const page: SnapshotPage | Reply = await readPage(cursor, signal);
-        if (page.kind !== "page") return page;
-        for (const line of page.lines) lines.push(line);
-        cursor = page.nextCursor;
-        if (cursor === null) return { kind: "snapshot", logId: page.logId, stamp: page.stamp, lines };
-      }
+    async readSnapshot(at, signal): Promise<Snapshot | Reply> {
+      const page = await readPage(at, signal);
+      if (page.kind !== "page") return page;
+      const { logId, stamp, lines, nextCursor: cursor } = page;
+      return { kind: "snapshot", logId, stamp, lines, cursor };
     },
   };
 

@@ -9,6 +9,8 @@ import type { Service } from "./service.ts";
 const REQUEST_MS = 30_000;
 /** Entries in one page of the log: few, so that reading takes more than one. */
 const PAGE = 5;
+/** Records in one page of a snapshot, for the same reason. */
+const SNAPSHOT_PAGE = 3;
 
 export interface Link {
   readonly agenda: Agenda;
@@ -57,8 +59,13 @@ export class SimulatedHttp {
         ),
       readLog: (after, signal) =>
         this.#ask("the log", token, signal, (): LogPage => ({ kind: "log", ...service.model.readLog(after, PAGE) })),
-      readSnapshot: (signal) =>
-        this.#ask("a snapshot", token, signal, (): Snapshot => ({ kind: "snapshot", ...service.model.snapshot() })),
+      readSnapshot: (cursor, signal) =>
+        this.#ask("a snapshot", token, signal, (): Heard<Snapshot> => {
+          const page = service.model.snapshotPage(cursor, SNAPSHOT_PAGE);
+          // It was begun before the server was restored.
+          if (page.stamp > service.model.head) return refusal("resync_required");
+          return { kind: "snapshot", ...page };
+        }),
       request: () => Promise.resolve({ kind: "silence", timedOut: false, reason: "There is nothing else to ask." }),
     };
   }

@@ -1,0 +1,69 @@
+import type { ClientEvent } from "./events.ts";
+import { dropPartial, readEnded, replaceRows } from "./reading.ts";
+import { type RowChange, rowChange } from "./rows.ts";
+import { changeTables, recordKey } from "./tables.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+
+/*
+ *  nothing ──page──► partial ──page──► … ──last page──► rows
+ *
+ * A client without rows shows the pages as they come, and keeps each: after a reload it goes on where it was. One that
+ * has rows shows those until the new ones are whole.
+ */
+
+/** Rows of one transaction: a frozen tab must not hold the database for long. */
+const CHUNK = 2_000;
+
+export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
+  readEnded(turn);
+  const { logId, stamp, cursor } = event;
+  const { partial } = turn.state.reading;
+  // The log was replaced between two pages: what was read belongs to nothing.
+  if (partial && (partial.logId !== logId || partial.stamp !== stamp)) return dropPartial(turn);
+  const changes = event.lines.map(rowChange);
+  const tables = changeTables(partial?.tables ?? {}, changes);
+  const isFirstLoad = turn.state.rows.position === undefined;
+  const { generation } = turn.state;
+  const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
+  if (isKept) keepPage(turn, { ...event, changes, begin: partial?.cursor, generation });
+  if (cursor === null) {
+    replaceRows(turn, { tables, logId, position: stamp }, isKept);
+    return set(turn, { reading: { ...turn.state.reading, verified: true } });
+  }
+  set(turn, { reading: { ...turn.state.reading, partial: { logId, stamp, cursor, tables, isKept } } });
+  if (!isFirstLoad) return;
+  set(turn, { rows: { tables, logId: undefined, position: undefined } });
+  touch(
+    turn,
+    changes.map(({ record }) => recordKey(record)),
+  );
+}
+
+/** In pieces: one that is begun and not finished is read again from where its page begins. */
+function keepPage(
+  turn: Turn,
+  page: {
+    readonly logId: string;
+    readonly stamp: number;
+    readonly changes: readonly RowChange[];
+    readonly begin: string | undefined;
+    readonly cursor: string | null;
+    readonly generation: number;
+  },
+): void {
+  const { logId, stamp, changes, begin, generation } = page;
+  for (let at = 0; at === 0 || at < changes.length; at += CHUNK) {
+    const cursor = at + CHUNK < changes.length ? (begin ?? "") : page.cursor;
+    const first = begin === undefined && at === 0;
+    const chunk = { logId, stamp, first, changes: changes.slice(at, at + CHUNK), cursor };
+    ask(turn, { do: "keepPage", page: chunk, generation });
+  }
+}
+
+/** A page was not kept, because what is on disk is not what it goes on from: in the end all rows are kept at once. */
+export function pageLost(turn: Turn): void {
+  const { reading } = turn.state;
+  if (reading.partial) set(turn, { reading: { ...reading, partial: { ...reading.partial, isKept: false } } });
+  else if (turn.state.generation !== undefined && turn.state.rows.position !== undefined)
+    ask(turn, { do: "keepSnapshot", settled: [], generation: turn.state.generation });
+}
