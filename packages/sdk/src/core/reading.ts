@@ -84,7 +84,9 @@ export function hearLog(turn: Turn, event: Of<"logRead">): void {
   hearStretch(turn, event);
   const { reading, rows } = turn.state;
   // The answer ends short of the head when there is more than one page of it.
-  const missing = (rows.position ?? 0) < event.stamp ? event.stamp : reading.missing;
+  // And a position that was missing then and lies behind its head is one of a log that is gone.
+  const asked = reading.missing === reading.askedFor ? undefined : reading.missing;
+  const missing = (rows.position ?? 0) < event.stamp ? event.stamp : asked;
   set(turn, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
 }
 

@@ -88,6 +88,8 @@ export interface OtherTabs {
   readonly left: readonly string[];
   /** Writes that were found on disk when this tab began to listen: some of them may have been settled before it did. */
   readonly found: readonly string[];
+  /** The last place that was known when the disk was asked for the queue. */
+  readonly askedAt: number;
   /** Writes of this profile that the log had before this tab was told of them: the rows contain them. */
   readonly logged: readonly string[];
   /** Claims or presence are used here: they need a socket of this tab. */
@@ -111,6 +113,8 @@ export interface Reading {
   readonly verified: boolean;
   /** A position that is known to exist and was not delivered. */
   readonly missing: number | undefined;
+  /** What was missing when the log was asked for last. */
+  readonly askedFor?: number | undefined;
   /** While the stream cannot be had: when to ask for the log next. */
   readonly pollAt: number | undefined;
   /** A snapshot of which the first pages were read. */
@@ -166,6 +170,7 @@ export function initialState(given: {
       lookAt: undefined,
       left: [],
       found: [],
+      askedAt: 0,
       logged: [],
       ownLine: false,
     },

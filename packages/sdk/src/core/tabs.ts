@@ -43,7 +43,8 @@ export function standAlone(turn: Turn): void {
 }
 
 export function leads(turn: Turn): void {
-  set(turn, { lead: "reading" });
+  // Whatever lies before a place that is known by now is on disk already, and will be found.
+  set(turn, { lead: "reading", tabs: { ...turn.state.tabs, askedAt: turn.state.queue.lastSeq } });
   ask(turn, { do: "takeLead" });
 }
 
@@ -63,6 +64,8 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
     .map((m) => ((find(before, m.clientTxId)?.schema ?? now) === now ? adapted(m, turn.state) : m));
   const unknown = there.filter((m) => !find(before, m.clientTxId));
   arrived(turn, there);
+  // Places were given since that nobody has told of.
+  if (isMissing(turn, Math.max(tabs.askedAt, ...mutations.map((m) => m.seq ?? 0)))) leads(turn);
   // Whoever put them on disk was killed before it could say so, or is about to.
   if (tabs.listening && unknown.length > 0) post(turn, { type: "arrived", mutations: unknown });
   // What was heard until now is on disk, or was kept there by nobody.
@@ -78,7 +81,7 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
   );
   if (rows.position !== undefined) offerAgain(turn, rows, "strays");
   if (ledBefore === undefined) post(turn, { type: "leading" });
-  else if (tabs.listening) tellQueue(turn);
+  else if (tabs.listening && turn.state.lead === "yes") tellQueue(turn);
 }
 
 /** Another tab has put these on disk. What comes late may be over by now: the tab that leads is asked. */
@@ -96,10 +99,14 @@ export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
 
 /** A place was given that this tab has not heard of: what lies there may have to go before what it knows. */
 export function lookForMissed(turn: Turn, before: ClientState): void {
-  const { lead, queue } = turn.state;
-  if (lead !== "yes" || before.lead !== "yes" || queue.lastSeq <= before.queue.lastSeq) return;
+  if (turn.state.lead === "yes" && before.lead === "yes" && isMissing(turn, before.queue.lastSeq)) leads(turn);
+}
+
+function isMissing({ state: { queue } }: Turn, after: number): boolean {
+  if (queue.lastSeq <= after + 1) return false;
   const places = new Set([...inOrder(queue)].map((m) => m.seq));
-  for (let seq = before.queue.lastSeq + 1; seq < queue.lastSeq; seq++) if (!places.has(seq)) return leads(turn);
+  for (let seq = after + 1; seq < queue.lastSeq; seq++) if (!places.has(seq)) return true;
+  return false;
 }
 
 /** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */
