@@ -86,8 +86,6 @@ export interface OtherTabs {
   readonly lookAt: number | undefined;
   /** The last writes that left the queue, or go on under another name: what is told of them, or found on disk, is old. */
   readonly left: readonly string[];
-  /** Writes that were found on disk when this tab began to listen: some of them may have been settled before it did. */
-  readonly found: readonly string[];
   /** The last place that was known when the disk was asked for the queue. */
   readonly askedAt: number;
   /** Writes of this profile that the log had before this tab was told of them: the rows contain them. */
@@ -169,7 +167,6 @@ export function initialState(given: {
       coming: [],
       lookAt: undefined,
       left: [],
-      found: [],
       askedAt: 0,
       logged: [],
       ownLine: false,

@@ -10,7 +10,7 @@ import { hearSnapshot, pageLost } from "./snapshot.ts";
 import type { ClientState } from "./state.ts";
 import * as tabs from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
-import { gone, imported, mutated, persisted, restored, storageFailed } from "./writes.ts";
+import { gone, imported, mutated, restored, storageFailed } from "./writes.ts";
 
 /**
  * The client as a function: what it believes, and what happened, give what it believes now and what it asks of the
@@ -31,7 +31,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "restored":
       return restored(turn, event);
     case "persisted":
-      return persisted(turn, event.places);
+      return tabs.heardPersisted(turn, event.places);
     case "partMissing":
       return set(turn, { trouble: event.reason });
     case "storageFailed":

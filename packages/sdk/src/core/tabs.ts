@@ -1,7 +1,7 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import { requeue } from "./answers.ts";
 import type { ClientEvent } from "./events.ts";
-import { type Mutation, placesOf, waitsForPerson } from "./mutation.ts";
+import { type Mutation, type Place, placesOf, waitsForPerson } from "./mutation.ts";
 import { changed, find, inOrder } from "./queue.ts";
 import { hearStretch, replaceRows } from "./reading.ts";
 import { offerAgain, outnamed } from "./rebase.ts";
@@ -11,9 +11,9 @@ import { settle } from "./settle.ts";
 import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
 import { changeTables, lookUp } from "./tables.ts";
-import { ask, keep, set, type Turn, touch } from "./turn.ts";
+import { ask, drop, keep, set, type Turn, touch } from "./turn.ts";
 import { adapted } from "./upcast.ts";
-import { arrived } from "./writes.ts";
+import { arrived, persisted } from "./writes.ts";
 
 /*
  * One tab of a browser profile leads: it alone sends, reads the log and keeps on disk what comes of that. The others
@@ -54,7 +54,7 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
   set(turn, {
     lead: "yes",
     generation,
-    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, found: [] },
+    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined },
   });
   const left = new Set([...tabs.left, ...outnamed(mutations)]);
   const { queue: before, schemaHash: now } = turn.state;
@@ -84,6 +84,13 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
   else if (tabs.listening && turn.state.lead === "yes") tellQueue(turn);
 }
 
+/** What this tab has put on disk. What is over already the others would wait for, under whichever name they know it. */
+export function heardPersisted(turn: Turn, places: readonly Place[]): void {
+  const isOver = places.some((place) => !find(turn.state.queue, place.clientTxId));
+  persisted(turn, places);
+  if (isOver && turn.state.lead === "yes" && turn.state.tabs.listening) tellQueue(turn);
+}
+
 /** Another tab has put these on disk. What comes late may be over by now: the tab that leads is asked. */
 export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
   const { queue } = turn.state;
@@ -91,10 +98,7 @@ export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
   arrived(turn, mutations);
   if (!isFollower(turn.state)) return;
   settle(turn);
-  if (late.length === 0) return;
-  const { tabs } = turn.state;
-  set(turn, { tabs: { ...tabs, found: [...tabs.found, ...late.map((m) => m.clientTxId)] } });
-  post(turn, { type: "joined" });
+  if (late.length > 0) post(turn, { type: "joined" });
 }
 
 /** A place was given that this tab has not heard of: what lies there may have to go before what it knows. */
@@ -132,8 +136,6 @@ export function stepDown(turn: Turn): void {
   });
   ask(turn, { do: "abort" });
   // What the other one has said meanwhile was not heard as one who follows hears it.
-  const found = [...inOrder(queue)].filter((m) => m.seq !== undefined).map((m) => m.clientTxId);
-  set(turn, { tabs: { ...turn.state.tabs, found } });
   post(turn, { type: "joined" });
 }
 
@@ -190,7 +192,7 @@ export function joined(turn: Turn): void {
   tellQueue(turn);
 }
 
-function tellQueue(turn: Turn): void {
+export function tellQueue(turn: Turn): void {
   const { lastSeq } = turn.state.queue;
   const writes = [...inOrder(turn.state.queue)];
   const answered = writes.filter((m) => m.stage.phase === "confirmed" || waitsForPerson(m));
@@ -203,23 +205,27 @@ function tellQueue(turn: Turn): void {
 export function heardQueue(turn: Turn, told: Of<"queue">): void {
   if (!isFollower(turn.state)) return;
   const { seqs, answered, lastSeq, logId, position: lastSyncId } = told;
-  const { queue, rows, tabs } = turn.state;
+  const { queue } = turn.state;
   const there = new Set(seqs);
-  const found = new Set(tabs.found);
-  const over = [...inOrder(queue)].filter(({ clientTxId, stage, seq = Number.POSITIVE_INFINITY }) => {
+  const over = [...inOrder(queue)].filter(({ stage, seq = Number.POSITIVE_INFINITY }) => {
     if (there.has(seq) || stage.phase === "saving" || seq > lastSeq) return false;
-    // One that was confirmed on another log is offered again by the leading tab, or was settled there.
-    return found.has(clientTxId) || (stage.phase === "confirmed" && stage.receipt.logId !== rows.logId);
+    return stage.phase !== "confirmed" || stage.receipt.logId !== logId;
   });
-  const unheard = tabs.found.filter((name) => (find(queue, name)?.seq ?? 0) > lastSeq);
   // They are shown until the rows here have read as far.
-  const settled = over.map((m): Mutation => ({ ...m, stage: { phase: "confirmed", receipt: receiptOf(m) } }));
-  const known = { ...changed(queue, settled), lastSeq: Math.max(queue.lastSeq, lastSeq) };
-  set(turn, { queue: known, tabs: { ...tabs, found: unheard } });
+  const settled = over
+    .filter((m) => !waitsForPerson(m))
+    .map((m): Mutation => ({ ...m, stage: { phase: "confirmed", receipt: receiptOf(m) } }));
+  set(turn, { queue: { ...changed(queue, settled), lastSeq: Math.max(queue.lastSeq, lastSeq) } });
+  drop(
+    turn,
+    over.filter(waitsForPerson).map((m) => m.clientTxId),
+  );
   touch(
     turn,
     over.flatMap((m) => m.keys),
   );
+  for (const m of settled)
+    ask(turn, { do: "tell", clientTxId: m.clientTxId, news: { kind: "confirmed", receipt: receiptOf(m) } });
   arrived(turn, answered);
   settle(turn);
 

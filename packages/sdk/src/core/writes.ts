@@ -67,8 +67,7 @@ export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restor
   const { rows, clientId, partial } = event;
   const old = outnamed(event.mutations);
   const mutations = event.mutations.filter((m) => !old.has(m.clientTxId));
-  const tabs = { ...turn.state.tabs, found: mutations.map((m) => m.clientTxId) };
-  set(turn, { life: "running", clientId, rows, tabs });
+  set(turn, { life: "running", clientId, rows });
   // What was kept of a first snapshot is shown while the rest is read.
   if (partial)
     set(turn, {

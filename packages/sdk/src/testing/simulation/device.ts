@@ -112,7 +112,7 @@ export class Device implements Home {
   }
 
   #inTheLog({ name }: NotedWrite, receipt: CommitReceipt): string | undefined {
-    if (this.#around.service.confirmed.has(`${this.name} ${receipt.clientTxId}`)) return undefined;
+    if (this.#around.service.wasConfirmed(this.name, receipt.clientTxId)) return undefined;
     return `${name} was said to be confirmed, and the server knows nothing of ${receipt.clientTxId}`;
   }
 

@@ -4,6 +4,7 @@ import { type Check, first } from "./checks.ts";
 import type { Device } from "./device.ts";
 import { schema } from "./schema.ts";
 import { replayed } from "./serial.ts";
+import { stemOf } from "./service.ts";
 import type { Tab } from "./tab.ts";
 import type { World } from "./world.ts";
 
@@ -141,6 +142,3 @@ function difference(who: string, shown: Shown, expected: Shown): string | undefi
       return `${who} shows ${key} as ${JSON.stringify(shown[key])}, and not as ${JSON.stringify(expected[key])}`;
   return undefined;
 }
-
-/** On another log a write goes on as `name~1`, `name~2`, … */
-const stemOf = (name: string): string => name.replace(/~\d+$/, "");

@@ -37,6 +37,7 @@ export interface Schedule {
 export const STEPS = 70;
 /** In one step so many things happen before the next one at most. */
 const BURST = 14;
+const LOOK_AGAIN_MS = 5_000;
 const MOST_PICKS = 60_000;
 /** After that much time, with everything in order, a client that has not come to rest never will. */
 const REST_MS = 3_600_000;
@@ -132,6 +133,7 @@ class Run {
   async #rest(): Promise<void> {
     const world = this.#world;
     const until = world.agenda.now + REST_MS;
+    let isLookedAtAgain = false;
     await drained();
     while (!this.violation) {
       if (await this.#pick()) {
@@ -139,7 +141,13 @@ class Run {
         continue;
       }
       if (await this.#decide()) continue;
-      if (this.#isAtRest()) break;
+      if (this.#isAtRest() && isLookedAtAgain) break;
+      if (this.#isAtRest()) {
+        // Whoever waits for something to be told looks for it after a while.
+        isLookedAtAgain = true;
+        world.agenda.moveOn(LOOK_AGAIN_MS);
+        continue;
+      }
       const next = world.agenda.untilNextTimer();
       if (next === undefined || world.agenda.now + next > until)
         return this.#complain("everything comes to rest", this.#unrest());

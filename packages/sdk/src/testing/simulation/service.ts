@@ -56,6 +56,13 @@ export class Service {
     return answer;
   }
 
+  /** Whether it was ever confirmed, under that name or one that it went on under on another log. */
+  wasConfirmed(actor: string, name: string): boolean {
+    const stem = stemOf(name);
+    for (const key of this.confirmed) if (stemOf(key) === `${actor} ${stem}`) return true;
+    return false;
+  }
+
   /** Whether this is the text that was sent under the name before: until the server has refused it, it must not change. */
   hasOneText(key: string, text: string): boolean {
     const before = this.#texts.get(key) ?? text;
@@ -72,5 +79,8 @@ export class Service {
     this.model.restoreTo(upTo, `log_${this.restores + 1}`);
   }
 }
+
+/** On another log a write goes on as `name~1`, `name~2`, … */
+export const stemOf = (name: string): string => name.replace(/~\d+$/, "");
 
 export const isRefused = (title: unknown): boolean => typeof title === "string" && title.startsWith("refused");
