@@ -269,6 +269,8 @@ function mortal(storage: Storage, line: BadLine): Storage {
     keepRows: guarded(storage.keepRows),
     keepPage: guarded(storage.keepPage),
     readRows: guarded(storage.readRows),
+    own: guarded(storage.own),
+    destroy: guarded(storage.destroy),
     close: storage.close,
   };
 }

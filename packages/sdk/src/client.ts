@@ -21,7 +21,7 @@ import type { Clock, Dice } from "./engine/ports.ts";
 import { Waiters } from "./engine/waiters.ts";
 import { localError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
-import type { Part, PartDesk } from "./part.ts";
+import type { Leaving, Part, PartDesk } from "./part.ts";
 import { partLater } from "./part-later.ts";
 import { limits } from "./protocol/limits.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
@@ -95,16 +95,24 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   let status: SyncStatus | undefined;
   let pending: { of: Queue; list: readonly PendingMutation[] } | undefined;
 
-  async function takeApart(): Promise<void> {
+  async function takeApart(why: Leaving): Promise<void> {
+    part.now()?.leave(why);
     closed.reject(localError("client_closed"));
     const farewell = company.close();
     // From here on nothing new begins; what the app has written still reaches the disk.
     engine.dispatch({ type: "paused" });
-    await part.close(farewell);
+    await part.close(farewell, why);
     engine.close();
     offLists();
     waiters.close();
   }
+
+  const end = (why: Leaving) => {
+    closing ??= takeApart(why);
+    return closing;
+  };
+  // Somebody signed out in another tab, and the store is gone.
+  engine.listen(({ type }) => type === "signedOut" && void end("signed-out-elsewhere"));
 
   return {
     models: modelApis<S>(desk, lists, settings.schema, company),
@@ -141,9 +149,13 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     pause: () => engine.dispatch({ type: "paused" }),
     resume: () => engine.dispatch({ type: "resumed" }),
-    close: () => {
-      closing ??= takeApart();
-      return closing;
+    close: () => end("closed"),
+    signOut: ({ pending: what }) => {
+      if (what !== "keep" && what !== "discard")
+        return Promise.reject(
+          localError("invalid_options", 'signOut needs { pending: "keep" } or { pending: "discard" }.'),
+        );
+      return end(what === "discard" ? "signed-out" : "closed");
     },
   };
 }

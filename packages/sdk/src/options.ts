@@ -11,10 +11,14 @@ export interface ClientOptions<S extends ModelSchema> {
   /** Gives the token of whoever is signed in. Asked once, and again when the server refuses the one it gave. */
   readonly getToken: () => string | Promise<string>;
   /**
-   * Name of the local store. Give each signed-in person one of their own: what lies in it is shown, and sent, for
-   * whoever opens it. Default: made of the address.
+   * Name of the local store. Default: made of the address and `user`.
    */
   readonly store?: string;
+  /**
+   * Who is signed in: each gets a store of their own. What lies in a store is sent for nobody but whoever it began
+   * with; a token of somebody else is refused with the status `needs-auth`.
+   */
+  readonly user?: string;
   /** Names this device and person to the server; default: made once per store and kept there. */
   readonly clientId?: string;
   /** Begin as if `pause()` had been called: local rows and writes are shown, nothing is sent. */
@@ -33,7 +37,7 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly upcast?: Readonly<Record<string, Upcast>>;
 }
 
-export interface Settings<S extends ModelSchema> extends Required<Omit<ClientOptions<S>, "clientId">> {
+export interface Settings<S extends ModelSchema> extends Required<Omit<ClientOptions<S>, "clientId" | "user">> {
   readonly clientId: string | undefined;
 }
 
@@ -42,6 +46,7 @@ const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 /** Fills in the defaults, and refuses at once what could only fail later. */
 export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): Settings<S> {
   let { store } = options;
+  const { user } = options;
   const {
     schema,
     url,
@@ -63,7 +68,8 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
   if (clientId !== undefined && !CLIENT_ID.test(clientId))
     refuse("clientId has to be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
   if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs has to be a number of milliseconds above 0.");
-  store ??= `holdfast:${new URL(url).host}`;
+  if (user !== undefined && (typeof user !== "string" || user === "")) refuse("user has to be a name, not empty.");
+  store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
   return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream, upcast };
 }
 

@@ -1,13 +1,13 @@
 import type { Engine } from "./engine/engine.ts";
 import type { Clock } from "./engine/ports.ts";
-import type { Part } from "./part.ts";
+import type { Leaving, Part } from "./part.ts";
 
 const AGAIN_MS = 3_000;
 
 export interface PartLater {
   now(): Part | undefined;
   readonly there: Promise<Part>;
-  close(farewell: Promise<void>): Promise<void>;
+  close(farewell: Promise<void>, why: Leaving): Promise<void>;
 }
 
 /**
@@ -41,10 +41,10 @@ export function partLater(load: () => Promise<() => Part>, engine: Engine, clock
   return {
     now: () => part,
     there,
-    async close(farewell) {
+    async close(farewell, why) {
       isClosed = true;
       calledOff();
-      await part?.close(farewell);
+      await part?.close(farewell, why);
     },
   };
 }

@@ -41,6 +41,9 @@ export interface PartDesk {
   readonly hear: (frame: CompanyFrame) => void;
 }
 
+/** Why a client ends. `signed-out`: nothing of it is to stay on this device. */
+export type Leaving = "closed" | "signed-out" | "signed-out-elsewhere";
+
 /**
  * The part of a client that works with the world: the disk, the other tabs, the server. What is shown and decided is
  * elsewhere, so a page can have this one loaded after it has begun to show something.
@@ -50,8 +53,10 @@ export interface Part {
   readonly server: Server;
   readonly stream: Stream;
   readonly planFor: typeof planFor;
-  /** Resolves when what was written is on disk and nothing is open any more. */
-  close(farewell: Promise<void>): Promise<void>;
+  /** The client is about to be closed. The other tabs are told when their store goes, before one of them leads. */
+  leave(why: Leaving): void;
+  /** Resolves when what was written is on disk, or nothing is left there, and nothing is open any more. */
+  close(farewell: Promise<void>, why: Leaving): Promise<void>;
 }
 
 export function openPart(ports: Ports, { settings, engine, waiters, clock, dice, hear }: PartDesk): Part {
@@ -80,14 +85,18 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
     server,
     stream,
     planFor,
-    async close(farewell) {
+    leave(why) {
+      if (why === "signed-out") tabs.post({ type: "signedOut" });
+      if (why === "signed-out-elsewhere") storage.detach();
+    },
+    async close(farewell, why) {
       await restored;
       offWitness();
       signals.close();
       await Promise.all([performer.close(), farewell]);
       // After the last write is on disk and the others were told.
       tabs.close();
-      await storage.close();
+      await (why === "signed-out" ? storage.destroy() : storage.close());
     },
   };
 }

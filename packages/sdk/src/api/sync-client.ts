@@ -34,6 +34,11 @@ export interface SyncClient<S extends ModelSchema> {
   ready(): Promise<void>;
   /** Resolves when every write made so far is settled or needs a decision. Rejects with a `SyncError` after `timeoutMs`. */
   drain(options?: { timeoutMs?: number }): Promise<void>;
+  /**
+   * Closes the client because its person goes. `keep`: the store stays, and what waits in it is sent when they come
+   * back. `discard`: everything is taken off this device, in all tabs, also what was never sent.
+   */
+  signOut(options: { pending: "keep" | "discard" }): Promise<void>;
   /** All that waits, for a file or for another device. */
   exportPending(): PendingExport;
   /**

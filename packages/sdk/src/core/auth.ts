@@ -11,8 +11,16 @@ import { ask, set, type Turn } from "./turn.ts";
 
 export const mayTalk = ({ phase }: Auth): boolean => phase === "trusted" || phase === "trying";
 
+/** The token is somebody else's than the store: until another one comes nothing is asked with it. */
+export const isStranger = ({ owner, self }: ClientState): boolean =>
+  owner !== undefined && self !== undefined && self.participant !== owner;
+
+export const strangerReason = ({ owner, self }: ClientState): string =>
+  `The token is that of ${self?.participant}, and this store is that of ${owner}. Give each their own: createClient({ user }).`;
+
 /** Whether anything may be asked of the server now. */
-export const mayGo = ({ paused, network, auth }: ClientState): boolean => !paused && network && mayTalk(auth);
+export const mayGo = (state: ClientState): boolean =>
+  !state.paused && state.network && mayTalk(state.auth) && !isStranger(state);
 
 /** The server refused the token, or the app had none to give. */
 export function tokenRefused(turn: Turn, reason: string): void {
@@ -34,7 +42,7 @@ export function tokenCame(turn: Turn, changed: boolean): void {
   const { auth } = turn.state;
   if (auth.phase !== "asking") return;
   // The same one is tried again too: the refusal may have been the answer to a request that was made with one before it.
-  if (changed || auth.attempt > 0) set(turn, { auth: { phase: "trying", attempt: auth.attempt } });
+  if (changed || auth.attempt > 0) set(turn, { auth: { phase: "trying", attempt: auth.attempt }, self: undefined });
   else waitForToken(turn, auth.attempt, turn.state.trouble ?? "The app gave the same token again.");
 }
 
@@ -44,7 +52,8 @@ export function tokenFailed(turn: Turn, reason: string): void {
 }
 
 export function tokenWorks(turn: Turn): void {
-  if (turn.state.auth.phase !== "trusted") set(turn, { auth: { phase: "trusted" }, trouble: undefined });
+  if (turn.state.auth.phase !== "trusted" && !isStranger(turn.state))
+    set(turn, { auth: { phase: "trusted" }, trouble: undefined });
 }
 
 /** Asks the app once more when the time has come. */

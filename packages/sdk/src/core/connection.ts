@@ -1,7 +1,7 @@
 import { closeCodes } from "../protocol/frames-down.ts";
 import { limits } from "../protocol/limits.ts";
 import { park } from "./answers.ts";
-import { askTokenWhenDue, mayGo, mayTalk, tokenRefused, tokenWorks } from "./auth.ts";
+import { askTokenWhenDue, isStranger, mayGo, mayTalk, strangerReason, tokenRefused, tokenWorks } from "./auth.ts";
 import { bulkBody, nextBulk } from "./bulk.ts";
 import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
@@ -36,6 +36,8 @@ export function welcomed(
   { logId, stamp, participant, session }: Extract<ClientEvent, { type: "welcomed" }>,
 ): void {
   set(turn, { self: { participant, session } });
+  if (turn.state.owner === undefined) ask(turn, { do: "own", participant });
+  else if (isStranger(turn.state)) return refuseStranger(turn);
   if (isOtherLog(turn, logId, stamp)) return;
   const { reading } = turn.state;
   set(turn, {
@@ -46,6 +48,17 @@ export function welcomed(
   tokenWorks(turn);
   // The line works again: what waited for it need not wait longer.
   hurry(turn);
+}
+
+/** Whose the store is, which another tab may have said before. */
+export function owned(turn: Turn, owner: string): void {
+  set(turn, { owner });
+  if (isStranger(turn.state)) refuseStranger(turn);
+}
+
+function refuseStranger(turn: Turn): void {
+  lineLost(turn);
+  tokenRefused(turn, strangerReason(turn.state));
 }
 
 export function streamClosed(turn: Turn, code: number, reason: string): void {
@@ -112,13 +125,15 @@ function keepStream(turn: Turn): void {
   const { stream, rows, reading } = state;
   const own = !isFollower(state) || state.tabs.ownLine;
   const wanted = own && state.sockets && mayGo(state) && rows.position !== undefined && reading.resync === "no";
-  if (!wanted && stream.phase !== "closed") {
+  // Another token came, and it is not known whose.
+  const isAnothers = stream.phase === "live" && state.self === undefined;
+  if ((!wanted || isAnothers) && stream.phase !== "closed") {
     set(turn, { stream: { ...stream, phase: "closed" } });
     lineLost(turn);
     ask(turn, { do: "closeStream" });
   }
-  if (wanted && stream.phase === "closed" && isDue(stream.wait, turn.now)) {
-    set(turn, { stream: { ...stream, phase: "opening" } });
+  if (wanted && turn.state.stream.phase === "closed" && isDue(stream.wait, turn.now)) {
+    set(turn, { stream: { ...turn.state.stream, phase: "opening" } });
     ask(turn, { do: "openStream" });
   }
 }
@@ -148,10 +163,15 @@ function readOn(turn: Turn): void {
   ask(turn, { do: "readLog", after: rows.position });
 }
 
+/** Whether it is known that the token is the owner's. Where no socket can be had there is nobody to ask. */
+const isOwners = ({ owner, self, sockets, stream }: ClientState): boolean =>
+  owner === undefined || self?.participant === owner || !sockets || stream.failures >= POLL_AFTER_FAILURES;
+
 /** One request in flight per client: two could overtake each other. */
 function sendNext(turn: Turn): void {
   const { sending, queue, reading, rows } = turn.state;
   if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;
+  if (!isOwners(turn.state)) return;
   // A position in a write means nothing in another log: first it is made sure that this is still the same one.
   if (!hasToSend(turn.state) || (!reading.verified && rows.position !== undefined)) return;
   const bulk = nextBulk(queue, sending.size);

@@ -28,6 +28,8 @@ export type Effect =
   /** Be in line for the lead, from its end on; or leave it to the others. */
   | { readonly do: "stand"; readonly wanted: boolean }
   | { readonly do: "readRows" }
+  /** Make the store somebody's: `owned` comes back. */
+  | { readonly do: "own"; readonly participant: string }
   /** Tell the other tabs. */
   | { readonly do: "post"; readonly message: TabMessage }
   | { readonly do: "send"; readonly request: number; readonly names: readonly string[]; readonly body: string }

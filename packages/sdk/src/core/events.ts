@@ -19,6 +19,7 @@ export type Happening =
       readonly clientId: string;
       readonly rows: Rows;
       readonly mutations: readonly Mutation[];
+      readonly owner?: string | undefined;
       readonly partial?: Omit<PartialRead, "isKept"> | undefined;
     }
   | { readonly type: "persisted"; readonly places: readonly Place[] }
@@ -34,6 +35,7 @@ export type Happening =
   /** It no longer is. With a generation: the store says so of that one. */
   | { readonly type: "deposed"; readonly generation?: number }
   | { readonly type: "rowsRead"; readonly rows: Rows }
+  | { readonly type: "owned"; readonly owner: string }
   /** Claims or presence are used. */
   | { readonly type: "lineWanted" }
   | Exclude<TabMessage, { readonly type: "answered" }>

@@ -1,3 +1,4 @@
+import { isStranger, strangerReason } from "./auth.ts";
 import { blockedNames } from "./bulk.ts";
 import { type Dispute, disputesOf } from "./dispute.ts";
 import type { Failure } from "./failure.ts";
@@ -39,7 +40,7 @@ export function statusOf(state: ClientState): Status {
     oldestPendingAt: oldestPendingAt(state),
     syncId: rows.position ?? 0,
     retryAt: retryAt(state),
-    reason: storageTrouble?.reason ?? reason,
+    reason: storageTrouble?.reason ?? (isStranger(state) ? strangerReason(state) : reason),
     storage: storageTrouble ? "memory" : life === "starting" ? "opening" : "disk",
     storageTrouble: storageTrouble?.code,
     persisted: state.persisted,
@@ -72,7 +73,7 @@ function nameOf(state: ClientState): StatusName {
   if (life === "starting") return "starting";
   if (storageTrouble !== undefined) return "storage-failed";
   if (paused) return "paused";
-  if (auth.phase === "refused") return "needs-auth";
+  if (auth.phase === "refused" || isStranger(state)) return "needs-auth";
   if (!network) return "offline";
   const line = lineOfLeader(state);
   if (rows.position === undefined) return line?.name === "needs-auth" ? line.name : "connecting";

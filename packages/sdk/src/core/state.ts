@@ -17,6 +17,8 @@ export interface ClientState {
   /** By the hash of an older schema: what its operations mean in this one. */
   readonly upcasts: Readonly<Record<string, Upcast>>;
   readonly clientId: string;
+  /** Whose the store is, as far as the server has said: what lies in it is sent for nobody else. */
+  readonly owner: string | undefined;
   readonly rows: Rows;
   readonly queue: Queue;
   /** Records with unsettled writes, as the user should see them; null: not there. All others are shown as the log has them. */
@@ -152,6 +154,7 @@ export function initialState(given: {
     schemaHash: schemaHash(given.schema),
     upcasts: given.upcasts ?? {},
     clientId: "",
+    owner: undefined,
     rows: noRows,
     queue: emptyQueue,
     overlay: {},

@@ -1,6 +1,6 @@
 import { hearAnswer } from "./answers.ts";
 import { tokenCame, tokenFailed, tokenRefused } from "./auth.ts";
-import { goOn, hurry, lineLost, streamClosed, streamOpened, welcomed } from "./connection.ts";
+import { goOn, hurry, lineLost, owned, streamClosed, streamOpened, welcomed } from "./connection.ts";
 import type { Effect } from "./effects.ts";
 import type { ClientEvent } from "./events.ts";
 import { refreshed } from "./overlay.ts";
@@ -67,6 +67,10 @@ function hear(turn: Turn, event: ClientEvent): void {
       return tabs.joined(turn);
     case "leading":
       return tabs.heardOfLeader(turn);
+    case "owned":
+      return owned(turn, event.owner);
+    case "signedOut":
+      return;
     case "lineWanted":
       return set(turn, { tabs: { ...turn.state.tabs, ownLine: true } });
     case "imported":

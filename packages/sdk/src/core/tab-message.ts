@@ -37,6 +37,8 @@ export type TabMessage =
   | { readonly type: "leading" }
   /** These are about to be put on disk: who does not hear that they arrived may look for them there. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
+  /** The store goes, because somebody signed out for good. */
+  | { readonly type: "signedOut" }
   /** A person came back to one of the tabs: what waits for its next turn need not wait. */
   | { readonly type: "hurry" };
 

@@ -64,10 +64,10 @@ function take(turn: Turn, drafts: readonly Mutation[]): void {
 /** The local store has been read. What the app wrote meanwhile comes after what was found there. */
 export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(turn.state.queue)];
-  const { rows, clientId, partial } = event;
+  const { rows, clientId, owner, partial } = event;
   const old = outnamed(event.mutations);
   const mutations = event.mutations.filter((m) => !old.has(m.clientTxId));
-  set(turn, { life: "running", clientId, rows });
+  set(turn, { life: "running", clientId, owner, rows });
   // What was kept of a first snapshot is shown while the rest is read.
   if (partial)
     set(turn, {

@@ -171,6 +171,8 @@ export function createPerformer(
         return tabs.stand(effect.wanted);
       case "readRows":
         return toDisk(async () => dispatch({ type: "rowsRead", rows: await storage.readRows() }));
+      case "own":
+        return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.participant) }));
       case "post":
         return post(effect.message);
       case "send":

@@ -48,7 +48,11 @@ export interface Storage {
   /** Keeps a piece of a snapshot, in one transaction. "gap": what is kept is no part of the same snapshot, nothing was written. */
   keepPage(page: StoredPage, generation: number): Promise<Fenced | "gap">;
   readRows(): Promise<Rows>;
+  /** Whose the store is: theirs, if it was nobody's before. */
+  own(participant: string): Promise<string>;
   close(): Promise<void>;
+  /** Closes it and takes everything off the disk. */
+  destroy(): Promise<void>;
 }
 
 /**
@@ -59,6 +63,8 @@ export type Fenced = "kept" | "deposed";
 
 export interface Stored {
   readonly clientId: string;
+  /** `<kind>:<id>` of whoever the rows and writes are; nobody's before the server has said who that is. */
+  readonly owner?: string | undefined;
   readonly rows: Rows;
   readonly mutations: readonly Mutation[];
   /** A snapshot of which only the first pages are kept. */

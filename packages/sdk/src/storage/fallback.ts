@@ -6,7 +6,10 @@ import { MemoryDisk, memoryStorage } from "./memory.ts";
  * A store that goes on in memory when the disk fails: once, for good, and saying so. What the disk held until then is
  * in the client's own memory; what it still holds is sent again after a reload, under the same names.
  */
-export function withMemoryFallback(disk: () => Promise<Storage>, failed: (trouble: StorageTrouble) => void): Storage {
+export function withMemoryFallback(
+  disk: () => Promise<Storage>,
+  failed: (trouble: StorageTrouble) => void,
+): Storage & { detach(): void } {
   const memory = new MemoryDisk();
   const fallback = memoryStorage(memory);
   let primary: Promise<Storage> | undefined;
@@ -49,6 +52,12 @@ export function withMemoryFallback(disk: () => Promise<Storage>, failed: (troubl
     keepRows: (stretch, generation) => run((storage) => storage.keepRows(stretch, generation)),
     keepPage: (page, generation) => run((storage) => storage.keepPage(page, generation)),
     readRows: () => run((storage) => storage.readRows()),
+    own: (participant) => run((storage) => storage.own(participant)),
+    /** From now on nothing is put on the disk any more: it is being taken away. */
+    detach: () => {
+      broken = true;
+    },
+    destroy: () => run((storage) => storage.destroy()),
     close: async () => {
       const open = await primary?.catch(() => undefined);
       await open?.close();

@@ -71,7 +71,8 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
           const [rows, log, mutations] = [await db.rows.toArray(), await db.meta.get("log"), await readQueue(db)];
-          return { clientId: client?.clientId ?? freshClientId, mutations, ...fromStoredRows(rows, log) };
+          const { clientId = freshClientId, owner } = client ?? {};
+          return { clientId, owner, mutations, ...fromStoredRows(rows, log) };
         });
       }),
 
@@ -110,7 +111,19 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
         }),
       ),
 
+    own: (participant) =>
+      withDatabase((db) =>
+        db.transaction("rw", db.meta, async () => {
+          const client = (await db.meta.get("client")) ?? { key: "client" as const };
+          const owner = client.owner ?? participant;
+          await db.meta.put({ ...client, owner });
+          return owner;
+        }),
+      ),
+
     close: async () => db.close(),
+
+    destroy: () => withDatabase((db) => db.delete()),
   };
 }
 

@@ -9,6 +9,7 @@ export class MemoryDisk {
   #clientId: string | undefined;
   #lastSeq = 0;
   #generation = 0;
+  #owner: string | undefined;
   readonly #bySeq = new Map<number, StoredMutation>();
   #rows: Rows = noRows;
   #partial: PartialSnapshot | undefined;
@@ -21,7 +22,7 @@ export class MemoryDisk {
   read(freshClientId: string): Stored {
     this.#clientId ??= freshClientId;
     const partial = this.#partial?.cursor ? this.#partial : undefined;
-    return { clientId: this.#clientId, rows: this.#rows, mutations: this.queue(), partial };
+    return { clientId: this.#clientId, rows: this.#rows, mutations: this.queue(), partial, owner: this.#owner };
   }
 
   queue(): readonly Mutation[] {
@@ -78,6 +79,19 @@ export class MemoryDisk {
   rows(): Rows {
     return this.#rows;
   }
+
+  own(participant: string): string {
+    this.#owner ??= participant;
+    return this.#owner;
+  }
+
+  clear(): void {
+    this.#clientId = undefined;
+    this.#owner = undefined;
+    this.#bySeq.clear();
+    this.#rows = noRows;
+    this.#partial = undefined;
+  }
 }
 
 /** Storage for processes that keep nothing: agents, scripts, tests, and a browser whose disk failed. */
@@ -91,6 +105,8 @@ export function memoryStorage(disk = new MemoryDisk()): Storage {
     keepRows: async (stretch, generation) => disk.keepRows(stretch, generation),
     keepPage: async (page, generation) => disk.keepPage(page, generation),
     readRows: async () => disk.rows(),
+    own: async (participant) => disk.own(participant),
+    destroy: async () => disk.clear(),
     close: async () => {},
   };
 }

@@ -19,6 +19,7 @@ export interface StoredRow extends LogRow {
 export interface StoredMeta {
   readonly key: "client" | "log" | "lead";
   readonly clientId?: string;
+  readonly owner?: string;
   readonly logId?: string;
   /** How far the rows have read; none while only a part of a snapshot is there. */
   readonly position?: number;

@@ -35,6 +35,8 @@ export class Line {
   readonly forbidden = new Set<string>();
   /** Records in a page of a snapshot. */
   snapshotPage = Number.POSITIVE_INFINITY;
+  /** Who the server takes the token for. */
+  actor = "";
   up = true;
   socketUp = true;
   /** While true, commits are not told on the stream. */
@@ -122,6 +124,7 @@ export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
     },
     client({ actor = "ann", disk = new MemoryDisk(), platform = {}, getToken = () => "token", ...options } = {}) {
       const line = new Line();
+      line.actor = actor;
       const signals: LabSignals = { network: () => {}, woke: () => {}, hidden: () => {} };
       const client = createClientOn(
         {
@@ -130,8 +133,8 @@ export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
           storage: async () => memoryStorage(disk),
           tabs: alone,
           signals: () => ({ start: (listener) => void Object.assign(signals, listener), close: () => {} }),
-          server: (token) => labServer(server, clock, line, actor, () => token.current()),
-          stream: () => labStream(server, line, actor),
+          server: (token) => labServer(server, clock, line, () => token.current()),
+          stream: () => labStream(server, line),
           ...platform,
         },
         { schema, url: "http://lab.test", getToken, ...options },
@@ -141,13 +144,7 @@ export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
   };
 }
 
-function labServer(
-  server: ModelServer,
-  clock: FakeClock,
-  line: Line,
-  actor: string,
-  token: () => Promise<string>,
-): Server {
+function labServer(server: ModelServer, clock: FakeClock, line: Line, token: () => Promise<string>): Server {
   async function reach<T>(work: () => T | Reply): Promise<T | Reply> {
     let given: string;
     try {
@@ -167,7 +164,7 @@ function labServer(
         if (reached !== undefined && (reached.kind !== "answer" || reached.status !== 200)) return reached;
         const answer = line.answers.shift();
         if (answer !== undefined && answer !== "lost" && answer !== "held back") return answer;
-        const hear = (): Reply => ({ kind: "answer", status: 200, body: server.bulk(body, actor) });
+        const hear = (): Reply => ({ kind: "answer", status: 200, body: server.bulk(body, line.actor) });
         if (answer === "lost") {
           hear();
           return { kind: "silence", timedOut: false, reason: "The receipt was lost." };
@@ -184,7 +181,7 @@ function labServer(
       if (reached.kind !== "answer" || reached.status !== 200) return reached;
       const answer = line.replies.shift();
       if (answer !== undefined && answer !== "lost" && answer !== "held back") return answer;
-      const hear = (): Promise<Reply> => claimRequest(server, clock, actor, name, asked, signal);
+      const hear = (): Promise<Reply> => claimRequest(server, clock, line.actor, name, asked, signal);
       if (answer === "lost") {
         await hear();
         return { kind: "silence", timedOut: false, reason: "The answer was lost." };
@@ -241,7 +238,7 @@ async function claimRequest(
 
 let sessionsMade = 0;
 
-function labStream(server: ModelServer, line: Line, actor: string): Stream {
+function labStream(server: ModelServer, line: Line): Stream {
   const watched = new Map<string, readonly string[]>();
   let hearing: { listener: StreamListener; off: () => void } | undefined;
   let session = "";
@@ -289,7 +286,7 @@ function labStream(server: ModelServer, line: Line, actor: string): Stream {
         own.listener.frame({ frame: "error", ...DENIED, param: "room", requiredCapability: needed("*", frame.room) });
         return line.cut?.(4403);
       }
-      server.rooms.say(frame.room, session, actor, frame.state as JsonObject | null, (told) => {
+      server.rooms.say(frame.room, session, line.actor, frame.state as JsonObject | null, (told) => {
         if (hearing === own) own.listener.frame(told);
       });
     },
@@ -311,7 +308,7 @@ function labStream(server: ModelServer, line: Line, actor: string): Stream {
       const offCommit = server.onCommit(() => void (line.quiet || flush()));
       const offClaims = server.claims.onChange((claim, { model, id }) => {
         if (hearing !== own) return;
-        if (claim.actor === actor) own.listener.frame({ frame: "claim", claim });
+        if (claim.actor === line.actor) own.listener.frame({ frame: "claim", claim });
         if (watched.get(model)?.includes(id))
           own.listener.frame({ frame: "claims", model, id, ...server.claims.of(model, id) });
       });
@@ -330,7 +327,7 @@ function labStream(server: ModelServer, line: Line, actor: string): Stream {
         stamp: server.head,
         logId: server.logId,
         session,
-        participant: `user:${actor}`,
+        participant: `user:${line.actor}`,
         protocol: "holdfast.v1",
         resumeFrom: since,
         expiresAt: null,

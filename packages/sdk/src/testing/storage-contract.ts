@@ -102,6 +102,21 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
+    rule: "whose the store is is said once, and of a store that was destroyed nothing is left",
+    async check(open) {
+      const storage = await open();
+      same((await storage.open("c")).owner, undefined);
+      same([await storage.own("user:ann"), await storage.own("user:ben")], ["user:ann", "user:ann"]);
+      same((await (await open()).open("c")).owner, "user:ann");
+      await storage.enqueue([write("a")]);
+      const { generation } = await storage.lead();
+      await storage.keepPage(page(5, ["s1"]), generation);
+      await storage.destroy();
+      const { clientId, owner, rows, mutations } = await (await open()).open("other");
+      same({ clientId, owner, rows, mutations }, { clientId: "other", rows: { tables: {} }, mutations: [] });
+    },
+  },
+  {
     rule: "rows and their position are kept together, with what they settled",
     async check(open) {
       const storage = await open();

@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { checkOptions } from "../options.ts";
+import { MemoryDisk } from "../storage/memory.ts";
+import { lab } from "../testing/lab.ts";
+import { Profile } from "../testing/profile.ts";
+
+const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
+const options = { schema, url: "https://sync.example.com", getToken: () => "token" };
+
+test("[D15] each person who is named has a store of their own", () => {
+  const names = [undefined, "ann", "ben", "a:b"].map(
+    (user) => checkOptions({ ...options, ...(user && { user }) }).store,
+  );
+  expect(names).toEqual([
+    "holdfast:sync.example.com",
+    "holdfast:sync.example.com:ann",
+    "holdfast:sync.example.com:ben",
+    "holdfast:sync.example.com:a%3Ab",
+  ]);
+  expect(() => checkOptions({ ...options, user: "" })).toThrow(/user has to be a name/);
+});
+
+test("[D15] what lies in a store is sent for nobody but its owner, whoever opens it", async () => {
+  const { client: open, server, settle, clock } = lab(schema);
+  const disk = new MemoryDisk();
+  const ann = open({ actor: "ann", disk });
+  await ann.client.ready();
+  await settle();
+  ann.line.up = false;
+  ann.line.cut?.();
+  await ann.client.models.slide.create({ title: "Ann's" }, { id: "a" }).queued;
+  await ann.client.close();
+
+  const ben = open({ actor: "ben", disk });
+  await settle();
+  expect(ben.client.status()).toMatchObject({
+    name: "needs-auth",
+    reason: expect.stringMatching(/token is that of user:ben.*store is that of user:ann/),
+  });
+  for (let i = 0; i < 5; i++) {
+    clock.advance(120_000);
+    await settle();
+  }
+  expect([server.head, ben.line.sent]).toEqual([0, []]);
+  await ben.client.close();
+
+  const back = open({ actor: "ann", disk });
+  await settle();
+  expect(server.log.map((e) => [e.actor, e.id])).toEqual([["ann", "a"]]);
+  expect(back.client.status()).toMatchObject({ name: "online", pending: 0 });
+});
+
+test("[D15] a token that changes hands under a running client stops it too", async () => {
+  const { client: open, server, settle, clock } = lab(schema);
+  let token = "first";
+  const { client, line } = open({ actor: "ann", getToken: () => token });
+  await client.ready();
+  await settle();
+  // The page signed somebody else in, and the first token ends: the line comes back as another participant.
+  token = "second";
+  line.badTokens.add("first");
+  line.actor = "ben";
+  line.cut?.(4401);
+  client.models.slide.create({ title: "Ann's" }, { id: "a" });
+  for (let i = 0; i < 3; i++) {
+    await settle();
+    clock.advance(5_000);
+  }
+  await settle();
+  expect(client.status().name).toBe("needs-auth");
+  expect(server.head).toBe(0);
+  line.actor = "ann";
+  token = "third";
+  for (let i = 0; i < 20; i++) {
+    clock.advance(5_000);
+    await settle();
+  }
+  expect([client.status().name, server.log.map((e) => e.actor)]).toEqual(["online", ["ann"]]);
+});
+
+test("[D16] who signs out says what becomes of what waits: it stays for when they come back, or all of it goes, in every tab", async () => {
+  const { client: open, server, settle } = lab(schema);
+  const disk = new MemoryDisk();
+  const start = async () => {
+    const profile = new Profile();
+    const tabs = [profile.tab(), profile.tab()].map(({ tabs: own }) => open({ disk, platform: { tabs: () => own } }));
+    await settle();
+    const [first, second] = tabs as [ReturnType<typeof open>, ReturnType<typeof open>];
+    return { first, second };
+  };
+  const one = await start();
+  one.first.line.up = false;
+  one.first.line.cut?.();
+  await one.first.client.models.slide.create({ title: "kept" }, { id: "a" }).queued;
+  await expect(one.first.client.signOut({} as never)).rejects.toMatchObject({ code: "invalid_options" });
+  one.second.line.up = false;
+  await one.first.client.signOut({ pending: "keep" });
+  await settle();
+  expect(disk.queue()).toHaveLength(1);
+  expect(one.second.client.pending()).toHaveLength(1);
+  await one.second.client.close();
+
+  const two = await start();
+  expect(server.head).toBe(1);
+  two.first.line.up = false;
+  two.first.line.cut?.();
+  const lost = two.second.client.models.slide.create({ title: "gone" }, { id: "b" });
+  await lost.queued;
+  await two.first.client.signOut({ pending: "discard" });
+  await settle();
+  expect([disk.queue(), disk.rows().position, server.head]).toEqual([[], undefined, 1]);
+  await expect(lost.receipt).rejects.toMatchObject({ code: "client_closed" });
+  expect(() => two.second.client.models.slide.create({ title: "late" })).toThrow(/closed/);
+});
