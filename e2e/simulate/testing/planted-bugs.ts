@@ -69,14 +69,13 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
       {
         file: `${sdk}/storage/memory.ts`,
-        find: '  keepPage({ logId, stamp, first, changes, cursor }: StoredPage, generation: number): Fenced {\n    if (generation !== this.#generation) return "deposed";',
-        replace:
-          "  keepPage({ logId, stamp, first, changes, cursor }: StoredPage, generation: number): Fenced {\n    void generation;",
+        find: 'cursor }: StoredPage, generation: number): Fenced | "gap" {\n    if (generation !== this.#generation) return "deposed";',
+        replace: 'cursor }: StoredPage, generation: number): Fenced | "gap" {',
       },
       {
         file: `${sdk}/storage/memory.ts`,
-        find: 'generation: number): Fenced | "gap" {\n    if (generation !== this.#generation) return "deposed";',
-        replace: 'generation: number): Fenced | "gap" {',
+        find: 'settled }: StoredStretch, generation: number): Fenced | "gap" {\n    if (generation !== this.#generation) return "deposed";',
+        replace: 'settled }: StoredStretch, generation: number): Fenced | "gap" {',
       },
     ],
   },
@@ -123,8 +122,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
       {
         file: `${core}/answers.ts`,
-        find: "    set(turn, { queue: changed(turn.state.queue, [parked]) });",
-        replace: "    drop(turn, [parked.clientTxId]);\n    if (turn.now > 0) return;",
+        find: "    return park(turn, [only], failure);",
+        replace: "    return drop(turn, [only.clientTxId]);",
       },
       { file: `${core}/answers.ts`, find: "import { ask, keep,", replace: "import { ask, drop, keep," },
     ],
@@ -172,8 +171,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
       {
         file: `${core}/tabs.ts`,
-        find: "  const there = mutations.filter((m) => !left.has(m.clientTxId));",
-        replace: '  const there = mutations.filter((m) => !left.has(m.clientTxId) && m.stage.phase !== "parked");',
+        find: "    .filter((m) => !left.has(m.clientTxId))\n",
+        replace: '    .filter((m) => !left.has(m.clientTxId) && m.stage.phase !== "parked")\n',
       },
     ],
   },
@@ -238,8 +237,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${core}/resend.ts`,
-        find: "clientTxId: newTxId, attempts: 0,",
-        replace: "clientTxId: newTxId, seq: undefined, attempts: 0,",
+        find: "    attempts: 0,",
+        replace: "    seq: undefined,\n    attempts: 0,",
       },
     ],
   },

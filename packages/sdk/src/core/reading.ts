@@ -134,6 +134,8 @@ export function hearReadFailure(turn: Turn, reply: Reply): void {
   if (verdict.then === "sign-in") return tokenRefused(turn, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
   if (failure?.code === "resync_required") return resync(turn, "anew");
+  // What our rows have read lies beyond its head: it is another log, or a part of ours is gone.
+  if (failure?.code === "read_at_in_future") return resync(turn, "suspect");
   // What was read of a snapshot cannot be gone on with: it is read from its beginning.
   if (failure && reading.partial) return dropPartial(turn);
   const reason = verdict.then === "again" ? verdict.reason : (failure?.message ?? "The answer could not be read.");

@@ -38,7 +38,7 @@ function liesStill({ agenda, devices }: World, tab: Tab): string | undefined {
   if (tab.isFrozen || tab.closing !== "no" || agenda.hasTask(tab) || agenda.timerOf(tab) !== undefined)
     return undefined;
   const { name: status, pending } = tab.client.status();
-  if (pending === 0 || tab.http.inFlight > 0) return undefined;
+  if (pending === 0 || tab.http.inFlight > 0 || tab.stream.isWaited) return undefined;
   const device = devices.find(({ open }) => open.get(tab.slot) === tab);
   const phases = new Set(tab.client.pending().map(({ phase }) => phase));
   if (phases.has("saving") && device?.disk.openOf(tab) === 0)

@@ -58,7 +58,10 @@ export class SimulatedHttp {
           () => this.#link.sending(body),
         ),
       readLog: (after, signal) =>
-        this.#ask("the log", token, signal, (): LogPage => ({ kind: "log", ...service.model.readLog(after, PAGE) })),
+        this.#ask("the log", token, signal, (): Heard<LogPage> => {
+          if (after > service.model.head) return refusal("read_at_in_future");
+          return { kind: "log", ...service.model.readLog(after, PAGE) };
+        }),
       readSnapshot: (cursor, signal) =>
         this.#ask("a snapshot", token, signal, (): Heard<Snapshot> => {
           const page = service.model.snapshotPage(cursor, SNAPSHOT_PAGE);

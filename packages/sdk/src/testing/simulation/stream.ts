@@ -45,6 +45,11 @@ export class SimulatedStream {
     return this.#socket !== undefined && !this.#socket.dead;
   }
 
+  /** The server has been greeted, or is about to be, and has not said a word. */
+  get isWaited(): boolean {
+    return this.#socket !== undefined && !this.#socket.dead && this.#socket.told === undefined;
+  }
+
   port(): Stream {
     return {
       open: (listener) => this.#open(listener),
