@@ -34,14 +34,6 @@ test.each(SEEDS)("[R13] the model server answers as the server does, seed %i", a
     const real = (answer.body.data as Item[]).map(said);
     const modelled = (model.bulk(text, "key").data as Item[]).map(said);
     for (const item of real) kinds.add(String(item.code ?? item.status));
-    if (JSON.stringify(real) !== JSON.stringify(modelled))
-      console.log(
-        "DBG",
-        JSON.stringify(commits[real.findIndex((r, n) => JSON.stringify(r) !== JSON.stringify(modelled[n]))]),
-        JSON.stringify(real),
-        JSON.stringify(modelled),
-        JSON.stringify(model.log.slice(-25).map((e) => [e.syncId, e.id, e.verb, e.clientId, e.changedFields])),
-      );
     expect({ bulk: i, commits, said: modelled }).toEqual({ bulk: i, commits, said: real });
   }
   const log = await app.call("GET", "/v1/log?after=0&limit=1000", { token });

@@ -15,19 +15,19 @@ export interface Many {
   readonly seed: number;
   readonly schedules: number;
   readonly processes: number;
-  /** Ends each process with its first violation. */
-  readonly stops?: boolean;
+  /** Ends each process with the first violation of one of these checks. */
+  readonly stopsAt?: readonly string[];
   readonly heard?: (sum: Tally) => void;
 }
 
 /** Schedules in processes of their own: one after the other in each, every process its own seeds. */
-export async function runMany({ file, seed, schedules, processes, stops = false, heard }: Many): Promise<Tally> {
+export async function runMany({ file, seed, schedules, processes, stopsAt = [], heard }: Many): Promise<Tally> {
   const sum = emptyTally();
   const shares = Array.from({ length: Math.min(processes, schedules) }, (_, i) => i);
   await Promise.all(
     shares.map((i) => {
       const many = Math.floor((schedules - i + processes - 1) / processes);
-      return runOne([file, seed + i, processes, many, stops].map(String), (tally) => {
+      return runOne([file, seed + i, processes, many, JSON.stringify(stopsAt)].map(String), (tally) => {
         addTo(sum, tally);
         heard?.(sum);
       });

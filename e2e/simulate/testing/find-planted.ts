@@ -11,14 +11,14 @@ export interface Found extends Broken {
 
 /** Runs schedules of a copy of the sources with the bug in it, until one of them shows something. */
 export async function findPlanted(
-  { edits }: PlantedBug,
+  { edits, finds }: PlantedBug,
   { seed, schedules, processes }: { seed: number; schedules: number; processes: number },
 ): Promise<Found | undefined> {
   const { folder, forget } = patchSources(edits);
   try {
     const file = join(folder, SIMULATION);
-    const { broken } = await runMany({ file, seed, schedules, processes, stops: true });
-    const [first] = broken.toSorted((a, b) => a.seed - b.seed);
+    const { broken } = await runMany({ file, seed, schedules, processes, stopsAt: finds });
+    const [first] = broken.filter(({ check }) => finds.includes(check)).toSorted((a, b) => a.seed - b.seed);
     return first && { ...first, after: first.seed - seed + 1 };
   } finally {
     forget();

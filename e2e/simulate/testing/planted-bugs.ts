@@ -3,6 +3,8 @@ import type { Edit } from "../../conformance/testing/planted-bugs.ts";
 /** A fault in a copy of the client's sources, each of a kind that clients have had. */
 export interface PlantedBug {
   readonly name: string;
+  /** By one of these checks. */
+  readonly finds: readonly string[];
   readonly edits: readonly Edit[];
   /** It shows in so few schedules that looking for it is part of every test run. */
   readonly isQuick?: true;
@@ -14,6 +16,7 @@ const core = `${sdk}/core`;
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a write is sent before it is on disk",
+    finds: ["what is promised is so"],
     isQuick: true,
     edits: [
       {
@@ -30,6 +33,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a write is settled at its receipt",
+    finds: ["a value that was shown never goes back"],
     isQuick: true,
     edits: [
       {
@@ -41,6 +45,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is settled leaves the disk before its rows are there",
+    finds: ["a value that was shown never goes back"],
     edits: [
       {
         file: `${core}/answers.ts`,
@@ -51,6 +56,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a place is freed without looking whose it is",
+    finds: ["what was on disk has its answer"],
     edits: [
       {
         file: `${sdk}/storage/memory.ts`,
@@ -61,6 +67,12 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "whoever was replaced writes on",
+    finds: [
+      "a value that was shown never goes back",
+      "every tab shows what the server has",
+      "what was on disk has its answer",
+      "nothing is left on disk",
+    ],
     edits: [
       {
         file: `${sdk}/storage/memory.ts`,
@@ -81,11 +93,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the tab that begins to lead does not read the queue",
+    finds: ["what was on disk has its answer", "nothing is left on disk"],
     isQuick: true,
     edits: [{ file: `${core}/tabs.ts`, find: "  arrived(turn, there);\n", replace: "" }],
   },
   {
     name: "what is sent again has another name",
+    finds: ["what is promised is so"],
     isQuick: true,
     edits: [
       {
@@ -99,6 +113,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is answered with 401 is dropped",
+    finds: ["what is promised is so", "what was on disk has its answer"],
     isQuick: true,
     edits: [
       {
@@ -112,6 +127,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a timeout counts as a refusal",
+    finds: ["no promise is left open", "what was on disk has its answer"],
     isQuick: true,
     edits: [
       {
@@ -130,6 +146,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "entries that were read before are applied again",
+    finds: ["a value that was shown never goes back", "every tab shows what the server has"],
     isQuick: true,
     edits: [
       {
@@ -146,11 +163,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a gap in the log is not noticed",
+    finds: ["every tab shows what the server has"],
     isQuick: true,
     edits: [{ file: `${core}/rows.ts`, find: '  if (stretch.from > position) return "gap";', replace: "" }],
   },
   {
     name: "on a new log what was confirmed on the old one is not offered",
+    finds: ["everything comes to rest"],
     isQuick: true,
     edits: [
       {
@@ -162,6 +181,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a refused write is forgotten by a reload",
+    finds: ["nothing is left on disk"],
     edits: [
       {
         file: `${core}/writes.ts`,
@@ -178,6 +198,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the other tabs do not hear what was given up",
+    finds: ["the tabs of a device agree about what waits", "everything comes to rest", "no promise is left open"],
     isQuick: true,
     edits: [
       {
@@ -189,6 +210,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the other tabs do not hear the answers",
+    finds: ["what was acknowledged is in the log, once", "everything comes to rest"],
     isQuick: true,
     edits: [
       {
@@ -200,6 +222,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "queued is promised before the disk has it",
+    finds: ["what is promised is so"],
     isQuick: true,
     edits: [
       {
@@ -212,6 +235,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "no timer is set for the next attempt",
+    finds: ["the queue never lies still"],
     isQuick: true,
     edits: [
       {
@@ -223,6 +247,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the next bulk does not wait for the answer to the one before",
+    finds: ["no tab has two bulks under way"],
     isQuick: true,
     edits: [
       {
@@ -234,6 +259,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what a person decided takes a place of its own",
+    finds: ["nothing is left on disk", "a device's writes to a record are in the log in their order"],
     edits: [
       {
         file: `${core}/resend.ts`,
@@ -244,6 +270,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is kept in memory only is said to be queued",
+    finds: ["what is promised is so"],
     edits: [
       {
         file: `${core}/writes.ts`,
@@ -254,6 +281,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what lies behind a write that waits for a person overtakes it",
+    finds: ["a device's writes to a record are in the log in their order"],
     edits: [
       {
         file: `${core}/bulk.ts`,
@@ -264,20 +292,24 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a place that nobody told of is not looked for",
+    finds: ["a device's writes to a record are in the log in their order"],
     edits: [{ file: `${core}/step.ts`, find: "  tabs.lookForMissed(turn, state);\n", replace: "" }],
   },
   {
     name: "a tab that comes late is not told what was settled before",
+    finds: ["everything comes to rest"],
     isQuick: true,
     edits: [{ file: `${core}/step.ts`, find: "      return tabs.heardQueue(turn, event);", replace: "      return;" }],
   },
   {
     name: "a token that the app gives again is never tried",
+    finds: ["everything comes to rest"],
     isQuick: true,
     edits: [{ file: `${core}/auth.ts`, find: "if (changed || auth.attempt > 0) set(", replace: "if (changed) set(" }],
   },
   {
     name: "that the network is there, told while a line is live, stops the queue",
+    finds: ["the queue never lies still"],
     isQuick: true,
     edits: [
       {

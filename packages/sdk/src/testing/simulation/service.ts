@@ -40,18 +40,18 @@ export class Service {
 
   hear(text: string, actor: string): { object: "list"; data: BulkItem[] } {
     const { commits } = JSON.parse(text) as { commits: SentCommit[] };
-    let head = this.model.head;
+    const head = this.model.head;
     const known = commits.map(({ clientTxId }) => this.model.receiptOf(actor, clientTxId) !== undefined);
     const answer = this.model.bulk(text, actor);
     for (const [i, { clientTxId, operations }] of commits.entries()) {
       const item = answer.data[i];
       if (item?.status !== "confirmed") this.#texts.delete(`${actor} ${clientTxId}`);
       if (known[i] || item?.status !== "confirmed") continue;
-      const upTo = Number(item.lastSyncId);
-      this.accepted.push({ actor, name: clientTxId, operations, entries: upTo - head, upTo });
+      const written = this.model.log.slice(head).filter((entry) => entry.clientTxId === clientTxId);
+      const upTo = written.at(-1)?.syncId ?? this.accepted.at(-1)?.upTo ?? 0;
+      this.accepted.push({ actor, name: clientTxId, operations, entries: written.length, upTo });
       this.confirmed.add(`${actor} ${clientTxId}`);
       this.takenBack.delete(`${actor} ${clientTxId}`);
-      head = upTo;
     }
     return answer;
   }
