@@ -1,9 +1,9 @@
 import { jsonEqual } from "./json-equal.ts";
-import { type Mutation, type MutationOperation, sealed } from "./mutation.ts";
-import { changed, inOrder, replaced } from "./queue.ts";
+import { type Mutation, type MutationOperation, placesOf, sealed } from "./mutation.ts";
+import { changed, find, inOrder, replaced } from "./queue.ts";
 import type { Rows } from "./rows.ts";
 import { lookUp, recordKey } from "./tables.ts";
-import { ask, keep, left, set, type Turn, touch } from "./turn.ts";
+import { ask, drop, keep, left, set, type Turn, touch } from "./turn.ts";
 
 /**
  * The log was replaced by another one (a restored backup): positions of the old one mean nothing in it. Every write
@@ -14,11 +14,11 @@ export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): voi
   const own = new Set<string>();
   const offered: { before: Mutation; after: Mutation }[] = [];
   const waiting: Mutation[] = [];
+  const twins: Mutation[] = [];
   const leads = turn.state.generation !== undefined;
   for (const write of inOrder(turn.state.queue)) {
     if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;
-    const logId = write.stage.phase === "confirmed" ? (write.stage.receipt.logId ?? write.logId) : write.logId;
-    if (which === "strays" && (logId === undefined || logId === rows.logId)) continue;
+    if (which === "strays" && !isStray(write, rows)) continue;
     const operations = write.operations.map((o) => {
       const same = unchanged(o, rows, own);
       for (const field of o.action === "update" ? Object.keys(o.data ?? {}) : ["*"])
@@ -33,7 +33,9 @@ export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): voi
     else if (leads) {
       // The old name may have an answer in the new log already, which another body must not claim.
       const clientTxId = nextName(write.clientTxId);
-      offered.push({ before: write, after: renamed(moved, clientTxId, turn.state.clientId, rows) });
+      // Offered before, and the process ended before the old place was free.
+      if (find(turn.state.queue, clientTxId)) twins.push(write);
+      else offered.push({ before: write, after: renamed(moved, clientTxId, turn.state.clientId, rows) });
     }
   }
   set(turn, { queue: changed(turn.state.queue, waiting) });
@@ -42,11 +44,21 @@ export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): voi
     left(turn, [before.clientTxId]);
     ask(turn, { do: "tell", clientTxId: before.clientTxId, news: { kind: "renamed", to: after.clientTxId } });
   }
+  drop(
+    turn,
+    twins.map((m) => m.clientTxId),
+  );
+  if (twins.length > 0) ask(turn, { do: "forget", places: placesOf(twins), generation: undefined });
   // One that is just being put on disk under its old name is taken off again when that is reported.
   if (offered.length > 0) ask(turn, { do: "persist", mutations: offered.map((o) => o.after) });
   keep(turn, waiting);
   if (offered.length + waiting.length > 0) touch(turn, "everything");
 }
+
+/** Its positions, or its receipt, are of another log than the rows. */
+const isStray = ({ logId, stage }: Mutation, rows: Rows): boolean =>
+  (logId ?? rows.logId) !== rows.logId ||
+  (stage.phase === "confirmed" && (stage.receipt.logId ?? rows.logId) !== rows.logId);
 
 /** Whether the record says what the user saw, leaving out what this client itself wrote since. */
 function unchanged(o: MutationOperation, rows: Rows, own: ReadonlySet<string>): boolean {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import type { Storage } from "../engine/ports.ts";
 import type { ClientOptions } from "../options.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
-import { MemoryDisk } from "../storage/memory.ts";
+import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { lab } from "../testing/lab.ts";
 import type { OldOperation } from "./old-operation.ts";
 import { schemaHash } from "./schema-hash.ts";
@@ -115,3 +116,58 @@ test.each([
     ["parked", { title: "Hello", order: 2 }],
   ]);
 });
+
+const bring = ({ data, ...o }: OldOperation): OldOperation | undefined => {
+  const { title, ...rest } = data ?? {};
+  return title === "unknown" ? undefined : { ...o, data: { ...rest, ...(title !== undefined && { heading: title }) } };
+};
+
+/** A store that stands still for ever from its n-th call on, done or not done. */
+function dyingAt(n: number, isDone: boolean, disk: MemoryDisk): { storage: Storage; calls: () => number } {
+  const storage = memoryStorage(disk);
+  let calls = 0;
+  const mortal = Object.entries(storage).map(([name, work]: [string, (...args: never[]) => Promise<unknown>]) => [
+    name,
+    async (...args: never[]) => {
+      calls += 1;
+      if (calls < n) return work(...args);
+      if (calls === n && isDone) await work(...args);
+      return new Promise(() => {});
+    },
+  ]);
+  return { storage: Object.fromEntries(mortal) as Storage, calls: () => calls };
+}
+
+test.each([
+  ["was not done", false],
+  ["was done", true],
+])(
+  "[Q31] killed at every step of taking over an older version's queue, the step %s: each write is done once, or waits",
+  async (_, isDone) => {
+    for (let n = 1, reached = true; reached; n++) {
+      const disk = new MemoryDisk();
+      const own = lab(renamed);
+      const old = lab(first).client({ disk, paused: true });
+      const { slide } = old.client.models;
+      slide.create({ title: "one" }, { id: "a" });
+      slide.update("a", { order: 5 });
+      slide.update("a", { title: "two" });
+      await slide.create({ title: "unknown" }, { id: "b" }).queued;
+      await old.client.close();
+      const upcast = { [schemaHash(first)]: bring };
+      const dying = dyingAt(n, isDone, disk);
+      own.client({ disk, upcast, platform: { storage: async () => dying.storage } });
+      for (let i = 0; i < 4; i++) await own.settle();
+      reached = dying.calls() >= n;
+
+      const { client } = own.client({ disk, upcast });
+      for (let i = 0; i < 4; i++) await own.settle();
+      expect(own.server.rows.get("slide/a")?.data, `killed at ${n}`).toEqual({ id: "a", heading: "two", order: 5 });
+      expect(own.server.head, `killed at ${n}`).toBe(3);
+      expect(client.attention()).toMatchObject([
+        { code: "schema_changed", operations: [{ id: "b", data: { title: "unknown" } }] },
+      ]);
+      expect(disk.queue().map((m) => m.stage.phase)).toEqual(["parked"]);
+    }
+  },
+);

@@ -59,3 +59,18 @@ test("[D3] writes are durable in the strict sense when the promise resolves, not
   await storage.enqueue([write("a"), write("b")]);
   expect(asked.mock.calls).toEqual([[["mutations"], "readwrite", { durability: "strict" }]]);
 });
+
+const raw = (name: string, version: number) =>
+  new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open(name, version);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+test("[D10] an open that another tab blocks ends by the clock, and says so", async () => {
+  const name = `blocked-${++stores}`;
+  // A tab of an older version that does not hear that it should let go.
+  const older = await raw(name, 1);
+  await expect(indexedDbStorage({ name, openMs: 50 }).open("c")).rejects.toMatchObject({ code: "blocked" });
+  older.close();
+});

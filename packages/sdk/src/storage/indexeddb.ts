@@ -37,10 +37,12 @@ class Database extends Dexie {
 export interface IndexedDbOptions {
   /** Databases are told apart by name: one per app, server and signed-in person. */
   readonly name: string;
+  /** How long an open may take before it counts as blocked. Default 10 000. */
+  readonly openMs?: number;
 }
 
 /** Storage that survives a reload, shared by all tabs of a browser profile. */
-export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
+export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): Storage {
   let db = new Database(name);
 
   /**
@@ -55,7 +57,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
       db.close();
       db = new Database(name);
       try {
-        await opened(db);
+        await opened(db, openMs);
         return await work(db);
       } catch (second) {
         throw failure(second);
@@ -66,7 +68,7 @@ export function indexedDbStorage({ name }: IndexedDbOptions): Storage {
   return {
     open: (freshClientId) =>
       withDatabase(async (db): Promise<Stored> => {
-        await opened(db);
+        await opened(db, openMs);
         return db.transaction("rw", db.meta, db.rows, db.mutations, async () => {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
@@ -210,12 +212,12 @@ async function putRows(db: Database, changes: readonly RowChange[]): Promise<voi
 const keyOf = (model: string, id: string): [string, string] => [model.toLowerCase(), id];
 
 /** An open that is blocked by another tab gives no event at all in some browsers: only a clock ends it. */
-async function opened(db: Database): Promise<void> {
+async function opened(db: Database, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<never>((_, reject) => {
     const blocked = new Error("It did not open; another tab may hold it.");
     blocked.name = "BlockedError";
-    timer = setTimeout(() => reject(blocked), OPEN_MS);
+    timer = setTimeout(() => reject(blocked), ms);
   });
   try {
     await Promise.race([db.open(), tooLong]);
