@@ -86,9 +86,11 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
 
 /** What this tab has put on disk. What is over already the others would wait for, under whichever name they know it. */
 export function heardPersisted(turn: Turn, places: readonly Place[]): void {
+  const { lastSeq } = turn.state.queue;
   const isOver = places.some((place) => !find(turn.state.queue, place.clientTxId));
   persisted(turn, places);
-  if (isOver && turn.state.lead === "yes" && turn.state.tabs.listening) tellQueue(turn);
+  // Only whoever knows every place may say what is over.
+  if (isOver && turn.state.lead === "yes" && turn.state.tabs.listening && !isMissing(turn, lastSeq)) tellQueue(turn);
 }
 
 /** Another tab has put these on disk. What comes late may be over by now: the tab that leads is asked. */
@@ -192,7 +194,7 @@ export function joined(turn: Turn): void {
   tellQueue(turn);
 }
 
-export function tellQueue(turn: Turn): void {
+function tellQueue(turn: Turn): void {
   const { lastSeq } = turn.state.queue;
   const writes = [...inOrder(turn.state.queue)];
   const answered = writes.filter((m) => m.stage.phase === "confirmed" || waitsForPerson(m));
