@@ -103,8 +103,8 @@ export function replaceRows(turn: Turn, rows: Rows, isKept = false): void {
   );
   set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined, partial: undefined } });
   touch(turn, "everything");
-  // What was over on another log may not be over on this one.
-  if (other) set(turn, { tabs: { ...turn.state.tabs, left: [], logged: [] } });
+  // What another log had this one need not have.
+  if (other) set(turn, { tabs: { ...turn.state.tabs, logged: [] } });
   offerAgain(turn, rows, other || elsewhere ? "all" : "strays");
   const { generation } = turn.state;
   const settled = settle(turn);

@@ -2,7 +2,7 @@ import type { CommitReceipt } from "../protocol/commit.ts";
 import { requeue } from "./answers.ts";
 import type { ClientEvent } from "./events.ts";
 import { type Mutation, type Place, placesOf, waitsForPerson } from "./mutation.ts";
-import { changed, find, inOrder } from "./queue.ts";
+import { changed, find, inOrder, removed } from "./queue.ts";
 import { hearStretch, replaceRows } from "./reading.ts";
 import { offerAgain, outnamed } from "./rebase.ts";
 import type { LogRow, Rows } from "./rows.ts";
@@ -11,7 +11,7 @@ import { settle } from "./settle.ts";
 import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
 import { changeTables, lookUp } from "./tables.ts";
-import { ask, drop, keep, set, type Turn, touch } from "./turn.ts";
+import { ask, keep, set, type Turn, touch } from "./turn.ts";
 import { adapted } from "./upcast.ts";
 import { arrived, persisted } from "./writes.ts";
 
@@ -218,10 +218,8 @@ export function heardQueue(turn: Turn, told: Of<"queue">): void {
     .filter((m) => !waitsForPerson(m))
     .map((m): Mutation => ({ ...m, stage: { phase: "confirmed", receipt: receiptOf(m) } }));
   set(turn, { queue: { ...changed(queue, settled), lastSeq: Math.max(queue.lastSeq, lastSeq) } });
-  drop(
-    turn,
-    over.filter(waitsForPerson).map((m) => m.clientTxId),
-  );
+  const given = over.filter(waitsForPerson).map((m) => m.clientTxId);
+  set(turn, { queue: removed(turn.state.queue, given) });
   touch(
     turn,
     over.flatMap((m) => m.keys),
