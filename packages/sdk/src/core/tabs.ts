@@ -198,7 +198,10 @@ function tellQueue(turn: Turn): void {
   const { lastSeq } = turn.state.queue;
   const writes = [...inOrder(turn.state.queue)];
   const answered = writes.filter((m) => m.stage.phase === "confirmed" || waitsForPerson(m));
-  const { logId, position } = turn.state.rows;
+  const { logId } = turn.state.rows;
+  // Rows that were read from the disk may be behind what was heard, and settled by, before.
+  const heard = Math.max(turn.state.rows.position ?? 0, turn.state.reading.missing ?? 0);
+  const position = turn.state.rows.position === undefined ? undefined : heard;
   const seqs = writes.map((m) => m.seq).filter((seq) => seq !== undefined);
   post(turn, { type: "queue", seqs, answered, lastSeq, logId, position });
 }
