@@ -76,7 +76,9 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
       case "blocked":
         break;
     }
-    if (own) news.push({ ...write, stage: { phase: "queued" } });
+    // One that was not tried has no answer to wait for.
+    const attempts = outcome.kind === "blocked" ? write.attempts - 1 : write.attempts;
+    if (own) news.push({ ...write, attempts, stage: { phase: "queued" } });
   });
   set(turn, { queue: changed(turn.state.queue, [...news, ...kept]) });
   // That a write was confirmed changes nothing that is shown.

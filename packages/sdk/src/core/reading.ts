@@ -133,7 +133,7 @@ export function hearReadFailure(turn: Turn, reply: Reply): void {
   const verdict = verdictOf(reply);
   if (verdict.then === "sign-in") return tokenRefused(turn, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
-  if (failure?.code === "resync_required") return resync(turn, "anew");
+  if (failure?.code === "resync_required" && !reading.partial) return resync(turn, "anew");
   // What our rows have read lies beyond its head: it is another log, or a part of ours is gone.
   if (failure?.code === "read_at_in_future") return resync(turn, "suspect");
   // What was read of a snapshot cannot be gone on with: it is read from its beginning.

@@ -106,7 +106,7 @@ function nameOf(clientTxId: string): { stem: string; count: number } {
 }
 
 /** `tx` → `tx~1` → `tx~2`: every tab comes to the same name without asking. */
-function nextName(clientTxId: string): string {
+export function nextName(clientTxId: string): string {
   const { stem, count } = nameOf(clientTxId);
   return `${stem}~${count + 1}`;
 }

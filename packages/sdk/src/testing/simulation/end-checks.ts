@@ -60,7 +60,7 @@ type Known = Pick<World, "service" | "notebook">;
 
 function acknowledged({ service }: Known, write: World["notebook"]["writes"][number]): string | undefined {
   if (write.receipt !== "kept") return undefined;
-  const is = (name: string) => stemOf(name) === stemOf(write.name);
+  const is = (name: string) => stemOf(name) === stemOf(write.confirmedAs ?? write.name);
   // What a backup took back is gone with it, where this device had nothing of it any more.
   if ([...service.takenBack].some((key) => is(key.slice(key.indexOf(" ") + 1)))) return undefined;
   const { actor } = write;
@@ -72,9 +72,8 @@ function acknowledged({ service }: Known, write: World["notebook"]["writes"][num
 function unanswered({ service, notebook }: Known, { name: actor, disk }: Device, name: string): string | undefined {
   const key = `${actor} ${name}`;
   if (service.confirmed.has(key) || notebook.decided.has(key) || disk.wiped.has(name)) return undefined;
-  // On another log it goes on under another name.
-  if (service.restores > 0 && [...disk.flushed].some((other) => other !== name && stemOf(other) === stemOf(name)))
-    return undefined;
+  // On another log, or with another text, it goes on under another name.
+  if ([...disk.flushed].some((other) => other !== name && stemOf(other) === stemOf(name))) return undefined;
   return `${name} was on the disk of ${actor}; nobody answered it and nobody gave it up`;
 }
 

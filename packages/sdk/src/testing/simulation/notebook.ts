@@ -14,6 +14,8 @@ export interface NotedWrite {
   readonly keys: readonly string[];
   queued: PromiseState;
   receipt: PromiseState;
+  /** The name that its receipt gives: another one, where it went on under that. */
+  confirmedAs: string | undefined;
   /** The code that its receipt was refused with. */
   code: string | undefined;
 }
@@ -37,7 +39,14 @@ export class Notebook {
       confirmed(noted: NotedWrite, receipt: CommitReceipt): string | undefined;
     },
   ): void {
-    const noted: NotedWrite = { name: write.clientTxId, ...given, queued: "open", receipt: "open", code: undefined };
+    const noted: NotedWrite = {
+      name: write.clientTxId,
+      ...given,
+      queued: "open",
+      receipt: "open",
+      confirmedAs: undefined,
+      code: undefined,
+    };
     this.writes.push(noted);
     write.queued.then(
       () => {
@@ -51,6 +60,7 @@ export class Notebook {
     write.receipt.then(
       (receipt) => {
         noted.receipt = "kept";
+        noted.confirmedAs = receipt.clientTxId;
         this.#complain(told.confirmed(noted, receipt));
       },
       (error: unknown) => {

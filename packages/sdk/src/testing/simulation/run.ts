@@ -119,7 +119,6 @@ class Run {
       device.claims.clear();
       device.tokens = "good";
       device.isOutdated = false;
-      if (device.living.length === 0) device.openTab(0);
       for (const tab of device.living) {
         tab.isFrozen = false;
         if (tab.isPaused && tab.closing === "no") tab.client.resume();
@@ -141,6 +140,7 @@ class Run {
         continue;
       }
       if (await this.#decide()) continue;
+      if (this.#openMissing()) continue;
       if (this.#isAtRest() && isLookedAtAgain) break;
       if (this.#isAtRest()) {
         // Whoever waits for something to be told looks for it after a while.
@@ -167,6 +167,13 @@ class Run {
         return true;
       }
     return false;
+  }
+
+  /** What a device has on disk goes on when somebody opens the app there again. */
+  #openMissing(): boolean {
+    const without = this.#world.devices.filter(({ living }) => living.length === 0);
+    for (const device of without) device.openTab(0);
+    return without.length > 0;
   }
 
   #isAtRest(): boolean {
