@@ -140,7 +140,10 @@ class Run {
         continue;
       }
       if (await this.#decide()) continue;
-      if (this.#openMissing()) continue;
+      if (this.#openMissing()) {
+        await drained();
+        continue;
+      }
       if (this.#isAtRest() && isLookedAtAgain) break;
       if (this.#isAtRest()) {
         // Whoever waits for something to be told looks for it after a while.
