@@ -197,18 +197,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: "the other tabs do not hear what was given up",
-    finds: ["the tabs of a device agree about what waits", "everything comes to rest", "no promise is left open"],
-    isQuick: true,
-    edits: [
-      {
-        file: `${core}/writes.ts`,
-        find: "  drop(turn, clientTxIds);\n",
-        replace: "  if (turn.now > 0) return;\n  drop(turn, clientTxIds);\n",
-      },
-    ],
-  },
-  {
     name: "the other tabs do not hear the answers",
     finds: ["what was acknowledged is in the log, once", "everything comes to rest"],
     isQuick: true,
