@@ -31,7 +31,11 @@ const jobs = {
     says: "webhooks while receiver, servers and Postgres fail, and a judge over all that came",
     program: "e2e/webhooks/main.ts",
   },
-  simulate: { says: "many clients with random writes and bad lines, from a seed", program: "e2e/simulate/main.ts" },
+  simulate: {
+    says: "devices, tabs and a server in one thread, and whatever can go wrong between them, from a seed",
+    program: "e2e/simulate/main.ts",
+  },
+  converge: { says: "clients over bad lines against a real server, from a seed", program: "e2e/convergence/main.ts" },
   fuzz: { says: "requests that are odd in every way, and every answer judged", program: "e2e/fuzz/main.ts" },
   conformance: {
     says: "asks a running server everything that the interface promises",

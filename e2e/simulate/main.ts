@@ -1,63 +1,71 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { startEmbeddedPostgres } from "@holdfast/server";
-import { runWorld, startPlace } from "../convergence/world.ts";
+import { availableParallelism } from "node:os";
+import { runSchedule, shrunk } from "@holdfast/sdk/testing";
+import { report } from "./report.ts";
+import { ownSimulation, runMany } from "./run-many.ts";
+import { findPlanted } from "./testing/find-planted.ts";
+import { plantedBugs } from "./testing/planted-bugs.ts";
+import { readWords, USAGE, type Words } from "./words.ts";
 
-const HELP = `Usage: npm run simulate [-- --seeds 200] [--seed 12345] [--steps 120]
+/** Each bug has to be found within so many schedules. */
+const PATIENCE = 2_000;
+const SAY_EVERY_MS = 5_000;
 
-Devices that write at random over lines that lose, repeat and delay, and die now and then, against a real server on
-a Postgres of its own. Afterwards all of them have to show what the log says, and no write may be lost or done twice.
+const words = readWords(process.argv.slice(2));
+if (typeof words === "string") {
+  process.stdout.write(words === "" ? USAGE : `${words}\n\n${USAGE}`);
+  process.exitCode = words === "" ? 0 : 1;
+} else process.exitCode = words.planted ? await planted(words) : await simulate(words);
 
-  --seeds  how many runs, each from a seed of its own: 200, or HOLDFAST_SEEDS
-  --seed   one run, from this seed
-  --steps  things that happen in a run: 120
-`;
+async function simulate({ schedules, seed = anySeed(), processes = availableParallelism() }: Words): Promise<number> {
+  say(`seed ${seed}`);
+  const startedAt = performance.now();
+  let saidAt = startedAt;
+  const tally = await runMany({
+    file: ownSimulation,
+    seed,
+    schedules,
+    processes,
+    heard: (sum) => {
+      if (performance.now() - saidAt < SAY_EVERY_MS) return;
+      saidAt = performance.now();
+      say(`${sum.schedules} of ${schedules} schedules, ${sum.broken.length} violations`);
+    },
+  });
+  process.stdout.write(report(tally, seed, performance.now() - startedAt));
+  const [first] = tally.broken;
+  if (first) await tell(first.seed);
+  else if (schedules === 1) process.stdout.write(`${(await runSchedule({ seed, isTraced: true })).trace.join("\n")}\n`);
+  return first ? 1 : 0;
+}
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: process.env.HOLDFAST_SEEDS ?? "200" },
-    seed: { type: "string" },
-    steps: { type: "string", default: "120" },
-    help: { type: "boolean" },
-  },
-});
+/** The fewest steps that end in the same violation, and what happens in them. */
+async function tell(seed: number): Promise<void> {
+  const { violation } = await runSchedule({ seed });
+  if (!violation) throw new Error(`Seed ${seed} broke something and does not any more: two runs of one seed differ.`);
+  const { steps, run } = await shrunk(seed, violation);
+  process.stdout.write(`\nseed ${seed}, steps ${steps.join(" ")}:\n${run.trace.join("\n")}\n`);
+  process.stdout.write(`\nNot so: ${violation.check}. ${run.violation?.says}\n`);
+  say(`again with --schedules 1 --seed ${seed}`);
+}
 
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await simulate();
-
-async function simulate(): Promise<number> {
-  const dir = mkdtempSync(join(tmpdir(), "holdfast-simulate-"));
-  const postgres = await startEmbeddedPostgres({ dataDir: dir });
-  const place = await startPlace(postgres.url);
-  const seeds = values.seed
-    ? [Number(values.seed)]
-    : Array.from({ length: Number(values.seeds) }, () => Math.floor(Math.random() * 2 ** 32));
-  const sums = { runs: 0, written: 0, conflicts: 0, kills: 0 };
-  const failed: number[] = [];
-  try {
-    for (const seed of seeds) {
-      try {
-        const { written, conflicts, kills } = await runWorld(place, seed, Number(values.steps));
-        sums.written += written;
-        sums.conflicts += conflicts;
-        sums.kills += kills;
-      } catch (error) {
-        failed.push(seed);
-        process.stderr.write(`simulate: seed ${seed} failed: ${error instanceof Error ? error.message : error}\n`);
-      }
-      sums.runs += 1;
-      if (sums.runs % 20 === 0 || sums.runs === seeds.length)
-        process.stderr.write(
-          `simulate: ${sums.runs} runs, ${sums.written} log entries, ${sums.conflicts} conflicts answered, ${sums.kills} deaths, ${failed.length} failed\n`,
-        );
-    }
-  } finally {
-    await place.server.close();
-    await postgres.stop();
-    rmSync(dir, { recursive: true, force: true });
+async function planted({ seed = anySeed(), processes = availableParallelism() }: Words): Promise<number> {
+  say(`seed ${seed}`);
+  let missed = 0;
+  for (const bug of plantedBugs) {
+    const found = await findPlanted(bug, { seed, schedules: PATIENCE, processes });
+    if (!found) missed += 1;
+    process.stdout.write(
+      found
+        ? `${String(found.after).padStart(5)}  ${bug.name}: ${found.check}\n`
+        : ` none  ${bug.name} was not found in ${PATIENCE} schedules\n`,
+    );
   }
-  if (failed.length > 0) process.stderr.write(`simulate: again with --seed ${failed.join(", --seed ")}\n`);
-  return failed.length > 0 ? 1 : 0;
+  process.stdout.write(`${plantedBugs.length - missed} of ${plantedBugs.length} planted bugs found\n`);
+  return missed > 0 ? 1 : 0;
+}
+
+const anySeed = () => Math.floor(Math.random() * 2 ** 30);
+
+function say(line: string): void {
+  process.stderr.write(`simulate: ${line}\n`);
 }

@@ -29,6 +29,8 @@ export async function startPatched(
 }
 
 export interface PatchedSources {
+  /** Where the copy lies; in it every file has its own path. */
+  readonly folder: string;
   /** The server's program. */
   readonly main: string;
   forget(): void;
@@ -41,7 +43,7 @@ export function patchSources(edits: readonly Edit[]): PatchedSources {
   try {
     copySources(folder);
     for (const edit of edits) apply(folder, edit);
-    return { main: join(folder, "packages/server/src/main.ts"), forget };
+    return { folder, main: join(folder, "packages/server/src/main.ts"), forget };
   } catch (error) {
     forget();
     throw error;

@@ -56,7 +56,7 @@ export function companyLater(load: () => Promise<Company>, engine: Engine): Comp
       },
       (error: unknown) => {
         loading = undefined;
-        throw localError("part_not_loaded", `Claims and presence could not be loaded: ${String(error)}`);
+        throw localError("part_not_loaded", `Claims could not be loaded: ${String(error)}`);
       },
     );
     return loading;

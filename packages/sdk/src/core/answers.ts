@@ -76,7 +76,9 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
       case "blocked":
         break;
     }
-    if (own) news.push({ ...write, stage: { phase: "queued" } });
+    // One that was not tried has no answer to wait for.
+    const attempts = outcome.kind === "blocked" ? write.attempts - 1 : write.attempts;
+    if (own) news.push({ ...write, attempts, stage: { phase: "queued" } });
   });
   set(turn, { queue: changed(turn.state.queue, [...news, ...kept]) });
   // That a write was confirmed changes nothing that is shown.
@@ -166,6 +168,9 @@ type News = Extract<Turn["effects"][number], { do: "tell" }>["news"];
 const tell = (turn: Turn, { clientTxId }: Mutation, news: News) => ask(turn, { do: "tell", clientTxId, news });
 
 function forget(turn: Turn, places: readonly Place[]): void {
-  const { generation } = turn.state;
-  if (places.length > 0 && generation !== undefined) ask(turn, { do: "forget", places, generation });
+  const { generation, rows } = turn.state;
+  const { logId, position } = rows;
+  if (places.length === 0 || generation === undefined || logId === undefined || position === undefined) return;
+  // Not before the rows that contain them are on disk too: else a crash between the two would show the old values.
+  ask(turn, { do: "keepRows", logId, from: position, to: position, changes: [], settled: places, generation });
 }

@@ -16,7 +16,7 @@ export const isStranger = ({ owner, self }: ClientState): boolean =>
   owner !== undefined && self !== undefined && self.participant !== owner;
 
 export const strangerReason = ({ owner, self }: ClientState): string =>
-  `The token is that of ${self?.participant}, and this store is that of ${owner}. Give each their own: createClient({ user }).`;
+  `The token is that of ${self?.participant}, this store is that of ${owner}. Give each their own (\`user\`).`;
 
 /** Whether anything may be asked of the server now. */
 export const mayGo = (state: ClientState): boolean =>
@@ -41,7 +41,8 @@ export function tokenRefused(turn: Turn, reason: string): void {
 export function tokenCame(turn: Turn, changed: boolean): void {
   const { auth } = turn.state;
   if (auth.phase !== "asking") return;
-  if (changed) set(turn, { auth: { phase: "trying", attempt: auth.attempt }, self: undefined });
+  // The same one is tried again too: the refusal may have been the answer to a request that was made with one before it.
+  if (changed || auth.attempt > 0) set(turn, { auth: { phase: "trying", attempt: auth.attempt }, self: undefined });
   else waitForToken(turn, auth.attempt, turn.state.trouble ?? "The app gave the same token again.");
 }
 

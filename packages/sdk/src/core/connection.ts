@@ -158,7 +158,8 @@ function readOn(turn: Turn): void {
   const unverified = !reading.verified && stream.phase !== "live" && hasToSend(turn.state);
   const first = !follows && !sockets && !reading.verified;
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
-  set(turn, { reading: { ...reading, under: "log", pollAt: poll ? turn.now + POLL_MS : undefined } });
+  const pollAt = poll ? turn.now + POLL_MS : undefined;
+  set(turn, { reading: { ...reading, under: "log", pollAt, askedFor: reading.missing } });
   ask(turn, { do: "readLog", after: rows.position, scope });
 }
 

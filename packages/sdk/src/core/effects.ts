@@ -33,8 +33,8 @@ export type Effect =
   /** Tell the other tabs. */
   | { readonly do: "post"; readonly message: TabMessage }
   | { readonly do: "send"; readonly request: number; readonly names: readonly string[]; readonly body: string }
-  /** Keep a piece of a first snapshot. */
-  | { readonly do: "keepPage"; readonly page: SnapshotPiece; readonly generation: number }
+  /** Keep a page of a first snapshot. */
+  | { readonly do: "keepPage"; readonly page: SnapshotPage; readonly generation: number }
   /** Read a page of a snapshot: the first one, or the one that begins there. */
   | { readonly do: "readSnapshot"; readonly cursor: string | null; readonly scope: Scope }
   | { readonly do: "readLog"; readonly after: number; readonly scope: Scope }
@@ -46,14 +46,14 @@ export type Effect =
   | { readonly do: "askToken" }
   | { readonly do: "tell"; readonly clientTxId: string; readonly news: News };
 
-export interface SnapshotPiece {
+export interface SnapshotPage {
   readonly logId: string;
   readonly stamp: number;
-  /** All rows that are there go first. */
-  readonly first: boolean;
+  /** Where it begins; undefined: it is the first. */
+  readonly begin: string | undefined;
   readonly changes: readonly RowChange[];
   readonly scope?: string | undefined;
-  /** Where the next page begins; null: there is none, and the rows are whole. Until then there is no position. "": nobody can go on from here. */
+  /** Where the next page begins; null: there is none, and the rows are whole. */
   readonly cursor: string | null;
 }
 

@@ -8,21 +8,16 @@ const localCodes = {
   client_closed: ["fix", "The client was closed before this was settled. What was queued stays queued."],
   timed_out: ["wait", "The time given for this is over. The writes stay queued."],
   discarded: ["fix", "The write was given up: its conflict was answered with theirs, or it was discarded."],
-  storage_failed: ["fix", "The write could not be put on disk. It is kept in memory and sent from there."],
-  part_not_loaded: [
-    "retry",
-    "The part of this package that does this could not be loaded. Without a network it cannot be.",
-  ],
   too_old: [
     "fix",
-    "It has waited for so long that the server no longer remembers whether it took it. Look at what is there now, then send it again or discard it.",
+    "It waited so long that the server may have forgotten whether it took it. Look at what is there first.",
   ],
-  schema_changed: [
-    "fix",
-    "It was written with another version of the app, and nothing says what it means in this one.",
-  ],
-  invalid_export: ["fix", "What was to be imported is no export of a queue."],
-  invalid_options: ["fix", "The client was made with options that cannot work."],
+  // Of these the one who finds them says more.
+  storage_failed: ["fix", "The write is kept in memory only."],
+  part_not_loaded: ["retry", "A part of this package could not be loaded."],
+  schema_changed: ["fix", "Another version of the app wrote it."],
+  invalid_export: ["fix", "This is no export."],
+  invalid_options: ["fix", "These options cannot work."],
 } as const satisfies Record<string, readonly [Remedy, string]>;
 export type LocalErrorCode = keyof typeof localCodes;
 

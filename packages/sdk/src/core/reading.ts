@@ -9,7 +9,7 @@ import { noRows, type Rows, readStretch, type Stretch } from "./rows.ts";
 import { settle } from "./settle.ts";
 import type { Reading } from "./state.ts";
 import { lookUp, recordKey, refOf } from "./tables.ts";
-import { ask, keep, set, type Turn, touch } from "./turn.ts";
+import { ask, keep, logged, set, type Turn, touch } from "./turn.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
@@ -69,6 +69,8 @@ function markLanded(turn: Turn, stretch: Stretch): void {
   for (const entry of stretch.entries) {
     const mutation = landed.get(entry.clientTxId) ?? find(turn.state.queue, entry.clientTxId);
     const key = recordKey(entry);
+    // Of a write that another tab has not told of yet: when it does, it is in the rows already.
+    if (!mutation && entry.clientId === turn.state.clientId) logged(turn, entry.clientTxId);
     if (mutation?.keys.includes(key) && !mutation.landed.includes(key))
       landed.set(entry.clientTxId, { ...mutation, landed: [...mutation.landed, key] });
   }
@@ -82,7 +84,9 @@ export function hearLog(turn: Turn, event: Of<"logRead">): void {
   hearStretch(turn, event);
   const { reading, rows } = turn.state;
   // The answer ends short of the head when there is more than one page of it.
-  const missing = (rows.position ?? 0) < event.stamp ? event.stamp : reading.missing;
+  // And a position that was missing then and lies behind its head is one of a log that is gone.
+  const asked = reading.missing === reading.askedFor ? undefined : reading.missing;
+  const missing = (rows.position ?? 0) < event.stamp ? event.stamp : asked;
   set(turn, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
 }
 
@@ -99,6 +103,8 @@ export function replaceRows(turn: Turn, rows: Rows, isKept = false): void {
   );
   set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined, partial: undefined } });
   touch(turn, "everything");
+  // What another log had this one need not have.
+  if (other) set(turn, { tabs: { ...turn.state.tabs, logged: [] } });
   offerAgain(turn, rows, other || elsewhere ? "all" : "strays");
   const { generation } = turn.state;
   const settled = settle(turn);
@@ -127,7 +133,9 @@ export function hearReadFailure(turn: Turn, reply: Reply): void {
   const verdict = verdictOf(reply);
   if (verdict.then === "sign-in") return tokenRefused(turn, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
-  if (failure?.code === "resync_required") return resync(turn, "anew");
+  if (failure?.code === "resync_required" && !reading.partial) return resync(turn, "anew");
+  // What our rows have read lies beyond its head: it is another log, or a part of ours is gone.
+  if (failure?.code === "read_at_in_future") return resync(turn, "suspect");
   // What was read of a snapshot cannot be gone on with: it is read from its beginning.
   if (failure && reading.partial) return dropPartial(turn);
   const reason = verdict.then === "again" ? verdict.reason : (failure?.message ?? "The answer could not be read.");

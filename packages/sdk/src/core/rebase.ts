@@ -3,7 +3,7 @@ import { type Mutation, type MutationOperation, placesOf, sealed } from "./mutat
 import { changed, find, inOrder, replaced } from "./queue.ts";
 import type { Rows } from "./rows.ts";
 import { lookUp, recordKey } from "./tables.ts";
-import { ask, drop, keep, set, type Turn, touch } from "./turn.ts";
+import { ask, drop, keep, left, set, type Turn, touch } from "./turn.ts";
 
 /**
  * The log was replaced by another one (a restored backup): positions of the old one mean nothing in it. Every write
@@ -41,6 +41,7 @@ export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): voi
   set(turn, { queue: changed(turn.state.queue, waiting) });
   for (const { before, after } of offered) {
     set(turn, { queue: replaced(turn.state.queue, before.clientTxId, after) });
+    left(turn, [before.clientTxId]);
     ask(turn, { do: "tell", clientTxId: before.clientTxId, news: { kind: "renamed", to: after.clientTxId } });
   }
   drop(
@@ -82,8 +83,30 @@ function restated(stage: Extract<Mutation["stage"], { phase: "held" }>, rows: Ro
 const renamed = (m: Mutation, clientTxId: string, clientId: string, rows: Rows): Mutation =>
   sealed({ ...m, clientTxId, attempts: 0, stage: { phase: "saving" } }, clientId, rows);
 
-/** `tx` → `tx~1` → `tx~2`: every tab comes to the same name without asking. */
-function nextName(clientTxId: string): string {
+/**
+ * Names under which a write was put on disk before it went on under another: the tab was killed before it could take
+ * them off again.
+ */
+export function outnamed(mutations: readonly Mutation[]): ReadonlySet<string> {
+  const latest = new Map<string, number>();
+  for (const { clientTxId } of mutations) {
+    const { stem, count } = nameOf(clientTxId);
+    latest.set(stem, Math.max(count, latest.get(stem) ?? 0));
+  }
+  const old = mutations.filter(({ clientTxId }) => {
+    const { stem, count } = nameOf(clientTxId);
+    return count < (latest.get(stem) ?? 0);
+  });
+  return new Set(old.map((m) => m.clientTxId));
+}
+
+function nameOf(clientTxId: string): { stem: string; count: number } {
   const [, stem = clientTxId, count = "0"] = /^(.*)~(\d+)$/.exec(clientTxId) ?? [];
-  return `${stem}~${Number(count) + 1}`;
+  return { stem, count: Number(count) };
+}
+
+/** `tx` → `tx~1` → `tx~2`: every tab comes to the same name without asking. */
+export function nextName(clientTxId: string): string {
+  const { stem, count } = nameOf(clientTxId);
+  return `${stem}~${count + 1}`;
 }

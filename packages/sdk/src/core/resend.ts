@@ -2,14 +2,12 @@ import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
 import { keysOf, type Mutation, placesOf, sealed } from "./mutation.ts";
 import { find, replaced } from "./queue.ts";
-import { ask, drop, set, type Turn, touch } from "./turn.ts";
+import { nextName } from "./rebase.ts";
+import { ask, drop, left, set, type Turn, touch } from "./turn.ts";
 
 export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { type: "decided" }>): void {
   if (!plan || find(turn.state.queue, plan.write.clientTxId) !== plan.write) {
-    const failure = localFailure(
-      "discarded",
-      "There is nothing to decide any more: it was answered elsewhere, or settled.",
-    );
+    const failure = localFailure("discarded", "It was answered elsewhere, or settled.");
     return ask(turn, { do: "tell", clientTxId: newTxId, news: { kind: "failed", failure } });
   }
   const { write, instead, again } = plan;
@@ -29,14 +27,27 @@ function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxId: stri
     createdAt: turn.now,
   });
   set(turn, { queue: replaced(turn.state.queue, before.clientTxId, fresh) });
+  left(turn, [before.clientTxId]);
   touch(turn, [...before.keys, ...fresh.keys]);
   ask(turn, { do: "persist", mutations: [fresh] });
 }
 
-/** Writes whose text has changed. They keep their names: they were never tried, so no answer belongs to them yet. */
+/**
+ * Writes whose text has changed. One that was never tried keeps its name, since no answer belongs to it yet; of one that
+ * another tab may have sent as it was that cannot be known.
+ */
 function putAgain(turn: Turn, writes: readonly Mutation[]): void {
-  const fresh = writes.filter((m) => m.operations.length > 0).map((m) => reseal(turn, m));
-  for (const write of fresh) set(turn, { queue: replaced(turn.state.queue, write.clientTxId, write) });
+  const kept = writes.filter((m) => m.operations.length > 0);
+  const isUntried = ({ attempts }: Mutation) => attempts <= 0 && turn.state.generation !== undefined;
+  const named = (m: Mutation) => (isUntried(m) ? m : { ...m, clientTxId: nextName(m.clientTxId), attempts: 0 });
+  const fresh = kept.map((m) => reseal(turn, named(m)));
+  for (const [i, { clientTxId }] of kept.entries()) {
+    const write = fresh[i] as Mutation;
+    set(turn, { queue: replaced(turn.state.queue, clientTxId, write) });
+    if (write.clientTxId === clientTxId) continue;
+    left(turn, [clientTxId]);
+    ask(turn, { do: "tell", clientTxId, news: { kind: "renamed", to: write.clientTxId } });
+  }
   for (const write of writes) touch(turn, write.keys);
   if (fresh.length > 0) ask(turn, { do: "persist", mutations: fresh });
   giveUp(

@@ -1,7 +1,7 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import { type Failure, knownFailure } from "./failure.ts";
 import { type Mutation, type Place, placesOf } from "./mutation.ts";
-import { changed, find } from "./queue.ts";
+import { changed, find, removed } from "./queue.ts";
 import { drop, keep, set, type Turn, touch } from "./turn.ts";
 
 /**
@@ -21,10 +21,10 @@ export function settle(turn: Turn): readonly Place[] {
   }
   if (done.length + parked.length === 0) return [];
   set(turn, { queue: changed(queue, parked) });
-  drop(
-    turn,
-    done.map((m) => m.clientTxId),
-  );
+  // What is only concluded to be settled is believed if it is found on disk after all.
+  const [concluded, told] = [done.filter(isConcluded), done.filter((m) => !isConcluded(m))];
+  set(turn, { queue: removed(turn.state.queue, namesOf(concluded)) });
+  drop(turn, namesOf(told));
   touch(
     turn,
     [...done, ...parked].flatMap((m) => m.keys),
@@ -32,6 +32,11 @@ export function settle(turn: Turn): readonly Place[] {
   keep(turn, parked);
   return placesOf(done);
 }
+
+/** No server has given this receipt: the tab that leads had the write no more. */
+const isConcluded = ({ stage }: Mutation): boolean => stage.phase === "confirmed" && stage.receipt.serverTxId === "";
+
+const namesOf = (mutations: readonly Mutation[]): readonly string[] => mutations.map((m) => m.clientTxId);
 
 function reached(receipt: CommitReceipt, rows: { logId: string | undefined; position: number | undefined }): boolean {
   if (receipt.lastSyncId === undefined) return true;

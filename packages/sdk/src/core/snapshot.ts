@@ -1,6 +1,6 @@
 import type { ClientEvent } from "./events.ts";
 import { dropPartial, readEnded, replaceRows } from "./reading.ts";
-import { type RowChange, rowChange } from "./rows.ts";
+import { rowChange } from "./rows.ts";
 import { scopeKey } from "./scope.ts";
 import { changeTables, recordKey } from "./tables.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
@@ -11,9 +11,6 @@ import { ask, set, type Turn, touch } from "./turn.ts";
  * A client without rows shows the pages as they come, and keeps each: after a reload it goes on where it was. One that
  * has rows shows those until the new ones are whole.
  */
-
-/** Rows of one transaction: a frozen tab must not hold the database for long. */
-const CHUNK = 2_000;
 
 export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
   readEnded(turn);
@@ -29,7 +26,8 @@ export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "sn
   const isFirstLoad = turn.state.rows.position === undefined;
   const { generation } = turn.state;
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
-  if (isKept) keepPage(turn, { ...event, changes, scope, begin: partial?.cursor, generation });
+  const page = { logId, stamp, begin: partial?.cursor, changes, scope, cursor };
+  if (isKept) ask(turn, { do: "keepPage", page, generation });
   if (cursor === null) {
     replaceRows(turn, { tables, logId, position: stamp, scope }, isKept);
     return set(turn, { reading: { ...turn.state.reading, verified: true } });
@@ -41,28 +39,6 @@ export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "sn
     turn,
     changes.map(({ record }) => recordKey(record)),
   );
-}
-
-/** In pieces: one that is begun and not finished is read again from where its page begins. */
-function keepPage(
-  turn: Turn,
-  page: {
-    readonly logId: string;
-    readonly stamp: number;
-    readonly changes: readonly RowChange[];
-    readonly scope: string;
-    readonly begin: string | undefined;
-    readonly cursor: string | null;
-    readonly generation: number;
-  },
-): void {
-  const { logId, stamp, changes, scope, begin, generation } = page;
-  for (let at = 0; at === 0 || at < changes.length; at += CHUNK) {
-    const cursor = at + CHUNK < changes.length ? (begin ?? "") : page.cursor;
-    const first = begin === undefined && at === 0;
-    const chunk = { logId, stamp, first, changes: changes.slice(at, at + CHUNK), scope, cursor };
-    ask(turn, { do: "keepPage", page: chunk, generation });
-  }
 }
 
 /** A page was not kept, because what is on disk is not what it goes on from: in the end all rows are kept at once. */

@@ -104,8 +104,12 @@ export interface OtherTabs {
   /** Writes that another tab is putting on disk, and when to look for them there. */
   readonly coming: readonly string[];
   readonly lookAt: number | undefined;
-  /** Writes that left the queue while it was being read from the disk: what is found of them there is old. */
+  /** The last writes that left the queue, or go on under another name: what is told of them, or found on disk, is old. */
   readonly left: readonly string[];
+  /** The last place that was known when the disk was asked for the queue. */
+  readonly askedAt: number;
+  /** Writes of this profile that the log had before this tab was told of them: the rows contain them. */
+  readonly logged: readonly string[];
   /** Claims or presence are used here: they need a socket of this tab. */
   readonly ownLine: boolean;
 }
@@ -127,6 +131,8 @@ export interface Reading {
   readonly verified: boolean;
   /** A position that is known to exist and was not delivered. */
   readonly missing: number | undefined;
+  /** What was missing when the log was asked for last. */
+  readonly askedFor?: number | undefined;
   /** While the stream cannot be had: when to ask for the log next. */
   readonly pollAt: number | undefined;
   /** A snapshot of which the first pages were read. */
@@ -179,7 +185,16 @@ export function initialState(given: {
     lostStore: undefined,
     lead: "no",
     generation: undefined,
-    tabs: { listening: false, line: undefined, coming: [], lookAt: undefined, left: [], ownLine: false },
+    tabs: {
+      listening: false,
+      line: undefined,
+      coming: [],
+      lookAt: undefined,
+      left: [],
+      askedAt: 0,
+      logged: [],
+      ownLine: false,
+    },
     paused: given.paused,
     network: true,
     auth: { phase: "trusted" },

@@ -11,7 +11,7 @@ import { hearSnapshot, pageLost } from "./snapshot.ts";
 import type { ClientState } from "./state.ts";
 import * as tabs from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
-import { arrived, gone, imported, mutated, persisted, restored, storageFailed } from "./writes.ts";
+import { gone, imported, mutated, restored, storageFailed } from "./writes.ts";
 
 /**
  * The client as a function: what it believes, and what happened, give what it believes now and what it asks of the
@@ -21,6 +21,7 @@ export function step(state: ClientState, event: ClientEvent): readonly [ClientSt
   const turn: Turn = { state: { ...state, touched: [] }, effects: [], now: event.now, roll: event.roll };
   hear(turn, event);
   tabs.lookForComing(turn);
+  tabs.lookForMissed(turn, state);
   goOn(turn);
   tabs.tellLine(turn, state);
   return [refreshed(turn.state, state), turn.effects];
@@ -31,7 +32,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "restored":
       return restored(turn, event);
     case "persisted":
-      return persisted(turn, event.places);
+      return tabs.heardPersisted(turn, event.places);
     case "partMissing":
       return set(turn, { trouble: event.reason });
     case "storageFailed":
@@ -42,7 +43,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "storeLost":
       return set(turn, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
     case "arrived":
-      return arrived(turn, event.mutations);
+      return tabs.heardArrived(turn, event.mutations);
     case "gone":
       return gone(turn, event.clientTxIds);
     case "writing":
@@ -61,6 +62,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return tabs.rowsRead(turn, event);
     case "line":
       return tabs.heardLine(turn, event);
+    case "queue":
+      return tabs.heardQueue(turn, event);
     case "joined":
       return tabs.joined(turn);
     case "leading":
@@ -93,8 +96,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return hurry(turn);
     case "network":
       set(turn, { network: event.up });
-      lineLost(turn);
-      return event.up ? hurry(turn) : undefined;
+      // That it is up may be told while a line is live: nothing of that line is lost then.
+      return event.up ? hurry(turn) : lineLost(turn);
     case "woke":
       if (tabs.isFollower(turn.state)) ask(turn, { do: "post", message: { type: "hurry" } });
       return hurry(turn);

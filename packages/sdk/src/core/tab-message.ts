@@ -22,6 +22,17 @@ export type TabMessage =
   | { readonly type: "rows" }
   /** How the leading tab stands with the server. */
   | { readonly type: "line"; readonly line: LeaderLine }
+  /** All that the leading tab knows to be in the queue, and what it knows of those that have an answer. */
+  | {
+      readonly type: "queue";
+      readonly seqs: readonly number[];
+      readonly answered: readonly Mutation[];
+      /** It has heard of every place up to this one. */
+      readonly lastSeq: number;
+      /** How far its rows have read: what it has settled lies before that. */
+      readonly logId: string | undefined;
+      readonly position: number | undefined;
+    }
   /** A tab is new, or heard that another one leads now: it wants to know of the line. */
   | { readonly type: "joined" }
   | { readonly type: "leading" }

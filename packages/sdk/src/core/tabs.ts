@@ -1,17 +1,19 @@
+import type { CommitReceipt } from "../protocol/commit.ts";
 import { requeue } from "./answers.ts";
 import type { ClientEvent } from "./events.ts";
-import { placesOf, waitsForPerson } from "./mutation.ts";
-import { find, inOrder } from "./queue.ts";
+import { type Mutation, type Place, placesOf, waitsForPerson } from "./mutation.ts";
+import { changed, find, inOrder, removed } from "./queue.ts";
 import { hearStretch, replaceRows } from "./reading.ts";
-import { offerAgain } from "./rebase.ts";
+import { offerAgain, outnamed } from "./rebase.ts";
 import type { LogRow, Rows } from "./rows.ts";
 import { followed } from "./scope.ts";
 import { statusOf } from "./select.ts";
+import { settle } from "./settle.ts";
 import type { ClientState } from "./state.ts";
 import type { LeaderLine, TabMessage } from "./tab-message.ts";
 import { changeTables, lookUp } from "./tables.ts";
-import { ask, keep, set, type Turn } from "./turn.ts";
-import { arrived } from "./writes.ts";
+import { ask, keep, set, type Turn, touch } from "./turn.ts";
+import { arrived, persisted } from "./writes.ts";
 
 /*
  * One tab of a browser profile leads: it alone sends, reads the log and keeps on disk what comes of that. The others
@@ -41,7 +43,8 @@ export function standAlone(turn: Turn): void {
 }
 
 export function leads(turn: Turn): void {
-  set(turn, { lead: "reading", tabs: { ...turn.state.tabs, left: [] } });
+  // Whatever lies before a place that is known by now is on disk already, and will be found.
+  set(turn, { lead: "reading", tabs: { ...turn.state.tabs, askedAt: turn.state.queue.lastSeq } });
   ask(turn, { do: "takeLead" });
 }
 
@@ -51,13 +54,17 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
   set(turn, {
     lead: "yes",
     generation,
-    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined, left: [] },
+    tabs: { ...tabs, line: undefined, coming: [], lookAt: undefined },
   });
-  const left = new Set(tabs.left);
-  arrived(
-    turn,
-    mutations.filter((m) => !left.has(m.clientTxId)),
-  );
+  const left = new Set([...tabs.left, ...outnamed(mutations)]);
+  const { queue: before } = turn.state;
+  const there = mutations.filter((m) => !left.has(m.clientTxId));
+  const unknown = there.filter((m) => !find(before, m.clientTxId));
+  arrived(turn, there);
+  // Places were given since that nobody has told of.
+  if (isMissing(turn, Math.max(tabs.askedAt, ...mutations.map((m) => m.seq ?? 0)))) leads(turn);
+  // Whoever put them on disk was killed before it could say so, or is about to.
+  if (tabs.listening && unknown.length > 0) post(turn, { type: "arrived", mutations: unknown });
   // What was heard until now is on disk, or was kept there by nobody.
   const { queue, rows } = turn.state;
   const settled = placesOf(mutations.filter((m) => left.has(m.clientTxId)));
@@ -70,16 +77,48 @@ export function tookLead(turn: Turn, { generation, mutations }: Of<"tookLead">):
     [...inOrder(queue)].filter((m) => waitsForPerson(m) || m.lost),
   );
   if (rows.position !== undefined) offerAgain(turn, rows, "strays");
-  if (ledBefore === undefined) ask(turn, { do: "post", message: { type: "leading" } });
+  if (ledBefore === undefined) post(turn, { type: "leading" });
+  else if (tabs.listening && turn.state.lead === "yes") tellQueue(turn);
+}
+
+/** What this tab has put on disk. What is over already the others would wait for, under whichever name they know it. */
+export function heardPersisted(turn: Turn, places: readonly Place[]): void {
+  const { lastSeq } = turn.state.queue;
+  const isOver = places.some((place) => !find(turn.state.queue, place.clientTxId));
+  persisted(turn, places);
+  // Only whoever knows every place may say what is over.
+  if (isOver && turn.state.lead === "yes" && turn.state.tabs.listening && !isMissing(turn, lastSeq)) tellQueue(turn);
+}
+
+/** Another tab has put these on disk. What comes late may be over by now: the tab that leads is asked. */
+export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
+  const { queue } = turn.state;
+  const late = mutations.filter((m) => (m.seq ?? 0) <= queue.lastSeq && !find(queue, m.clientTxId));
+  arrived(turn, mutations);
+  if (!isFollower(turn.state)) return;
+  settle(turn);
+  if (late.length > 0) post(turn, { type: "joined" });
+}
+
+/** A place was given that this tab has not heard of: what lies there may have to go before what it knows. */
+export function lookForMissed(turn: Turn, before: ClientState): void {
+  if (turn.state.lead === "yes" && before.lead === "yes" && isMissing(turn, before.queue.lastSeq)) leads(turn);
+}
+
+function isMissing({ state: { queue } }: Turn, after: number): boolean {
+  if (queue.lastSeq <= after + 1) return false;
+  const places = new Set([...inOrder(queue)].map((m) => m.seq));
+  for (let seq = after + 1; seq < queue.lastSeq; seq++) if (!places.has(seq)) return true;
+  return false;
 }
 
 /** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */
 export function deposed(turn: Turn, generation?: number): void {
   if (generation !== undefined && generation !== turn.state.generation) return;
+  // Without a disk it sends for itself, whoever leads the others.
+  if (turn.state.storageTrouble !== undefined) return;
   stepDown(turn);
   ask(turn, { do: "stand", wanted: !turn.state.paused });
-  // What the other one said of its line before this tab listened to it.
-  post(turn, { type: "joined" });
 }
 
 export function stepDown(turn: Turn): void {
@@ -95,6 +134,8 @@ export function stepDown(turn: Turn): void {
     sending: { ...sending, names: undefined, request: sending.request + 1 },
   });
   ask(turn, { do: "abort" });
+  // What the other one has said meanwhile was not heard as one who follows hears it.
+  post(turn, { type: "joined" });
 }
 
 /** What the tab that leads hears of the log. */
@@ -112,9 +153,11 @@ export function heardOfRows(turn: Turn): void {
 export function rowsRead(turn: Turn, { rows }: Of<"rowsRead">): void {
   const before = turn.state.rows;
   if (!isFollower(turn.state) || rows.position === undefined) return;
-  const behind = before.logId === rows.logId && (before.position ?? 0) > rows.position;
-  replaceRows(turn, behind ? { ...rows, tables: newer(rows, before) } : rows);
-  if (behind) set(turn, { reading: { ...turn.state.reading, missing: before.position } });
+  const isSame = before.logId === rows.logId;
+  const heard = isSame ? Math.max(before.position ?? 0, turn.state.reading.missing ?? 0) : 0;
+  replaceRows(turn, isSame ? { ...rows, tables: newer(rows, before) } : rows);
+  if (before.logId !== rows.logId) post(turn, { type: "joined" });
+  if (heard > rows.position) set(turn, { reading: { ...turn.state.reading, missing: heard } });
 }
 
 /** The log was heard beyond what is on disk: what it said of a record last goes on being shown. */
@@ -144,7 +187,53 @@ export function heardLine(turn: Turn, { line }: Of<"line">): void {
 /** A tab has come. The one that leads tells it how things stand, and from now on what it hears. */
 export function joined(turn: Turn): void {
   set(turn, { tabs: { ...turn.state.tabs, listening: true } });
-  if (turn.state.lead === "yes") post(turn, { type: "line", line: lineOf(turn.state) });
+  if (turn.state.lead !== "yes") return;
+  post(turn, { type: "line", line: lineOf(turn.state) });
+  tellQueue(turn);
+}
+
+function tellQueue(turn: Turn): void {
+  const { lastSeq } = turn.state.queue;
+  const writes = [...inOrder(turn.state.queue)];
+  const answered = writes.filter((m) => m.stage.phase === "confirmed" || waitsForPerson(m));
+  const { logId } = turn.state.rows;
+  // Rows that were read from the disk may be behind what was heard, and settled by, before.
+  const heard = Math.max(turn.state.rows.position ?? 0, turn.state.reading.missing ?? 0);
+  const position = turn.state.rows.position === undefined ? undefined : heard;
+  const seqs = writes.map((m) => m.seq).filter((seq) => seq !== undefined);
+  post(turn, { type: "queue", seqs, answered, lastSeq, logId, position });
+}
+
+/** What became of writes while this tab did not listen: of those from then, the leading tab has settled all that it has no more. */
+export function heardQueue(turn: Turn, told: Of<"queue">): void {
+  if (!isFollower(turn.state)) return;
+  const { seqs, answered, lastSeq, logId, position: lastSyncId } = told;
+  const { queue } = turn.state;
+  const there = new Set(seqs);
+  const over = [...inOrder(queue)].filter(({ stage, seq = Number.POSITIVE_INFINITY }) => {
+    if (there.has(seq) || stage.phase === "saving" || seq > lastSeq) return false;
+    return stage.phase !== "confirmed" || stage.receipt.logId !== logId;
+  });
+  // They are shown until the rows here have read as far.
+  const settled = over
+    .filter((m) => !waitsForPerson(m))
+    .map((m): Mutation => ({ ...m, stage: { phase: "confirmed", receipt: receiptOf(m) } }));
+  set(turn, { queue: { ...changed(queue, settled), lastSeq: Math.max(queue.lastSeq, lastSeq) } });
+  const given = over.filter(waitsForPerson).map((m) => m.clientTxId);
+  set(turn, { queue: removed(turn.state.queue, given) });
+  touch(
+    turn,
+    over.flatMap((m) => m.keys),
+  );
+  for (const m of settled)
+    ask(turn, { do: "tell", clientTxId: m.clientTxId, news: { kind: "confirmed", receipt: receiptOf(m) } });
+  arrived(turn, answered);
+  settle(turn);
+
+  function receiptOf({ clientTxId, operations }: Mutation): CommitReceipt {
+    const of = { clientTxId, serverTxId: "", ops: operations.length, lastSyncId: lastSyncId ?? 0, logId: logId ?? "" };
+    return { object: "commit_receipt", success: true, status: "confirmed", ...of };
+  }
 }
 
 /** Another tab leads from now on. */

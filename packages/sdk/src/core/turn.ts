@@ -28,9 +28,24 @@ export function keep(turn: Turn, mutations: readonly Mutation[]): void {
 
 /** Takes writes out of the queue. */
 export function drop(turn: Turn, clientTxIds: readonly string[]): void {
-  const { queue, lead, tabs } = turn.state;
-  set(turn, { queue: removed(queue, clientTxIds) });
-  if (lead === "reading") set(turn, { tabs: { ...tabs, left: [...tabs.left, ...clientTxIds] } });
+  set(turn, { queue: removed(turn.state.queue, clientTxIds) });
+  left(turn, clientTxIds);
+}
+
+/** How many names are remembered of writes that are over: a tab that stood still may tell of them late. */
+const REMEMBERED = 1_000;
+
+/** These names are over, whoever still tells of them. */
+export function left(turn: Turn, clientTxIds: readonly string[]): void {
+  const { tabs } = turn.state;
+  set(turn, { tabs: { ...tabs, left: [...tabs.left, ...clientTxIds].slice(-REMEMBERED) } });
+}
+
+/** The log has a write of this profile that is not known here yet. */
+export function logged(turn: Turn, clientTxId: string): void {
+  const { tabs } = turn.state;
+  if (!tabs.logged.includes(clientTxId))
+    set(turn, { tabs: { ...tabs, logged: [...tabs.logged, clientTxId].slice(-REMEMBERED) } });
 }
 
 /** The views of these records may have changed. */

@@ -1,14 +1,16 @@
 import { baseOf } from "./base.ts";
 import type { News } from "./effects.ts";
 import type { ClientEvent, Mutated } from "./events.ts";
-import { localFailure } from "./failure.ts";
+import { knownFailure, localFailure } from "./failure.ts";
 import { keysOf, type Mutation, type Place, sealed } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
 import { added, changed, emptyQueue, find, inOrder, replaced } from "./queue.ts";
+import { outnamed } from "./rebase.ts";
 import { shapeOf } from "./schema-hash.ts";
 import { checkScope } from "./scope.ts";
+import { missed } from "./settle.ts";
 import type { ClientState, StorageTrouble } from "./state.ts";
-import { ask, drop, set, type Turn, touch } from "./turn.ts";
+import { ask, drop, left, set, type Turn, touch } from "./turn.ts";
 
 /** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
 export function mutated(turn: Turn, event: Mutated): void {
@@ -61,7 +63,9 @@ function take(turn: Turn, drafts: readonly Mutation[]): void {
 /** The local store has been read. What the app wrote meanwhile comes after what was found there. */
 export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(turn.state.queue)];
-  const { rows, clientId, owner, mutations, partial } = event;
+  const { rows, clientId, owner, partial } = event;
+  const old = outnamed(event.mutations);
+  const mutations = event.mutations.filter((m) => !old.has(m.clientTxId));
   set(turn, { life: "running", clientId, owner, rows });
   // What was kept of a first snapshot is shown while the rest is read.
   if (partial)
@@ -88,7 +92,8 @@ export function persisted(turn: Turn, places: readonly Place[]): void {
     else if (write.seq === undefined) saved.push({ ...write, seq: place.seq });
     ask(turn, { do: "tell", clientTxId: place.clientTxId, news: kept(turn.state) });
   }
-  set(turn, { queue: changed(turn.state.queue, saved) });
+  const queue = changed(turn.state.queue, saved);
+  set(turn, { queue: { ...queue, lastSeq: Math.max(queue.lastSeq, ...strays.map((p) => p.seq)) } });
   // Given another name while it was on its way: the copy under the old one must not be sent after a reload.
   if (strays.length === 0) return;
   ask(turn, { do: "forget", places: strays, generation: undefined });
@@ -115,7 +120,11 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
   if (mutations.some((m) => m.seq !== undefined && m.seq <= turn.state.queue.lastSeq))
     for (const m of inOrder(turn.state.queue)) if (m.seq !== undefined) bySeq.set(m.seq, m);
   const [news, known]: [Mutation[], Mutation[]] = [[], []];
-  for (const m of mutations) {
+  const over = new Set(turn.state.tabs.left);
+  const inRows = new Set(turn.state.tabs.logged);
+  for (const told of mutations) {
+    if (over.has(told.clientTxId)) continue;
+    const m = inRows.has(told.clientTxId) ? { ...told, landed: told.keys } : told;
     const own = find(turn.state.queue, m.clientTxId);
     const there = m.seq === undefined ? undefined : bySeq.get(m.seq);
     if (own) {
@@ -123,16 +132,38 @@ export function arrived(turn: Turn, mutations: readonly Mutation[]): void {
       const undecided = own.stage.phase === "saving" || own.stage.phase === "queued";
       const { landed, attempts, lost = m.lost } = own;
       known.push({ ...m, landed, attempts, lost, stage: undecided ? m.stage : own.stage });
+      const news = undecided ? newsOf(m) : undefined;
+      if (news) ask(turn, { do: "tell", clientTxId: m.clientTxId, news });
     } else if (there?.stage.phase === "saving") {
       // A person answered it here a moment ago, and that is on its way to the disk: what was there before is old.
       continue;
     } else if (there) {
       set(turn, { queue: replaced(turn.state.queue, there.clientTxId, m) });
+      left(turn, [there.clientTxId]);
       ask(turn, { do: "tell", clientTxId: there.clientTxId, news: { kind: "renamed", to: m.clientTxId } });
     } else news.push(m);
     touch(turn, [...m.keys, ...(own?.keys ?? []), ...(there?.keys ?? [])]);
   }
   set(turn, { queue: added(changed(turn.state.queue, known), news) });
+}
+
+/** What the one who made a write is to hear of it, when this tab finds it answered. */
+function newsOf(m: Mutation): News | undefined {
+  const { stage } = m;
+  switch (stage.phase) {
+    case "confirmed": {
+      const failure = missed(m, stage.receipt);
+      return failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: stage.receipt };
+    }
+    case "held": {
+      const failure = knownFailure(stage.claim?.code ?? "stale_context", "Others wrote there meanwhile.");
+      return { kind: "failed", failure };
+    }
+    case "parked":
+      return { kind: "failed", failure: stage.failure };
+    default:
+      return undefined;
+  }
 }
 
 export function gone(turn: Turn, clientTxIds: readonly string[]): void {

@@ -9,6 +9,7 @@ import type { TabMessage } from "../core/tab-message.ts";
 import { adapted } from "../core/upcast.ts";
 import { closeCodes, type FrameDown } from "../protocol/frames-down.ts";
 import type { Engine } from "./engine.ts";
+import { piecesOf } from "./pieces.ts";
 import {
   type Fenced,
   type Server,
@@ -92,11 +93,14 @@ export function createPerformer(
       if (currentState().lead === "no") post({ type: "writing", clientTxIds: batch.map((m) => m.clientTxId) });
       const places = await storage.enqueue(batch);
       const seqs = new Map(places.map(({ clientTxId, seq }) => [clientTxId, seq]));
+      const { queue, tabs: others } = currentState();
       const stored = batch.map((m): Mutation => {
-        const stage = m.stage.phase === "saving" ? ({ phase: "queued" } as const) : m.stage;
-        return { ...m, seq: seqs.get(m.clientTxId), stage };
+        // Found on disk and sent before this was known to be there, it may have its answer, which the others did not take.
+        const { stage } = find(queue, m.clientTxId) ?? m;
+        const isUnderWay = stage.phase === "saving" || stage.phase === "sending";
+        return { ...m, seq: seqs.get(m.clientTxId), stage: isUnderWay ? { phase: "queued" } : stage };
       });
-      post({ type: "arrived", mutations: stored });
+      post({ type: "arrived", mutations: stored.filter((m) => !others.left.includes(m.clientTxId)) });
       dispatch({ type: "persisted", places });
       askToKeep();
     });
@@ -205,7 +209,8 @@ export function createPerformer(
       case "readSnapshot":
         return void readSnapshot(effect.cursor, effect.scope);
       case "keepPage":
-        return keepPage(effect.page, effect.generation);
+        for (const piece of piecesOf(effect.page)) keepPage(piece, effect.generation);
+        return;
       case "readLog":
         return void readLog(effect.after, effect.scope);
       case "openStream":

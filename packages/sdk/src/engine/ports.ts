@@ -1,4 +1,3 @@
-import type { SnapshotPiece } from "../core/effects.ts";
 import type { Mutation, Place } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { RowChange, Rows, Scope } from "../core/rows.ts";
@@ -91,7 +90,17 @@ export interface StoredStretch {
   readonly settled: readonly Place[];
 }
 
-export type StoredPage = SnapshotPiece;
+/** A page of a snapshot, or a piece of one. */
+export interface StoredPage {
+  readonly logId: string;
+  readonly stamp: number;
+  /** All rows that are there go first. */
+  readonly first: boolean;
+  readonly changes: readonly RowChange[];
+  readonly scope?: string | undefined;
+  /** Where the next page begins; null: there is none, and the rows are whole. Until then there is no position. "": nobody can go on from here. */
+  readonly cursor: string | null;
+}
 
 /** The store cannot be used (any more). The reason is for people. */
 export class StorageFailure extends Error {

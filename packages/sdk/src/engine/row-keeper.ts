@@ -1,10 +1,8 @@
 import type { Place } from "../core/mutation.ts";
 import type { RowChange, Rows } from "../core/rows.ts";
 import { recordKey } from "../core/tables.ts";
+import { piecesOf } from "./pieces.ts";
 import type { Storage, StoredStretch } from "./ports.ts";
-
-/** Rows of one transaction when all are replaced: a frozen tab must not hold the database for long. */
-const PAGE = 2_000;
 
 /** What the keeper needs to know, and whom it tells. */
 export interface RowKeeperDesk {
@@ -89,9 +87,8 @@ export class RowKeeper {
     const changes = Object.entries(tables).flatMap(([model, table]) =>
       [...table.entries()].map(([id, value]): RowChange => ({ record: { model, id }, value })),
     );
-    for (let at = 0; at === 0 || at < changes.length; at += PAGE) {
-      const cursor = at + PAGE < changes.length ? "" : null;
-      const page = { logId, stamp, first: at === 0, changes: changes.slice(at, at + PAGE), scope, cursor };
+    const all = { logId, stamp, begin: undefined, changes, scope, cursor: null };
+    for (const page of piecesOf(all)) {
       // Nobody else leads, so that nobody else can have come between two pages of this.
       if ((await this.#storage.keepPage(page, generation)) !== "kept") return this.#desk.deposed(generation);
     }

@@ -152,14 +152,16 @@ export class ModelServer {
   }
 
   #decide(commit: Commit, actor: string): BulkItem {
+    // Each question is asked of every operation before the next one.
     for (const operation of commit.operations) {
-      if ((operation.readAt ?? 0) > this.head) return refusal("read_at_in_future");
       const code = this.#refusals.map((refuses) => refuses(operation)).find((c) => c !== undefined);
       if (code) return refusal(code);
       const against = this.#claimAgainst(operation, actor);
       if (against) return { ...against, param: `operations[${commit.operations.indexOf(operation)}]` };
-      if (operation.action === "create" && this.#stands(operation)) return refusal("already_exists");
     }
+    if (commit.operations.some(({ readAt = 0 }) => readAt > this.head)) return refusal("read_at_in_future");
+    if (commit.operations.some((o) => o.action === "create" && this.#stands(o, actor)))
+      return refusal("already_exists");
     const stale = commit.operations
       .map((o) => this.#staleness(o, commit.clientId, actor))
       .filter((n) => n !== undefined);
@@ -182,7 +184,13 @@ export class ModelServer {
     }
     for (const entry of entries) this.#append(entry);
     if (entries.length > 0) for (const listener of this.#listeners) listener();
-    return this.#receipt(commit, { missingIds });
+    // One that only repeats creates is confirmed where they are.
+    const createdAt = commit.operations
+      .filter((o) => o.action === "create")
+      .map((o) => this.rows.get(recordKey(o))?.syncId ?? 0)
+      .at(-1);
+    const lastSyncId = entries.length === 0 ? createdAt : undefined;
+    return this.#receipt(commit, { missingIds, lastSyncId });
   }
 
   #claimAgainst(o: Operation, actor: string): BulkItem | undefined {
@@ -191,49 +199,58 @@ export class ModelServer {
     return against && { httpStatus: against.status, ...(against.body as object) };
   }
 
-  /** A create that says what stands there already is no refusal: it is the same create once more. */
-  #stands(operation: Operation): boolean {
+  /** A create that says what the same participant created there, untouched since, is no refusal: it is the same create once more. */
+  #stands(operation: Operation, actor: string): boolean {
     const row = this.rows.get(recordKey(operation));
-    return row !== undefined && !isNoOp(operation, row);
+    if (!row) return false;
+    const entry = this.log[row.syncId - 1];
+    const wanted = this.#after(undefined, operation, "");
+    return entry?.verb !== "created" || entry.actor !== actor || !jsonEqual(row.data, wanted?.data);
+  }
+
+  #after(before: Row | undefined, { model: name, action, id, data }: Operation, at: string): Row | undefined {
+    const model = this.#schema.models[name] ?? this.#schema.models[tableOf(name)];
+    return applyOperation(before, { action, id, data: data as JsonObject }, model, at);
   }
 
   #staleness(o: Operation, clientId: string | undefined, actor: string): StaleNotification | undefined {
-    if (o.readAt === undefined || o.onStale === "overwrite" || o.action === "create") return undefined;
+    if (o.readAt === undefined || o.onStale === "overwrite") return undefined;
     const { readAt } = o;
     const row = this.rows.get(recordKey(o));
-    if (!row && o.action === "delete") return undefined;
-    const written = new Set(Object.keys(o.data ?? {}));
-    const fields = new Set<string>();
-    let newest: LogEntry | undefined;
-    for (const entry of this.log.slice(readAt)) {
-      if (recordKey(entry) !== recordKey(o) || (entry.actor === actor && entry.clientId === clientId)) continue;
-      const whole = o.action !== "update" || entry.changedFields === null;
-      const hit = whole
-        ? o.action === "update"
-          ? [...written]
-          : Object.keys(row?.data ?? {})
-        : (entry.changedFields ?? []).filter((f) => written.has(f));
-      const differing = hit.filter(
-        (f) => !row || o.action !== "update" || !jsonEqual(row.data[f], (o.data as JsonObject)[f]),
-      );
-      if (differing.length === 0) continue;
-      newest = entry;
-      for (const field of differing) fields.add(field);
-    }
-    if (!newest) return undefined;
-    return {
+    // That it is there is a question of its own; that it was there, and others deleted it, is news.
+    if (row && o.action === "create") return undefined;
+    const newer = this.log
+      .slice(readAt)
+      .filter((e) => recordKey(e) === recordKey(o) && !(e.actor === actor && e.clientId === clientId));
+    const newest = newer.at(-1);
+    if (!newest || (!row && o.action === "delete")) return undefined;
+    const moved = movedFields(newer);
+    const told = (by: LogEntry, fields: readonly string[], values: JsonObject): StaleNotification => ({
       object: "stale_notification",
       model: o.model,
       id: o.id,
-      writtenBy: `user:${newest.actor}`,
+      writtenBy: `user:${by.actor}`,
       readAt,
-      observedSyncId: newest.syncId,
+      observedSyncId: by.syncId,
       conflictingFields: [...fields],
-      currentValues: row ? Object.fromEntries([...fields].map((f) => [f, row.data[f]])) : {},
-    };
+      currentValues: values,
+    });
+    if (o.action !== "update" && o.action !== "create")
+      return told(newest, moved ?? Object.keys(row?.data ?? {}), row?.data ?? {});
+    const written = Object.keys(o.data ?? {}).filter((f) => f !== "id");
+    if (!row) return told(newest, written, {});
+    const fields = written.filter(
+      (f) => !jsonEqual(row.data[f], (o.data as JsonObject)[f]) && (!moved || moved.includes(f)),
+    );
+    if (fields.length === 0) return undefined;
+    const culprit = moved && newer.findLast((e) => e.changedFields?.some((f) => fields.includes(f)));
+    return told(culprit ?? newest, fields, Object.fromEntries(fields.map((f) => [f, row.data[f] ?? null])));
   }
 
-  #receipt(commit: Commit, more: { notifications?: StaleNotification[]; missingIds?: string[] }): BulkItem {
+  #receipt(
+    commit: Commit,
+    more: { notifications?: StaleNotification[]; missingIds?: string[]; lastSyncId?: number | undefined },
+  ): BulkItem {
     const held = more.notifications !== undefined;
     const receipt: CommitReceipt = {
       object: "commit_receipt",
@@ -241,7 +258,7 @@ export class ModelServer {
       serverTxId: `stx_${this.#receipts.size + 1}`,
       success: !held,
       status: held ? "rejected" : "confirmed",
-      lastSyncId: this.head,
+      lastSyncId: more.lastSyncId ?? this.head,
       logId: this.logId,
       ops: commit.operations.length,
       ...(more.missingIds?.length && { missingIds: more.missingIds }),
@@ -255,8 +272,7 @@ export class ModelServer {
 
   #entry(o: Operation, before: Row | undefined, commit: Commit, actor: string, syncId: number): LogEntry {
     const createdAt = new Date(Date.UTC(2030, 0, 1) + syncId).toISOString();
-    const model = this.#schema.models[o.model] ?? this.#schema.models[tableOf(o.model)];
-    const after = applyOperation(before, { action: o.action, id: o.id, data: o.data as JsonObject }, model, createdAt);
+    const after = this.#after(before, o, createdAt);
     return {
       object: "log_entry",
       syncId,
@@ -291,6 +307,12 @@ function rowOf(entry: LogEntry, before: Row | undefined): ServerRow | undefined 
   return { data: entry.data as JsonObject, archivedAt: archived, syncId: entry.syncId };
 }
 
+/** The fields that updates touched; undefined when an entry concerned the whole record. */
+function movedFields(entries: readonly LogEntry[]): readonly string[] | undefined {
+  const touched = entries.map((e) => e.changedFields);
+  return touched.includes(null) ? undefined : [...new Set(touched.flatMap((fields) => fields ?? []))];
+}
+
 const changedFields = (o: Operation, before: Row | undefined): string[] =>
   Object.entries(o.data ?? {})
     .filter(([f, value]) => !jsonEqual(before?.data[f], value as Json))
@@ -299,9 +321,7 @@ const changedFields = (o: Operation, before: Row | undefined): string[] =>
 function isNoOp(o: Operation, before: Row | undefined): boolean {
   switch (o.action) {
     case "create":
-      return (
-        before !== undefined && Object.entries(o.data ?? {}).every(([f, v]) => jsonEqual(before.data[f], v as Json))
-      );
+      return before !== undefined;
     case "update":
       return changedFields(o, before).length === 0;
     case "archive":

@@ -1,0 +1,310 @@
+import type { Edit } from "../../conformance/testing/planted-bugs.ts";
+
+/** A fault in a copy of the client's sources, each of a kind that clients have had. */
+export interface PlantedBug {
+  readonly name: string;
+  /** By one of these checks. */
+  readonly finds: readonly string[];
+  readonly edits: readonly Edit[];
+  /** It shows in so few schedules that looking for it is part of every test run. */
+  readonly isQuick?: true;
+}
+
+const sdk = "packages/sdk/src";
+const core = `${sdk}/core`;
+
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: "a write is sent before it is on disk",
+    finds: ["what is promised is so"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/bulk.ts`,
+        find: '    if (mutation.stage.phase !== "queued") continue;',
+        replace: '    if (mutation.stage.phase !== "queued" && mutation.stage.phase !== "saving") continue;',
+      },
+      {
+        file: `${core}/bulk.ts`,
+        find: ' || stage.phase === "parked" || stage.phase === "saving";',
+        replace: ' || stage.phase === "parked";',
+      },
+    ],
+  },
+  {
+    name: "a write is settled at its receipt",
+    finds: ["a value that was shown never goes back"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/settle.ts`,
+        find: "  if (receipt.lastSyncId === undefined) return true;",
+        replace: "  if (receipt.lastSyncId !== -1) return true;",
+      },
+    ],
+  },
+  {
+    name: "what is settled leaves the disk before its rows are there",
+    finds: ["a value that was shown never goes back"],
+    edits: [
+      {
+        file: `${core}/answers.ts`,
+        find: '  ask(turn, { do: "keepRows", logId, from: position, to: position, changes: [], settled: places, generation });',
+        replace: '  ask(turn, { do: "forget", places, generation });',
+      },
+    ],
+  },
+  {
+    name: "a place is freed without looking whose it is",
+    finds: ["what was on disk has its answer"],
+    edits: [
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: "    for (const { clientTxId, seq } of places)\n      if (this.#bySeq.get(seq)?.clientTxId === clientTxId) this.#bySeq.delete(seq);",
+        replace: "    for (const { seq } of places) this.#bySeq.delete(seq);",
+      },
+    ],
+  },
+  {
+    name: "whoever was replaced writes on",
+    finds: [
+      "a value that was shown never goes back",
+      "every tab shows what the server has",
+      "what was on disk has its answer",
+      "nothing is left on disk",
+    ],
+    edits: [
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: '    if (generation !== undefined && generation !== this.#generation) return "deposed";',
+        replace: "",
+      },
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: 'cursor }: StoredPage, generation: number): Fenced | "gap" {\n    if (generation !== this.#generation) return "deposed";',
+        replace: 'cursor }: StoredPage, generation: number): Fenced | "gap" {',
+      },
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: 'settled }: StoredStretch, generation: number): Fenced | "gap" {\n    if (generation !== this.#generation) return "deposed";',
+        replace: 'settled }: StoredStretch, generation: number): Fenced | "gap" {',
+      },
+    ],
+  },
+  {
+    name: "the tab that begins to lead does not read the queue",
+    finds: ["what was on disk has its answer", "nothing is left on disk"],
+    isQuick: true,
+    edits: [{ file: `${core}/tabs.ts`, find: "  arrived(turn, there);\n", replace: "" }],
+  },
+  {
+    name: "what is sent again has another name",
+    finds: ["what is promised is so"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/answers.ts`,
+        find: '      back.map((m) => ({ ...m, stage: { phase: "queued" } })),',
+        replace:
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: it goes into the source.
+          '      back.map((m) => ({ ...m, body: m.body.replaceAll(m.clientTxId, `${m.clientTxId}-again`), stage: { phase: "queued" } })),',
+      },
+    ],
+  },
+  {
+    name: "what is answered with 401 is dropped",
+    finds: ["what is promised is so", "what was on disk has its answer"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/answers.ts`,
+        find: "      if (!own) return;\n      requeue(turn, writes);",
+        replace:
+          "      if (!own) return;\n      set(turn, { queue: changed(turn.state.queue, []) });\n      drop(turn, event.names);",
+      },
+      { file: `${core}/answers.ts`, find: "import { ask, keep,", replace: "import { ask, drop, keep," },
+    ],
+  },
+  {
+    name: "a timeout counts as a refusal",
+    finds: ["no promise is left open", "what was on disk has its answer"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/outcome.ts`,
+        find: '      return { then: "again", reason: reply.reason, atLeastMs: 0, smaller: reply.timedOut };',
+        replace:
+          '      if (reply.timedOut) return { then: "refused", failure: knownFailure("invalid_value", reply.reason) };\n      return { then: "again", reason: reply.reason, atLeastMs: 0, smaller: false };',
+      },
+      {
+        file: `${core}/answers.ts`,
+        find: "    return park(turn, [only], failure);",
+        replace: "    return drop(turn, [only.clientTxId]);",
+      },
+      { file: `${core}/answers.ts`, find: "import { ask, keep,", replace: "import { ask, drop, keep," },
+    ],
+  },
+  {
+    name: "entries that were read before are applied again",
+    finds: ["a value that was shown never goes back", "every tab shows what the server has"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/rows.ts`,
+        find: "    if (entry.syncId <= position) continue;",
+        replace: "",
+      },
+      {
+        file: `${core}/rows.ts`,
+        find: "    if (before && before.syncId >= entry.syncId) continue;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a gap in the log is not noticed",
+    finds: ["every tab shows what the server has"],
+    isQuick: true,
+    edits: [{ file: `${core}/rows.ts`, find: '  if (stretch.from > position) return "gap";', replace: "" }],
+  },
+  {
+    name: "on a new log what was confirmed on the old one is not offered",
+    finds: ["everything comes to rest"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/rebase.ts`,
+        find: '    if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;',
+        replace: '    if (write.stage.phase === "confirmed") continue;',
+      },
+    ],
+  },
+  {
+    name: "a refused write is forgotten by a reload",
+    finds: ["nothing is left on disk"],
+    edits: [
+      {
+        file: `${core}/writes.ts`,
+        find: "  const mutations = event.mutations.filter((m) => !old.has(m.clientTxId));",
+        replace:
+          '  const mutations = event.mutations.filter((m) => !old.has(m.clientTxId) && m.stage.phase !== "parked");',
+      },
+      {
+        file: `${core}/tabs.ts`,
+        find: "    .filter((m) => !left.has(m.clientTxId))\n",
+        replace: '    .filter((m) => !left.has(m.clientTxId) && m.stage.phase !== "parked")\n',
+      },
+    ],
+  },
+  {
+    name: "the other tabs do not hear the answers",
+    finds: ["what was acknowledged is in the log, once", "everything comes to rest"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${sdk}/engine/perform.ts`,
+        find: '    if (reply.kind === "answer" && reply.status === 200) post({ type: "answered", names, reply });',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "queued is promised before the disk has it",
+    finds: ["what is promised is so"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/writes.ts`,
+        find: '  if (life !== "starting" && writes.length > 0) ask(turn, { do: "persist", mutations: writes });',
+        replace:
+          '  if (life !== "starting" && writes.length > 0) ask(turn, { do: "persist", mutations: writes });\n  for (const { clientTxId } of writes) ask(turn, { do: "tell", clientTxId, news: { kind: "queued" } });',
+      },
+    ],
+  },
+  {
+    name: "no timer is set for the next attempt",
+    finds: ["the queue never lies still"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/connection.ts`,
+        find: "    mayTalk(auth) && !sending.names && hasToSend(state) ? sending.wait?.at : undefined,",
+        replace: "    undefined,",
+      },
+    ],
+  },
+  {
+    name: "the next bulk does not wait for the answer to the one before",
+    finds: ["no tab has two bulks under way"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/connection.ts`,
+        find: '  if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;',
+        replace: '  if (reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;',
+      },
+    ],
+  },
+  {
+    name: "what a person decided takes a place of its own",
+    finds: ["nothing is left on disk", "a device's writes to a record are in the log in their order"],
+    edits: [
+      {
+        file: `${core}/resend.ts`,
+        find: "    attempts: 0,",
+        replace: "    seq: undefined,\n    attempts: 0,",
+      },
+    ],
+  },
+  {
+    name: "what is kept in memory only is said to be queued",
+    finds: ["what is promised is so"],
+    edits: [
+      {
+        file: `${core}/writes.ts`,
+        find: "  storageTrouble === undefined\n    ?",
+        replace: '  storageTrouble !== "never"\n    ?',
+      },
+    ],
+  },
+  {
+    name: "what lies behind a write that waits for a person overtakes it",
+    finds: ["a device's writes to a record are in the log in their order"],
+    edits: [
+      {
+        file: `${core}/bulk.ts`,
+        find: 'const stands = stage.phase === "held" || stage.phase === "parked" || ',
+        replace: "const stands = ",
+      },
+    ],
+  },
+  {
+    name: "a place that nobody told of is not looked for",
+    finds: ["a device's writes to a record are in the log in their order"],
+    edits: [{ file: `${core}/step.ts`, find: "  tabs.lookForMissed(turn, state);\n", replace: "" }],
+  },
+  {
+    name: "a tab that comes late is not told what was settled before",
+    finds: ["everything comes to rest"],
+    isQuick: true,
+    edits: [{ file: `${core}/step.ts`, find: "      return tabs.heardQueue(turn, event);", replace: "      return;" }],
+  },
+  {
+    name: "a token that the app gives again is never tried",
+    finds: ["everything comes to rest"],
+    isQuick: true,
+    edits: [{ file: `${core}/auth.ts`, find: "if (changed || auth.attempt > 0) set(", replace: "if (changed) set(" }],
+  },
+  {
+    name: "that the network is there, told while a line is live, stops the queue",
+    finds: ["the queue never lies still"],
+    isQuick: true,
+    edits: [
+      {
+        file: `${core}/step.ts`,
+        find: "      return event.up ? hurry(turn) : lineLost(turn);",
+        replace: "      lineLost(turn);\n      return event.up ? hurry(turn) : undefined;",
+      },
+    ],
+  },
+];

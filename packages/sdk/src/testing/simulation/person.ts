@@ -1,0 +1,64 @@
+import type { Write } from "../../api/write-api.ts";
+import type { JsonObject } from "../../protocol/json.ts";
+import type { Device } from "./device.ts";
+import type { Tab } from "./tab.ts";
+import type { World } from "./world.ts";
+
+/** Somebody at a tab answers the first of what waits for a person there. Undefined: nothing does. */
+export function personDecides(world: World, device: Device, tab: Tab): string | undefined {
+  const { chance } = world;
+  const { client } = tab;
+  // Two people who answer the same in two tabs at once are one too many: who is heard then is not decided here.
+  const isOpen = ({ clientTxId }: { clientTxId: string }) =>
+    world.isCalm || !world.notebook.decided.has(`${device.name} ${clientTxId}`);
+  const conflict = chance.pick(client.conflicts().filter(isOpen));
+  if (conflict) {
+    const { clientTxId, model, id, fields } = conflict;
+    const answer = chance.weighed({
+      "keeps mine": 3,
+      "takes theirs": 4,
+      merges: fields.some((field) => field !== "id") ? 2 : 0,
+    });
+    world.count(`decision: ${answer}${conflict.reason === "stale" ? "" : ` (${conflict.reason})`}`);
+    const before = namesIn(tab);
+    const keys = [`${model}/${id}`];
+    const instead = (write: Write) => {
+      if (world.notebook.retried.has(clientTxId)) world.notebook.retried.add(write.clientTxId);
+      device.wrote(tab, write, keys);
+    };
+    if (answer === "keeps mine") instead(conflict.keepMine());
+    else if (answer === "merges") instead(conflict.merge(merged(fields, chance.below(1_000))));
+    else conflict.takeTheirs();
+    return decided(world, device, tab, before, `${answer} of ${clientTxId}`);
+  }
+  const item = chance.pick(client.attention().filter(isOpen));
+  if (!item) return undefined;
+  const answer = chance.weighed({ retries: 1, discards: 3 });
+  world.count(`decision: ${answer}`);
+  const before = namesIn(tab);
+  if (answer === "retries") {
+    const again = item.retry();
+    world.notebook.retried.add(again.clientTxId);
+    const keys = item.operations.map(({ model, id }) => `${model}/${id}`);
+    device.wrote(tab, again, keys);
+  } else item.discard();
+  return decided(world, device, tab, before, `${answer} ${item.clientTxId}`);
+}
+
+/** What was there before and is not there any more went with the decision: the write itself, and what it took along. */
+function decided(world: World, device: Device, tab: Tab, before: ReadonlySet<string>, what: string): string {
+  const now = namesIn(tab);
+  const gone = [...before].filter((name) => !now.has(name));
+  for (const name of gone) world.notebook.decided.add(`${device.name} ${name}`);
+  return `${tab.name}: a person ${what}, which ends ${gone.join(", ") || "nothing"}`;
+}
+
+function namesIn({ client }: Tab): ReadonlySet<string> {
+  const waiting = [...client.conflicts(), ...client.attention(), ...client.pending()];
+  return new Set(waiting.map(({ clientTxId }) => clientTxId));
+}
+
+const merged = (fields: readonly string[], dice: number): JsonObject =>
+  Object.fromEntries(
+    fields.filter((field) => field !== "id").map((field) => [field, field === "order" ? dice : `merged ${dice}`]),
+  );

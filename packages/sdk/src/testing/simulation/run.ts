@@ -1,0 +1,227 @@
+import { act, close } from "./acts.ts";
+import { alwaysSo, type Check } from "./checks.ts";
+import { drained } from "./drain.ts";
+import { soInTheEnd } from "./end-checks.ts";
+import { turnNetwork } from "./faults.ts";
+import { personDecides } from "./person.ts";
+import type { Tab } from "./tab.ts";
+import { World } from "./world.ts";
+
+export interface Violation {
+  /** The check that says so. */
+  readonly check: string;
+  readonly says: string;
+  /** Number of the step in which it was seen; undefined: after all of them. */
+  readonly step: number | undefined;
+}
+
+export interface Outcome {
+  readonly seed: number;
+  readonly violation: Violation | undefined;
+  /** Two runs with the same one had the same things happen in the same order. */
+  readonly hash: string;
+  /** Everything that happened, one line each; empty unless it was asked for. */
+  readonly trace: readonly string[];
+  /** How many single things happened. */
+  readonly picks: number;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+export interface Schedule {
+  readonly seed: number;
+  /** The steps that are made, by their numbers; default: all of them, in order. */
+  readonly steps?: readonly number[];
+  readonly isTraced?: boolean;
+}
+
+export const STEPS = 70;
+/** In one step so many things happen before the next one at most. */
+const BURST = 14;
+const LOOK_AGAIN_MS = 5_000;
+const MOST_PICKS = 60_000;
+/** After that much time, with everything in order, a client that has not come to rest never will. */
+const REST_MS = 3_600_000;
+
+export const allSteps: readonly number[] = Array.from({ length: STEPS }, (_, i) => i);
+
+/** Makes one run: its steps, then peace, then a reload of everything. It stops at the first thing that is not so. */
+export async function runSchedule({ seed, steps = allSteps, isTraced = false }: Schedule): Promise<Outcome> {
+  const world = new World(seed, isTraced);
+  const run = new Run(world);
+  await run.wholly(steps);
+  const { violation, picks } = run;
+  return { seed, violation, hash: world.hash, trace: world.trace, picks, counts: world.counts };
+}
+
+class Run {
+  violation: Violation | undefined;
+  picks = 0;
+  readonly #world: World;
+  #step: number | undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async wholly(steps: readonly number[]): Promise<void> {
+    await drained();
+    for (const step of steps) {
+      await this.#one(step);
+      if (this.violation) return;
+    }
+    this.#step = undefined;
+    this.#world.begin(1_000_000);
+    this.#world.say("from here on everything works");
+    this.#world.isCalm = true;
+    this.#heal();
+    await this.#rest();
+    if (!this.violation) await this.#reload();
+  }
+
+  async #one(step: number): Promise<void> {
+    const world = this.#world;
+    this.#step = step;
+    world.begin(step);
+    world.say(`step ${step}: ${act(world)}`);
+    await this.#afterwards();
+    const burst = world.chance.below(BURST);
+    for (let i = 0; i < burst && !this.violation; i++) if (!(await this.#pick())) return;
+  }
+
+  /** One thing that can happen does. False: nothing can. */
+  async #pick(): Promise<boolean> {
+    const { agenda, chance } = this.#world;
+    const happened = agenda.runOne(chance);
+    if (!happened) return false;
+    this.picks += 1;
+    this.#world.say(happened.what);
+    // Nothing of a tab changes but by what happens in it.
+    await this.#afterwards(this.#world.tabs.filter((tab) => tab === happened.owner));
+    return true;
+  }
+
+  async #afterwards(moved: readonly Tab[] = this.#world.tabs): Promise<void> {
+    await drained();
+    this.#look(alwaysSo, moved);
+  }
+
+  #look(checks: readonly Check[], tabs: readonly Tab[]): void {
+    for (const { name, check } of checks) {
+      const says = this.violation ? undefined : check(this.#world, tabs);
+      if (says !== undefined) this.#complain(name, says);
+    }
+  }
+
+  #heal(): void {
+    const world = this.#world;
+    for (const device of world.devices) {
+      for (const id of device.claims.values()) world.service.model.claims.end(id, "expired");
+      device.claims.clear();
+      device.tokens = "good";
+      device.isOutdated = false;
+      for (const tab of device.living) {
+        tab.isFrozen = false;
+        if (tab.isPaused && tab.closing === "no") tab.client.resume();
+        tab.isPaused = false;
+      }
+      turnNetwork(world, device, true);
+    }
+  }
+
+  /** Lets everything happen, and a person answer what waits for one, until nothing moves any more. */
+  async #rest(): Promise<void> {
+    const world = this.#world;
+    const until = world.agenda.now + REST_MS;
+    let isLookedAtAgain = false;
+    await drained();
+    while (!this.violation) {
+      if (await this.#pick()) {
+        if (this.picks > MOST_PICKS) return this.#complain("everything comes to rest", "It goes on and on.");
+        continue;
+      }
+      if (await this.#decide()) continue;
+      if (this.#openMissing()) {
+        await drained();
+        continue;
+      }
+      if (this.#isAtRest() && isLookedAtAgain) break;
+      if (this.#isAtRest()) {
+        // Whoever waits for something to be told looks for it after a while.
+        isLookedAtAgain = true;
+        world.agenda.moveOn(LOOK_AGAIN_MS);
+        continue;
+      }
+      const next = world.agenda.untilNextTimer();
+      if (next === undefined || world.agenda.now + next > until)
+        return this.#complain("everything comes to rest", this.#unrest());
+      world.agenda.moveOn(next);
+    }
+    this.#look(soInTheEnd, world.tabs);
+  }
+
+  async #decide(): Promise<boolean> {
+    const world = this.#world;
+    for (const device of world.devices)
+      for (const tab of device.living) {
+        const said = personDecides(world, device, tab);
+        if (said === undefined) continue;
+        world.say(said);
+        await this.#afterwards();
+        return true;
+      }
+    return false;
+  }
+
+  /** What a device has on disk goes on when somebody opens the app there again. */
+  #openMissing(): boolean {
+    const without = this.#world.devices.filter(({ living }) => living.length === 0);
+    for (const device of without) device.openTab(0);
+    return without.length > 0;
+  }
+
+  #isAtRest(): boolean {
+    const { tabs, service } = this.#world;
+    return tabs.every((tab) => {
+      const { pending, syncId } = tab.client.status();
+      return tab.closing === "no" && tab.isReady && pending === 0 && syncId === service.model.head;
+    });
+  }
+
+  #unrest(): string {
+    const { tabs, service } = this.#world;
+    const said = tabs.map(({ name, client }) => {
+      const { name: status, pending, syncId, reason } = client.status();
+      return `${name} is ${status} at ${syncId} with ${pending} pending${reason ? ` (${reason})` : ""}`;
+    });
+    return `The server is at ${service.model.head}; ${said.join("; ")}.`;
+  }
+
+  /** Every tab is closed, and one for each device opened: what comes up is what was kept. */
+  async #reload(): Promise<void> {
+    const world = this.#world;
+    world.say("every tab is closed, and one opened");
+    const closing = world.tabs;
+    for (const device of world.devices) for (const tab of device.living) close(device, tab);
+    await drained();
+    while (world.tabs.length > 0 && !this.violation)
+      if (!(await this.#pick())) {
+        const next = world.agenda.untilNextTimer();
+        if (next === undefined) return this.#complain("a client closes", world.tabs.map(({ name }) => name).join(", "));
+        world.agenda.moveOn(next);
+      }
+    for (const tab of closing) {
+      const timer = world.agenda.timerOf(tab);
+      if (timer !== undefined) return this.#complain("nothing stays open", `${tab.name} was closed, and ${timer}`);
+    }
+    for (const device of world.devices) device.openTab(0);
+    await this.#rest();
+    for (const { name, disk } of world.devices) {
+      const kept = await disk.queue();
+      if (kept.length > 0) this.#complain("nothing is left on disk", `${name} keeps ${kept.map((m) => m.clientTxId)}`);
+    }
+  }
+
+  #complain(check: string, says: string): void {
+    this.violation ??= { check, says, step: this.#step };
+  }
+}

@@ -1,0 +1,88 @@
+import { Agenda } from "./agenda.ts";
+import { Chance } from "./chance.ts";
+import { Device } from "./device.ts";
+import { Notebook } from "./notebook.ts";
+import { schema } from "./schema.ts";
+import { Service } from "./service.ts";
+import type { Tab } from "./tab.ts";
+
+export const MOST_TABS = 3;
+
+/** What may go wrong in a run. Some promises hold only while others of these do not happen, so not all happen in each. */
+export interface Weather {
+  /** Storage fails, or is wiped. */
+  readonly storage: boolean;
+  /** The server is restored from a backup, or begins a new log. */
+  readonly restores: boolean;
+  /** Claims are taken and lost. */
+  readonly claims: boolean;
+}
+
+/** One run: a server, some devices, the time, and what is known of it all. */
+export class World {
+  readonly seed: number;
+  readonly agenda = new Agenda();
+  readonly notebook = new Notebook();
+  readonly service: Service;
+  readonly devices: readonly Device[];
+  readonly weather: Weather;
+  /** Nothing goes wrong any more, and whatever was said has been heard before anybody decides anything. */
+  isCalm = false;
+  /** How often each thing happened. */
+  readonly counts = new Map<string, number>();
+  #chance: Chance;
+  #hash = 0x811c9dc5;
+  readonly #trace: string[] | undefined;
+
+  constructor(seed: number, isTraced: boolean) {
+    this.seed = seed;
+    this.#chance = Chance.of(seed, -1);
+    this.#trace = isTraced ? [] : undefined;
+    this.service = new Service(schema, () => this.agenda.now);
+    this.weather = {
+      storage: this.#chance.percent(25),
+      restores: this.#chance.percent(25),
+      claims: this.#chance.percent(30),
+    };
+    const { agenda, service, notebook } = this;
+    const around = { seed, agenda, service, notebook, chance: () => this.#chance };
+    this.devices = Array.from({ length: 1 + this.#chance.below(3) }, (_, i) => new Device(around, i));
+    for (const device of this.devices) {
+      const tabs = 1 + this.#chance.below(MOST_TABS);
+      for (let slot = 0; slot < tabs; slot++) device.openTab(slot);
+    }
+  }
+
+  get chance(): Chance {
+    return this.#chance;
+  }
+
+  /** From here on chance is that of one step. */
+  begin(step: number): void {
+    this.#chance = Chance.of(this.seed, step);
+  }
+
+  get tabs(): readonly Tab[] {
+    return this.devices.flatMap((device) => device.living);
+  }
+
+  count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  /** Everything that happens is said here once: the trace of a run, and the number that tells two runs apart. */
+  say(what: string): void {
+    let hash = this.#hash;
+    for (let i = 0; i < what.length; i++) hash = Math.imul(hash ^ what.charCodeAt(i), 0x01000193);
+    this.#hash = hash;
+    this.#trace?.push(`${String(this.agenda.now).padStart(8)} ms  ${what}`);
+  }
+
+  get trace(): readonly string[] {
+    return this.#trace ?? [];
+  }
+
+  get hash(): string {
+    return (this.#hash >>> 0).toString(16).padStart(8, "0");
+  }
+}
