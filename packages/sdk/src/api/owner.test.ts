@@ -37,16 +37,26 @@ test("[D15] what lies in a store is sent for nobody but its owner, whoever opens
     name: "needs-auth",
     reason: expect.stringMatching(/token is that of user:ben, this store is that of user:ann/),
   });
-  for (let i = 0; i < 5; i++) {
-    clock.advance(120_000);
+  const other = {
+    operations: [{ action: "create", model: "slide", id: "x", data: { title: "of Cem" }, onStale: "notify" }],
+  };
+  server.commit({ ...other, clientTxId: "c", clientId: "c" } as never, "cem");
+  for (let i = 0; i < 40; i++) {
+    clock.advance(5_000);
     await settle();
   }
-  expect([server.head, ben.line.sent]).toEqual([0, []]);
+  expect([server.head, ben.line.sent]).toEqual([1, []]);
+  // Nor is anything that his token may see read into her store.
+  expect([ben.line.asked.log, ben.line.asked.snapshot, ben.client.models.slide.get("x")]).toEqual([0, 0, undefined]);
+  expect([ben.client.status().name, disk.rows().position]).toEqual(["needs-auth", 0]);
   await ben.client.close();
 
   const back = open({ actor: "ann", disk });
   await settle();
-  expect(server.log.map((e) => [e.actor, e.id])).toEqual([["ann", "a"]]);
+  expect(server.log.map((e) => [e.actor, e.id])).toEqual([
+    ["cem", "x"],
+    ["ann", "a"],
+  ]);
   expect(back.client.status()).toMatchObject({ name: "online", pending: 0 });
 });
 

@@ -155,7 +155,7 @@ function readOn(turn: Turn): void {
     return set(turn, { reading: { ...reading, pollAt: turn.now + POLL_MS } });
   const due = reading.pollAt !== undefined && reading.pollAt <= turn.now;
   // The socket's welcome would tell as well, but the queue should not wait for a socket that may not be to be had.
-  const unverified = !reading.verified && stream.phase !== "live" && hasToSend(turn.state);
+  const unverified = !reading.verified && stream.phase !== "live" && hasToSend(turn.state) && isOwners(turn.state);
   const first = !follows && !sockets && !reading.verified;
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   const pollAt = poll ? turn.now + POLL_MS : undefined;

@@ -5,8 +5,8 @@ import type { SnapshotLine } from "../protocol/snapshot.ts";
 import type { OnStale } from "../protocol/stale.ts";
 import type { Mutation, Place, Premise } from "./mutation.ts";
 import type { Reply } from "./outcome.ts";
-import type { Rows, Scope, Stretch } from "./rows.ts";
-import type { LostStore, PartialRead, StorageTrouble } from "./state.ts";
+import type { PartialSnapshot, Rows, Scope, Stretch } from "./rows.ts";
+import type { LostStore, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tab-message.ts";
 
 /** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
@@ -20,7 +20,7 @@ export type Happening =
       readonly rows: Rows;
       readonly mutations: readonly Mutation[];
       readonly owner?: string | undefined;
-      readonly partial?: Omit<PartialRead, "isKept"> | undefined;
+      readonly partial?: PartialSnapshot | undefined;
     }
   | { readonly type: "persisted"; readonly places: readonly Place[] }
   | ({ readonly type: "storageFailed" } & StorageTrouble)

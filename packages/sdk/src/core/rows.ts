@@ -20,6 +20,16 @@ export interface Rows {
   readonly scope?: string | undefined;
 }
 
+/** How far a snapshot has been read. */
+export interface PartialSnapshot {
+  readonly logId: string;
+  readonly stamp: number;
+  /** Where the next page begins. */
+  readonly cursor: string;
+  readonly tables: Rows["tables"];
+  readonly scope?: string | undefined;
+}
+
 /** Which records are read: of these models, in one of these groups. What is absent does not narrow it. */
 export interface Scope {
   readonly models?: readonly string[] | undefined;

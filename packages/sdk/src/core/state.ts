@@ -3,7 +3,7 @@ import type { Model, ModelSchema } from "../protocol/model-schema.ts";
 import type { Upcast } from "./old-operation.ts";
 import { emptyQueue, type Queue } from "./queue.ts";
 import type { Wait } from "./retry.ts";
-import { noRows, type Rows, type Scope } from "./rows.ts";
+import { noRows, type PartialSnapshot, type Rows, type Scope } from "./rows.ts";
 import { schemaHash } from "./schema-hash.ts";
 import type { LeaderLine } from "./tab-message.ts";
 import { type Tables, tableOf } from "./tables.ts";
@@ -139,13 +139,7 @@ export interface Reading {
   readonly partial: PartialRead | undefined;
 }
 
-export interface PartialRead {
-  readonly logId: string;
-  readonly stamp: number;
-  /** Where the next page begins. */
-  readonly cursor: string;
-  readonly tables: Rows["tables"];
-  readonly scope?: string | undefined;
+export interface PartialRead extends PartialSnapshot {
   /** Whether those pages are on disk. */
   readonly isKept: boolean;
 }

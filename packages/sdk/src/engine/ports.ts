@@ -1,6 +1,6 @@
 import type { Mutation, Place } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
-import type { RowChange, Rows, Scope } from "../core/rows.ts";
+import type { PartialSnapshot, RowChange, Rows, Scope } from "../core/rows.ts";
 import type { StorageTrouble } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
@@ -70,16 +70,6 @@ export interface Stored {
   readonly mutations: readonly Mutation[];
   /** A snapshot of which only the first pages are kept. */
   readonly partial?: PartialSnapshot | undefined;
-}
-
-/** How far a snapshot has been read. */
-export interface PartialSnapshot {
-  readonly logId: string;
-  readonly stamp: number;
-  /** Where the next page begins. */
-  readonly cursor: string;
-  readonly tables: Rows["tables"];
-  readonly scope?: string | undefined;
 }
 
 export interface StoredStretch {

@@ -1,7 +1,7 @@
 import type { Mutation, Place } from "../core/mutation.ts";
-import { noRows, type Rows } from "../core/rows.ts";
+import { noRows, type PartialSnapshot, type Rows } from "../core/rows.ts";
 import { changeTables } from "../core/tables.ts";
-import type { Fenced, PartialSnapshot, Storage, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
+import type { Fenced, Storage, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
 import { fromStored, type StoredMutation, toStored } from "./stored.ts";
 
 /** What a store holds. Handing the same one to a second client is what a reload is to a browser. */

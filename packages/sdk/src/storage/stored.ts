@@ -1,7 +1,6 @@
 import type { Mutation } from "../core/mutation.ts";
-import { type LogRow, noRows, type RowChange, type Rows } from "../core/rows.ts";
+import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/rows.ts";
 import { changeTables, tableOf } from "../core/tables.ts";
-import type { PartialSnapshot } from "../engine/ports.ts";
 
 /* How things lie in IndexedDB. Reading is tolerant: a newer version of this package may have written there. */
 
