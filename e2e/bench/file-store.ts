@@ -118,9 +118,9 @@ async function keepSnapshot(path: string): Promise<{ rowsPerSecond: number; read
     await storage.keepPage({ logId: "log", stamp: 1, first: at === 0, changes, cursor }, generation);
   }
   const kept = performance.now();
-  const { tables } = await storage.readRows();
+  const { rows } = await storage.look();
   const readMs = performance.now() - kept;
-  if (tables.slide?.size !== ROWS) throw new Error("Not all rows were kept.");
+  if (rows?.tables.slide?.size !== ROWS) throw new Error("Not all rows were kept.");
   await storage.close();
   return { rowsPerSecond: ROWS / ((kept - start) / 1_000), readMs };
 }

@@ -268,7 +268,7 @@ function mortal(storage: Storage, line: BadLine): Storage {
     lead: guarded(storage.lead),
     keepRows: guarded(storage.keepRows),
     keepPage: guarded(storage.keepPage),
-    readRows: guarded(storage.readRows),
+    look: guarded(storage.look),
     own: guarded(storage.own),
     destroy: guarded(storage.destroy),
     close: storage.close,

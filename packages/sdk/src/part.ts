@@ -3,6 +3,7 @@ import { waitingFor } from "./api/waiting.ts";
 import type { CompanyFrame } from "./core/company.ts";
 import type { Effect } from "./core/effects.ts";
 import type { ClientState } from "./core/state.ts";
+import { machine } from "./core/step.ts";
 import type { Engine } from "./engine/engine.ts";
 import { createPerformer } from "./engine/perform.ts";
 import type { Clock, Dice, Server, Signals, Storage, Stream, Tabs, TokenSource, Witness } from "./engine/ports.ts";
@@ -65,6 +66,7 @@ export interface Part {
 
 export function openPart(ports: Ports, { settings, engine, waiters, clock, dice, hear }: PartDesk): Part {
   const { store, url, requestTimeoutMs: timeoutMs, schema, clientId } = settings;
+  engine.become(machine);
   const token = tokenSource(settings.getToken, clock);
   const storage = withMemoryFallback(
     () => ports.storage(store),
@@ -77,7 +79,7 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, fetch });
   const stream = ports.stream?.() ?? logStream({ url, clock, models, WebSocket });
   const performer = createPerformer(
-    { storage, tabs, token, waiters, server, stream, hear, persist: ports.persist },
+    { storage, tabs, token, waiters, server, stream, clock, hear, persist: ports.persist },
     engine.dispatch,
     engine.store.getState,
   );

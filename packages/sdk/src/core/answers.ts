@@ -3,12 +3,12 @@ import { tokenRefused, tokenWorks } from "./auth.ts";
 import { heldForClaim } from "./claim-refusal.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Failure } from "./failure.ts";
-import type { Mutation, Place } from "./mutation.ts";
+import type { Mutation } from "./mutation.ts";
 import { type Outcome, outcomesOf, verdictOf } from "./outcome.ts";
 import { changed, find } from "./queue.ts";
 import { isOtherLog } from "./reading.ts";
 import { sendPace, waitAfter } from "./retry.ts";
-import { missed, settle } from "./settle.ts";
+import { missed, settleAll } from "./settle.ts";
 import { ask, keep, set, type Turn, touch } from "./turn.ts";
 
 type Answered = Extract<ClientEvent, { type: "answered" }>;
@@ -84,7 +84,7 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
   // That a write was confirmed changes nothing that is shown.
   for (const write of kept) touch(turn, write.keys);
   keep(turn, kept);
-  forget(turn, settle(turn));
+  settleAll(turn);
   // A receipt of another log than the rows are of: the server was restored between two frames of the stream, or it
   // remembers an answer from before it was.
   const { logId = "", position = 0 } = turn.state.rows;
@@ -166,11 +166,3 @@ const mayBeAnswered = ({ stage: { phase } }: Mutation) =>
 
 type News = Extract<Turn["effects"][number], { do: "tell" }>["news"];
 const tell = (turn: Turn, { clientTxId }: Mutation, news: News) => ask(turn, { do: "tell", clientTxId, news });
-
-function forget(turn: Turn, places: readonly Place[]): void {
-  const { generation, rows } = turn.state;
-  const { logId, position } = rows;
-  if (places.length === 0 || generation === undefined || logId === undefined || position === undefined) return;
-  // Not before the rows that contain them are on disk too: else a crash between the two would show the old values.
-  ask(turn, { do: "keepRows", logId, from: position, to: position, changes: [], settled: places, generation });
-}

@@ -5,6 +5,7 @@ import { askTokenWhenDue, isStranger, mayGo, mayTalk, strangerReason, tokenRefus
 import { bulkBody, nextBulk } from "./bulk.ts";
 import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
+import { knowsQueue } from "./look.ts";
 import { changed } from "./queue.ts";
 import { isOtherLog } from "./reading.ts";
 import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
@@ -106,10 +107,11 @@ export function nextDueAt(state: ClientState, now: number): number | undefined {
 }
 
 function waitsOf(state: ClientState): readonly (number | undefined)[] {
-  const { life, paused, network, auth, stream, reading, sending, rows, sockets, tabs } = state;
-  if (life === "starting" || paused || !network) return [];
+  const { life, paused, network, auth, stream, reading, sending, rows, sockets, shared } = state;
+  if (life === "starting") return [];
+  if (paused || !network) return [shared.lookAt];
   return [
-    tabs.lookAt,
+    shared.lookAt,
     auth.phase === "refused" ? auth.wait.at : undefined,
     sockets && mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.wait?.at : undefined,
@@ -172,6 +174,8 @@ function sendNext(turn: Turn): void {
   const { sending, queue, reading, rows } = turn.state;
   if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;
   if (!isOwners(turn.state)) return;
+  // What is not known yet may have to go before what is.
+  if (!knowsQueue(turn.state)) return;
   // A position in a write means nothing in another log: first it is made sure that this is still the same one.
   if (!hasToSend(turn.state) || (!reading.verified && rows.position !== undefined)) return;
   const bulk = nextBulk(queue, sending.size);

@@ -1,17 +1,17 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import type { Failure } from "./failure.ts";
-import type { Mutation, Place } from "./mutation.ts";
+import type { Gone, Mutation, QueueChange } from "./mutation.ts";
 import type { RowChange, Scope } from "./rows.ts";
 import type { TabMessage } from "./tab-message.ts";
 
 /** Everything the core can ask of the world. */
 export type Effect =
-  /** Put writes on disk, durably: `persisted` comes back. With a `seq` they take that place, else a new one. */
-  | { readonly do: "persist"; readonly mutations: readonly Mutation[] }
+  /** Change the queue on disk, durably: `persisted` comes back. */
+  | { readonly do: "persist"; readonly changes: readonly QueueChange[] }
   /** Keep what became of writes that are on disk. One that is no longer there stays away. */
   | { readonly do: "keep"; readonly mutations: readonly Mutation[]; readonly generation: number }
-  /** Take writes off the disk. Without a generation: because a person said so. */
-  | { readonly do: "forget"; readonly places: readonly Place[]; readonly generation: number | undefined }
+  /** Take settled writes off the disk. */
+  | { readonly do: "forget"; readonly settled: readonly Gone[]; readonly generation: number }
   /** Keep what was read of the log, and take off what it settled, together. */
   | {
       readonly do: "keepRows";
@@ -19,15 +19,22 @@ export type Effect =
       readonly from: number;
       readonly to: number;
       readonly changes: readonly RowChange[];
-      readonly settled: readonly Place[];
+      readonly settled: readonly Gone[];
       readonly generation: number;
     }
-  | { readonly do: "keepSnapshot"; readonly settled: readonly Place[]; readonly generation: number }
-  /** Count the store's generation up and read the queue: `tookLead` comes back. */
+  /** Keep all rows anew. `other`: they are of another log than those that are kept. */
+  | {
+      readonly do: "keepSnapshot";
+      readonly settled: readonly Gone[];
+      readonly generation: number;
+      readonly other: boolean;
+    }
+  /** Count the store's generation up and look what is on disk: `tookLead` comes back. */
   | { readonly do: "takeLead" }
+  /** Look what is on disk: `looked` comes back. */
+  | { readonly do: "look"; readonly rows: WhichRows }
   /** Be in line for the lead, from its end on; or leave it to the others. */
   | { readonly do: "stand"; readonly wanted: boolean }
-  | { readonly do: "readRows" }
   /** Make the store somebody's: `owned` comes back. */
   | { readonly do: "own"; readonly participant: string }
   /** Tell the other tabs. */
@@ -44,7 +51,12 @@ export type Effect =
   /** Give up every request that is under way. */
   | { readonly do: "abort" }
   | { readonly do: "askToken" }
-  | { readonly do: "tell"; readonly clientTxId: string; readonly news: News };
+  | { readonly do: "tell"; readonly clientTxId: string; readonly news: News }
+  /** Writes may have left the queue without a word: of those that somebody here waits for the server is asked. */
+  | { readonly do: "inquire" };
+
+/** Which rows are wanted: those that have read further than the ones here, or all. `other`: all, for the ones here are void. */
+export type WhichRows = "further" | "all" | "other";
 
 export interface SnapshotPage {
   readonly logId: string;

@@ -3,10 +3,11 @@ import type { JsonObject } from "../protocol/json.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { SnapshotLine } from "../protocol/snapshot.ts";
 import type { OnStale } from "../protocol/stale.ts";
-import type { Mutation, Place, Premise } from "./mutation.ts";
+import type { WhichRows } from "./effects.ts";
+import type { Mutation, Premise, QueueChange } from "./mutation.ts";
 import type { Reply } from "./outcome.ts";
 import type { PartialSnapshot, Rows, Scope, Stretch } from "./rows.ts";
-import type { LostStore, StorageTrouble } from "./state.ts";
+import type { Look, LostStore, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tab-message.ts";
 
 /** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
@@ -14,15 +15,20 @@ export type ClientEvent = Happening & { readonly now: number; readonly roll: num
 
 export type Happening =
   // The store and the other tabs
-  | {
+  | ({
       readonly type: "restored";
       readonly clientId: string;
       readonly rows: Rows;
-      readonly mutations: readonly Mutation[];
       readonly owner?: string | undefined;
       readonly partial?: PartialSnapshot | undefined;
+    } & Omit<Look, "rows">)
+  /** Changes of the queue that this tab asked for: what is on disk now, with its places, and what came too late. */
+  | {
+      readonly type: "persisted";
+      readonly done: readonly QueueChange[];
+      readonly refused: readonly QueueChange[];
+      readonly change: number | undefined;
     }
-  | { readonly type: "persisted"; readonly places: readonly Place[] }
   | ({ readonly type: "storageFailed" } & StorageTrouble)
   /** The browser was asked to keep the store whatever it needs the room for. */
   | { readonly type: "persistence"; readonly granted: boolean }
@@ -31,10 +37,16 @@ export type Happening =
   | { readonly type: "partMissing"; readonly reason: string }
   /** This tab is the one that sends. */
   | { readonly type: "leads" }
-  | { readonly type: "tookLead"; readonly generation: number; readonly mutations: readonly Mutation[] }
+  | {
+      readonly type: "tookLead";
+      readonly generation: number;
+      readonly look: Look;
+      /** Those of its writes that say something else in the present schema than on disk. */
+      readonly brought: readonly Mutation[];
+    }
+  | { readonly type: "looked"; readonly look: Look; readonly rows: WhichRows }
   /** It no longer is. With a generation: the store says so of that one. */
   | { readonly type: "deposed"; readonly generation?: number }
-  | { readonly type: "rowsRead"; readonly rows: Rows }
   | { readonly type: "owned"; readonly owner: string }
   /** Claims or presence are used. */
   | { readonly type: "lineWanted" }
@@ -78,6 +90,8 @@ export type Happening =
       readonly stamp: number;
       readonly lines: readonly SnapshotLine[];
       readonly cursor: string | null;
+      /** The cursor that it was asked for with. */
+      readonly begin?: string | null;
       /** What was asked for. */
       readonly scope?: Scope | undefined;
     }

@@ -99,6 +99,38 @@ export interface Place {
 export const placesOf = (writes: readonly Mutation[]): readonly Place[] =>
   writes.flatMap(({ clientTxId, seq }) => (seq === undefined ? [] : [{ clientTxId, seq }]));
 
+/** What a place on disk is expected to hold. */
+export interface Standing extends Place {
+  readonly phase: "queued" | "held" | "parked";
+}
+
+/** A write as it lies on disk: what is true of this moment only is left out of its stage. */
+export const asKept = (m: Mutation): Mutation => (waitsForPerson(m) ? m : { ...m, stage: { phase: "queued" } });
+
+export const lastingPhase = ({ phase }: Stage): Standing["phase"] =>
+  phase === "held" || phase === "parked" ? phase : "queued";
+
+/** Undefined: it has no place yet. */
+export const standing = ({ clientTxId, seq, stage }: Mutation): Standing | undefined =>
+  seq === undefined ? undefined : { clientTxId, seq, phase: lastingPhase(stage) };
+
+/** A write for the queue on disk: a new one comes behind all others, one that stands in for another takes its place. */
+export interface Put {
+  readonly mutation: Mutation;
+  readonly over?: Standing | undefined;
+}
+
+/** What belongs together: it happens as a whole, or not at all where a place holds something else by then. */
+export interface QueueChange {
+  readonly put: readonly Put[];
+  readonly drop: readonly Standing[];
+}
+
+/** A write that left the queue on disk. Without a receipt a person gave it up. */
+export interface Gone extends Place {
+  readonly receipt?: CommitReceipt | undefined;
+}
+
 export const keysOf = (operations: readonly { model: string; id: string }[]): readonly string[] => [
   ...new Set(operations.map(recordKey)),
 ];

@@ -59,7 +59,7 @@ export function outcomesOf(body: unknown, count: number): readonly Outcome[] | u
   return Array.isArray(data) && data.length === count ? data.map(outcomeOf) : undefined;
 }
 
-function outcomeOf(item: unknown): Outcome {
+export function outcomeOf(item: unknown): Outcome {
   const { httpStatus: status, ...said } = (item ?? {}) as { httpStatus?: number } & Record<string, unknown>;
   if (status === 200 && said.object === "commit_receipt") {
     const receipt = said as unknown as CommitReceipt;

@@ -7,6 +7,7 @@ import { offerAgain } from "./rebase.ts";
 import { readPace, waitAfter } from "./retry.ts";
 import { noRows, type Rows, readStretch, type Stretch } from "./rows.ts";
 import { settle } from "./settle.ts";
+import { lookAgain } from "./shared-queue.ts";
 import type { Reading } from "./state.ts";
 import { lookUp, recordKey, refOf } from "./tables.ts";
 import { ask, keep, logged, set, type Turn, touch } from "./turn.ts";
@@ -109,8 +110,8 @@ export function replaceRows(turn: Turn, rows: Rows, isKept = false): void {
   const { generation } = turn.state;
   const settled = settle(turn);
   if (generation === undefined) return;
-  if (!isKept) ask(turn, { do: "keepSnapshot", settled, generation });
-  else if (settled.length > 0) ask(turn, { do: "forget", places: settled, generation });
+  if (!isKept) ask(turn, { do: "keepSnapshot", settled, generation, other });
+  else if (settled.length > 0) ask(turn, { do: "forget", settled, generation });
 }
 
 /** What was read of a snapshot is of no use any more. */
@@ -145,7 +146,14 @@ export function hearReadFailure(turn: Turn, reply: Reply): void {
 
 /** The rows have to be read anew; "suspect": they may be of another log, so nothing may be sent until they were. */
 export function resync(turn: Turn, kind: "anew" | "suspect"): void {
-  const { reading } = turn.state;
+  const { reading, lead, storageTrouble, life } = turn.state;
+  const follows = lead !== "yes" && storageTrouble === undefined && life === "running";
+  // The tab that leads reads them for all, and finds out by itself whether they are of another log.
+  if (follows) lookAgain(turn, "all");
+  if (follows && kind === "suspect") {
+    const wait = waitAfter(reading.wait, readPace, turn.now, turn.roll);
+    return set(turn, { reading: { ...reading, wait } });
+  }
   if (reading.resync !== "suspect") set(turn, { reading: { ...reading, resync: kind } });
 }
 

@@ -1,71 +1,61 @@
 import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
-import { keysOf, type Mutation, placesOf, sealed } from "./mutation.ts";
-import { find, replaced } from "./queue.ts";
+import { keysOf, type Mutation, sealed, standing } from "./mutation.ts";
+import { find, removed, replaced } from "./queue.ts";
 import { nextName } from "./rebase.ts";
-import { ask, drop, left, set, type Turn, touch } from "./turn.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
 
 export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { type: "decided" }>): void {
-  if (!plan || find(turn.state.queue, plan.write.clientTxId) !== plan.write) {
-    const failure = localFailure("discarded", "It was answered elsewhere, or settled.");
-    return ask(turn, { do: "tell", clientTxId: newTxId, news: { kind: "failed", failure } });
-  }
+  if (!plan || find(turn.state.queue, plan.write.clientTxId) !== plan.write) return tooLate(turn, newTxId);
+  const over = standing(plan.write);
+  if (!over) return tooLate(turn, newTxId);
   const { write, instead, again } = plan;
-  if (instead) sendInstead(turn, write, instead, newTxId);
-  else giveUp(turn, [write]);
-  putAgain(turn, again);
+  const put = [
+    ...(instead ? [{ before: write, mutation: newName(turn, instead, newTxId), over }] : []),
+    ...again.flatMap((m) => (m.operations.length > 0 ? putAgain(turn, m) : [])),
+  ];
+  const given = [...(instead ? [] : [write]), ...again.filter((m) => m.operations.length === 0)];
+  for (const { before, mutation } of put) set(turn, { queue: replaced(turn.state.queue, before.clientTxId, mutation) });
+  set(turn, {
+    queue: removed(
+      turn.state.queue,
+      given.map((m) => m.clientTxId),
+    ),
+  });
+  touch(
+    turn,
+    [...put.flatMap(({ before, mutation }) => [before, mutation]), ...given].flatMap((m) => m.keys),
+  );
+  // As one: whoever reads the queue finds all of what was decided, or nothing.
+  const change = { put: put.map(({ mutation, over }) => ({ mutation, over })), drop: given.flatMap(standingOf) };
+  ask(turn, { do: "persist", changes: [change] });
 }
 
-/** Puts a write in the place of another and on disk; only from there it is sent. */
-function sendInstead(turn: Turn, before: Mutation, next: Mutation, newTxId: string): void {
-  const fresh = reseal(turn, {
-    ...next,
-    clientTxId: newTxId,
-    attempts: 0,
-    landed: [],
-    lost: undefined,
-    createdAt: turn.now,
-  });
-  set(turn, { queue: replaced(turn.state.queue, before.clientTxId, fresh) });
-  left(turn, [before.clientTxId]);
-  touch(turn, [...before.keys, ...fresh.keys]);
-  ask(turn, { do: "persist", mutations: [fresh] });
+const standingOf = (m: Mutation) => standing(m) ?? [];
+
+/** What a person decided about is another write by now, or none. */
+function tooLate(turn: Turn, clientTxId: string): void {
+  const failure = localFailure("discarded", "It was answered elsewhere, or settled.");
+  ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure } });
+}
+
+function newName(turn: Turn, next: Mutation, newTxId: string): Mutation {
+  const fresh = { ...next, clientTxId: newTxId, attempts: 0, landed: [], lost: undefined, createdAt: turn.now };
+  return reseal(turn, fresh);
 }
 
 /**
- * Writes whose text has changed. One that was never tried keeps its name, since no answer belongs to it yet; of one that
- * another tab may have sent as it was that cannot be known.
+ * A later write whose text has changed. One that was never tried keeps its name, since no answer belongs to it yet; of one
+ * that another tab may have sent as it was that cannot be known.
  */
-function putAgain(turn: Turn, writes: readonly Mutation[]): void {
-  const kept = writes.filter((m) => m.operations.length > 0);
-  const isUntried = ({ attempts }: Mutation) => attempts <= 0 && turn.state.generation !== undefined;
-  const named = (m: Mutation) => (isUntried(m) ? m : { ...m, clientTxId: nextName(m.clientTxId), attempts: 0 });
-  const fresh = kept.map((m) => reseal(turn, named(m)));
-  for (const [i, { clientTxId }] of kept.entries()) {
-    const write = fresh[i] as Mutation;
-    set(turn, { queue: replaced(turn.state.queue, clientTxId, write) });
-    if (write.clientTxId === clientTxId) continue;
-    left(turn, [clientTxId]);
-    ask(turn, { do: "tell", clientTxId, news: { kind: "renamed", to: write.clientTxId } });
-  }
-  for (const write of writes) touch(turn, write.keys);
-  if (fresh.length > 0) ask(turn, { do: "persist", mutations: fresh });
-  giveUp(
-    turn,
-    writes.filter((m) => m.operations.length === 0),
-  );
-}
-
-/** Takes writes out of the queue and off the disk, because somebody said so. */
-function giveUp(turn: Turn, writes: readonly Mutation[]): void {
-  if (writes.length === 0) return;
-  const clientTxIds = writes.map((m) => m.clientTxId);
-  drop(turn, clientTxIds);
-  for (const write of writes) touch(turn, write.keys);
-  for (const clientTxId of clientTxIds)
-    ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure: localFailure("discarded") } });
-  ask(turn, { do: "forget", places: placesOf(writes), generation: undefined });
-  ask(turn, { do: "post", message: { type: "gone", clientTxIds } });
+function putAgain(turn: Turn, m: Mutation) {
+  const before = find(turn.state.queue, m.clientTxId);
+  const over = before && standing(before);
+  if (!before || !over) return [];
+  const { generation, shared } = turn.state;
+  const isUntried = m.attempts <= 0 && generation !== undefined && over.seq > shared.ledFrom;
+  const named = isUntried ? m : { ...m, clientTxId: nextName(m.clientTxId), attempts: 0 };
+  return [{ before, mutation: reseal(turn, named), over }];
 }
 
 function reseal(turn: Turn, m: Mutation): Mutation {

@@ -1,5 +1,5 @@
 import type { ClientEvent } from "./events.ts";
-import { dropPartial, resync } from "./reading.ts";
+import { dropPartial } from "./reading.ts";
 import type { Scope } from "./rows.ts";
 import { ask, set, type Turn } from "./turn.ts";
 
@@ -21,7 +21,8 @@ export function checkScope(turn: Turn): void {
   const { rows, reading, scope } = turn.state;
   const wanted = scopeKey(scope);
   if (reading.partial && (reading.partial.scope ?? "") !== wanted) dropPartial(turn);
-  if (rows.position !== undefined && (rows.scope ?? "") !== wanted) resync(turn, "anew");
+  if (rows.position === undefined || (rows.scope ?? "") === wanted || reading.resync !== "no") return;
+  set(turn, { reading: { ...turn.state.reading, resync: "anew" } });
 }
 
 export function heardScope(turn: Turn, event: Extract<ClientEvent, { type: "followed" }>): void {

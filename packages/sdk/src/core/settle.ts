@@ -1,14 +1,14 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import { type Failure, knownFailure } from "./failure.ts";
-import { type Mutation, type Place, placesOf } from "./mutation.ts";
-import { changed, find, removed } from "./queue.ts";
-import { drop, keep, set, type Turn, touch } from "./turn.ts";
+import type { Gone, Mutation } from "./mutation.ts";
+import { changed, find, onRecord, removed } from "./queue.ts";
+import { ask, keep, set, type Turn, touch } from "./turn.ts";
 
 /**
  * Takes out what the rows have reached. A confirmed write stays in the overlay until then: dropping it at its receipt
- * would show the old value until the stream catches up. Gives back the places on disk that are free now.
+ * would show the old value until the stream catches up. Gives back what may leave the disk now.
  */
-export function settle(turn: Turn): readonly Place[] {
+export function settle(turn: Turn): readonly Gone[] {
   const { queue, rows } = turn.state;
   const done: Mutation[] = [];
   const parked: Mutation[] = [];
@@ -21,22 +21,50 @@ export function settle(turn: Turn): readonly Place[] {
   }
   if (done.length + parked.length === 0) return [];
   set(turn, { queue: changed(queue, parked) });
-  // What is only concluded to be settled is believed if it is found on disk after all.
-  const [concluded, told] = [done.filter(isConcluded), done.filter((m) => !isConcluded(m))];
-  set(turn, { queue: removed(turn.state.queue, namesOf(concluded)) });
-  drop(turn, namesOf(told));
+  markEarlier(turn, done);
+  set(turn, {
+    queue: removed(
+      turn.state.queue,
+      done.map((m) => m.clientTxId),
+    ),
+  });
   touch(
     turn,
     [...done, ...parked].flatMap((m) => m.keys),
   );
   keep(turn, parked);
-  return placesOf(done);
+  const gone = done.flatMap(goneOf);
+  const { shared, storageTrouble } = turn.state;
+  if (storageTrouble === undefined) set(turn, { shared: { ...shared, settled: [...shared.settled, ...gone] } });
+  return gone;
 }
 
-/** No server has given this receipt: the tab that leads had the write no more. */
-const isConcluded = ({ stage }: Mutation): boolean => stage.phase === "confirmed" && stage.receipt.serverTxId === "";
+/** Settles, and frees the places on disk of what is settled. */
+export function settleAll(turn: Turn): void {
+  const settled = settle(turn);
+  const { generation, rows } = turn.state;
+  const { logId, position } = rows;
+  if (settled.length === 0 || generation === undefined || logId === undefined || position === undefined) return;
+  // Not before the rows that contain them are on disk too: else a crash between the two would show the old values.
+  ask(turn, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
+}
 
-const namesOf = (mutations: readonly Mutation[]): readonly string[] => mutations.map((m) => m.clientTxId);
+const goneOf = ({ clientTxId, seq, stage }: Mutation): readonly Gone[] =>
+  seq === undefined || stage.phase !== "confirmed" ? [] : [{ clientTxId, seq, receipt: stage.receipt }];
+
+/** What a record's earlier writes did is in its row too, also where this tab was not told of that yet. */
+function markEarlier(turn: Turn, done: readonly Mutation[]): void {
+  const landed = new Map<string, Mutation>();
+  for (const { clientTxId, keys } of done)
+    for (const key of keys)
+      for (const write of onRecord(turn.state.queue, key)) {
+        if (write.clientTxId === clientTxId) break;
+        const known = landed.get(write.clientTxId) ?? write;
+        if (!known.landed.includes(key)) landed.set(write.clientTxId, { ...known, landed: [...known.landed, key] });
+      }
+  for (const { clientTxId } of done) landed.delete(clientTxId);
+  set(turn, { queue: changed(turn.state.queue, [...landed.values()]) });
+}
 
 function reached(receipt: CommitReceipt, rows: { logId: string | undefined; position: number | undefined }): boolean {
   if (receipt.lastSyncId === undefined) return true;

@@ -19,6 +19,8 @@ export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "sn
   // Others are wanted by now.
   if (scope !== scopeKey(turn.state.scope)) return;
   const { partial } = turn.state.reading;
+  // What it goes on from is not here any more.
+  if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;
   // The log was replaced between two pages: what was read belongs to nothing.
   if (partial && (partial.logId !== logId || partial.stamp !== stamp)) return dropPartial(turn);
   const changes = event.lines.map(rowChange);
@@ -46,5 +48,5 @@ export function pageLost(turn: Turn): void {
   const { reading } = turn.state;
   if (reading.partial) set(turn, { reading: { ...reading, partial: { ...reading.partial, isKept: false } } });
   else if (turn.state.generation !== undefined && turn.state.rows.position !== undefined)
-    ask(turn, { do: "keepSnapshot", settled: [], generation: turn.state.generation });
+    ask(turn, { do: "keepSnapshot", settled: [], generation: turn.state.generation, other: false });
 }

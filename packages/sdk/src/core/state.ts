@@ -1,11 +1,13 @@
 import type { Row } from "../protocol/apply.ts";
 import type { Model, ModelSchema } from "../protocol/model-schema.ts";
+import { type Ledger, ledgerUpTo } from "./ledger.ts";
+import type { Gone, Mutation } from "./mutation.ts";
 import type { Upcast } from "./old-operation.ts";
 import { emptyQueue, type Queue } from "./queue.ts";
 import type { Wait } from "./retry.ts";
 import { noRows, type PartialSnapshot, type Rows, type Scope } from "./rows.ts";
 import { schemaHash } from "./schema-hash.ts";
-import type { LeaderLine } from "./tab-message.ts";
+import type { Extent, LeaderLine, QueueChanged } from "./tab-message.ts";
 import { type Tables, tableOf } from "./tables.ts";
 
 /** The whole client in one value. Only `step` makes a new one. */
@@ -39,6 +41,7 @@ export interface ClientState {
   /** Under which number it leads: what it puts on disk counts only while no other tab has taken a higher one. */
   readonly generation: number | undefined;
   readonly tabs: OtherTabs;
+  readonly shared: SharedQueue;
   readonly paused: boolean;
   readonly network: boolean;
   readonly auth: Auth;
@@ -101,17 +104,44 @@ export interface OtherTabs {
   readonly listening: boolean;
   /** How the one that leads stands with the server, as far as it said. */
   readonly line: LeaderLine | undefined;
-  /** Writes that another tab is putting on disk, and when to look for them there. */
-  readonly coming: readonly string[];
-  readonly lookAt: number | undefined;
-  /** The last writes that left the queue, or go on under another name: what is told of them, or found on disk, is old. */
-  readonly left: readonly string[];
-  /** The last place that was known when the disk was asked for the queue. */
-  readonly askedAt: number;
   /** Writes of this profile that the log had before this tab was told of them: the rows contain them. */
   readonly logged: readonly string[];
   /** Claims or presence are used here: they need a socket of this tab. */
   readonly ownLine: boolean;
+}
+
+/** What this tab knows of the queue on disk, which all tabs change. */
+export interface SharedQueue {
+  /** Places that were given. */
+  readonly places: Ledger;
+  /** How many of the other changes have been taken. */
+  readonly changes: number;
+  /** Changes that came before their turn. */
+  readonly early: readonly QueueChanged[];
+  /** What another tab said that it knows of. */
+  readonly told: Extent;
+  /** Under which number this tab led last, and the last place when it began to: what lies behind that nobody else has sent. */
+  readonly ledAs: number;
+  readonly ledFrom: number;
+  /** Settled here, and not known to have left the disk: found there, they are not news. */
+  readonly settled: readonly Gone[];
+  /** Writes that another tab is putting on disk. */
+  readonly coming: readonly string[];
+  /** When the disk is looked at, if what is missing has not come by then. */
+  readonly lookAt: number | undefined;
+  /** How often it is being looked at just now. */
+  readonly looks: number;
+}
+
+/** What lies on disk, as it was in one moment. */
+export interface Look {
+  readonly mutations: readonly Mutation[];
+  /** How often the queue has been changed, new writes apart. */
+  readonly changes: number;
+  /** The last place that was given. */
+  readonly lastSeq: number;
+  /** Undefined: they have read no further than those here. */
+  readonly rows: Rows | undefined;
 }
 
 export interface StreamLink {
@@ -179,15 +209,18 @@ export function initialState(given: {
     lostStore: undefined,
     lead: "no",
     generation: undefined,
-    tabs: {
-      listening: false,
-      line: undefined,
+    tabs: { listening: false, line: undefined, logged: [], ownLine: false },
+    shared: {
+      places: ledgerUpTo(0),
+      changes: 0,
+      early: [],
+      told: { lastSeq: 0, changes: 0 },
+      ledAs: 0,
+      ledFrom: 0,
+      settled: [],
       coming: [],
       lookAt: undefined,
-      left: [],
-      askedAt: 0,
-      logged: [],
-      ownLine: false,
+      looks: 0,
     },
     paused: given.paused,
     network: true,

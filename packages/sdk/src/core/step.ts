@@ -1,71 +1,71 @@
 import { hearAnswer } from "./answers.ts";
 import { tokenCame, tokenFailed, tokenRefused } from "./auth.ts";
-import { goOn, hurry, lineLost, owned, streamClosed, streamOpened, welcomed } from "./connection.ts";
-import type { Effect } from "./effects.ts";
+import { goOn, hurry, lineLost, nextDueAt, owned, streamClosed, streamOpened, welcomed } from "./connection.ts";
 import type { ClientEvent } from "./events.ts";
+import * as lead from "./lead.ts";
+import { looked, lookWhenBehind } from "./look.ts";
+import type { Machine } from "./machine.ts";
 import { refreshed } from "./overlay.ts";
 import { hearLog, hearReadFailure, hearStretch, resync } from "./reading.ts";
 import { decided } from "./resend.ts";
+import { restored, storageFailed } from "./restored.ts";
 import { followed, heardScope } from "./scope.ts";
+import * as sharedQueue from "./shared-queue.ts";
 import { hearSnapshot, pageLost } from "./snapshot.ts";
-import type { ClientState } from "./state.ts";
 import * as tabs from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
-import { gone, imported, mutated, restored, storageFailed } from "./writes.ts";
+import { imported, mutated } from "./writes.ts";
 
-/**
- * The client as a function: what it believes, and what happened, give what it believes now and what it asks of the
- * world. The views of touched records are recomputed once, at the end.
- */
-export function step(state: ClientState, event: ClientEvent): readonly [ClientState, readonly Effect[]] {
-  const turn: Turn = { state: { ...state, touched: [] }, effects: [], now: event.now, roll: event.roll };
-  hear(turn, event);
-  tabs.lookForComing(turn);
-  tabs.lookForMissed(turn, state);
-  goOn(turn);
-  tabs.tellLine(turn, state);
-  return [refreshed(turn.state, state), turn.effects];
-}
+/** The whole client. The views of touched records are recomputed once, at the end of a step. */
+export const machine: Machine = {
+  nextDueAt,
+  step(state, event) {
+    const turn: Turn = { state: { ...state, touched: [] }, effects: [], now: event.now, roll: event.roll };
+    hear(turn, event);
+    lookWhenBehind(turn);
+    goOn(turn);
+    tabs.tellLine(turn, state);
+    return [refreshed(turn.state, state), turn.effects];
+  },
+};
 
 function hear(turn: Turn, event: ClientEvent): void {
   switch (event.type) {
     case "restored":
       return restored(turn, event);
     case "persisted":
-      return tabs.heardPersisted(turn, event.places);
+      return sharedQueue.persisted(turn, event);
     case "partMissing":
       return set(turn, { trouble: event.reason });
     case "storageFailed":
       storageFailed(turn, { code: event.code, reason: event.reason });
-      return tabs.standAlone(turn);
+      return lead.standAlone(turn);
     case "persistence":
       return set(turn, { persisted: event.granted });
     case "storeLost":
       return set(turn, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
     case "arrived":
-      return tabs.heardArrived(turn, event.mutations);
-    case "gone":
-      return gone(turn, event.clientTxIds);
+      return sharedQueue.heardArrived(turn, event.mutations);
+    case "changed":
+      return sharedQueue.heardChanged(turn, event);
     case "writing":
-      return tabs.writing(turn, event.clientTxIds);
+      return sharedQueue.writing(turn, event.clientTxIds);
     case "leads":
-      return tabs.leads(turn);
+      return lead.leads(turn);
     case "tookLead":
-      return tabs.tookLead(turn, event);
+      return lead.tookLead(turn, event);
     case "deposed":
-      return tabs.deposed(turn, event.generation);
+      return lead.deposed(turn, event.generation);
     case "log":
       return tabs.heardLog(turn, event);
     case "rows":
-      return tabs.heardOfRows(turn);
-    case "rowsRead":
-      return tabs.rowsRead(turn, event);
+      return tabs.heardOfRows(turn, event);
+    case "looked":
+      return looked(turn, event);
     case "line":
       return tabs.heardLine(turn, event);
-    case "queue":
-      return tabs.heardQueue(turn, event);
     case "joined":
-      return tabs.joined(turn);
+      return tabs.joined(turn, event);
     case "leading":
       return tabs.heardOfLeader(turn);
     case "owned":
@@ -87,11 +87,11 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "paused":
       set(turn, { paused: true });
       lineLost(turn);
-      tabs.stepDown(turn);
+      lead.stepDown(turn);
       ask(turn, { do: "abort" });
       return ask(turn, { do: "stand", wanted: false });
     case "resumed":
-      if (turn.state.paused) tabs.stand(turn);
+      if (turn.state.paused) lead.stand(turn);
       set(turn, { paused: false });
       return hurry(turn);
     case "network":

@@ -1,14 +1,13 @@
 import type { LogEntry } from "../protocol/log.ts";
-import type { Mutation } from "./mutation.ts";
+import type { Gone, Mutation, Put } from "./mutation.ts";
 import type { Reply } from "./outcome.ts";
 import type { Scope } from "./rows.ts";
 
 /** What the tabs of a browser profile tell each other. */
 export type TabMessage =
-  /** These are on disk, each at its place. */
+  /** These are new on disk, each at its place. */
   | { readonly type: "arrived"; readonly mutations: readonly Mutation[] }
-  /** A person gave these up. */
-  | { readonly type: "gone"; readonly clientTxIds: readonly string[] }
+  | QueueChanged
   | { readonly type: "answered"; readonly names: readonly string[]; readonly reply: Reply }
   /** The log as the leading tab hears it. */
   | {
@@ -18,23 +17,12 @@ export type TabMessage =
       readonly to: number;
       readonly entries: readonly LogEntry[];
     }
-  /** All rows were replaced on disk. */
-  | { readonly type: "rows" }
+  /** All rows were replaced on disk. `other`: by those of another log, or of one that was set back. */
+  | { readonly type: "rows"; readonly other: boolean }
   /** How the leading tab stands with the server. */
   | { readonly type: "line"; readonly line: LeaderLine }
-  /** All that the leading tab knows to be in the queue, and what it knows of those that have an answer. */
-  | {
-      readonly type: "queue";
-      readonly seqs: readonly number[];
-      readonly answered: readonly Mutation[];
-      /** It has heard of every place up to this one. */
-      readonly lastSeq: number;
-      /** How far its rows have read: what it has settled lies before that. */
-      readonly logId: string | undefined;
-      readonly position: number | undefined;
-    }
   /** A tab is new, or heard that another one leads now: it wants to know of the line. */
-  | { readonly type: "joined" }
+  | ({ readonly type: "joined" } & Extent)
   | { readonly type: "leading" }
   /** These are about to be put on disk: who does not hear that they arrived may look for them there. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
@@ -45,6 +33,14 @@ export type TabMessage =
   /** A person came back to one of the tabs: what waits for its next turn need not wait. */
   | { readonly type: "hurry" };
 
+/** A change of the queue on disk other than new writes. These are counted: each tab hears them in their order, or looks itself. */
+export interface QueueChanged {
+  readonly type: "changed";
+  readonly change: number;
+  readonly put: readonly Put[];
+  readonly gone: readonly Gone[];
+}
+
 /** What the tabs without a line of their own know of the one that has it. */
 export interface LeaderLine {
   readonly name: "online" | "connecting" | "offline" | "needs-auth";
@@ -53,4 +49,11 @@ export interface LeaderLine {
   readonly logId: string | undefined;
   readonly position: number | undefined;
   readonly scope: Scope;
+  readonly extent: Extent;
+}
+
+/** How much of the queue on disk a tab knows of: the last place, and the last other change. */
+export interface Extent {
+  readonly lastSeq: number;
+  readonly changes: number;
 }

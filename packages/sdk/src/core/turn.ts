@@ -1,6 +1,5 @@
 import type { Effect } from "./effects.ts";
 import type { Mutation } from "./mutation.ts";
-import { removed } from "./queue.ts";
 import type { ClientState } from "./state.ts";
 
 /**
@@ -26,20 +25,8 @@ export function keep(turn: Turn, mutations: readonly Mutation[]): void {
   if (generation !== undefined && mutations.length > 0) ask(turn, { do: "keep", mutations, generation });
 }
 
-/** Takes writes out of the queue. */
-export function drop(turn: Turn, clientTxIds: readonly string[]): void {
-  set(turn, { queue: removed(turn.state.queue, clientTxIds) });
-  left(turn, clientTxIds);
-}
-
-/** How many names are remembered of writes that are over: a tab that stood still may tell of them late. */
+/** How many names are remembered of what the log has and no tab has told of. */
 const REMEMBERED = 1_000;
-
-/** These names are over, whoever still tells of them. */
-export function left(turn: Turn, clientTxIds: readonly string[]): void {
-  const { tabs } = turn.state;
-  set(turn, { tabs: { ...tabs, left: [...tabs.left, ...clientTxIds].slice(-REMEMBERED) } });
-}
 
 /** The log has a write of this profile that is not known here yet. */
 export function logged(turn: Turn, clientTxId: string): void {

@@ -1,5 +1,5 @@
 import { localFailure } from "./failure.ts";
-import { keysOf, type Mutation, type MutationOperation, sealed } from "./mutation.ts";
+import { keysOf, lastingPhase, type Mutation, type MutationOperation, sealed } from "./mutation.ts";
 import type { OldOperation, Upcast } from "./old-operation.ts";
 import { shapeOf } from "./schema-hash.ts";
 import type { ClientState } from "./state.ts";
@@ -38,6 +38,10 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
     return unknown(m, `upcast[${JSON.stringify(m.schema)}] failed: ${String(error)}`);
   }
 }
+
+/** To a tab that does not lead it stands as on disk: whether it is sent is decided by the one that does. */
+export const shownAs = (m: Mutation, onDisk: Mutation): Mutation =>
+  lastingPhase(m.stage) === lastingPhase(onDisk.stage) ? m : onDisk;
 
 function brought(o: MutationOperation, upcast: Upcast): readonly MutationOperation[] {
   const { action, model, id, data } = o;

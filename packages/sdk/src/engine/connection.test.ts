@@ -244,9 +244,10 @@ test("[D3] all writes of one moment are one transaction, in the order in which t
     platform: {
       storage: async () => ({
         ...storage,
-        enqueue: (mutations) => {
-          batches.push(mutations.map((m) => String(m.operations[0]?.data?.title)));
-          return storage.enqueue(mutations);
+        enqueue: (changes) => {
+          const put = changes.flatMap((change) => change.put);
+          batches.push(put.map(({ mutation }) => String(mutation.operations[0]?.data?.title)));
+          return storage.enqueue(changes);
         },
       }),
     },

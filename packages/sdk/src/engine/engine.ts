@@ -1,22 +1,24 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
-import { nextDueAt } from "../core/connection.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
+import { firstMachine } from "../core/first-step.ts";
+import type { Machine } from "../core/machine.ts";
 import type { ClientState } from "../core/state.ts";
-import { step } from "../core/step.ts";
 import type { Clock, Dice } from "./ports.ts";
 
 export interface Engine {
   readonly store: StoreApi<ClientState>;
   /** Tells the core that something happened, or what does when its turn comes. */
   dispatch(happening: Happening | ((state: ClientState) => Happening)): void;
+  /** From now on it is this that hears what happens. */
+  become(machine: Machine): void;
   /** Tells of everything that happened, after it was heard here. Gives back how to stop. */
   listen(listener: (happening: Happening) => void): () => void;
   close(): void;
 }
 
 /**
- * The loop, and the only writer of state: what happened → `step` → publish → perform. What happens while an event is
+ * The loop, and the only writer of state: what happened → the machine's step → publish → perform. What happens while an event is
  * being heard waits for its turn, so that no event sees half of another.
  */
 export function createEngine(given: {
@@ -29,8 +31,10 @@ export function createEngine(given: {
   const store = createStore<ClientState>(() => given.initial);
   const listeners = new Set<(happening: Happening) => void>();
   const waiting: (Happening | ((state: ClientState) => Happening))[] = [];
+  let machine = firstMachine;
   let busy = false;
   let now = 0;
+  let ahead = Number.NEGATIVE_INFINITY;
   let closed = false;
   let alarm: { at: number; off: () => void } | undefined;
 
@@ -50,23 +54,28 @@ export function createEngine(given: {
 
   function hear(happening: Happening): void {
     now = nowFor(happening);
-    const [state, effects] = step(store.getState(), { ...happening, now, roll: dice.roll() });
+    const [state, effects] = machine.step(store.getState(), { ...happening, now, roll: dice.roll() });
     store.setState(state, true);
     for (const effect of effects) perform(effect, state);
     for (const listener of listeners) listener(happening);
   }
 
-  const nowFor = (happening: Happening) =>
-    happening.type === "due" ? Math.max(happening.at, clock.now()) : clock.now();
+  const nowFor = (happening: Happening) => (happening.type === "due" ? Math.max(happening.at, time()) : time());
+
+  /** The wall's clock, but for that it is never set back: nothing that is waited for moves away. */
+  function time(): number {
+    ahead = Math.max(ahead, clock.now() - clock.monotonic());
+    return ahead + clock.monotonic();
+  }
 
   /** One timer for everything that is due later. */
   function setAlarm(): void {
-    const at = closed ? undefined : nextDueAt(store.getState(), now);
+    const at = closed ? undefined : machine.nextDueAt(store.getState(), now);
     if (alarm?.at === at) return;
     alarm?.off();
     alarm = undefined;
     if (at === undefined) return;
-    const off = clock.wait(Math.max(0, at - clock.now()), () => {
+    const off = clock.wait(Math.max(0, at - time()), () => {
       alarm = undefined;
       // What was waited for is due when the timer says so, also when the wall clock was set back meanwhile.
       dispatch({ type: "due", at });
@@ -77,6 +86,9 @@ export function createEngine(given: {
   return {
     store,
     dispatch,
+    become: (next) => {
+      machine = next;
+    },
     listen: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -1,17 +1,20 @@
+import { mayGo } from "../core/auth.ts";
 import type { CompanyFrame } from "../core/company.ts";
-import type { Effect } from "../core/effects.ts";
+import type { Effect, WhichRows } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
-import type { Mutation } from "../core/mutation.ts";
+import { asKept, type Gone, type Mutation, type Put, type QueueChange } from "../core/mutation.ts";
 import { find } from "../core/queue.ts";
 import type { Scope } from "../core/rows.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
-import { adapted } from "../core/upcast.ts";
+import { adapted, shownAs } from "../core/upcast.ts";
 import { closeCodes, type FrameDown } from "../protocol/frames-down.ts";
 import type { Engine } from "./engine.ts";
+import { Inquiry } from "./inquiry.ts";
 import { piecesOf } from "./pieces.ts";
 import {
-  type Fenced,
+  type Clock,
+  type Kept,
   type Server,
   type Storage,
   type StoredPage,
@@ -33,6 +36,7 @@ export interface World {
   readonly tabs: Tabs;
   readonly token: TokenSource;
   readonly waiters: Waiters;
+  readonly clock: Clock;
   /** Hears what the stream says of others' and this client's claims, and of who is there. */
   readonly hear: (frame: CompanyFrame) => void;
   readonly persist?: (() => Promise<boolean>) | undefined;
@@ -50,10 +54,16 @@ export function createPerformer(
   dispatch: Engine["dispatch"],
   currentState: () => ClientState,
 ): Performer {
-  const { storage, server, stream, tabs, token, waiters } = world;
+  const { storage, server, stream, tabs, token, waiters, clock } = world;
   let requests = new AbortController();
   const onDisk = new Set<Promise<void>>();
-  let saving: Mutation[] = [];
+  let saving: QueueChange[] = [];
+  const inquiry = new Inquiry(server, waiters, clock, {
+    mayAsk: () => mayGo(currentState()),
+    tokenRefused: (reason) => dispatch({ type: "tokenRefused", reason }),
+  });
+  /** Writes whose place is being given to another: whether they are over is known when that is done. */
+  const givenAway = new Set<string>();
   let hasAsked = false;
 
   function toDisk(work: () => Promise<void>): void {
@@ -64,11 +74,28 @@ export function createPerformer(
     void done.finally(() => onDisk.delete(done));
   }
 
-  /** Of what another tab's lead has made void the core is told. */
-  const unlessDeposed = (generation: number, work: () => Promise<Fenced>) =>
+  /** Tells the other tabs how the queue on disk was changed, or the core that another tab's lead has made that void. */
+  function changeQueue(
+    generation: number,
+    work: () => Promise<Kept | "deposed">,
+    how: { put?: readonly Put[]; gone?: readonly Gone[] },
+  ): void {
     toDisk(async () => {
-      if ((await work()) === "deposed") dispatch({ type: "deposed", generation });
+      const kept = await work();
+      if (kept === "deposed") dispatch({ type: "deposed", generation });
+      else tellChange(kept, how);
     });
+  }
+
+  function tellChange(
+    { change }: Kept,
+    { put = [], gone = [] }: { put?: readonly Put[]; gone?: readonly Gone[] },
+  ): void {
+    if (change === undefined) return;
+    post({ type: "changed", change, put, gone });
+    // What was put is here already, perhaps further by now.
+    dispatch({ type: "changed", change, put: [], gone });
+  }
 
   /** Whoever has lost the disk shares nothing with the others. */
   const post = (message: TabMessage) => {
@@ -78,32 +105,40 @@ export function createPerformer(
   const rows = new RowKeeper(storage, {
     current: () => currentState().rows,
     toDisk,
-    replaced: () => post({ type: "rows" }),
+    replaced: (other) => post({ type: "rows", other }),
+    settled: (gone, kept) => tellChange(kept, { gone }),
     deposed: (generation) => dispatch({ type: "deposed", generation }),
   });
 
-  /** All writes of one moment go to the disk in one transaction, in the order in which they were made. */
-  function persist(mutations: readonly Mutation[]): void {
-    saving.push(...mutations);
-    if (saving.length > mutations.length) return;
+  /** All changes of one moment go to the disk in one transaction, in the order in which they were made. */
+  function persist(changes: readonly QueueChange[]): void {
+    saving.push(...changes);
+    if (saving.length > changes.length) return;
     toDisk(async () => {
       await Promise.resolve();
       const batch = saving;
       saving = [];
-      if (currentState().lead === "no") post({ type: "writing", clientTxIds: batch.map((m) => m.clientTxId) });
-      const places = await storage.enqueue(batch);
-      const seqs = new Map(places.map(({ clientTxId, seq }) => [clientTxId, seq]));
-      const { queue, tabs: others } = currentState();
-      const stored = batch.map((m): Mutation => {
-        // Found on disk and sent before this was known to be there, it may have its answer, which the others did not take.
-        const { stage } = find(queue, m.clientTxId) ?? m;
-        const isUnderWay = stage.phase === "saving" || stage.phase === "sending";
-        return { ...m, seq: seqs.get(m.clientTxId), stage: isUnderWay ? { phase: "queued" } : stage };
-      });
-      post({ type: "arrived", mutations: stored.filter((m) => !others.left.includes(m.clientTxId)) });
-      dispatch({ type: "persisted", places });
+      const names = batch.flatMap(({ put }) => put.map(({ mutation }) => mutation.clientTxId));
+      const { lead, tabs: others } = currentState();
+      if (names.length > 0 && (lead === "no" || others.listening)) post({ type: "writing", clientTxIds: names });
+      const over = batch.flatMap(({ put }) => put.flatMap((each) => each.over?.clientTxId ?? []));
+      for (const name of over) givenAway.add(name);
+      const { places, change } = await storage.enqueue(batch);
+      for (const name of over) givenAway.delete(name);
+      const done = batch.flatMap((each, i) => placed(each, places[i]) ?? []);
+      const refused = batch.filter((_, i) => places[i] === "refused");
+      tellOthers(done, change);
+      dispatch({ type: "persisted", done, refused, change });
       askToKeep();
     });
+  }
+
+  function tellOthers(done: readonly QueueChange[], change: number | undefined): void {
+    const put = done.flatMap((each) => each.put);
+    const mutations = put.flatMap(({ mutation, over }) => (over ? [] : [mutation]));
+    if (mutations.length > 0) post({ type: "arrived", mutations });
+    if (change === undefined) return;
+    post({ type: "changed", change, put: put.filter(({ over }) => over), gone: done.flatMap(({ drop }) => drop) });
   }
 
   /** Once, and when there is something to keep: some browsers ask the person. */
@@ -118,15 +153,27 @@ export function createPerformer(
   }
 
   async function takeLead(): Promise<void> {
-    const { generation, mutations } = await storage.lead();
+    const { generation, look } = await storage.lead(seen("further"));
     dispatch((state) => {
-      // What another tab has put there under one's eyes is as that tab means it; what was found is as old as it may be.
-      const isFound = (m: Mutation) =>
-        (find(state.queue, m.clientTxId)?.schema ?? state.schemaHash) === state.schemaHash;
-      const found = mutations.map((m) => (isFound(m) ? adapted(m, state) : m));
-      return { type: "tookLead", generation, mutations: found };
+      const mutations = look.mutations.map((m) => adapted(m, state));
+      const brought = mutations.filter((m, i) => m !== look.mutations[i]);
+      return { type: "tookLead", generation, look: { ...look, mutations }, brought };
     });
   }
+
+  async function look(rows: WhichRows): Promise<void> {
+    const found = await storage.look(seen(rows));
+    dispatch((state) => {
+      const mutations = found.mutations.map((m) => shownAs(adapted(m, state), m));
+      return { type: "looked", look: { ...found, mutations }, rows };
+    });
+  }
+
+  function inquire({ queue }: ClientState): void {
+    for (const name of waiters.names()) if (!find(queue, name) && !givenAway.has(name)) inquiry.begin(name);
+  }
+
+  const seen = (rows: WhichRows) => (rows === "further" ? currentState().rows : undefined);
 
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
     const { request, names, body } = effect;
@@ -139,7 +186,7 @@ export function createPerformer(
     const read = await server.readSnapshot(at, requests.signal, scope);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
     const { logId, stamp, lines, cursor } = read;
-    dispatch({ type: "snapshotRead", logId, stamp, lines, cursor, scope });
+    dispatch({ type: "snapshotRead", logId, stamp, lines, cursor, begin: at, scope });
   }
 
   function keepPage(page: StoredPage, generation: number): void {
@@ -147,7 +194,7 @@ export function createPerformer(
       const kept = await storage.keepPage(page, generation);
       if (kept === "deposed") dispatch({ type: "deposed", generation });
       else if (kept === "gap") dispatch({ type: "pageLost" });
-      else if (page.cursor === null) post({ type: "rows" });
+      else if (page.cursor === null) post({ type: "rows", other: false });
     });
   }
 
@@ -181,25 +228,26 @@ export function createPerformer(
   function perform(effect: Effect, state: ClientState): void {
     switch (effect.do) {
       case "persist":
-        return persist(effect.mutations);
-      case "keep":
-        return unlessDeposed(effect.generation, () => storage.keep(effect.mutations, effect.generation));
+        return persist(effect.changes);
+      case "keep": {
+        const { mutations, generation } = effect;
+        const put = mutations.filter((m) => m.seq !== undefined).map((mutation) => ({ mutation: asKept(mutation) }));
+        return changeQueue(generation, () => storage.keep(mutations, generation), { put });
+      }
       case "forget": {
-        const { places, generation } = effect;
-        if (places.length === 0) return;
-        if (generation === undefined) return toDisk(async () => void (await storage.forget(places)));
-        return unlessDeposed(generation, () => storage.forget(places, generation));
+        const { settled, generation } = effect;
+        return changeQueue(generation, () => storage.forget(settled, generation), { gone: settled });
       }
       case "keepRows":
         return rows.keep(effect, effect.generation);
       case "keepSnapshot":
-        return rows.keepAll(effect.settled, effect.generation);
+        return rows.keepAll(effect.settled, effect.generation, effect.other);
       case "takeLead":
         return toDisk(takeLead);
       case "stand":
         return tabs.stand(effect.wanted);
-      case "readRows":
-        return toDisk(async () => dispatch({ type: "rowsRead", rows: await storage.readRows() }));
+      case "look":
+        return toDisk(() => look(effect.rows));
       case "own":
         return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.participant) }));
       case "post":
@@ -231,6 +279,8 @@ export function createPerformer(
         return void askToken();
       case "tell":
         return waiters.tell(effect.clientTxId, effect.news);
+      case "inquire":
+        return inquire(state);
     }
   }
 
@@ -238,10 +288,24 @@ export function createPerformer(
     perform,
     close: async () => {
       requests.abort();
+      inquiry.close();
       stream.close();
       while (onDisk.size > 0) await Promise.all(onDisk);
     },
   };
+}
+
+/** With the places that its new writes were given. Undefined: it came too late. */
+function placed(
+  { put, drop }: QueueChange,
+  places: readonly number[] | "refused" | undefined,
+): QueueChange | undefined {
+  if (places === undefined || places === "refused") return undefined;
+  const there = put.map(({ mutation, over }, i): Put => {
+    const onDisk: Mutation = { ...mutation, seq: places[i], stage: { phase: "queued" } };
+    return { mutation: onDisk, over };
+  });
+  return { put: there, drop };
 }
 
 function hearFrame(

@@ -1,7 +1,7 @@
-import type { Mutation, Place } from "../core/mutation.ts";
+import type { Mutation, Place, QueueChange } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { PartialSnapshot, RowChange, Rows, Scope } from "../core/rows.ts";
-import type { StorageTrouble } from "../core/state.ts";
+import type { Look, StorageTrouble } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
@@ -31,22 +31,26 @@ export interface Dice {
 export interface Storage {
   /** Reads everything, and makes the client's name if there is none yet. */
   open(freshClientId: string): Promise<Stored>;
-  /** Resolves when the writes are durably on disk. With a `seq` a write takes that place, else the next one. */
-  enqueue(mutations: readonly Mutation[]): Promise<readonly Place[]>;
-  /** Makes the caller the one that sends: counts the generation up and reads the queue, together. */
-  lead(): Promise<{ readonly generation: number; readonly mutations: readonly Mutation[] }>;
-  /** Keeps what became of writes; a place that is empty by now, or another write's, stays as it is. */
-  keep(mutations: readonly Mutation[], generation: number): Promise<Fenced>;
-  /** Takes writes off, each from its own place only. Without a generation: a person said so, in whichever tab. */
-  forget(places: readonly Place[], generation?: number): Promise<Fenced>;
   /**
-   * Keeps a stretch of the log and takes off what it settled, together. "gap": the store has not read up to `from`,
-   * or has read another log, so the rows were not kept.
+   * Changes the queue; resolves when that is durably on disk. Each change happens as a whole, or not at all where a
+   * place does not hold what it is expected to hold. New writes get the next places, which are never given twice.
    */
-  keepRows(stretch: StoredStretch, generation: number): Promise<Fenced | "gap">;
+  enqueue(changes: readonly QueueChange[]): Promise<Enqueued>;
+  /** Makes the caller the one that sends: counts the generation up and looks, together. */
+  lead(seen?: Seen): Promise<{ readonly generation: number; readonly look: Look }>;
+  /** What is there, read in one moment. The rows too, where they have read further than `seen`, or another log. */
+  look(seen?: Seen): Promise<Look>;
+  /** Keeps what became of writes; a place that is empty by now, or another write's, stays as it is. */
+  keep(mutations: readonly Mutation[], generation: number): Promise<Kept | "deposed">;
+  /** Takes settled writes off, each from its own place only. */
+  forget(places: readonly Place[], generation: number): Promise<Kept | "deposed">;
+  /**
+   * Keeps a stretch of the log, then takes off what it settled. "gap": the store has not read up to `from`, or has read
+   * another log, so nothing was kept.
+   */
+  keepRows(stretch: StoredStretch, generation: number): Promise<Kept | "deposed" | "gap">;
   /** Keeps a piece of a snapshot, in one transaction. "gap": what is kept is no part of the same snapshot, nothing was written. */
-  keepPage(page: StoredPage, generation: number): Promise<Fenced | "gap">;
-  readRows(): Promise<Rows>;
+  keepPage(page: StoredPage, generation: number): Promise<"kept" | "deposed" | "gap">;
   /** Whose the store is: theirs, if it was nobody's before. */
   own(participant: string): Promise<string>;
   /** Calls back when the store turns out to be lost although nobody asked anything of it. */
@@ -56,18 +60,27 @@ export interface Storage {
   destroy(): Promise<void>;
 }
 
-/**
- * "deposed": the store has counted another generation up since, so somebody else sends by now, and nothing was
- * written. Asked in the transaction that writes.
- */
-export type Fenced = "kept" | "deposed";
+/* "deposed": the store has counted another generation up since, so somebody else sends by now, and nothing was written. Asked in the transaction that writes. */
 
-export interface Stored {
+/** How far the rows of whoever asks have read. Empty: they want whatever is there. */
+export type Seen = Pick<Rows, "logId" | "position"> | undefined;
+
+/** Changes of the queue other than new writes are counted, so that tabs know what they have not heard of. */
+export interface Kept {
+  /** The number of this change; undefined: the queue is as it was. */
+  readonly change: number | undefined;
+}
+
+export interface Enqueued extends Kept {
+  /** For each change the places of what it put, in its order; "refused": a place held something else. */
+  readonly places: readonly (readonly number[] | "refused")[];
+}
+
+export interface Stored extends Look {
   readonly clientId: string;
   /** `<kind>:<id>` of whoever the rows and writes are; nobody's before the server has said who that is. */
   readonly owner?: string | undefined;
   readonly rows: Rows;
-  readonly mutations: readonly Mutation[];
   /** A snapshot of which only the first pages are kept. */
   readonly partial?: PartialSnapshot | undefined;
 }

@@ -1,4 +1,5 @@
-import { adapted } from "../core/upcast.ts";
+import { extentOf } from "../core/shared-queue.ts";
+import { adapted, shownAs } from "../core/upcast.ts";
 import type { Engine } from "./engine.ts";
 import type { Dice, Signals, Storage, Tabs, Witness } from "./ports.ts";
 
@@ -19,7 +20,12 @@ export async function restore(given: {
   const clientId = given.clientId ?? stored.clientId;
   engine.dispatch((state) => {
     const now = { ...state, clientId, rows: stored.rows };
-    return { type: "restored", ...stored, clientId, mutations: stored.mutations.map((m) => adapted(m, now)) };
+    return {
+      type: "restored",
+      ...stored,
+      clientId,
+      mutations: stored.mutations.map((m) => shownAs(adapted(m, now), m)),
+    };
   });
   // The store is new and yet there was one: whatever waited in it is gone.
   const note = given.witness?.read();
@@ -43,7 +49,7 @@ export async function restore(given: {
   });
   const { scope } = engine.store.getState();
   if (scope.models || scope.groups) tabs.post({ type: "scope", scope });
-  tabs.post({ type: "joined" });
+  tabs.post({ type: "joined", ...extentOf(engine.store.getState()) });
   const { paused, storageTrouble } = engine.store.getState();
   if (!paused && storageTrouble === undefined) tabs.stand(true);
 }

@@ -1,15 +1,17 @@
-import type { Place } from "../core/mutation.ts";
+import type { Gone } from "../core/mutation.ts";
 import type { RowChange, Rows } from "../core/rows.ts";
 import { recordKey } from "../core/tables.ts";
 import { piecesOf } from "./pieces.ts";
-import type { Storage, StoredStretch } from "./ports.ts";
+import type { Kept, Storage, StoredStretch } from "./ports.ts";
 
 /** What the keeper needs to know, and whom it tells. */
 export interface RowKeeperDesk {
   current(): Rows;
   toDisk(work: () => Promise<void>): void;
-  /** All rows on disk are others by now. */
-  replaced(): void;
+  /** All rows on disk are others by now. `other`: of another log. */
+  replaced(other: boolean): void;
+  /** These have left the queue on disk. */
+  settled(gone: readonly Gone[], kept: Kept): void;
   deposed(generation: number): void;
 }
 
@@ -22,7 +24,7 @@ export class RowKeeper {
   readonly #desk: RowKeeperDesk;
   #gathered: Gathered | undefined;
   /** Places that are free once all rows have been replaced. */
-  #replacing: { places: Place[]; generation: number } | undefined;
+  #replacing: { gone: Gone[]; generation: number; other: boolean } | undefined;
   #busy = false;
 
   constructor(storage: Storage, desk: RowKeeperDesk) {
@@ -30,21 +32,21 @@ export class RowKeeper {
     this.#desk = desk;
   }
 
-  keep(stretch: StoredStretch, generation: number): void {
+  keep(stretch: Stretch, generation: number): void {
     // All rows are about to be written as they are by then; this stretch is among them.
     if (this.#replacing) this.keepAll(stretch.settled, generation);
     else this.#gather(stretch, generation);
     this.#go();
   }
 
-  keepAll(settled: readonly Place[], generation: number): void {
-    const places = [...(this.#replacing?.places ?? []), ...(this.#gathered?.settled ?? []), ...settled];
-    this.#replacing = { places, generation };
+  keepAll(settled: readonly Gone[], generation: number, other = false): void {
+    const gone = [...(this.#replacing?.gone ?? []), ...(this.#gathered?.settled ?? []), ...settled];
+    this.#replacing = { gone, generation, other: other || this.#replacing?.other === true };
     this.#gathered = undefined;
     this.#go();
   }
 
-  #gather({ logId, from, to, changes, settled }: StoredStretch, generation: number): void {
+  #gather({ logId, from, to, changes, settled }: Stretch, generation: number): void {
     this.#gathered ??= { from, changes: new Map(), settled: [], logId, to, generation };
     this.#gathered.to = to;
     this.#gathered.generation = generation;
@@ -68,7 +70,7 @@ export class RowKeeper {
     const replacing = this.#replacing;
     if (replacing) {
       this.#replacing = undefined;
-      return this.#replaceAll(replacing.places, replacing.generation);
+      return this.#replaceAll(replacing.gone, replacing.generation, replacing.other);
     }
     const gathered = this.#gathered;
     this.#gathered = undefined;
@@ -77,11 +79,12 @@ export class RowKeeper {
     const kept = await this.#storage.keepRows({ ...stretch, changes: [...changes.values()] }, generation);
     if (kept === "deposed") this.#desk.deposed(generation);
     // Another tab that kept the store so far has gone, or the store holds another log: this tab writes all it has.
-    if (kept === "gap") this.keepAll(gathered.settled, generation);
+    else if (kept === "gap") this.keepAll(gathered.settled, generation);
+    else this.#desk.settled(gathered.settled, kept);
   }
 
   /** In pieces. Nobody goes on with half of it: what is in memory is not a page of the server. */
-  async #replaceAll(settled: readonly Place[], generation: number): Promise<void> {
+  async #replaceAll(settled: readonly Gone[], generation: number, other: boolean): Promise<void> {
     const { tables, logId, position: stamp, scope } = this.#desk.current();
     if (logId === undefined || stamp === undefined) return;
     const changes = Object.entries(tables).flatMap(([model, table]) =>
@@ -92,11 +95,16 @@ export class RowKeeper {
       // Nobody else leads, so that nobody else can have come between two pages of this.
       if ((await this.#storage.keepPage(page, generation)) !== "kept") return this.#desk.deposed(generation);
     }
-    if (settled.length > 0 && (await this.#storage.forget(settled, generation)) === "deposed")
-      return this.#desk.deposed(generation);
-    this.#desk.replaced();
+    this.#desk.replaced(other);
+    if (settled.length === 0) return;
+    const kept = await this.#storage.forget(settled, generation);
+    if (kept === "deposed") return this.#desk.deposed(generation);
+    this.#desk.settled(settled, kept);
   }
 }
+
+/** A stretch of the log, and what it settled. */
+type Stretch = Omit<StoredStretch, "settled"> & { readonly settled: readonly Gone[] };
 
 /** Several stretches of one log as one: of each record only the last change matters. */
 interface Gathered {
@@ -105,5 +113,5 @@ interface Gathered {
   to: number;
   generation: number;
   readonly changes: Map<string, RowChange>;
-  readonly settled: Place[];
+  readonly settled: Gone[];
 }

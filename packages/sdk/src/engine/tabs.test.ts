@@ -113,10 +113,10 @@ test("[Q26] what a tab put on disk and could not tell the others, being killed, 
   let kill = () => {};
   const killedAfterwards = (disk: MemoryDisk): Storage => ({
     ...memoryStorage(disk),
-    enqueue: async (mutations) => {
-      const places = disk.enqueue(mutations);
+    enqueue: async (changes) => {
+      const enqueued = disk.enqueue(changes);
       kill();
-      return places;
+      return enqueued;
     },
   });
   const third = await open(killedAfterwards);

@@ -19,6 +19,11 @@ export class Waiters {
     return { queued: waiter.queued.promise, receipt: waiter.receipt.promise };
   }
 
+  /** The writes that somebody waits to be told of. */
+  names(): Iterable<string> {
+    return this.#byTxId.keys();
+  }
+
   tell(clientTxId: string, news: News): void {
     const waiter = this.#byTxId.get(clientTxId);
     if (!waiter) return;

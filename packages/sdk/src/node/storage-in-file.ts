@@ -1,8 +1,9 @@
-import type { Mutation, Place } from "../core/mutation.ts";
+import { lastingPhase, type Mutation, type Place, type QueueChange, type Standing } from "../core/mutation.ts";
 import type { LogRow, RowChange } from "../core/rows.ts";
+import type { Look } from "../core/state.ts";
 import { tableOf } from "../core/tables.ts";
-import type { Fenced, Storage, StoredPage, StoredStretch } from "../engine/ports.ts";
-import { fromStored, fromStoredRows, type StoredMutation, storedRow, toStored } from "../storage/stored.ts";
+import type { Enqueued, Kept, Seen, Storage, StoredPage, StoredStretch } from "../engine/ports.ts";
+import { fromStored, fromStoredRows, hasNews, type StoredMutation, storedRow, toStored } from "../storage/stored.ts";
 import { fileFailure, isDamage } from "./file-failure.ts";
 import type { StoreFile } from "./store-file.ts";
 
@@ -10,6 +11,7 @@ interface StoreRow {
   readonly client_id: string | null;
   readonly owner: string | null;
   readonly generation: number;
+  readonly changes: number;
   readonly log_id: string | null;
   readonly position: number | null;
   readonly stamp: number | null;
@@ -27,13 +29,8 @@ export function storageInFile(file: StoreFile): Storage {
   // Read to its end, as every statement here: one that was not would keep the file locked after `close`.
   const store = () => sql.store.all()[0] as StoreRow;
   /** Does the work if nobody else leads by now: asked in the transaction that does it. */
-  const fenced = async <T extends Fenced | "gap">(
-    generation: number | undefined,
-    work: () => T,
-  ): Promise<T | "deposed"> =>
-    file.transaction("relaxed", () =>
-      generation === undefined || store().generation === generation ? work() : "deposed",
-    );
+  const fenced = async <T>(generation: number, work: () => T): Promise<T | "deposed"> =>
+    file.transaction("relaxed", () => (store().generation === generation ? work() : "deposed"));
 
   const queue = (): Mutation[] =>
     (sql.queue.all() as [number, string][]).map(([seq, text]) =>
@@ -60,12 +57,48 @@ export function storageInFile(file: StoreFile): Storage {
       else sql.remove.run(tableOf(record.model), record.id);
   }
 
-  function forget(places: readonly Place[]): "kept" {
-    for (const { seq, clientTxId } of places) sql.forget.run(seq, clientTxId);
-    return "kept";
+  const lastSeq = () => Number((sql.lastSeq.all()[0] as [number] | undefined)?.[0] ?? 0);
+
+  const wholeQueue = ({ changes }: StoreRow) => ({ mutations: queue(), changes, lastSeq: lastSeq() });
+
+  function look(known: StoreRow, seen: Seen): Look {
+    const { log_id, position } = known;
+    const isNews = hasNews({ logId: log_id ?? "", ...(position !== null && { position }) }, seen);
+    return { ...wholeQueue(known), rows: isNews ? rows(known).rows : undefined };
   }
 
-  function keepRows({ logId, from, to, changes, settled }: StoredStretch): "kept" | "gap" {
+  function changed(places: readonly unknown[]): Kept {
+    if (places.length === 0) return { change: undefined };
+    sql.changed.run();
+    return { change: store().changes };
+  }
+
+  function forget(places: readonly Place[]): Kept {
+    for (const { seq, clientTxId } of places) sql.forget.run(seq, clientTxId);
+    return changed(places);
+  }
+
+  const holds = ({ seq, clientTxId, phase }: Standing): boolean => {
+    const [text] = (sql.at.all(seq, clientTxId)[0] ?? []) as [string?];
+    return text !== undefined && lastingPhase((JSON.parse(text) as StoredMutation).stage) === phase;
+  };
+
+  function enqueue(changes: readonly QueueChange[]): Enqueued {
+    const taken: Standing[] = [];
+    const places = changes.map(({ put, drop }) => {
+      const expected = [...put.flatMap(({ over }) => over ?? []), ...drop];
+      if (!expected.every(holds)) return "refused";
+      taken.push(...expected);
+      for (const { seq, clientTxId } of drop) sql.forget.run(seq, clientTxId);
+      return put.map(({ mutation }) => {
+        const { lastInsertRowid } = sql.add.run(mutation.seq ?? null, mutation.clientTxId, textOf(mutation));
+        return mutation.seq ?? Number(lastInsertRowid);
+      });
+    });
+    return { places, ...changed(taken) };
+  }
+
+  function keepRows({ logId, from, to, changes, settled }: StoredStretch): Kept | "gap" {
     const { log_id: known, position } = store();
     if (known !== logId || position === null || position < from) return "gap";
     if (position < to) {
@@ -105,30 +138,27 @@ export function storageInFile(file: StoreFile): Storage {
         return {
           clientId: clientId ?? freshClientId,
           owner: owner ?? undefined,
-          mutations: queue(),
+          ...wholeQueue(known),
           ...rows(known),
         };
       }),
 
-    enqueue: async (mutations) =>
-      file.transaction("strict", () =>
-        mutations.map((mutation) => {
-          const { clientTxId, seq } = mutation;
-          const { lastInsertRowid } = sql.add.run(seq ?? null, clientTxId, textOf(mutation));
-          return { clientTxId, seq: seq ?? Number(lastInsertRowid) };
-        }),
-      ),
+    enqueue: async (changes) => file.transaction("strict", () => enqueue(changes)),
 
-    lead: async () =>
+    lead: async (seen) =>
       file.transaction("relaxed", () => {
         sql.lead.run();
-        return { generation: store().generation, mutations: queue() };
+        const known = store();
+        return { generation: known.generation, look: look(known, seen) };
       }),
+
+    look: async (seen) => reading(() => look(store(), seen)),
 
     keep: (mutations, generation) =>
       fenced(generation, () => {
-        for (const m of mutations) if (m.seq !== undefined) sql.keep.run(textOf(m), m.seq, m.clientTxId);
-        return "kept";
+        const kept = mutations.filter((m) => m.seq !== undefined);
+        for (const m of kept) sql.keep.run(textOf(m), m.seq ?? 0, m.clientTxId);
+        return changed(kept);
       }),
 
     forget: (places, generation) => fenced(generation, () => forget(places)),
@@ -136,8 +166,6 @@ export function storageInFile(file: StoreFile): Storage {
     keepRows: (stretch, generation) => fenced(generation, () => keepRows(stretch)),
 
     keepPage: (page, generation) => fenced(generation, () => keepPage(page)),
-
-    readRows: async () => reading(() => rows(store()).rows),
 
     own: async (participant) =>
       file.transaction("relaxed", () => {
@@ -169,6 +197,9 @@ function statements(file: StoreFile) {
       snapshot: db.prepare<[string, number | null, number | null, string | null, string | null]>(
         "update store set log_id = ?, position = ?, stamp = ?, cursor = ?, scope = ?",
       ),
+      changed: db.prepare("update store set changes = changes + 1"),
+      lastSeq: db.prepare("select seq from sqlite_sequence where name = 'mutation'").raw(),
+      at: db.prepare<[number, string]>("select stored from mutation where seq = ? and name = ?").raw(),
       queue: db.prepare("select seq, stored from mutation order by seq").raw(),
       add: db.prepare<[number | null, string, string]>(
         "insert or replace into mutation (seq, name, stored) values (?, ?, ?)",

@@ -20,6 +20,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Mutation } from "../core/mutation.ts";
 import { StorageFailure } from "../engine/ports.ts";
 import { isSyncError } from "../errors.ts";
+import { added } from "../testing/storage-contract.ts";
 import { storageInFile } from "./storage-in-file.ts";
 import { openStoreFile, type StoreFile } from "./store-file.ts";
 
@@ -95,7 +96,7 @@ test("[D21] a second client is refused at once, and nothing of the lock outlives
 
 test("[D21] so is a second one in the same process, until the first is closed", async () => {
   const first = opened();
-  await storageInFile(first).enqueue([write("a")]);
+  await storageInFile(first).enqueue([added(write("a"))]);
   expect(refusal()).toMatchObject({ code: "store_in_use" });
   first.close();
   expect(await names()).toEqual(["a"]);
@@ -111,7 +112,7 @@ test("the file is for its user alone, and folders that are missing are made", ()
 test("a store that is destroyed leaves nothing on the disk, and its name is free", async () => {
   const storage = storageInFile(opened());
   await storage.open("c");
-  await storage.enqueue([write("a")]);
+  await storage.enqueue([added(write("a"))]);
   await storage.destroy();
   expect(readdirSync(folder)).toEqual([]);
   expect(await names()).toEqual([]);
@@ -119,8 +120,8 @@ test("a store that is destroyed leaves nothing on the disk, and its name is free
 
 test("[D22] a store of a newer version is refused, and stays as it is", async () => {
   const file = opened();
-  await storageInFile(file).enqueue([write("a")]);
-  file.db.exec("pragma user_version = 2");
+  await storageInFile(file).enqueue([added(write("a"))]);
+  file.db.exec("pragma user_version = 99");
   file.close();
   const before = readFileSync(path());
   expect(refusal()).toMatchObject({ code: "store_unusable", message: expect.stringMatching(/newer version/) });
@@ -129,7 +130,7 @@ test("[D22] a store of a newer version is refused, and stays as it is", async ()
 
 test("[D22] a store of another name is refused: its queue is meant for another server or person", async () => {
   const file = opened("of ann");
-  await storageInFile(file).enqueue([write("a")]);
+  await storageInFile(file).enqueue([added(write("a"))]);
   file.close();
   expect(refusal("of ben")).toMatchObject({
     code: "store_unusable",
@@ -161,7 +162,7 @@ test.each([
 async function filled(): Promise<void> {
   const storage = storageInFile(opened());
   await storage.open("c");
-  await storage.enqueue(Array.from({ length: 500 }, (_, i) => write(`w${i}`)));
+  await storage.enqueue([added(...Array.from({ length: 500 }, (_, i) => write(`w${i}`)))]);
   await storage.close();
 }
 
@@ -205,15 +206,15 @@ test.each([
 test("[D24] a file that is removed or replaced under it is a failure, not a write that nobody will find", async () => {
   const storage = storageInFile(opened());
   await storage.open("c");
-  await storage.enqueue([write("a")]);
+  await storage.enqueue([added(write("a"))]);
   renameSync(path(), `${path()}.elsewhere`);
-  const failure = await storage.enqueue([write("b")]).catch((error: unknown) => error);
+  const failure = await storage.enqueue([added(write("b"))]).catch((error: unknown) => error);
   expect(failure).toMatchObject({ name: "StorageFailure", code: "lost" });
   expect(String(failure)).toMatch(/removed or replaced.*in memory only/s);
   renameSync(`${path()}-wal`, `${path()}.elsewhere-wal`);
   writeFileSync(path(), "");
   writeFileSync(`${path()}-wal`, "another's");
-  await expect(storage.enqueue([write("c")])).rejects.toThrow(/removed or replaced/);
+  await expect(storage.enqueue([added(write("c"))])).rejects.toThrow(/removed or replaced/);
   await storage.close();
   expect(readFileSync(`${path()}-wal`, "utf8")).toBe("another's");
 });
@@ -222,11 +223,11 @@ test("[D24] a full disk is said in a sentence, and what was there stays", async 
   const file = opened();
   const storage = storageInFile(file);
   await storage.open("c");
-  await storage.enqueue([write("a")]);
+  await storage.enqueue([added(write("a"))]);
   const { page_count: pages } = file.db.prepare("pragma page_count").get() as { page_count: number };
   file.db.exec(`pragma max_page_count = ${pages}`);
   const large = { ...write("b"), body: "x".repeat(100_000) };
-  const failure = await storage.enqueue([large]).catch((error: unknown) => error);
+  const failure = await storage.enqueue([added(large)]).catch((error: unknown) => error);
   expect(failure).toMatchObject({ name: "StorageFailure", code: "quota" });
   expect(String(failure)).toMatch(/The disk is full.*agent\.db.*in memory only/s);
   file.close();
@@ -262,7 +263,7 @@ test("[D24] a store without its tables is said in a sentence, and is free afterw
 
 test("a store behind a link is the one that the link leads to", async () => {
   const link = join(folder, "link.db");
-  await storageInFile(opened()).enqueue([write("a")]);
+  await storageInFile(opened()).enqueue([added(write("a"))]);
   symlinkSync(path(), link);
   expect(() => openStoreFile(link, "s")).toThrow(expect.objectContaining({ code: "store_in_use" }));
   open.splice(0)[0]?.close();
@@ -284,7 +285,7 @@ test("[D20] wherever the log ends that a power cut left, what is there is what w
   const storage = storageInFile(opened());
   await storage.open("c");
   const written = Array.from({ length: 12 }, (_, n) => `w${n}`);
-  for (let n = 0; n < written.length; n += 2) await storage.enqueue(written.slice(n, n + 2).map(write));
+  for (let n = 0; n < written.length; n += 2) await storage.enqueue([added(...written.slice(n, n + 2).map(write))]);
   const [file, log] = [readFileSync(path()), readFileSync(`${path()}-wal`)];
   await storage.close();
   const found = new Set<number>();

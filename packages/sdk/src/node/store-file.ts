@@ -5,7 +5,7 @@ import { isSyncError } from "../errors.ts";
 import { fileFailure, isBusy, isDamage, messageOf, sqliteCode, storageFailure } from "./file-failure.ts";
 import { inTransaction, loadSqlite, type SqliteDatabase } from "./libsql.ts";
 import { storeRefusal, unusable } from "./store-refusal.ts";
-import { APPLICATION_ID, checkStore, EMPTY, TABLES } from "./store-tables.ts";
+import { APPLICATION_ID, checkStore, EMPTY } from "./store-tables.ts";
 
 /** How much of a transaction outlives the machine: "strict" is on the disk when it is over, "relaxed" soon after. */
 export type Durability = "strict" | "relaxed";
@@ -176,15 +176,15 @@ class OpenFile implements StoreFile {
 function prepare(file: OpenFile, store: string): void {
   const { db } = file;
   db.exec("pragma locking_mode = exclusive; pragma fullfsync = on");
-  const isNew = inTransaction(db, "exclusive", () => checkStore(file.path, db, store));
+  const missing = inTransaction(db, "exclusive", () => checkStore(file.path, db, store));
   // Only now is anything written: what was refused stays as it is.
   file.beginLog();
   inTransaction(db, "immediate", () => {
-    if (isNew) db.exec(TABLES);
+    if (missing) db.exec(missing);
     db.prepare("insert into store (one, name, generation) values (1, ?, 0) on conflict do nothing").run(store);
   });
   // From here on the header in the file itself says whose it is, also when the rest is damaged.
-  if (isNew) db.exec("pragma wal_checkpoint(truncate)");
+  if (missing) db.exec("pragma wal_checkpoint(truncate)");
 }
 
 /** Made by us, so that only this user can read it; what lies there already is not touched. */

@@ -3,15 +3,16 @@ import { unusable } from "./store-refusal.ts";
 
 /** "Hold", in the header of every store, so that no other program's database is taken for one. */
 export const APPLICATION_ID = 0x486f6c64;
-const VERSION = 1;
+const VERSION = 2;
 
-export const TABLES = `
+const TABLES = `
   create table store (
     one integer primary key check (one = 1),
     name text not null,
     client_id text,
     owner text,
     generation integer not null,
+    changes integer not null default 0,
     log_id text,
     position integer,
     stamp integer,
@@ -33,6 +34,12 @@ export const TABLES = `
   pragma user_version = ${VERSION};
 `;
 
+/** Makes a store of version 1 one of this version. */
+const FROM_1 = `
+  alter table store add column changes integer not null default 0;
+  pragma user_version = ${VERSION};
+`;
+
 /** What was in them is overwritten. */
 export const EMPTY = `
   pragma secure_delete = on;
@@ -41,8 +48,8 @@ export const EMPTY = `
   delete from store;
 `;
 
-/** Whether the file is a new one. Throws when it is not ours, or not this store. */
-export function checkStore(path: string, db: SqliteDatabase, store: string): boolean {
+/** What makes the file one of this version. Throws when it is not ours, or not this store. */
+export function checkStore(path: string, db: SqliteDatabase, store: string): string {
   const number = (question: string) => Number(Object.values(rowOf(db, question) ?? {})[0]);
   const application = number("pragma application_id");
   const version = number("pragma user_version");
@@ -57,7 +64,7 @@ export function checkStore(path: string, db: SqliteDatabase, store: string): boo
       path,
       `it is the store “${name}”, not “${store}”. Name that in the option store, or take another file`,
     );
-  return isNew;
+  return isNew ? TABLES : version < VERSION ? FROM_1 : "";
 }
 
 const nameIn = (db: SqliteDatabase) => rowOf(db, "select name from store")?.name as string | undefined;

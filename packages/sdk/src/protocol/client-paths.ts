@@ -3,6 +3,7 @@ export type Route = readonly [method: "GET" | "POST" | "PATCH" | "DELETE", path:
 /** The routes that the SDK asks itself; the others stand in `paths.ts`, which a browser does not load. */
 export const clientPaths = {
   commitBulk: ["POST", "/v1/commits/bulk"],
+  readCommit: ["GET", "/v1/commits/:clientTxId"],
   readLog: ["GET", "/v1/log"],
   readSnapshot: ["GET", "/v1/snapshot"],
   acquireClaim: ["POST", "/v1/models/:model/:id/claim"],

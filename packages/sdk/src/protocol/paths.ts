@@ -12,7 +12,6 @@ export const paths = {
   archiveRecord: ["POST", "/v1/models/:model/:id/archive"],
   unarchiveRecord: ["POST", "/v1/models/:model/:id/unarchive"],
   commit: ["POST", "/v1/commits"],
-  readCommit: ["GET", "/v1/commits/:clientTxId"],
   reorderClaims: ["POST", "/v1/models/:model/:id/claim/reorder"],
   acquireClaimOn: ["POST", "/v1/claims"],
   listClaims: ["GET", "/v1/claims"],

@@ -10,7 +10,7 @@ export function withMemoryFallback(
   disk: () => Promise<Storage>,
   failed: (trouble: StorageTrouble) => void,
 ): Storage & { detach(): void } {
-  const memory = new MemoryDisk();
+  const memory = new MemoryDisk({ isFallback: true });
   const fallback = memoryStorage(memory);
   let primary: Promise<Storage> | undefined;
   let broken = false;
@@ -47,21 +47,21 @@ export function withMemoryFallback(
   return {
     open: async (freshClientId) => {
       const stored = await run((storage) => storage.open(freshClientId));
-      for (const { seq = 0 } of stored.mutations) memory.startAfter(seq);
+      memory.startAfter(stored.lastSeq);
       return stored;
     },
-    enqueue: async (mutations) => {
-      const places = await run((storage) => storage.enqueue(mutations));
+    enqueue: async (changes) => {
+      const enqueued = await run((storage) => storage.enqueue(changes));
       // Places that memory gives later have to lie behind those that the disk gave.
-      for (const { seq } of places) memory.startAfter(seq);
-      return places;
+      for (const places of enqueued.places) if (places !== "refused") for (const seq of places) memory.startAfter(seq);
+      return enqueued;
     },
-    lead: () => run((storage) => storage.lead()),
+    lead: (seen) => run((storage) => storage.lead(seen)),
+    look: (seen) => run((storage) => storage.look(seen)),
     keep: (mutations, generation) => run((storage) => storage.keep(mutations, generation)),
     forget: (places, generation) => run((storage) => storage.forget(places, generation)),
     keepRows: (stretch, generation) => run((storage) => storage.keepRows(stretch, generation)),
     keepPage: (page, generation) => run((storage) => storage.keepPage(page, generation)),
-    readRows: () => run((storage) => storage.readRows()),
     own: (participant) => run((storage) => storage.own(participant)),
     /** From now on nothing is put on the disk any more: it is being taken away. */
     detach: () => {

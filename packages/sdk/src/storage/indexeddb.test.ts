@@ -3,7 +3,7 @@ import { Dexie } from "dexie";
 import { expect, test, vi } from "vitest";
 import type { Mutation } from "../core/mutation.ts";
 import { StorageFailure } from "../engine/ports.ts";
-import { storageContract } from "../testing/storage-contract.ts";
+import { added, storageContract } from "../testing/storage-contract.ts";
 import { indexedDbStorage } from "./indexeddb.ts";
 
 let stores = 0;
@@ -33,11 +33,11 @@ test.each(["InvalidStateError", "UnknownError"])("[D7] a handle lost with %s is 
   const lost = vi.spyOn(IDBDatabase.prototype, "transaction").mockImplementationOnce(() => {
     throw new DOMException("Connection is closing.", name);
   });
-  await storage.enqueue([write("a")]);
+  await storage.enqueue([added(write("a"))]);
   lost.mockImplementationOnce(() => {
     throw new DOMException("Connection is closing.", name);
   });
-  expect((await storage.lead()).mutations.map((m) => m.clientTxId)).toEqual(["a"]);
+  expect((await storage.look()).mutations.map((m) => m.clientTxId)).toEqual(["a"]);
 });
 
 test("[D7] [D8] what fails twice, or cannot be helped, is a typed failure with a sentence", async () => {
@@ -46,11 +46,11 @@ test("[D7] [D8] what fails twice, or cannot be helped, is a typed failure with a
   const broken = vi.spyOn(IDBDatabase.prototype, "transaction").mockImplementation(() => {
     throw new DOMException("Connection is closing.", "InvalidStateError");
   });
-  await expect(storage.enqueue([write("a")])).rejects.toBeInstanceOf(StorageFailure);
+  await expect(storage.enqueue([added(write("a"))])).rejects.toBeInstanceOf(StorageFailure);
   broken.mockImplementation(() => {
     throw new DOMException("Full.", "QuotaExceededError");
   });
-  await expect(storage.enqueue([write("a")])).rejects.toThrow(/QuotaExceededError.*in memory only/s);
+  await expect(storage.enqueue([added(write("a"))])).rejects.toThrow(/QuotaExceededError.*in memory only/s);
 });
 
 test("[D30] a store that was emptied under a client is not taken for its own, and is told of before anything is written", async () => {
@@ -58,10 +58,10 @@ test("[D30] a store that was emptied under a client is not taken for its own, an
   const storage = indexedDbStorage({ name });
   const lost = new Promise<StorageFailure>((resolve) => storage.watch?.(resolve));
   await storage.open("c");
-  await storage.enqueue([write("a")]);
+  await storage.enqueue([added(write("a"))]);
   await Dexie.delete(name);
   await expect(lost).resolves.toMatchObject({ code: "cleared", message: expect.stringContaining("cleared") });
-  await expect(storage.enqueue([write("b")])).rejects.toThrow(/cleared while the page was open/);
+  await expect(storage.enqueue([added(write("b"))])).rejects.toThrow(/cleared while the page was open/);
   await expect(storage.lead()).rejects.toBeInstanceOf(StorageFailure);
   await storage.close();
   // As after a reload.
@@ -74,13 +74,13 @@ test("[D7] a database that was closed under a client, and is the one it was, goe
   const lost: string[] = [];
   storage.watch?.(({ message }) => void lost.push(message));
   await storage.open("c");
-  await storage.enqueue([write("a")]);
+  await storage.enqueue([added(write("a"))]);
   // As a newer version of the app does that has another schema to put there.
   const newer = indexedDB.open(name, 21);
   await new Promise((resolve) => newer.addEventListener("success", resolve));
   newer.result.close();
-  await storage.enqueue([write("b")]);
-  expect((await storage.lead()).mutations.map((m) => m.clientTxId)).toEqual(["a", "b"]);
+  await storage.enqueue([added(write("b"))]);
+  expect((await storage.look()).mutations.map((m) => m.clientTxId)).toEqual(["a", "b"]);
   expect(lost).toEqual([]);
   await storage.close();
 });
@@ -111,8 +111,8 @@ test("[D31] a store of the first version is read as it is, and goes on in the pr
     { record: { model: "Slide", id: "s2" }, value: { ...row("s2"), syncId: 6 } },
   ];
   await storage.keepRows({ logId: "log", from: 5, to: 6, changes, settled: [] }, generation);
-  const now = await storage.readRows();
-  expect([...(now.tables.slide?.entries() ?? [])]).toEqual([["s2", { ...row("s2"), syncId: 6 }]]);
+  const now = (await storage.look()).rows;
+  expect([...(now?.tables.slide?.entries() ?? [])]).toEqual([["s2", { ...row("s2"), syncId: 6 }]]);
   await storage.close();
 });
 
@@ -120,7 +120,7 @@ test("[D3] writes are durable in the strict sense when the promise resolves, not
   const storage = indexedDbStorage({ name: `strict-${++stores}` });
   await storage.open("c");
   const asked = vi.spyOn(IDBDatabase.prototype, "transaction");
-  await storage.enqueue([write("a"), write("b")]);
+  await storage.enqueue([added(write("a"), write("b"))]);
   expect(asked.mock.calls).toEqual([[["mutations"], "readwrite", { durability: "strict" }]]);
 });
 

@@ -1,8 +1,10 @@
 import { Dexie, type Table } from "dexie";
-import type { Mutation, Place } from "../core/mutation.ts";
-import type { StorageTrouble } from "../core/state.ts";
+import { lastingPhase, type Place, type QueueChange } from "../core/mutation.ts";
+import type { Look, StorageTrouble } from "../core/state.ts";
 import {
-  type Fenced,
+  type Enqueued,
+  type Kept,
+  type Seen,
   type Storage,
   StorageFailure,
   type Stored,
@@ -12,6 +14,7 @@ import {
 import {
   fromStored,
   fromStoredRows,
+  hasNews,
   rowsInParts,
   type StoredMeta,
   type StoredMutation,
@@ -112,39 +115,42 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
           const { clientId = freshClientId, owner } = client ?? {};
           openedAs = clientId;
-          return { clientId, owner, mutations: await readQueue(db), ...(await readRows(db)) };
+          const [queue, rows] = [await readQueue(db), await readRows(db)];
+          return { clientId, owner, ...queue, ...rows };
         });
       }),
 
-    enqueue: (mutations) => withDatabase((db) => enqueue(db, mutations)),
+    enqueue: (changes) => withDatabase((db) => enqueue(db, changes)),
 
-    lead: () =>
+    lead: (seen) =>
       withDatabase((db) =>
-        db.transaction("rw", db.meta, db.mutations, async () => {
-          const generation = ((await db.meta.get("lead"))?.generation ?? 0) + 1;
-          await db.meta.put({ key: "lead", generation });
-          return { generation, mutations: await readQueue(db) };
+        db.transaction("rw", db.meta, db.mutations, db.parts, db.rows, async () => {
+          const before = await leadOf(db);
+          const generation = (before.generation ?? 0) + 1;
+          await db.meta.put({ ...before, generation });
+          return { generation, look: await look(db, seen) };
         }),
       ),
+
+    look: (seen) =>
+      withDatabase((db) => db.transaction("r", db.meta, db.mutations, db.parts, db.rows, () => look(db, seen))),
 
     keep: (mutations, generation) =>
       withDatabase((db) =>
-        fenced(db, generation, async () => {
+        fenced(db, [db.mutations], generation, async (lead) => {
           const kept = mutations.filter((m) => m.seq !== undefined);
           const there = await db.mutations.bulkGet(kept.map((m) => m.seq ?? 0));
           await db.mutations.bulkPut(kept.filter((m, i) => there[i]?.clientTxId === m.clientTxId).map(toStored));
-          return "kept" as const;
+          return changed(db, lead, kept);
         }),
       ),
 
-    forget: (places, generation) => withDatabase((db) => fenced(db, generation, () => forget(db, places))),
+    forget: (places, generation) =>
+      withDatabase((db) => fenced(db, [db.mutations], generation, (lead) => forget(db, lead, places))),
 
     keepRows: (stretch, generation) => withDatabase((db) => keepRows(db, stretch, generation)),
 
     keepPage: (page, generation) => withDatabase((db) => keepPage(db, page, generation)),
-
-    readRows: () =>
-      withDatabase((db) => db.transaction("r", db.parts, db.rows, db.meta, async () => (await readRows(db)).rows)),
 
     own: (participant) =>
       withDatabase((db) =>
@@ -172,24 +178,41 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
   };
 }
 
+const leadOf = async (db: Database): Promise<StoredMeta> => (await db.meta.get("lead")) ?? { key: "lead" };
+
 /** Does the work if nobody else leads by now: asked in the transaction that does it, so that nothing comes between. */
-function fenced<T extends Fenced | "gap">(
+function fenced<T>(
   db: Database,
-  generation: number | undefined,
-  work: () => Promise<T>,
+  tables: readonly Table[],
+  generation: number,
+  work: (lead: StoredMeta) => Promise<T>,
 ): Promise<T | "deposed"> {
-  return db.transaction("rw", db.mutations, db.parts, db.rows, db.meta, async () => {
-    const isLed = generation === undefined || (await db.meta.get("lead"))?.generation === generation;
-    return isLed ? work() : "deposed";
+  return db.transaction("rw", [db.meta, ...tables], async () => {
+    const lead = await leadOf(db);
+    return lead.generation === generation ? work(lead) : "deposed";
   });
 }
 
-async function forget(db: Database, places: readonly Place[]): Promise<"kept"> {
-  if (places.length === 0) return "kept";
+/** Counts a change of the queue. */
+async function changed(
+  db: Database,
+  lead: StoredMeta,
+  places: readonly { readonly seq?: number | undefined }[],
+): Promise<Kept> {
+  if (places.length === 0) return { change: undefined };
+  const change = (lead.changes ?? 0) + 1;
+  await db.meta.put({ ...lead, changes: change, lastSeq: lastSeqOf(lead, places) });
+  return { change };
+}
+
+const lastSeqOf = ({ lastSeq = 0 }: StoredMeta, places: readonly { readonly seq?: number | undefined }[]): number =>
+  places.reduce((last, { seq = 0 }) => Math.max(last, seq), lastSeq);
+
+async function forget(db: Database, lead: StoredMeta, places: readonly Place[]): Promise<Kept> {
   const seqs = places.map(({ seq }) => seq);
   const there = await db.mutations.bulkGet(seqs);
   await db.mutations.bulkDelete(seqs.filter((_, i) => there[i]?.clientTxId === places[i]?.clientTxId));
-  return "kept";
+  return changed(db, lead, places);
 }
 
 /** Asked past Dexie, which would wait for itself if the database were lost once more while it is being opened. */
@@ -204,55 +227,114 @@ function clientIn(backend: IDBDatabase): Promise<string | undefined> {
 const readRows = async (db: Database) =>
   fromStoredRows([...rowsInParts(await db.parts.toArray()), ...(await db.rows.toArray())], await db.meta.get("log"));
 
-const readQueue = async (db: Database): Promise<Mutation[]> =>
-  (await db.mutations.orderBy("seq").toArray()).map(fromStored);
+async function readQueue(db: Database): Promise<Omit<Look, "rows">> {
+  const lead = await leadOf(db);
+  const mutations = (await db.mutations.orderBy("seq").toArray()).map(fromStored);
+  return { mutations, changes: lead.changes ?? 0, lastSeq: lastSeqOf(lead, mutations.slice(-1)) };
+}
+
+async function look(db: Database, seen: Seen): Promise<Look> {
+  const isNews = hasNews(await db.meta.get("log"), seen);
+  return { ...(await readQueue(db)), rows: isNews ? (await readRows(db)).rows : undefined };
+}
 
 /**
  * Written with the platform's own transaction, because its durability is asked for one by one: "strict" waits until
  * the bytes are on the disk, not in a buffer. Resolves at `complete`: before it the writes can still be lost.
  */
-function enqueue(db: Database, mutations: readonly Mutation[]): Promise<readonly Place[]> {
+function enqueue(db: Database, changes: readonly QueueChange[]): Promise<Enqueued> {
   return new Promise((resolve, reject) => {
     const backend: IDBDatabase | null = db.backendDB();
     if (!backend) throw new DOMException("The database was closed.", "InvalidStateError");
-    const transaction = backend.transaction(["mutations"], "readwrite", { durability: "strict" });
-    const store = transaction.objectStore("mutations");
-    const places: Place[] = [];
-    for (const mutation of mutations) {
-      const request = store.put(toStored(mutation));
-      request.onsuccess = () => places.push({ clientTxId: mutation.clientTxId, seq: Number(request.result) });
-    }
-    transaction.oncomplete = () => resolve(places);
+    const isNew = changes.every(({ put, drop }) => drop.length === 0 && put.every(({ over }) => !over));
+    const scope = isNew ? ["mutations"] : ["mutations", "meta"];
+    const transaction = backend.transaction(scope, "readwrite", { durability: "strict" });
+    let enqueued: Enqueued | undefined;
+    const work = isNew ? putNew(transaction, changes) : exchange(transaction, changes);
+    work.then(
+      (result) => {
+        enqueued = result;
+      },
+      // Its end tells why.
+      () => transaction.abort(),
+    );
+    transaction.oncomplete = () => resolve(enqueued ?? { places: [], change: undefined });
     transaction.onabort = () => reject(transaction.error ?? new Error("The transaction was given up."));
-    transaction.commit?.();
   });
 }
 
-function keepRows(
+/** New writes need nothing but their places. */
+async function putNew(transaction: IDBTransaction, changes: readonly QueueChange[]): Promise<Enqueued> {
+  const store = transaction.objectStore("mutations");
+  const requests = changes.map(({ put }) => put.map(({ mutation }) => store.put(toStored(mutation))));
+  transaction.commit?.();
+  const places = requests.map((each) => Promise.all(each.map(async (request) => Number(await answer(request)))));
+  return { places: await Promise.all(places), change: undefined };
+}
+
+async function exchange(transaction: IDBTransaction, changes: readonly QueueChange[]): Promise<Enqueued> {
+  const store = transaction.objectStore("mutations");
+  const meta = transaction.objectStore("meta");
+  const lead: StoredMeta = (await answer(meta.get("lead"))) ?? { key: "lead" };
+  const places: (readonly number[] | "refused")[] = [];
+  const taken: Place[] = [];
+  for (const { put, drop } of changes) {
+    const expected = [...put.flatMap(({ over }) => over ?? []), ...drop];
+    const there = await Promise.all(expected.map(({ seq }) => answer<StoredMutation | undefined>(store.get(seq))));
+    const isThere = expected.every(
+      ({ clientTxId, phase }, i) =>
+        there[i]?.clientTxId === clientTxId && lastingPhase((there[i] as StoredMutation).stage) === phase,
+    );
+    if (!isThere) {
+      places.push("refused");
+      continue;
+    }
+    taken.push(...expected);
+    for (const { seq } of drop) store.delete(seq);
+    places.push(
+      await Promise.all(put.map(async ({ mutation }) => Number(await answer(store.put(toStored(mutation)))))),
+    );
+  }
+  if (taken.length === 0) return { places, change: undefined };
+  const change = (lead.changes ?? 0) + 1;
+  meta.put({ ...lead, changes: change, lastSeq: lastSeqOf(lead, taken) });
+  return { places, change };
+}
+
+/** What the platform answers, while the transaction lives: nothing else may be waited for in it. */
+function answer<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/**
+ * In two transactions: the rows, however many, keep no tab from putting a write on disk. Killed between them the queue
+ * still holds what the rows contain; it is sent again under its name, and answered as before.
+ */
+async function keepRows(
   db: Database,
   { logId, from, to, changes, settled }: StoredStretch,
   generation: number,
-): Promise<Fenced | "gap"> {
-  return fenced(db, generation, async () => {
+): Promise<Kept | "deposed" | "gap"> {
+  const kept = await fenced(db, [db.rows], generation, async () => {
     const log = await db.meta.get("log");
     if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
-    // Asked for together: while this goes on no tab can put a write on disk.
-    const isNew = log.position < to;
-    await Promise.all([
-      isNew && db.rows.bulkPut(changes.map(storedChange)),
-      isNew && db.meta.put({ ...log, position: to }),
-      forget(db, settled),
-    ]);
-    return "kept" as const;
+    if (log.position < to)
+      await Promise.all([db.rows.bulkPut(changes.map(storedChange)), db.meta.put({ ...log, position: to })]);
+    return { change: undefined };
   });
+  if (kept === "gap" || kept === "deposed" || settled.length === 0) return kept;
+  return fenced(db, [db.mutations], generation, (lead) => forget(db, lead, settled));
 }
 
 function keepPage(
   db: Database,
   { logId, stamp, first, changes, scope, cursor }: StoredPage,
   generation: number,
-): Promise<Fenced | "gap"> {
-  return fenced(db, generation, async () => {
+): Promise<"kept" | "deposed" | "gap"> {
+  return fenced(db, [db.parts, db.rows], generation, async () => {
     const log = await db.meta.get("log");
     const isSame = log?.logId === logId && log.stamp === stamp && log.position === undefined;
     if (!first && !isSame) return "gap" as const;

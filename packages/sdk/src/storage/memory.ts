@@ -1,18 +1,26 @@
-import type { Mutation, Place } from "../core/mutation.ts";
+import { lastingPhase, type Mutation, type Place, type QueueChange, type Standing } from "../core/mutation.ts";
 import { noRows, type PartialSnapshot, type Rows } from "../core/rows.ts";
+import type { Look } from "../core/state.ts";
 import { changeTables } from "../core/tables.ts";
-import type { Fenced, Storage, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
-import { fromStored, type StoredMutation, toStored } from "./stored.ts";
+import type { Enqueued, Kept, Seen, Storage, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
+import { fromStored, hasNews, type StoredMutation, toStored } from "./stored.ts";
 
 /** What a store holds. Handing the same one to a second client is what a reload is to a browser. */
 export class MemoryDisk {
   #clientId: string | undefined;
   #lastSeq = 0;
+  #changes = 0;
   #generation = 0;
   #owner: string | undefined;
   readonly #bySeq = new Map<number, StoredMutation>();
   #rows: Rows = noRows;
   #partial: PartialSnapshot | undefined;
+  readonly #isFallback: boolean;
+
+  /** `isFallback`: what its places should hold may lie on a disk that failed. */
+  constructor({ isFallback = false } = {}) {
+    this.#isFallback = isFallback;
+  }
 
   /** Places that are given from now on lie behind this one. */
   startAfter(seq: number): void {
@@ -22,43 +30,68 @@ export class MemoryDisk {
   read(freshClientId: string): Stored {
     this.#clientId ??= freshClientId;
     const partial = this.#partial?.cursor ? this.#partial : undefined;
-    return { clientId: this.#clientId, rows: this.#rows, mutations: this.queue(), partial, owner: this.#owner };
+    return { ...this.look(), clientId: this.#clientId, rows: this.#rows, partial, owner: this.#owner };
   }
 
   queue(): readonly Mutation[] {
     return [...this.#bySeq.entries()].sort(([a], [b]) => a - b).map(([seq, stored]) => fromStored({ ...stored, seq }));
   }
 
-  enqueue(mutations: readonly Mutation[]): readonly Place[] {
-    return mutations.map((mutation) => {
-      const seq = mutation.seq ?? this.#lastSeq + 1;
-      this.startAfter(seq);
-      this.#bySeq.set(seq, toStored(mutation));
-      return { clientTxId: mutation.clientTxId, seq };
+  look(seen?: Seen): Look {
+    const rows = hasNews(this.#rows, seen) ? this.#rows : undefined;
+    return { mutations: this.queue(), changes: this.#changes, lastSeq: this.#lastSeq, rows };
+  }
+
+  enqueue(changes: readonly QueueChange[]): Enqueued {
+    const change = this.#changes + 1;
+    const places = changes.map(({ put, drop }) => {
+      const expected = [...put.flatMap(({ over }) => over ?? []), ...drop];
+      if (!expected.every((standing) => this.#holds(standing))) return "refused";
+      for (const { seq } of drop) this.#bySeq.delete(seq);
+      if (expected.length > 0) this.#changes = change;
+      return put.map(({ mutation }) => {
+        const seq = mutation.seq ?? this.#lastSeq + 1;
+        this.startAfter(seq);
+        this.#bySeq.set(seq, toStored(mutation));
+        return seq;
+      });
     });
+    return { places, change: this.#changes === change ? change : undefined };
   }
 
-  lead(): { generation: number; mutations: readonly Mutation[] } {
+  #holds({ clientTxId, seq, phase }: Standing): boolean {
+    if (this.#isFallback) return true;
+    const there = this.#bySeq.get(seq);
+    return there?.clientTxId === clientTxId && lastingPhase(there.stage) === phase;
+  }
+
+  lead(seen?: Seen): { generation: number; look: Look } {
     this.#generation += 1;
-    return { generation: this.#generation, mutations: this.queue() };
+    return { generation: this.#generation, look: this.look(seen) };
   }
 
-  keep(mutations: readonly Mutation[], generation: number): Fenced {
+  keep(mutations: readonly Mutation[], generation: number): Kept | "deposed" {
     if (generation !== this.#generation) return "deposed";
     for (const mutation of mutations)
       if (mutation.seq !== undefined && this.#bySeq.get(mutation.seq)?.clientTxId === mutation.clientTxId)
         this.#bySeq.set(mutation.seq, toStored(mutation));
-    return "kept";
+    return this.#changed(mutations);
   }
 
-  forget(places: readonly Place[], generation?: number): Fenced {
-    if (generation !== undefined && generation !== this.#generation) return "deposed";
+  forget(places: readonly Place[], generation: number): Kept | "deposed" {
+    if (generation !== this.#generation) return "deposed";
     for (const { clientTxId, seq } of places)
       if (this.#bySeq.get(seq)?.clientTxId === clientTxId) this.#bySeq.delete(seq);
-    return "kept";
+    return this.#changed(places);
   }
 
-  keepRows({ logId, from, to, changes, settled }: StoredStretch, generation: number): Fenced | "gap" {
+  #changed({ length }: readonly unknown[]): Kept {
+    if (length === 0) return { change: undefined };
+    this.#changes += 1;
+    return { change: this.#changes };
+  }
+
+  keepRows({ logId, from, to, changes, settled }: StoredStretch, generation: number): Kept | "deposed" | "gap" {
     if (generation !== this.#generation) return "deposed";
     const { position, tables } = this.#rows;
     if (this.#rows.logId !== logId || position === undefined || position < from) return "gap";
@@ -66,7 +99,7 @@ export class MemoryDisk {
     return this.forget(settled, generation);
   }
 
-  keepPage({ logId, stamp, first, changes, scope, cursor }: StoredPage, generation: number): Fenced | "gap" {
+  keepPage({ logId, stamp, first, changes, scope, cursor }: StoredPage, generation: number) {
     if (generation !== this.#generation) return "deposed";
     const before = this.#partial;
     if (!first && (before?.logId !== logId || before.stamp !== stamp)) return "gap";
@@ -98,13 +131,13 @@ export class MemoryDisk {
 export function memoryStorage(disk = new MemoryDisk()): Storage {
   return {
     open: async (freshClientId) => disk.read(freshClientId),
-    enqueue: async (mutations) => disk.enqueue(mutations),
-    lead: async () => disk.lead(),
+    enqueue: async (changes) => disk.enqueue(changes),
+    lead: async (seen) => disk.lead(seen),
+    look: async (seen) => disk.look(seen),
     keep: async (mutations, generation) => disk.keep(mutations, generation),
     forget: async (places, generation) => disk.forget(places, generation),
     keepRows: async (stretch, generation) => disk.keepRows(stretch, generation),
     keepPage: async (page, generation) => disk.keepPage(page, generation),
-    readRows: async () => disk.rows(),
     own: async (participant) => disk.own(participant),
     destroy: async () => disk.clear(),
     close: async () => {},

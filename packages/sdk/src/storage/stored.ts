@@ -1,6 +1,7 @@
-import type { Mutation } from "../core/mutation.ts";
+import { asKept, type Mutation } from "../core/mutation.ts";
 import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/rows.ts";
 import { changeTables, tableOf } from "../core/tables.ts";
+import type { Seen } from "../engine/ports.ts";
 
 /* How things lie in IndexedDB. Reading is tolerant: a newer version of this package may have written there. */
 
@@ -41,13 +42,16 @@ export interface StoredMeta {
   readonly cursor?: string;
   /** How often the tab that sends has changed. */
   readonly generation?: number;
+  /** How often the queue was changed, new writes apart. */
+  readonly changes?: number;
+  /** The last place that is known to have been given to a write that is gone. */
+  readonly lastSeq?: number;
 }
 
 /** What a write is stored as: what is only true of this moment in this tab is left out. */
 export function toStored(mutation: Mutation): StoredMutation {
-  const { seq, stage, ...rest } = mutation;
-  const lasting = stage.phase === "held" || stage.phase === "parked" ? stage : ({ phase: "queued" } as const);
-  return { ...rest, attempts: 0, landed: [], stage: lasting, ...(seq !== undefined && { seq }) };
+  const { seq, ...rest } = asKept(mutation);
+  return { ...rest, attempts: 0, landed: [], ...(seq !== undefined && { seq }) };
 }
 
 export const fromStored = (stored: StoredMutation): Mutation => ({ ...stored, seq: stored.seq });
@@ -76,6 +80,15 @@ export function fromStoredRows(
   const tables = changeTables({}, stored.map(toChange));
   if (position !== undefined) return { rows: { tables, logId, position, scope } };
   return { rows: noRows, partial: { logId, stamp: stamp ?? 0, cursor: cursor ?? "", tables, scope } };
+}
+
+/** Whether rows that are kept have read further than what was seen of them, or another log. */
+export function hasNews(
+  kept: Pick<StoredMeta, "logId" | "position"> | Pick<Rows, "logId" | "position"> | undefined,
+  seen: Seen,
+): boolean {
+  if (kept?.position === undefined) return false;
+  return kept.logId !== seen?.logId || seen?.position === undefined || kept.position > seen.position;
 }
 
 const toChange = ({ model, id, gone, ...value }: StoredRow): RowChange => ({

@@ -7,6 +7,8 @@ import type { ClientOptions } from "../options.ts";
 import { createClientOn, type Platform } from "../platform.ts";
 import type { Claim, ClaimBody } from "../protocol/claim.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
+import { errorCodes } from "../protocol/error-codes.ts";
+import { errorSentences } from "../protocol/error-sentences.ts";
 import type { FrameDown } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
 import type { JsonObject } from "../protocol/json.ts";
@@ -189,7 +191,10 @@ function labServer(server: ModelServer, clock: FakeClock, line: Line, token: () 
       if (reached.kind !== "answer" || reached.status !== 200) return reached;
       const answer = line.replies.shift();
       if (answer !== undefined && answer !== "lost" && answer !== "held back") return answer;
-      const hear = (): Promise<Reply> => claimRequest(server, clock, line.actor, name, asked, signal);
+      const hear = async (): Promise<Reply> =>
+        name === "readCommit"
+          ? receiptReply(server, line.actor, asked)
+          : claimRequest(server, clock, line.actor, name, asked, signal);
       if (answer === "lost") {
         await hear();
         return { kind: "silence", timedOut: false, reason: "The answer was lost." };
@@ -217,6 +222,13 @@ function labServer(server: ModelServer, clock: FakeClock, line: Line, token: () 
         return { kind: "snapshot", ...page, lines: lines.filter(inScope(scope)) };
       }),
   };
+}
+
+function receiptReply(server: ModelServer, actor: string, { params: { clientTxId = "" } = {} }: Asked): Reply {
+  const receipt = server.receiptOf(actor, clientTxId);
+  if (receipt) return { kind: "answer", status: 200, body: receipt };
+  const { type, status } = errorCodes.commit_not_found;
+  return { kind: "answer", status, body: { type, code: "commit_not_found", message: errorSentences.commit_not_found } };
 }
 
 async function claimRequest(

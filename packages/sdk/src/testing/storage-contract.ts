@@ -1,4 +1,4 @@
-import type { Mutation } from "../core/mutation.ts";
+import type { Mutation, Place, QueueChange, Standing } from "../core/mutation.ts";
 import type { Storage, StoredPage } from "../engine/ports.ts";
 
 export interface StorageCheck {
@@ -15,8 +15,8 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      await storage.enqueue([write("a"), write("b")]);
-      await storage.enqueue([write("c")]);
+      await storage.enqueue([added(write("a"), write("b"))]);
+      await storage.enqueue([added(write("c"))]);
       const { mutations } = await (await open()).open("c");
       same(
         mutations.map((m) => [m.clientTxId, m.body, m.stage.phase]),
@@ -34,10 +34,10 @@ export const storageContract: readonly StorageCheck[] = [
       const [one, two] = [await open(), await open()];
       await one.open("c");
       await two.open("c");
-      const first = await one.enqueue([write("a")]);
-      await one.forget(first);
-      const both = await Promise.all([one.enqueue([write("b")]), two.enqueue([write("c")])]);
-      const seqs = [...first, ...both.flat()].map((p) => p.seq);
+      const [a] = await enqueued(one, "a");
+      await one.enqueue([{ put: [], drop: [{ ...a, phase: "queued" }] }]);
+      const both = await Promise.all([enqueued(one, "b"), enqueued(two, "c")]);
+      const seqs = [a, ...both.flat()].map((p) => p.seq);
       same(new Set(seqs).size, 3);
       if (seqs.some((seq) => seq < (seqs[0] ?? 0))) throw new Error(`A later write took an earlier place: ${seqs}.`);
     },
@@ -57,23 +57,73 @@ export const storageContract: readonly StorageCheck[] = [
       const storage = await open();
       await storage.open("c");
       const operations = [{ action: "update", model: "slide", id: "s1", data, onStale: "notify", base: data } as const];
-      await storage.enqueue([{ ...write("a"), operations, body: JSON.stringify(data) }]);
-      const [back] = (await storage.lead()).mutations;
+      await storage.enqueue([added({ ...write("a"), operations, body: JSON.stringify(data) })]);
+      const [back] = (await storage.look()).mutations;
       same(back?.operations, operations);
       same(back?.body, JSON.stringify(data));
     },
   },
   {
-    rule: "a write that takes a given place replaces what was there",
+    rule: "a write that takes the place of another stands there, under the number of that change",
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const [place] = await storage.enqueue([write("a"), write("b")]);
-      await storage.enqueue([{ ...write("a2"), seq: place?.seq }]);
-      same(
-        (await storage.lead()).mutations.map((m) => m.clientTxId),
-        ["a2", "b"],
-      );
+      const [a] = await enqueued(storage, "a", "b");
+      same(await storage.enqueue([instead(a, "a2")]), { places: [[a.seq]], change: 1 });
+      const { mutations, changes, lastSeq } = await (await open()).open("c");
+      same([mutations.map((m) => m.clientTxId), changes, lastSeq], [["a2", "b"], 1, a.seq + 1]);
+    },
+  },
+  {
+    rule: "what belongs together happens as a whole, or not at all where a place holds something else",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const [a, b, c] = await enqueued(storage, "a", "b", "c");
+      const other = { clientTxId: "other", seq: c.seq, phase: "queued" } as const;
+      const refused: QueueChange = { put: instead(a, "a2").put, drop: [other] };
+      const done: QueueChange = { put: instead(b, "b2").put, drop: [standingAt(c)] };
+      same(await storage.enqueue([refused, done]), { places: ["refused", [b.seq]], change: 1 });
+      // Another stage than was expected is another write, too.
+      const parked: QueueChange = {
+        put: [{ mutation: { ...write("a3"), seq: a.seq }, over: { ...a, phase: "parked" } }],
+        drop: [],
+      };
+      same(await storage.enqueue([parked]), { places: ["refused"] });
+      const look = await storage.look();
+      same([look.mutations.map((m) => m.clientTxId), look.changes], [["a", "b2"], 1]);
+    },
+  },
+  {
+    rule: "changes are counted over all tabs, new writes are not, and the last place is known when its write is gone",
+    async check(open) {
+      const [one, two] = [await open(), await open()];
+      await one.open("c");
+      await two.open("c");
+      const [a, b] = await enqueued(one, "a", "b");
+      const { generation, look } = await two.lead();
+      same([look.changes, look.lastSeq], [0, b.seq]);
+      same(await two.forget([b], generation), { change: 1 });
+      same((await one.enqueue([instead(a, "a2")])).change, 2);
+      same(await two.keep([], generation), {});
+      same(await two.keep([{ ...write("a2"), seq: a.seq, stage: PARKED }], generation), { change: 3 });
+      same((await enqueued(one, "d")).length, 1);
+      const { changes, lastSeq } = await one.look();
+      same([changes, lastSeq > b.seq], [3, true]);
+    },
+  },
+  {
+    rule: "rows are looked at where they have read further than what was seen, or another log",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const { generation } = await storage.lead();
+      const rowsFor = async (logId: string, position: number) =>
+        (await storage.look({ logId, position })).rows?.position;
+      same(await rowsFor("log", 1), undefined);
+      await storage.keepPage(page(5, ["s1"]), generation);
+      same([await rowsFor("log", 4), await rowsFor("log", 5), await rowsFor("other", 9)], [5, undefined, 5]);
+      same([(await storage.look()).rows?.position, (await storage.lead()).look.rows?.tables.slide?.size], [5, 1]);
     },
   },
   {
@@ -81,11 +131,11 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const places = await storage.enqueue([write("a"), write("b")]);
+      const places = await enqueued(storage, "a", "b");
       const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
-      await storage.forget(places.slice(0, 1));
+      await storage.enqueue([{ put: [], drop: [standingAt(places[0])] }]);
       const { generation } = await storage.lead();
-      same(await storage.keep(parked, generation), "kept");
+      same(await storage.keep(parked, generation), { change: 2 });
       const { mutations } = await (await open()).open("c");
       same(
         mutations.map((m) => [m.clientTxId, m.stage]),
@@ -108,7 +158,7 @@ export const storageContract: readonly StorageCheck[] = [
       same((await storage.open("c")).owner, undefined);
       same([await storage.own("user:ann"), await storage.own("user:ben")], ["user:ann", "user:ann"]);
       same((await (await open()).open("c")).owner, "user:ann");
-      await storage.enqueue([write("a")]);
+      await enqueued(storage, "a");
       const { generation } = await storage.lead();
       await storage.keepPage(page(5, ["s1"]), generation);
       await storage.destroy();
@@ -121,15 +171,15 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const settled = await storage.enqueue([write("a")]);
+      const settled = await enqueued(storage, "a");
       const { generation } = await storage.lead();
       await storage.keepPage(page(5, ["s1", "s2"]), generation);
       const changes = [
         { record: { model: "Slide", id: "s1" }, value: undefined },
         { record: { model: "Slide", id: "s3" }, value: row("s3", 7) },
       ];
-      same(await storage.keepRows({ logId: "log", from: 5, to: 7, changes, settled }, generation), "kept");
-      same((await storage.readRows()).position, 7);
+      same(await storage.keepRows({ logId: "log", from: 5, to: 7, changes, settled }, generation), { change: 1 });
+      same((await storage.look()).rows?.position, 7);
       const stored = await (await open()).open("c");
       same([stored.rows.logId, stored.rows.position, stored.mutations.length], ["log", 7, 0]);
       same([...(stored.rows.tables.slide?.entries() ?? [])].sort(), [
@@ -150,7 +200,7 @@ export const storageContract: readonly StorageCheck[] = [
       same(await storage.keepRows(stretch, generation), "gap");
       same(await storage.keepRows({ ...stretch, logId: "other", from: 5 }, generation), "gap");
       // Behind what is kept already: nothing to do, and nothing goes back.
-      same(await storage.keepRows({ ...stretch, from: 1, to: 2 }, generation), "kept");
+      same(await storage.keepRows({ ...stretch, from: 1, to: 2 }, generation), {});
       same((await (await open()).open("c")).rows.position, 5);
     },
   },
@@ -163,7 +213,7 @@ export const storageContract: readonly StorageCheck[] = [
       await storage.keepPage(page(3, ["old"]), generation);
       const many = (from: number) => Array.from({ length: 1_500 }, (_, i) => `s${from + i}`);
       await storage.keepPage({ ...page(9, many(0)), cursor: "1500" }, generation);
-      same(await storage.readRows(), { tables: {} });
+      same((await storage.look()).rows, undefined);
       await storage.keepPage({ ...page(9, many(1_500)), first: false, cursor: "3000" }, generation);
       const half = await (await open()).open("c");
       same([half.rows.position, half.partial?.cursor, half.partial?.stamp], [undefined, "3000", 9]);
@@ -186,9 +236,9 @@ export const storageContract: readonly StorageCheck[] = [
       await storage.keepPage({ ...narrow, first: false }, generation);
       await storage.keepRows({ logId: "log", from: 5, to: 6, changes: [], settled: [] }, generation);
       const { rows } = await (await open()).open("c");
-      same([rows.scope, rows.position, (await storage.readRows()).scope], ["slide", 6, "slide"]);
+      same([rows.scope, rows.position, (await storage.look()).rows?.scope], ["slide", 6, "slide"]);
       await storage.keepPage(page(7, ["s1"]), generation);
-      same((await storage.readRows()).scope, undefined);
+      same((await storage.look()).rows?.scope, undefined);
     },
   },
   {
@@ -226,11 +276,11 @@ export const storageContract: readonly StorageCheck[] = [
       const [one, two] = [await open(), await open()];
       await one.open("c");
       await two.open("c");
-      const places = await one.enqueue([write("a")]);
+      const places = await enqueued(one, "a");
       const { generation: old } = await one.lead();
       await one.keepPage(page(3, ["s1"]), old);
-      const { generation, mutations } = await two.lead();
-      same([generation > old, mutations.map((m) => m.clientTxId)], [true, ["a"]]);
+      const { generation, look } = await two.lead();
+      same([generation > old, look.mutations.map((m) => m.clientTxId)], [true, ["a"]]);
       const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
       const change = { record: { model: "slide", id: "s1" }, value: undefined };
       const stretch = { logId: "log", from: 3, to: 4, changes: [change], settled: places };
@@ -247,7 +297,7 @@ export const storageContract: readonly StorageCheck[] = [
         stored.mutations.map((m) => [m.clientTxId, m.stage.phase]),
         [["a", "queued"]],
       );
-      same(await two.keepRows(stretch, generation), "kept");
+      same(await two.keepRows(stretch, generation), { change: 1 });
     },
   },
   {
@@ -255,18 +305,16 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const places = await storage.enqueue([write("a")]);
+      const [a] = await enqueued(storage, "a");
       const { generation } = await storage.lead();
-      await storage.enqueue([{ ...write("a2"), seq: places[0]?.seq }]);
-      await storage.keep([{ ...write("a"), seq: places[0]?.seq, stage: PARKED }], generation);
-      await storage.forget(places, generation);
-      await storage.forget(places);
+      await storage.enqueue([instead(a, "a2")]);
+      await storage.keep([{ ...write("a"), seq: a.seq, stage: PARKED }], generation);
+      await storage.forget([a], generation);
       same(
         (await (await open()).open("c")).mutations.map((m) => [m.clientTxId, m.stage.phase]),
         [["a2", "queued"]],
       );
-      // A decision needs no generation, but a name.
-      await storage.forget([{ clientTxId: "a2", seq: places[0]?.seq ?? 0 }]);
+      await storage.forget([{ clientTxId: "a2", seq: a.seq }], generation);
       same((await (await open()).open("c")).mutations, []);
     },
   },
@@ -291,6 +339,30 @@ const write = (clientTxId: string): Mutation => ({
   keys: ["slide/s1"],
   landed: [],
   stage: { phase: "saving" },
+});
+
+/** New writes, as the queue is told of them. */
+export const added = (...mutations: readonly Mutation[]): QueueChange => ({
+  put: mutations.map((mutation) => ({ mutation })),
+  drop: [],
+});
+
+/** Puts new writes into the queue, and gives their places. */
+async function enqueued<const Names extends readonly string[]>(
+  storage: Storage,
+  ...names: Names
+): Promise<{ [I in keyof Names]: Place }> {
+  const { places } = await storage.enqueue(names.map((name) => added(write(name))));
+  const seqs = places.map((each) => (each === "refused" ? 0 : (each[0] ?? 0)));
+  return names.map((clientTxId, i) => ({ clientTxId, seq: seqs[i] ?? 0 })) as { [I in keyof Names]: Place };
+}
+
+const standingAt = (place: Place): Standing => ({ ...place, phase: "queued" });
+
+/** A write that takes a place. */
+const instead = (place: Place, clientTxId: string): QueueChange => ({
+  put: [{ mutation: { ...write(clientTxId), seq: place.seq }, over: standingAt(place) }],
+  drop: [],
 });
 
 const row = (id: string, syncId: number) => ({ data: { id, title: `Title ${id}` }, archivedAt: null, syncId });

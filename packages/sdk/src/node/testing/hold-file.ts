@@ -1,3 +1,4 @@
+import type { Mutation } from "../../core/mutation.ts";
 import { storageInFile } from "../storage-in-file.ts";
 import { openStoreFile } from "../store-file.ts";
 
@@ -5,20 +6,19 @@ import { openStoreFile } from "../store-file.ts";
 const storage = storageInFile(openStoreFile(process.argv[2] ?? "", "s"));
 await storage.open("c");
 const operations = [] as const;
-await storage.enqueue([
-  {
-    clientTxId: "of the holder",
-    seq: undefined,
-    operations,
-    reads: [],
-    body: "{}",
-    bytes: 2,
-    createdAt: 1,
-    attempts: 0,
-    keys: [],
-    landed: [],
-    stage: { phase: "saving" },
-  },
-]);
+const mutation: Mutation = {
+  clientTxId: "of the holder",
+  seq: undefined,
+  operations,
+  reads: [],
+  body: "{}",
+  bytes: 2,
+  createdAt: 1,
+  attempts: 0,
+  keys: [],
+  landed: [],
+  stage: { phase: "saving" },
+};
+await storage.enqueue([{ put: [{ mutation }], drop: [] }]);
 process.on("disconnect", () => process.exit());
 process.send?.("held");

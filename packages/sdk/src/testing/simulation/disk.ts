@@ -1,4 +1,4 @@
-import type { Mutation, Place } from "../../core/mutation.ts";
+import type { Mutation } from "../../core/mutation.ts";
 import { type Storage, StorageFailure } from "../../engine/ports.ts";
 import { MemoryDisk, memoryStorage } from "../../storage/memory.ts";
 import type { Agenda, Owner, Task } from "./agenda.ts";
@@ -7,7 +7,7 @@ type Method = keyof Storage;
 type Call = (storage: Storage) => Promise<unknown>;
 
 /** Of these the answer says what others did. */
-const READS: ReadonlySet<Method> = new Set(["lead", "readRows"]);
+const READS: ReadonlySet<Method> = new Set(["lead", "look"]);
 
 /** What is on its way to the disk. */
 interface Transaction {
@@ -37,6 +37,8 @@ export class SimulatedDisk {
   #open: Transaction[] = [];
   /** Names of the writes that were ever flushed here. */
   readonly flushed = new Set<string>();
+  /** Names of the writes that lie here now. */
+  kept: ReadonlySet<string> = new Set();
   /** Names of the writes that the user, or the browser, has wiped off it. */
   readonly wiped = new Set<string>();
   /** The place in the queue that each write was given. */
@@ -65,7 +67,7 @@ export class SimulatedDisk {
 
   /** What would be sent again after a reload. */
   async queue(): Promise<readonly Mutation[]> {
-    return (await this.#storage.open("nobody")).mutations;
+    return (await this.#storage.look()).mutations;
   }
 
   get openTransactions(): readonly { readonly method: string; readonly by: Owner }[] {
@@ -142,11 +144,13 @@ export class SimulatedDisk {
     this.#done.push(call);
     if (STRICT.has(method)) this.#flushed = this.#done.length;
     const result = await call(this.#storage);
-    if (method === "enqueue")
-      for (const { clientTxId, seq } of result as readonly Place[]) {
-        this.flushed.add(clientTxId);
-        this.places.set(clientTxId, seq);
-      }
+    const queue = await this.queue();
+    this.kept = new Set(queue.map((m) => m.clientTxId));
+    if (method !== "enqueue") return result;
+    for (const { clientTxId, seq } of queue) {
+      this.flushed.add(clientTxId);
+      if (seq !== undefined) this.places.set(clientTxId, seq);
+    }
     return result;
   }
 }

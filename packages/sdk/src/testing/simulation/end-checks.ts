@@ -69,9 +69,15 @@ function acknowledged({ service }: Known, write: World["notebook"]["writes"][num
 }
 
 /** Whether a write that was safely on disk is gone without an answer of the server or of a person. */
-function unanswered({ service, notebook }: Known, { name: actor, disk }: Device, name: string): string | undefined {
+function unanswered(
+  { service, notebook }: Known,
+  { name: actor, disk, hadStorageTrouble }: Device,
+  name: string,
+): string | undefined {
   const key = `${actor} ${name}`;
   if (service.confirmed.has(key) || notebook.decided.has(key) || disk.wiped.has(name)) return undefined;
+  // Tabs that lost the disk go on without it: what lies there is seen by whoever opens it next.
+  if (hadStorageTrouble && disk.kept.has(name)) return undefined;
   // On another log, or with another text, it goes on under another name.
   if ([...disk.flushed].some((other) => other !== name && stemOf(other) === stemOf(name))) return undefined;
   return `${name} was on the disk of ${actor}; nobody answered it and nobody gave it up`;

@@ -69,7 +69,11 @@ export class SimulatedHttp {
           if (page.stamp > service.model.head) return refusal("resync_required");
           return { kind: "snapshot", ...page };
         }),
-      request: () => Promise.resolve({ kind: "silence", timedOut: false, reason: "There is nothing else to ask." }),
+      request: (_, { params: { clientTxId = "" } = {} }, signal) =>
+        this.#ask("a receipt", token, signal, (): Reply => {
+          const receipt = service.model.receiptOf(actor, clientTxId);
+          return receipt ? { kind: "answer", status: 200, body: receipt } : refusal("commit_not_found");
+        }),
     };
   }
 

@@ -22,13 +22,13 @@ export function personDecides(world: World, device: Device, tab: Tab): string | 
     world.count(`decision: ${answer}${conflict.reason === "stale" ? "" : ` (${conflict.reason})`}`);
     const before = namesIn(tab);
     const keys = [`${model}/${id}`];
-    const instead = (write: Write) => {
-      if (world.notebook.retried.has(clientTxId)) world.notebook.retried.add(write.clientTxId);
-      device.wrote(tab, write, keys);
-    };
+    const instead = (write: Write) => device.wrote(tab, write, keys);
     if (answer === "keeps mine") instead(conflict.keepMine());
     else if (answer === "merges") instead(conflict.merge(merged(fields, chance.below(1_000))));
     else conflict.takeTheirs();
+    // What stands in for a write that was made late was made late, too.
+    if (world.notebook.retried.has(clientTxId))
+      for (const name of namesIn(tab)) if (!before.has(name)) world.notebook.retried.add(name);
     return decided(world, device, tab, before, `${answer} of ${clientTxId}`);
   }
   const item = chance.pick(client.attention().filter(isOpen));

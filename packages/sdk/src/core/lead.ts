@@ -1,0 +1,104 @@
+import { requeue } from "./answers.ts";
+import type { ClientEvent } from "./events.ts";
+import { takeLook } from "./look.ts";
+import { type Mutation, waitsForPerson } from "./mutation.ts";
+import { find, inOrder } from "./queue.ts";
+import { offerAgain } from "./rebase.ts";
+import { extentOf } from "./shared-queue.ts";
+import { takeRows } from "./tabs.ts";
+import { ask, keep, set, type Turn } from "./turn.ts";
+
+/*
+ * One tab of a browser profile leads: it alone sends, reads the log and keeps on disk what comes of that.
+ *
+ *    no ──lock──► reading ──generation, queue──► yes ──stolen · the store says so · paused──► no
+ */
+
+type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
+
+/** Is in line for the lead. */
+export function stand(turn: Turn): void {
+  if (turn.state.storageTrouble === undefined) ask(turn, { do: "stand", wanted: true });
+  else leads(turn);
+}
+
+/** The disk cannot be had: this tab shares nothing with the others any more, sends for itself, and lets another one lead. */
+export function standAlone(turn: Turn): void {
+  ask(turn, { do: "stand", wanted: false });
+  if (!turn.state.paused) leads(turn);
+}
+
+export function leads(turn: Turn): void {
+  set(turn, { lead: "reading" });
+  ask(turn, { do: "takeLead" });
+}
+
+export function tookLead(turn: Turn, { generation, look, brought }: Of<"tookLead">): void {
+  if (turn.state.lead === "no") return;
+  const { storageTrouble, queue } = turn.state;
+  const known = new Set([...inOrder(queue)].map((m) => m.clientTxId));
+  if (storageTrouble === undefined) {
+    // Rows that another one has kept are newer, or of the log that is there now.
+    if (look.rows) takeRows(turn, look.rows, false);
+    takeLook(turn, look);
+  }
+  const { shared } = turn.state;
+  // Nobody else has led since it did.
+  const ledFrom = generation === shared.ledAs + 1 ? shared.ledFrom : look.lastSeq;
+  set(turn, {
+    lead: "yes",
+    generation,
+    shared: { ...shared, ledAs: generation, ledFrom },
+    tabs: { ...turn.state.tabs, line: undefined },
+  });
+  const { tabs, rows } = turn.state;
+  // Whoever put them on disk was killed before it could say so, or is about to.
+  const found = look.mutations.filter(({ clientTxId }) => !known.has(clientTxId) && find(turn.state.queue, clientTxId));
+  if (tabs.listening && found.length > 0) ask(turn, { do: "post", message: { type: "arrived", mutations: found } });
+  // What this tab heard while it followed may not have reached the disk before the other one went.
+  keepHeard(turn, generation);
+  const names = new Set(brought.map((m) => m.clientTxId));
+  keep(
+    turn,
+    [...inOrder(turn.state.queue)].filter((m) => isWorthKeeping(m) || names.has(m.clientTxId)),
+  );
+  if (rows.position !== undefined) offerAgain(turn, rows, "strays");
+  ask(turn, { do: "post", message: { type: "leading" } });
+}
+
+function keepHeard(turn: Turn, generation: number): void {
+  const { rows, shared } = turn.state;
+  const { logId, position } = rows;
+  if (logId === undefined || position === undefined) return;
+  const { settled } = shared;
+  ask(turn, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
+}
+
+const isWorthKeeping = (m: Mutation): boolean => waitsForPerson(m) || m.lost !== undefined;
+
+/** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */
+export function deposed(turn: Turn, generation?: number): void {
+  if (generation !== undefined && generation !== turn.state.generation) return;
+  // Without a disk it sends for itself, whoever leads the others.
+  if (turn.state.storageTrouble !== undefined) return;
+  stepDown(turn);
+  ask(turn, { do: "stand", wanted: !turn.state.paused });
+}
+
+export function stepDown(turn: Turn): void {
+  const { sending, queue, lead, reading } = turn.state;
+  if (lead === "no") return;
+  requeue(
+    turn,
+    (sending.names ?? []).map((name) => find(queue, name)),
+  );
+  set(turn, {
+    lead: "no",
+    generation: undefined,
+    sending: { ...sending, names: undefined, request: sending.request + 1 },
+    reading: { ...reading, resync: reading.resync === "suspect" ? "no" : reading.resync },
+  });
+  ask(turn, { do: "abort" });
+  // What the other one has said meanwhile was not heard as one who follows hears it.
+  ask(turn, { do: "post", message: { type: "joined", ...extentOf(turn.state) } });
+}

@@ -1,0 +1,109 @@
+import type { ClientEvent } from "./events.ts";
+import { isWhole, lastOf, ledgerUpTo, noted } from "./ledger.ts";
+import type { Mutation } from "./mutation.ts";
+import { changed, find, inOrder, removed } from "./queue.ts";
+import type { Rows } from "./rows.ts";
+import { settleAll } from "./settle.ts";
+import { addFound, isOnItsWay, lookAgain, share, takeAgain, takeInTurn, takePut, withPlace } from "./shared-queue.ts";
+import type { ClientState, Look } from "./state.ts";
+import { takeRows } from "./tabs.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+
+/** How long what is missing may still be on its way before the disk is looked at. The tab that leads sends nothing meanwhile. */
+const LEADER_WAITS_MS = 50;
+const FOLLOWER_WAITS_MS = 1_000;
+/** How long a tab may take to put on disk what it said it would. */
+const COMING_MS = 2_000;
+
+/** Whether the queue on disk may hold what this tab does not know of. */
+export const isBehind = ({ shared: { places, changes, early, told } }: ClientState): boolean =>
+  early.length > 0 || !isWhole(places) || told.lastSeq > lastOf(places) || told.changes > changes;
+
+/** Whether what lies before a write is known: only then may it be sent. */
+export const knowsQueue = (state: ClientState): boolean =>
+  state.storageTrouble !== undefined || (state.shared.looks === 0 && !isBehind(state));
+
+/** What lies on disk stands in for what was known of it, but for what is on its way there from here. */
+export function takeLook(turn: Turn, look: Look): void {
+  const { shared, queue } = turn.state;
+  if (look.changes < shared.changes) return lookAgain(turn);
+  const byPlace = new Map(look.mutations.map((m) => [m.seq, m]));
+  const own = [...inOrder(queue)];
+  const onTheWay = new Set(own.filter(isOnItsWay).map((m) => m.seq));
+  const gone: string[] = [];
+  for (const m of own) {
+    if (m.seq === undefined || m.seq > look.lastSeq || onTheWay.has(m.seq)) continue;
+    const there = byPlace.get(m.seq);
+    if (there?.clientTxId === m.clientTxId) takeAgain(turn, m, there);
+    else if (there && !find(turn.state.queue, there.clientTxId))
+      takePut(turn, { mutation: there, over: asStanding(m) });
+    else gone.push(m.clientTxId);
+  }
+  set(turn, { queue: removed(turn.state.queue, gone) });
+  touch(
+    turn,
+    own.flatMap((m) => m.keys),
+  );
+  const settled = shared.settled.filter(({ seq, clientTxId }) => byPlace.get(seq)?.clientTxId === clientTxId);
+  const over = new Set(settled.map(({ seq }) => seq));
+  takeFound(
+    turn,
+    look.mutations.filter(({ seq = 0 }) => !over.has(seq)),
+    onTheWay,
+  );
+  share(turn, {
+    places: noted(
+      ledgerUpTo(look.lastSeq),
+      shared.places.ahead.filter((seq) => seq > look.lastSeq),
+    ),
+    changes: look.changes,
+    settled,
+  });
+  takeInTurn(turn);
+  ask(turn, { do: "inquire" });
+}
+
+const asStanding = ({ clientTxId, seq = 0 }: Mutation) => ({ clientTxId, seq, phase: "queued" }) as const;
+
+/** What was not known here. One that was just put on disk is known by its name only. */
+function takeFound(turn: Turn, mutations: readonly Mutation[], onTheWay: ReadonlySet<number | undefined>): void {
+  const { queue } = turn.state;
+  const placed = mutations.flatMap((m) => {
+    const own = find(queue, m.clientTxId);
+    return own && own.seq === undefined ? [withPlace(own, m.seq)] : [];
+  });
+  set(turn, { queue: changed(queue, placed) });
+  addFound(
+    turn,
+    mutations.filter((m) => !find(queue, m.clientTxId) && !onTheWay.has(m.seq)),
+  );
+}
+
+export function looked(turn: Turn, { look, rows: which }: Extract<ClientEvent, { type: "looked" }>): void {
+  share(turn, { looks: Math.max(0, turn.state.shared.looks - 1) });
+  if (turn.state.storageTrouble !== undefined) return;
+  if (look.rows && (turn.state.lead !== "yes" || goOnFrom(turn.state.rows, look.rows)))
+    takeRows(turn, look.rows, which === "other");
+  takeLook(turn, look);
+  settleAll(turn);
+}
+
+/** To the tab that leads they are news only if another one, which leads by now, has read further. */
+const goOnFrom = (own: Rows, found: Rows): boolean =>
+  own.logId === found.logId && own.position !== undefined && own.position < (found.position ?? 0);
+
+/** Looks at the disk when what is missing has not come. */
+export function lookWhenBehind(turn: Turn): void {
+  const { shared, lead, queue, storageTrouble } = turn.state;
+  const behind = isBehind(turn.state);
+  if (storageTrouble !== undefined || (!behind && shared.coming.length === 0)) {
+    if (shared.lookAt !== undefined) share(turn, { lookAt: undefined });
+    return;
+  }
+  const waits = behind ? (lead === "no" ? FOLLOWER_WAITS_MS : LEADER_WAITS_MS) : COMING_MS;
+  const lookAt = Math.min(shared.lookAt ?? Number.POSITIVE_INFINITY, turn.now + waits);
+  if (lookAt > turn.now) return lookAt === shared.lookAt ? undefined : share(turn, { lookAt });
+  const isMissing = behind || (lead === "yes" && shared.coming.some((name) => !find(queue, name)));
+  share(turn, { coming: [], lookAt: undefined });
+  if (isMissing && shared.looks === 0) lookAgain(turn);
+}

@@ -1,0 +1,23 @@
+import type { News } from "./effects.ts";
+import { knownFailure } from "./failure.ts";
+import type { Mutation } from "./mutation.ts";
+import { missed } from "./settle.ts";
+
+/** What the one who made a write is to hear of how it stands. Undefined: nothing is decided. */
+export function newsOf(m: Mutation): News | undefined {
+  const { stage } = m;
+  switch (stage.phase) {
+    case "confirmed": {
+      const failure = missed(m, stage.receipt);
+      return failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: stage.receipt };
+    }
+    case "held": {
+      const failure = knownFailure(stage.claim?.code ?? "stale_context", "Others wrote there meanwhile.");
+      return { kind: "failed", failure };
+    }
+    case "parked":
+      return { kind: "failed", failure: stage.failure };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import type { ClientEvent } from "./events.ts";
+import { localFailure } from "./failure.ts";
+import { ledgerUpTo } from "./ledger.ts";
+import { refreshed } from "./overlay.ts";
+import { added, emptyQueue, inOrder } from "./queue.ts";
+import { checkScope } from "./scope.ts";
+import type { StorageTrouble } from "./state.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+import { take } from "./writes.ts";
+
+/** The local store has been read. What the app wrote meanwhile comes after what was found there. */
+export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restored" }>): void {
+  const early = [...inOrder(turn.state.queue)];
+  const { rows, clientId, owner, partial, mutations, changes, lastSeq } = event;
+  const shared = { ...turn.state.shared, changes, places: ledgerUpTo(lastSeq) };
+  set(turn, { life: "running", clientId, owner, rows, shared });
+  // What was kept of a first snapshot is shown while the rest is read.
+  if (partial)
+    set(turn, {
+      rows: { ...rows, tables: partial.tables },
+      reading: { ...turn.state.reading, partial: { ...partial, isKept: true } },
+    });
+  set(turn, { queue: added(emptyQueue, mutations) });
+  checkScope(turn);
+  touch(turn, "everything");
+  // What is shown is worked out at the end of the step; before that only for writes that are to say what they build on.
+  if (early.length === 0) return;
+  set(turn, refreshed(turn.state, turn.state));
+  take(turn, early);
+}
+
+/** The disk failed. Writes go on from memory, which is said: they do not survive a reload. */
+export function storageFailed(turn: Turn, trouble: StorageTrouble): void {
+  set(turn, { storageTrouble: trouble });
+  const failure = localFailure("storage_failed", trouble.reason);
+  for (const write of inOrder(turn.state.queue))
+    if (write.stage.phase === "saving")
+      ask(turn, { do: "tell", clientTxId: write.clientTxId, news: { kind: "not-durable", failure } });
+}

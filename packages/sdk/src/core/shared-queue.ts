@@ -1,0 +1,210 @@
+import type { News, WhichRows } from "./effects.ts";
+import type { ClientEvent } from "./events.ts";
+import { type Failure, localFailure } from "./failure.ts";
+import { isKnown, lastOf, ledgerUpTo, noted } from "./ledger.ts";
+import { type Gone, lastingPhase, type Mutation, type Put, type Standing } from "./mutation.ts";
+import { newsOf } from "./news.ts";
+import { added, changed, find, removed, replaced } from "./queue.ts";
+import { isStray, offerAgain } from "./rebase.ts";
+import { settleAll } from "./settle.ts";
+import type { ClientState, SharedQueue } from "./state.ts";
+import type { Extent, QueueChanged } from "./tab-message.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+
+/*
+ * The queue on disk is the one that counts, and all tabs change it: each puts its own writes there, the one that leads
+ * keeps what became of them, any may hear a person's decision. New writes are numbered by their places, all other changes
+ * are counted, so that a tab knows what it has not heard of. It takes changes in their order, whoever made them; where one
+ * does not come, because the tab that made it was killed before it could tell, it looks at the disk itself.
+ */
+
+export function share(turn: Turn, change: Partial<SharedQueue>): void {
+  set(turn, { shared: { ...turn.state.shared, ...change } });
+}
+
+/** Places of writes that this tab knows from now on. */
+export function notePlaces(turn: Turn, seqs: readonly number[]): void {
+  share(turn, { places: noted(turn.state.shared.places, seqs) });
+}
+
+/** What this tab wanted of the queue on disk has happened there, or came too late. */
+export function persisted(turn: Turn, { done, refused, change }: Extract<ClientEvent, { type: "persisted" }>): void {
+  const put = done.flatMap((d) => d.put);
+  const saved = put.flatMap(({ mutation: { clientTxId, seq } }) => {
+    const write = find(turn.state.queue, clientTxId);
+    return write && (write.stage.phase === "saving" || write.seq === undefined) ? [withPlace(write, seq)] : [];
+  });
+  set(turn, { queue: changed(turn.state.queue, saved) });
+  for (const { mutation, over } of put) {
+    const { clientTxId } = mutation;
+    if (over && over.clientTxId !== clientTxId) tellReplaced(turn, over, clientTxId);
+    ask(turn, { do: "tell", clientTxId, news: kept(turn.state) });
+  }
+  for (const { clientTxId } of done.flatMap((d) => d.drop)) giveUp(turn, clientTxId, localFailure("discarded"));
+  notePlaces(
+    turn,
+    put.map(({ mutation: { seq = 0 } }) => seq),
+  );
+  if (change !== undefined) heardChanged(turn, { type: "changed", change, put: [], gone: [] });
+  offerStrays(turn, saved);
+  if (refused.length === 0) return;
+  const late = localFailure("discarded", "It was answered elsewhere, or settled.");
+  for (const { mutation } of refused.flatMap((d) => d.put)) giveUp(turn, mutation.clientTxId, late);
+  lookAgain(turn);
+}
+
+/** A write goes on under another name; one that waited for a person ended with the answer. */
+function tellReplaced(turn: Turn, { clientTxId, phase }: Standing, to: string): void {
+  const news: News =
+    phase === "queued" ? { kind: "renamed", to } : { kind: "failed", failure: localFailure("discarded") };
+  ask(turn, { do: "tell", clientTxId, news });
+}
+
+const kept = ({ storageTrouble }: ClientState): News =>
+  storageTrouble === undefined
+    ? { kind: "queued" }
+    : { kind: "not-durable", failure: localFailure("storage_failed", storageTrouble.reason) };
+
+function giveUp(turn: Turn, clientTxId: string, failure: Failure): void {
+  touch(turn, find(turn.state.queue, clientTxId)?.keys ?? []);
+  set(turn, { queue: removed(turn.state.queue, [clientTxId]) });
+  ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure } });
+}
+
+/** A tab has put new writes on disk. */
+export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
+  const { queue, shared } = turn.state;
+  const names = new Set(mutations.map((m) => m.clientTxId));
+  const news = mutations.filter((m) => !find(queue, m.clientTxId) && !isKnown(shared.places, m.seq ?? 0));
+  const known = mutations.flatMap((m) => {
+    const own = find(queue, m.clientTxId);
+    return own && own.seq === undefined ? [withPlace(own, m.seq)] : [];
+  });
+  addFound(turn, news);
+  set(turn, { queue: changed(turn.state.queue, known) });
+  share(turn, { coming: shared.coming.filter((name) => !names.has(name)) });
+  notePlaces(
+    turn,
+    mutations.map((m) => m.seq ?? 0),
+  );
+  offerStrays(turn, mutations);
+}
+
+export const withPlace = (m: Mutation, seq: number | undefined): Mutation => ({
+  ...m,
+  seq,
+  stage: m.stage.phase === "saving" ? { phase: "queued" } : m.stage,
+});
+
+/** Those that the log had before this tab was told of them are in the rows already. */
+export function addFound(turn: Turn, mutations: readonly Mutation[]): void {
+  const inRows = new Set(turn.state.tabs.logged);
+  const found = mutations.map((m) => (inRows.has(m.clientTxId) ? { ...m, landed: m.keys } : m));
+  set(turn, { queue: added(turn.state.queue, found) });
+  touch(
+    turn,
+    found.flatMap((m) => m.keys),
+  );
+  for (const m of found) {
+    const news = newsOf(m);
+    if (news) ask(turn, { do: "tell", clientTxId: m.clientTxId, news });
+  }
+}
+
+/** Made with the positions of another log than the tab that leads has read: offered again. */
+function offerStrays(turn: Turn, news: readonly Mutation[]): void {
+  const { rows, generation } = turn.state;
+  if (generation === undefined || rows.position === undefined) return;
+  if (news.some((m) => isStray(m, rows))) offerAgain(turn, rows, "strays");
+}
+
+/** The queue on disk was changed. Taken in order: what comes before its turn waits. */
+export function heardChanged(turn: Turn, told: QueueChanged): void {
+  const { shared } = turn.state;
+  if (told.change <= shared.changes) return;
+  share(turn, { early: [...shared.early, told] });
+  takeInTurn(turn);
+  settleAll(turn);
+}
+
+export function takeInTurn(turn: Turn): void {
+  for (;;) {
+    const { early, changes } = turn.state.shared;
+    const next = early.find(({ change }) => change === changes + 1);
+    const rest = early.filter(({ change }) => change > changes + 1);
+    share(turn, { early: rest, changes: next ? next.change : changes });
+    if (!next) return;
+    take(turn, next);
+  }
+}
+
+function take(turn: Turn, { put, gone }: QueueChanged): void {
+  for (const { mutation, over } of put) takePut(turn, { mutation, over });
+  for (const one of gone) takeGone(turn, one);
+  const names = new Set(put.map((p) => p.mutation.clientTxId));
+  const { coming } = turn.state.shared;
+  if (coming.length > 0) share(turn, { coming: coming.filter((name) => !names.has(name)) });
+  const left = new Set(gone.map(({ seq }) => seq));
+  if (left.size > 0) share(turn, { settled: turn.state.shared.settled.filter(({ seq }) => !left.has(seq)) });
+  notePlaces(turn, [...left]);
+}
+
+/** It is on its way from here to a place that had another write: whether it gets there is told when it does or does not. */
+export const isOnItsWay = ({ stage, seq }: Mutation): boolean => stage.phase === "saving" && seq !== undefined;
+
+export function takePut(turn: Turn, { mutation, over }: Put): void {
+  const own = find(turn.state.queue, over?.clientTxId ?? mutation.clientTxId);
+  if (!own || isOnItsWay(own)) return;
+  touch(turn, [...own.keys, ...mutation.keys]);
+  if (own.clientTxId === mutation.clientTxId) return takeAgain(turn, own, mutation);
+  set(turn, { queue: replaced(turn.state.queue, own.clientTxId, mutation) });
+  tellReplaced(turn, over ?? { ...own, seq: 0, phase: lastingPhase(own.stage) }, mutation.clientTxId);
+}
+
+/** The same write as the disk has it. What has been learnt of it here stays. */
+export function takeAgain(turn: Turn, own: Mutation, m: Mutation): void {
+  const { stage } = own;
+  const isUnknown = stage.phase === "parked" && stage.failure.code === "schema_changed";
+  const undecided = stage.phase === "queued" || stage.phase === "saving" || isUnknown;
+  const { landed, attempts, lost = m.lost } = own;
+  const next = { ...m, landed, attempts, lost, stage: undecided ? m.stage : stage };
+  set(turn, { queue: changed(turn.state.queue, [next]) });
+  const news = undecided ? newsOf(next) : undefined;
+  if (news) ask(turn, { do: "tell", clientTxId: m.clientTxId, news });
+}
+
+function takeGone(turn: Turn, { clientTxId, receipt }: Gone): void {
+  const own = find(turn.state.queue, clientTxId);
+  if (!own || isOnItsWay(own)) return;
+  touch(turn, own.keys);
+  // It is shown until the rows here have read as far as those of the tab that settled it.
+  if (!receipt) return giveUp(turn, clientTxId, localFailure("discarded"));
+  const settled: Mutation = { ...own, stage: { phase: "confirmed", receipt } };
+  set(turn, { queue: changed(turn.state.queue, [settled]) });
+  const news = newsOf(settled);
+  if (news) ask(turn, { do: "tell", clientTxId, news });
+}
+
+export function lookAgain(turn: Turn, rows: WhichRows = "further"): void {
+  if (turn.state.storageTrouble !== undefined) return;
+  const { looks, places } = turn.state.shared;
+  // What was told until now will be found, or is not so: a tab may tell of a store that was cleared under it.
+  share(turn, { looks: looks + 1, early: [], told: { lastSeq: 0, changes: 0 }, places: ledgerUpTo(places.upTo) });
+  ask(turn, { do: "look", rows });
+}
+
+export const extentOf = ({ shared: { places, changes } }: ClientState): Extent => ({
+  lastSeq: lastOf(places),
+  changes,
+});
+
+/** Another tab knows of that much. */
+export function hearExtent(turn: Turn, { lastSeq, changes }: Extent): void {
+  const { told } = turn.state.shared;
+  share(turn, { told: { lastSeq: Math.max(told.lastSeq, lastSeq), changes: Math.max(told.changes, changes) } });
+}
+
+/** Another tab is putting these on disk: it may be killed before it can say that they are there. */
+export function writing(turn: Turn, clientTxIds: readonly string[]): void {
+  share(turn, { coming: [...turn.state.shared.coming, ...clientTxIds] });
+}
