@@ -9,6 +9,8 @@ export interface PlantedBug {
   readonly finds: readonly ViolationKind[];
   /** How wrong the clock of the second server's process is. */
   readonly shiftMs?: number;
+  /** It is found so soon that looking for it is part of every test run. */
+  readonly isQuick?: true;
 }
 
 const server = "packages/server/src";
