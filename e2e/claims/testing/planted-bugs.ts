@@ -63,11 +63,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the last of the line is the next",
+    isQuick: true,
     edits: [{ file: `${server}/rules/claim.ts`, find: "a.place - b.place ||", replace: "b.place - a.place ||" }],
     finds: ["inversion"],
   },
   {
     name: "a field is claimed beside the whole record",
+    isQuick: true,
     edits: [
       {
         file: `${server}/rules/claim.ts`,

@@ -23,6 +23,7 @@ const server = "packages/server/src";
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the same key is taken for the same request, whatever the body",
+    isQuick: true,
     chapter: "idempotency",
     edits: [
       {
@@ -52,6 +53,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "records that sort alike are lost between two pages",
+    isQuick: true,
     chapter: "lists",
     edits: [
       {
@@ -261,6 +263,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "timestamp and id change places where they are signed",
+    isQuick: true,
     chapter: "webhook-deliveries",
     only: "The signature is",
     edits: [

@@ -115,6 +115,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a batch is never cut",
+    isQuick: true,
     edits: [{ file: rules, find: "if (attempt < SHRINKS_FROM) return {};", replace: "if (attempt > 0) return {};" }],
     scenario: gauntlet,
     finds: ["cut"],
@@ -175,6 +176,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "two servers may begin at once",
+    isQuick: true,
     edits: [
       { file: `${server}/db/deliveries.ts`, find: "where e.turn = x.turn\n", replace: "\n" },
       { file: `${server}/db/deliveries.ts`, find: "e.id = x.id and e.turn = x.turn", replace: "e.id = x.id" },
