@@ -247,7 +247,7 @@ test("[P4] who says hello as somebody else has left", async () => {
   await until(() => idsIn(bob, room), ["bob", "carl"]);
 });
 
-test.concurrent("[P5] a reload is not seen, neither here nor from another process", async () => {
+test("[P5] a reload is not seen, neither here nor from another process", async () => {
   const room = newRoom();
   const [bob, far] = [await enter(room, { id: "bob" }), await enter(room, { id: "far", url: there })];
   let ann = await enter(room, { id: "ann", clientId: "tab" }, { n: 0 });
@@ -274,7 +274,7 @@ test.concurrent("[P5] a reload is not seen, neither here nor from another proces
   }
 });
 
-test.concurrent("[P5] a socket that breaks and does not come back is shown for the grace", async () => {
+test("[P5] a socket that breaks and does not come back is shown for the grace", async () => {
   const room = newRoom();
   const bob = await enter(room, { id: "bob" });
   const ann = await enter(room, { id: "ann", clientId: "tab" });
@@ -286,7 +286,7 @@ test.concurrent("[P5] a socket that breaks and does not come back is shown for t
   expect(performance.now() - begun).toBeLessThan(GRACE_MS + 1_000);
 });
 
-test.concurrent("[P5] a resync takes nobody out of a room, and a token that ends meanwhile does", async () => {
+test("[P5] a resync takes nobody out of a room, and a token that ends meanwhile does", async () => {
   const room = newRoom();
   const bob = await enter(room, { id: "bob", token: app.keys.live });
   const { id, token } = (
