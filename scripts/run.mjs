@@ -41,6 +41,10 @@ const jobs = {
     says: "asks a running server everything that the interface promises",
     program: "e2e/conformance/main.ts",
   },
+  planted: {
+    says: "bugs planted into copies of the sources: does each suite find those that it is there for?",
+    program: "e2e/planted/main.ts",
+  },
   "demo:proofread": { says: "an agent that goes through a deck of a running demo", program: "apps/demo/proofread.ts" },
   "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
 };

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Chance } from "@holdfast/sdk/testing";
 import { afterAll, expect, test } from "vitest";
 import { startPeople } from "../clients/people.ts";
-import { Chance } from "../convergence/random.ts";
 import { agentProgram } from "./agent.ts";
 import { openBadGate, type Weather } from "./bad-gate.ts";
 import type { Report } from "./words.ts";
@@ -65,7 +65,7 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
   let rounds = 0;
   for (; rounds < LEAST_ROUNDS || performance.now() < end; rounds++) {
     // The first has to read the rows once; the later ones have them on disk, whatever the weather.
-    gate.turn(rounds === 0 ? "up" : chance.pick(WEATHER));
+    gate.turn(rounds === 0 ? "up" : chance.oneOf(WEATHER));
     const agent = program.start({ ...orders, round: rounds, shallFinish: false });
     if (rounds > 0 && chance.percent(20)) {
       // While it starts: the file is being opened, mended, or read.
@@ -78,7 +78,7 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
       const killAt = performance.now() + chance.below(150);
       while (performance.now() < killAt) {
         await sleep(Math.min(10 + chance.below(40), Math.max(0, killAt - performance.now())));
-        if (chance.percent(50)) gate.turn(chance.pick(WEATHER));
+        if (chance.percent(50)) gate.turn(chance.oneOf(WEATHER));
       }
     }
     agent.child.kill("SIGKILL");

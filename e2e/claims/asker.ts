@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Claim } from "@holdfast/sdk/protocol";
-import type { Chance } from "../convergence/random.ts";
+import type { Chance } from "@holdfast/sdk/testing";
 import { type Answer, momentNow, type Recorder, type ShownClaim, type What } from "./history.ts";
 import type { Plan } from "./plan.ts";
 
@@ -24,7 +24,7 @@ export function createAsker(plan: Plan, recorder: Recorder, chance: Chance): { r
   let answered = 0;
   const ask: Ask = async ({ actor, token }, what, { method, path, body, waitMs = 0 }) => {
     const id = `${plan.name}#${++asked}`;
-    const url = chance.pick(plan.urls);
+    const url = chance.oneOf(plan.urls);
     recorder.asked({ id, actor, what, asked: momentNow() });
     try {
       const response = await fetch(`${url}${path}`, {

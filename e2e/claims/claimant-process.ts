@@ -1,6 +1,6 @@
 // Some claimants in a process of their own, to be killed, stopped and started again. Its plan lies in a file.
 import { readFileSync } from "node:fs";
-import { Chance } from "../convergence/random.ts";
+import { Chance } from "@holdfast/sdk/testing";
 import { createAsker } from "./asker.ts";
 import { claim, reorder, type Stage } from "./claimant.ts";
 import { openRecorder } from "./history.ts";

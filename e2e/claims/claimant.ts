@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Chance } from "../convergence/random.ts";
+import type { Chance } from "@holdfast/sdk/testing";
 import type { Ask } from "./asker.ts";
 import type { Answer, ShownClaim } from "./history.ts";
 import type { Listener } from "./listener.ts";
@@ -30,9 +30,9 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
   const urlOf = (record: string) => `/v1/models/${MODEL}/${record}`;
 
   async function turn(): Promise<void> {
-    const record = chance.pick(plan.records);
+    const record = chance.oneOf(plan.records);
     const roll = chance.below(100);
-    if (roll < 8) return void (await write(record, [chance.pick(FIELDS)]));
+    if (roll < 8) return void (await write(record, [chance.oneOf(FIELDS)]));
     if (roll < 12) return await writeLapsed();
     if (roll < 17) return await meddle(record);
     if (roll < 20) return void (await look(record));
@@ -42,7 +42,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
         { op: "release-record", record },
         { method: "DELETE", path: `${urlOf(record)}/claim` },
       ));
-    await acquire(record, chance.percent(45) ? chance.pick(FIELDS) : undefined);
+    await acquire(record, chance.percent(45) ? chance.oneOf(FIELDS) : undefined);
   }
 
   async function acquire(record: string, field: string | undefined): Promise<void> {
@@ -73,7 +73,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
     const mine = answer?.claims[0];
     if (answer?.status === 202 && mine) return await wait(mine);
     if (answer && answer.status < 300 && mine) return await hold(mine);
-    if (chance.percent(20)) await write(record, [field ?? chance.pick(FIELDS)]);
+    if (chance.percent(20)) await write(record, [field ?? chance.oneOf(FIELDS)]);
     await pause(chance.below(150));
   }
 
@@ -108,7 +108,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
   }
 
   async function nested(mine: ShownClaim): Promise<void> {
-    const record = chance.pick(plan.records.filter((one) => one !== mine.record));
+    const record = chance.oneOf(plan.records.filter((one) => one !== mine.record));
     const answer = await ask(
       claimant,
       { op: "claim", record, queue: true },
@@ -121,7 +121,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
   }
 
   const fieldsUnder = (mine: ShownClaim): readonly string[] =>
-    mine.field === undefined ? (chance.percent(50) ? FIELDS : [chance.pick(FIELDS)]) : [mine.field];
+    mine.field === undefined ? (chance.percent(50) ? FIELDS : [chance.oneOf(FIELDS)]) : [mine.field];
 
   const poll = ({ id, record }: ShownClaim) => {
     const waitMs = 200 + chance.below(1_800);
@@ -168,10 +168,10 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
   }
 
   async function writeLapsed(): Promise<void> {
-    const old = lapsed.length > 0 && chance.percent(80) ? chance.pick(lapsed) : undefined;
+    const old = lapsed.length > 0 && chance.percent(80) ? chance.oneOf(lapsed) : undefined;
     await write(
-      old?.record ?? chance.pick(plan.records),
-      [old?.field ?? chance.pick(FIELDS)],
+      old?.record ?? chance.oneOf(plan.records),
+      [old?.field ?? chance.oneOf(FIELDS)],
       old?.id ?? "claim_madeUpByNobody",
     );
   }
@@ -182,7 +182,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
     const theirs = seen?.claims.find(({ actor }) => actor !== claimant.actor);
     if (!theirs) return;
     const way = chance.below(3);
-    if (way === 0) await write(record, [theirs.field ?? chance.pick(FIELDS)], theirs.id);
+    if (way === 0) await write(record, [theirs.field ?? chance.oneOf(FIELDS)], theirs.id);
     else if (way === 1) await renew(theirs);
     else await release(theirs);
   }

@@ -12,6 +12,8 @@ const { url: databaseUrl } = await freshDatabase();
 const SHORT = { claimants: 12, records: 3, processes: 3, operations: 600, withinMs: 40_000, say: () => {} };
 const HOUR_MS = 3_600_000;
 
+// Both mostly wait for leases: they do it at the same time.
+
 /** Nothing is wrong, and there was something to look at. */
 function expectSound({ verdict, audited }: Findings): void {
   expect(verdict.violations).toEqual([]);
@@ -21,7 +23,7 @@ function expectSound({ verdict, audited }: Findings): void {
   expect(lapsed).toBeGreaterThan(0);
 }
 
-test("[A19] holders, line and writes stand the check while clients, servers, Postgres and connections are hurt", {
+test.concurrent("[A19] holders, line and writes stand the check while clients, servers, Postgres and connections are hurt", {
   timeout: 120_000,
 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));
@@ -42,7 +44,7 @@ test("[A19] holders, line and writes stand the check while clients, servers, Pos
   }
 });
 
-test("[A20] the clocks of the servers' processes do not matter, an hour fast or an hour slow", {
+test.concurrent("[A20] the clocks of the servers' processes do not matter, an hour fast or an hour slow", {
   timeout: 120_000,
 }, async () => {
   const findings = await runClaims({

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Chance } from "../convergence/random.ts";
+import type { Chance } from "@holdfast/sdk/testing";
 import type { KillableServer } from "../support/killable-server.ts";
 import { killPostgres } from "../support/postgres-process.ts";
 import type { Crowd } from "./crowd.ts";
@@ -43,18 +43,18 @@ export function createNemesis({ crowd, servers, gates, postgresDir }: Victims, c
     client: () => crowd.kill(chance.below(crowd.size)),
     paused: () => crowd.stop(chance.below(crowd.size), PAST_LEASES_MS),
     async server() {
-      const server = chance.pick(servers);
+      const server = chance.oneOf(servers);
       await server.end();
       await pause(chance.below(1_000));
       await startAgain(server);
     },
-    stalled: () => chance.pick(servers).stall(1_000 + chance.below(2_000)),
+    stalled: () => chance.oneOf(servers).stall(1_000 + chance.below(2_000)),
     postgres: () => killPostgres(postgresDir as string),
-    cut: async () => void chance.pick(gates).cut(),
+    cut: async () => void chance.oneOf(gates).cut(),
   };
   return {
     hurt,
-    async one(fault = chance.pick(draws)) {
+    async one(fault = chance.oneOf(draws)) {
       await strike[fault]();
       hurt[fault] += 1;
       return fault;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Chance } from "@holdfast/sdk/testing";
 import { WebSocket } from "ws";
-import type { Chance } from "./random.ts";
 
 /** The line of one device: loses requests and receipts, lets some through twice and late, and is cut at any moment. */
 export class BadLine {

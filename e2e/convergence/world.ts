@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { defineSchema, type SyncClient } from "@holdfast/sdk/node";
 import {
   alone,
+  Chance,
   createClientOn,
   MemoryDisk,
   memoryStorage,
@@ -11,7 +12,6 @@ import {
 } from "@holdfast/sdk/testing";
 import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 import { BadLine } from "./bad-line.ts";
-import { Chance } from "./random.ts";
 
 export const schema = defineSchema({
   models: {
@@ -72,7 +72,7 @@ export async function runWorld(place: Place, seed: number, steps = 120): Promise
   const devices = [0, 1, 2].map((n) => new Device(`d${n}`, place.server.url, token, chance));
   await Promise.all(devices.map((device) => device.start()));
   for (let i = 0; i < steps; i++) {
-    await chance.pick(devices).act();
+    await chance.oneOf(devices).act();
     if (chance.percent(60)) await sleep(chance.below(6));
   }
   for (const device of devices) await device.heal();
@@ -192,7 +192,7 @@ class Device {
 
   #write(): void {
     const slides = this.client.models.slide;
-    const id = this.#chance.pick(SHARED);
+    const id = this.#chance.oneOf(SHARED);
     const text = `${this.name} ${this.#chance.below(1_000)}`;
     const kind = this.#chance.below(12);
     if (kind < 2) this.#note(slides.create({ title: text }, { id }));

@@ -2,19 +2,15 @@ import { availableParallelism } from "node:os";
 import { runSchedule, shrunk } from "@holdfast/sdk/testing";
 import { report } from "./report.ts";
 import { ownSimulation, runMany } from "./run-many.ts";
-import { findPlanted } from "./testing/find-planted.ts";
-import { plantedBugs } from "./testing/planted-bugs.ts";
 import { readWords, USAGE, type Words } from "./words.ts";
 
-/** Each bug has to be found within so many schedules. */
-const PATIENCE = 2_000;
 const SAY_EVERY_MS = 5_000;
 
 const words = readWords(process.argv.slice(2));
 if (typeof words === "string") {
   process.stdout.write(words === "" ? USAGE : `${words}\n\n${USAGE}`);
   process.exitCode = words === "" ? 0 : 1;
-} else process.exitCode = words.planted ? await planted(words) : await simulate(words);
+} else process.exitCode = await simulate(words);
 
 async function simulate({ schedules, seed = anySeed(), processes = availableParallelism() }: Words): Promise<number> {
   say(`seed ${seed}`);
@@ -46,22 +42,6 @@ async function tell(seed: number): Promise<void> {
   process.stdout.write(`\nseed ${seed}, steps ${steps.join(" ")}:\n${run.trace.join("\n")}\n`);
   process.stdout.write(`\nNot so: ${violation.check}. ${run.violation?.says}\n`);
   say(`again with --schedules 1 --seed ${seed}`);
-}
-
-async function planted({ seed = anySeed(), processes = availableParallelism() }: Words): Promise<number> {
-  say(`seed ${seed}`);
-  let missed = 0;
-  for (const bug of plantedBugs) {
-    const found = await findPlanted(bug, { seed, schedules: PATIENCE, processes });
-    if (!found) missed += 1;
-    process.stdout.write(
-      found
-        ? `${String(found.after).padStart(5)}  ${bug.name}: ${found.check}\n`
-        : ` none  ${bug.name} was not found in ${PATIENCE} schedules\n`,
-    );
-  }
-  process.stdout.write(`${plantedBugs.length - missed} of ${plantedBugs.length} planted bugs found\n`);
-  return missed > 0 ? 1 : 0;
 }
 
 const anySeed = () => Math.floor(Math.random() * 2 ** 30);

@@ -1,8 +1,7 @@
 import { defineSchema } from "@holdfast/sdk/node";
-import { ModelServer } from "@holdfast/sdk/testing";
+import { Chance, ModelServer } from "@holdfast/sdk/testing";
 import { expect, test } from "vitest";
 import { ADMIN, caller, startApp } from "../../packages/server/src/testing/app.ts";
-import { Chance } from "../convergence/random.ts";
 import { RandomBulks } from "./random-bulk.ts";
 
 // What the simulation takes for the server has to answer as the server does: the same bulks are sent to both.

@@ -1,4 +1,4 @@
-import type { Chance } from "../convergence/random.ts";
+import type { Chance } from "@holdfast/sdk/testing";
 
 export type Commit = Readonly<Record<string, unknown>> & { readonly clientTxId: string };
 
@@ -22,7 +22,7 @@ export class RandomBulks {
 
   #commit(head: number): Commit {
     const chance = this.#chance;
-    const known = this.#sent.length > 0 && chance.percent(15) ? chance.pick(this.#sent) : undefined;
+    const known = this.#sent.length > 0 && chance.percent(15) ? chance.oneOf(this.#sent) : undefined;
     if (known && chance.percent(70)) return known;
     const operations = Array.from({ length: 1 + chance.below(3) }, () => this.#operation(head));
     const clientTxId = known?.clientTxId ?? `tx-${this.#sent.length}-${chance.below(1_000_000)}`;
@@ -32,7 +32,7 @@ export class RandomBulks {
   #operation(head: number): { action: string; id: string } {
     const chance = this.#chance;
     const id = `s${chance.below(4)}`;
-    const action = chance.pick(["create", "update", "update", "update", "update", "delete", "archive", "unarchive"]);
+    const action = chance.oneOf(["create", "update", "update", "update", "update", "delete", "archive", "unarchive"]);
     const readAt = chance.percent(3) ? head + 1_000 : chance.percent(50) ? head : chance.below(head + 1);
     const fields = FIELDS.filter(() => chance.percent(50));
     const names = fields.length > 0 || action !== "update" ? fields : ["title"];
@@ -43,7 +43,7 @@ export class RandomBulks {
       id,
       ...((action === "create" || action === "update") && { data }),
       readAt,
-      onStale: chance.pick(["notify", "notify", "notify", "reject", "overwrite"]),
+      onStale: chance.oneOf(["notify", "notify", "notify", "reject", "overwrite"]),
     } as { action: string; id: string };
   }
 }

@@ -2,10 +2,9 @@ export interface Words {
   readonly schedules: number;
   readonly seed: number | undefined;
   readonly processes: number | undefined;
-  readonly planted: boolean;
 }
 
-export const USAGE = `Usage: npm run simulate [-- --schedules N] [--seed N] [--processes N] [--planted]
+export const USAGE = `Usage: npm run simulate [-- --schedules N] [--seed N] [--processes N]
 
 Runs schedules: up to three devices with up to three tabs each, which are the real client on a simulated disk, clock,
 line and lock, and a server by the service's rules. What happens next is drawn from the schedule's seed: a write, a
@@ -16,7 +15,6 @@ fewest steps that still show it, and what happened in them.
   --schedules N  how many: 20000
   --seed N       of the first one, the next ones follow; with --schedules 1 the same run again, with its trace
   --processes N  at the same time; as many as there are processors
-  --planted      instead, for each bug of a list that is planted into a copy of the sources: how many schedules find it
 `;
 
 /** The program's words, or what is wrong with them; "" when help was asked for. */
@@ -26,14 +24,9 @@ export function readWords(words: readonly string[]): Words | string {
     "--seed": undefined,
     "--processes": undefined,
   };
-  let planted = false;
   for (let i = 0; i < words.length; i++) {
     const word = words[i] as string;
     if (word === "--help") return "";
-    if (word === "--planted") {
-      planted = true;
-      continue;
-    }
     if (!Object.hasOwn(known, word)) return `"${word}" is not an option.`;
     const text = words[++i] ?? "";
     const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
@@ -43,5 +36,5 @@ export function readWords(words: readonly string[]): Words | string {
     known[word] = value;
   }
   const { "--schedules": schedules = 20_000, "--seed": seed, "--processes": processes } = known;
-  return { schedules, seed, processes, planted };
+  return { schedules, seed, processes };
 }

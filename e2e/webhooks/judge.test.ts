@@ -521,7 +521,9 @@ describe("what is not", () => {
 describe("histories at random", () => {
   const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
-  test("a sender that keeps the rules has nothing against it, whatever fails and whoever meddles", () => {
+  test("a sender that keeps the rules has nothing against it, whatever fails and whoever meddles", {
+    timeout: 30_000,
+  }, () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         expect(judgeDeliveries(imagine(seed)).violations).toEqual([]);
@@ -568,9 +570,10 @@ describe("histories at random", () => {
   /** It takes a receiver that fails eight times in a row. */
   const rare: readonly ImaginedBug[] = ["goes on after the last attempt", "signs with the old secret for ever"];
   test.each(IMAGINED_BUGS)("one that %s is found out", (bug) => {
-    const kinds = Array.from({ length: 16 }, (_, seed) =>
-      judgeDeliveries(imagine(seed, { bug, steps: rare.includes(bug) ? 250 : 120 })).violations.map(({ kind }) => kind),
-    );
-    expect(kinds.filter((one) => one.includes(finds[bug])).length).toBeGreaterThan(rare.includes(bug) ? 0 : 3);
+    const [steps, often] = rare.includes(bug) ? [250, 1] : [120, 4];
+    let found = 0;
+    for (let seed = 0; seed < 16 && found < often; seed++)
+      if (judgeDeliveries(imagine(seed, { bug, steps })).violations.some(({ kind }) => kind === finds[bug])) found += 1;
+    expect(found).toBe(often);
   });
 });

@@ -1,4 +1,4 @@
-import type { Chance } from "../convergence/random.ts";
+import type { Chance } from "@holdfast/sdk/testing";
 import type { Owned } from "./owner.ts";
 import type { Place } from "./place.ts";
 import { MODELS } from "./writers.ts";
@@ -53,7 +53,7 @@ export function createMeddling(place: Place, chance: Chance): Meddling {
   async function register(): Promise<Owned> {
     const hook = `hook-${made++}`;
     await receiver.feel(hook, "shaky");
-    return await place.register(hook, chance.pick(SUBSCRIPTIONS));
+    return await place.register(hook, chance.oneOf(SUBSCRIPTIONS));
   }
 
   const deeds: Record<Deed, (endpoint: Owned) => Promise<unknown>> = {
@@ -64,7 +64,7 @@ export function createMeddling(place: Place, chance: Chance): Meddling {
       return await owner.act(chosen, { what: "enable" });
     },
     disable: (endpoint) => owner.act(endpoint, { what: "disable" }),
-    subscribe: (endpoint) => owner.act(endpoint, { what: "subscribe", models: chance.pick(SUBSCRIPTIONS) }),
+    subscribe: (endpoint) => owner.act(endpoint, { what: "subscribe", models: chance.oneOf(SUBSCRIPTIONS) }),
     move: (endpoint) => owner.act(endpoint, { what: "move" }),
     roll: (endpoint) => owner.act(endpoint, { what: "roll" }),
     async skip(endpoint) {
@@ -83,9 +83,9 @@ export function createMeddling(place: Place, chance: Chance): Meddling {
   };
   return {
     done,
-    async one(deed = chance.pick(DRAWS)) {
+    async one(deed = chance.oneOf(DRAWS)) {
       const all = living();
-      await deeds[deed](all.length > 0 ? chance.pick(all) : await register());
+      await deeds[deed](all.length > 0 ? chance.oneOf(all) : await register());
       done[deed] += 1;
       return deed;
     },

@@ -1,4 +1,4 @@
-import type { Chance } from "../convergence/random.ts";
+import type { Chance } from "@holdfast/sdk/testing";
 import { MOODS } from "./behaviour.ts";
 import type { Place } from "./place.ts";
 
@@ -36,12 +36,12 @@ export function createNemesis(
     async moods() {
       const moods = Object.keys(MOODS) as (keyof typeof MOODS)[];
       for (const { hook, removed } of place.owner.owned)
-        if (!removed) await place.receiver.feel(hook, chance.percent(50) ? "shaky" : chance.pick(moods));
+        if (!removed) await place.receiver.feel(hook, chance.percent(50) ? "shaky" : chance.oneOf(moods));
     },
   };
   return {
     hurt,
-    async one(fault = chance.pick(draws)) {
+    async one(fault = chance.oneOf(draws)) {
       await strike[fault]();
       hurt[fault] += 1;
       return fault;

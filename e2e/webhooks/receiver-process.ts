@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { Chance } from "../convergence/random.ts";
+import { Chance } from "@holdfast/sdk/testing";
 import { BEHAVIOURS, type Behaviour, behaviourOf, type Mood, type Scene } from "./behaviour.ts";
 import { monotonic, openRecording } from "./recording.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Chance } from "../convergence/random.ts";
+import { Chance } from "@holdfast/sdk/testing";
 import type { Evidence } from "./evidence.ts";
 import { judgeDeliveries, type Verdict } from "./judge.ts";
 import { createMeddling, type Deed } from "./meddling.ts";

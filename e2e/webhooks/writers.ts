@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Chance } from "../convergence/random.ts";
+import { Chance } from "@holdfast/sdk/testing";
 import type { Place } from "./place.ts";
 
 /** What endpoints may subscribe to; the writers write all of them. */
@@ -55,19 +55,19 @@ export function startWriters(place: Place, count: number, seed: number): Writers
 
 /** Some go into new records, so that there is always something to tell. */
 function operation(chance: Chance, name: string): object {
-  const model = chance.pick(MODELS);
+  const model = chance.oneOf(MODELS);
   const roll = chance.below(100);
   if (roll < 60) return { action: "create", model, id: name, data: dataOf(model, chance, name) };
   const id = `shared-${chance.below(RECORDS)}`;
   if (roll < 80) return { action: "update", model, id, data: dataOf(model, chance, name) };
-  return { action: chance.pick(["delete", "archive", "unarchive"]), model, id };
+  return { action: chance.oneOf(["delete", "archive", "unarchive"]), model, id };
 }
 
 function dataOf(model: (typeof MODELS)[number], chance: Chance, name: string): object {
-  const text = `${chance.pick(TEXTS)} ${name}`;
+  const text = `${chance.oneOf(TEXTS)} ${name}`;
   switch (model) {
     case "slide":
-      return { deckId: `d${chance.below(4)}`, title: text, order: chance.pick([0, -1.5, 1e-7, 0.1, 42]) };
+      return { deckId: `d${chance.below(4)}`, title: text, order: chance.oneOf([0, -1.5, 1e-7, 0.1, 42]) };
     case "document": {
       const length = chance.percent(1) ? LARGE : chance.percent(0.1) ? HUGE : 20;
       return { title: text, content: "x".repeat(length) };

@@ -1,5 +1,5 @@
 import type { ParticipantKind } from "@holdfast/sdk/protocol";
-import { Chance } from "../../convergence/random.ts";
+import { Chance } from "@holdfast/sdk/testing";
 import type { Answer, Call, Entry, History, ShownClaim, What } from "../history.ts";
 import { conflict } from "../leases.ts";
 
@@ -174,8 +174,8 @@ export function imagine(
   }
 
   function choose(actor: string, n: number): What {
-    const record = chance.pick(RECORDS);
-    const field = chance.pick(FIELDS) || undefined;
+    const record = chance.oneOf(RECORDS);
+    const field = chance.oneOf(FIELDS) || undefined;
     const mine = claims.filter(({ id }) => known.get(actor)?.includes(id));
     const roll = chance.below(100);
     if (mine.length === 0 || roll < 30)
@@ -191,14 +191,14 @@ export function imagine(
     if (roll < 50) return { op: "release", record: on, claim };
     if (roll < 65) return { op: "poll", record: on, claim };
     if (roll < 70) return { op: "list", record };
-    const fields = its === undefined ? chance.pick([null, ["a"], ["b"]]) : [its];
+    const fields = its === undefined ? chance.oneOf([null, ["a"], ["b"]]) : [its];
     if (roll < 90) return { op: "write", record: on, name: `w${n}`, ...(fields && { fields }), claim };
     return { op: "write", record, name: `w${n}`, fields: ["a"] };
   }
 
   for (let n = 0; n < steps; n++) {
     now += 1 + chance.below(150);
-    const { actor } = chance.pick(participants);
+    const { actor } = chance.oneOf(participants);
     const asked = now - chance.below(30);
     if ((freeFrom.get(actor) ?? 0) > asked) continue;
     const what = choose(actor, n);

@@ -42,12 +42,23 @@ export function patchSources(edits: readonly Edit[]): PatchedSources {
   const forget = () => rmSync(folder, { recursive: true, force: true });
   try {
     copySources(folder);
-    for (const edit of edits) apply(folder, edit);
+    for (const edit of edits) {
+      const path = join(folder, edit.file);
+      writeFileSync(path, edited(readFileSync(path, "utf8"), edit));
+    }
     return { folder, main: join(folder, "packages/server/src/main.ts"), forget };
   } catch (error) {
     forget();
     throw error;
   }
+}
+
+/** The text with the edit; a patch has to fit exactly once. */
+export function edited(text: string, { file, find, replace }: Edit): string {
+  const parts = text.split(find);
+  if (parts.length !== 2)
+    throw new Error(`${file} has "${find}" ${parts.length - 1} times, not once: mend testing/planted-bugs.ts.`);
+  return parts.join(replace);
 }
 
 const MADE = new Set(["node_modules", "dist"]);
@@ -64,14 +75,6 @@ function copySources(folder: string): void {
   for (const name of readdirSync(from("server/node_modules")))
     if (name !== "@holdfast" && !name.startsWith("."))
       symlinkSync(from(`server/node_modules/${name}`), to(`server/node_modules/${name}`), "dir");
-}
-
-function apply(folder: string, { file, find, replace }: Edit): void {
-  const path = join(folder, file);
-  const parts = readFileSync(path, "utf8").split(find);
-  if (parts.length !== 2)
-    throw new Error(`${file} has "${find}" ${parts.length - 1} times, not once: mend testing/planted-bugs.ts.`);
-  writeFileSync(path, parts.join(replace));
 }
 
 async function start(main: string, env: Readonly<Record<string, string>>): Promise<PatchedServer> {

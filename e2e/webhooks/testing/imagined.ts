@@ -1,5 +1,5 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import { Chance } from "../../convergence/random.ts";
+import { Chance } from "@holdfast/sdk/testing";
 import type { Action, Evidence, Outcome, Received, Trouble } from "../evidence.ts";
 
 /** Ways in which the imagined sender is wrong. */
@@ -49,7 +49,7 @@ export function imagine(
 ): Evidence {
   const chance = new Chance(seed);
   /** How many of a hundred requests the receiver fails. */
-  const failing = chance.pick([30, 40, 85]);
+  const failing = chance.oneOf([30, 40, 85]);
   const log: LogEntry[] = [];
   const requests: Received[] = [];
   const troubles: Trouble[] = [];
@@ -73,9 +73,9 @@ export function imagine(
   function commit(count: number): void {
     for (let i = 0; i < count; i++) {
       const syncId = log.length + 1;
-      const model = chance.pick(MODELS);
+      const model = chance.oneOf(MODELS);
       const id = `r${chance.below(9)}`;
-      const verb = chance.pick(["created", "updated", "deleted"] as const);
+      const verb = chance.oneOf(["created", "updated", "deleted"] as const);
       log.push({
         object: "log_entry",
         syncId,
@@ -157,7 +157,7 @@ export function imagine(
   }
 
   function subscribe(): void {
-    const next = chance.pick([["*"], ["Slide"], ["document"], MODELS].filter((one) => String(one) !== String(models)));
+    const next = chance.oneOf([["*"], ["Slide"], ["document"], MODELS].filter((one) => String(one) !== String(models)));
     act(
       () => {
         models = next;
@@ -278,7 +278,7 @@ export function imagine(
   function step(): void {
     if (chance.percent(60)) commit(chance.below(chance.percent(10) ? 150 : 12));
     if (chance.percent(4)) meddle();
-    if (chance.percent(1)) strike(chance.pick(["receiver gone", "postgres killed", "server stopped"]), now);
+    if (chance.percent(1)) strike(chance.oneOf(["receiver gone", "postgres killed", "server stopped"]), now);
     const waits = subscribed().length === 0 || (!enabled && bug !== "goes on while disabled");
     if (!waits && dueAt > now) now = dueAt;
     else now += chance.below(30);

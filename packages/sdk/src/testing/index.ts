@@ -10,6 +10,7 @@ export { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 export { type FakeClock, fakeClock } from "./fake-clock.ts";
 export { type Lab, type LabOptions, type LabSignals, Line, lab } from "./lab.ts";
 export { ModelServer } from "./model-server.ts";
+export { Chance } from "./simulation/chance.ts";
 export { allSteps, type Outcome, runSchedule, type Schedule, type Violation } from "./simulation/run.ts";
 export { shrunk } from "./simulation/shrink.ts";
 export { type StorageCheck, storageContract } from "./storage-contract.ts";

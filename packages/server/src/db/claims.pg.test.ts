@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { freshDatabase } from "../testing/database.ts";
-import { readLines, touchWaiters } from "./claims.ts";
+import { touchWaiters } from "./claim-times.ts";
 import { insertOrganization } from "./organizations.ts";
 import { createPool, type Database } from "./pool.ts";
+import { readLines } from "./read-claims.ts";
 
 const ROWS = 100_000;
 const KEYS = 100;

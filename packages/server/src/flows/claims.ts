@@ -1,7 +1,8 @@
 import type { Claim, ClaimBody, ClaimList, JsonObject } from "@holdfast/sdk/protocol";
 import { limits } from "@holdfast/sdk/protocol";
-import { type ReadLine, readClaim, readLines, touchClaim } from "../db/claims.ts";
+import { touchClaim } from "../db/claim-times.ts";
 import type { Database } from "../db/pool.ts";
+import { type ReadLine, readClaim, readLines } from "../db/read-claims.ts";
 import { newId } from "../ids.ts";
 import { type ClaimState, inLineOrder, isWaiting, presentClaim, presentLine } from "../rules/claim.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";

@@ -1,66 +1,43 @@
-import { webhookLimits } from "@holdfast/sdk/protocol";
 import { type Reading, readBehind, readDelivery } from "../db/deliveries.ts";
 import type { Database } from "../db/pool.ts";
-import type { Attempt } from "../db/webhook-attempts.ts";
 import type { Endpoint } from "../db/webhook-endpoints.ts";
 import { newId } from "../ids.ts";
 import {
   beginAttempt,
   type Delivery as DeliveryState,
-  type DeliveryTimes,
   dueAt,
   endAttempt,
   lastEnd,
-  type Outcome,
   passOver,
-  type Sent,
 } from "../rules/delivery.ts";
-import { type Answer, interrupted, outcomeOf } from "../rules/delivery-outcome.ts";
-import { subscribes } from "../rules/subscription.ts";
-import { type Batch as BatchOf, batchOf, cutBatch, webhookIdOf } from "../rules/webhook-batch.ts";
+import { interrupted } from "../rules/delivery-outcome.ts";
+import { batchOf, cutBatch, webhookIdOf } from "../rules/webhook-batch.ts";
+import {
+  type AttemptParts,
+  attemptBatch,
+  attemptOf,
+  type Batch,
+  type Known,
+  type Over,
+  positionsOf,
+} from "./attempt-batch.ts";
 import type { DeliveryLedger } from "./delivery-ledger.ts";
 import type { Pace } from "./delivery-pace.ts";
-import { bodyOf, type WebhookEvent, type WebhookEvents } from "./webhook-events.ts";
-import type { WebhookSecrets } from "./webhook-secrets.ts";
+import { createNextEvents, endpointKey } from "./next-events.ts";
+import type { WebhookEvents } from "./webhook-events.ts";
 
-/** One signed request to a receiver; the signal ends it. */
-export type SendWebhook = (
-  webhook: {
-    readonly url: string;
-    readonly id: string;
-    /** Seconds since 1970. */
-    readonly timestamp: number;
-    readonly body: Buffer;
-    readonly secrets: readonly string[];
-  },
-  signal: AbortSignal,
-) => Promise<Answer>;
-
-export interface DeliverParts {
+export interface DeliverParts extends AttemptParts {
   readonly db: Database;
   readonly events: WebhookEvents;
   readonly ledger: DeliveryLedger;
-  readonly secrets: WebhookSecrets;
-  readonly send: SendWebhook;
-  readonly times: DeliveryTimes;
   readonly pace: Pace;
   /** Milliseconds that only go forward. */
   readonly monotonic: () => number;
   /** 0 to 1. */
   readonly dice: () => number;
-  /** A delivery was answered with a 2xx. */
-  readonly delivered: (world: number) => void;
 }
 
-/** Positions that are looked through, at most, before what was found goes out. */
-const LOOKED_THROUGH = 10_000;
-/** A cursor that only passes by is written down that often. */
-const QUIET_POSITIONS = 1_000;
-const QUIET_MS = 1_000;
-const MOST_QUIET = 10_000;
 const RETRY_SAVE_MS = 500;
-
-type Batch = BatchOf<WebhookEvent>;
 
 export interface Delivery {
   /** The endpoints of these worlds that are behind, and in how many milliseconds something is due. */
@@ -84,20 +61,6 @@ export interface Ending {
   readonly over: AbortSignal;
 }
 
-/** How an endpoint is, and what time it is there: the database's clock goes on by our own. */
-interface Known {
-  readonly endpoint: Endpoint;
-  now(): number;
-}
-
-/** An attempt that is over, and not written down yet. */
-interface Over {
-  readonly begun: Known;
-  readonly sent: Sent;
-  readonly outcome: Outcome;
-  readonly noted: Attempt;
-}
-
 /**
  * Brings one endpoint on, as far as it can be now:
  *
@@ -106,9 +69,9 @@ interface Over {
  * Nothing is held in memory that matters: whoever comes next begins with what the row says.
  */
 export function createDelivery(parts: DeliverParts): Delivery {
-  const { db, events, ledger, secrets, send, times, pace, monotonic, dice } = parts;
-  /** Cursors that only pass by: until where, of which turn of the row, since when. */
-  const quiet = new Map<string, { readonly turn: number; readonly to: number; readonly since: number }>();
+  const { db, events, ledger, times, pace, monotonic, dice } = parts;
+  const { nextEvents, keepInMind } = createNextEvents(events);
+  const sendBatch = attemptBatch(parts);
 
   /** The clock is read no earlier than it was asked for: by ours it is rather later than too early. */
   function known({ endpoint, now }: Reading, askedAt: number): Known {
@@ -127,41 +90,10 @@ export function createDelivery(parts: DeliverParts): Delivery {
     return found && known(found, askedAt);
   }
 
-  /** What is next for an endpoint between its cursor and `end`, and how far was looked. */
-  async function nextEvents(endpoint: Endpoint, end: number, most: number) {
-    const isTold = subscribes(endpoint.enabledEvents);
-    const { delivery, turn } = endpoint;
-    const passed = quiet.get(keyOf(endpoint));
-    const start = passed?.turn === turn ? Math.max(passed.to, delivery.cursor) : delivery.cursor;
-    const found: WebhookEvent[] = [];
-    let [to, bytes] = [start, 0];
-    while (to < end && found.length < most && bytes < webhookLimits.batchBytes && to - start < LOOKED_THROUGH) {
-      const page = await events.read(endpoint, to);
-      for (const event of page.events) {
-        if (event.syncId > end || found.length >= most) break;
-        if (!isTold(event.model)) continue;
-        found.push(event);
-        bytes += event.bytes;
-      }
-      to = Math.min(page.to, end);
-    }
-    return { found, to };
-  }
-
-  /** Nothing up to there is for it. The cursor is written down now and then; until then we know. */
+  /** Nothing up to there is for it. */
   async function pass({ endpoint, now }: Known, to: number): Promise<Known | undefined> {
-    const { delivery, turn, head } = endpoint;
-    const key = keyOf(endpoint);
-    const before = quiet.get(key);
-    const since = before?.turn === turn ? before.since : now();
-    if (to === head && to - delivery.cursor < QUIET_POSITIONS && now() - since < QUIET_MS) {
-      // Of endpoints that are gone, too: forgotten, a cursor is only written down sooner.
-      if (quiet.size >= MOST_QUIET) quiet.clear();
-      quiet.set(key, { turn, to, since });
-      return undefined;
-    }
-    quiet.delete(key);
-    return await save({ endpoint, delivery: passOver(delivery, to) });
+    if (keepInMind(endpoint, to, now())) return undefined;
+    return await save({ endpoint, delivery: passOver(endpoint.delivery, to) });
   }
 
   /**
@@ -197,46 +129,6 @@ export function createDelivery(parts: DeliverParts): Delivery {
     if (delivery.disabledReason !== null || delivery.cursor >= head) return undefined;
     await pace();
     return cutBatch((await nextEvents(endpoint, head, delivery.batchSize)).found, delivery.batchSize);
-  }
-
-  async function sendBatch(begun: Known, batch: Batch, signal: AbortSignal): Promise<Over> {
-    const { endpoint } = begun;
-    const { revision, cursor, lease, attempt } = endpoint.delivery;
-    const startedAt = begun.now();
-    const id = webhookIdOf(endpoint.id, revision, batch);
-    const answer = await answerOf(begun, { id, body: bodyOf(batch.events) }, signal);
-    const endedAt = begun.now();
-    const outcome = outcomeOf(answer, endedAt);
-    if (outcome.kind === "succeeded") parts.delivered(endpoint.world);
-    return {
-      begun,
-      sent: { lease: lease?.token ?? "", revision, cursor, positions: positionsOf(batch) },
-      outcome,
-      noted: {
-        ...attemptOf(outcome, batch, id, attempt),
-        response: answer.kind === "answered" ? answer.body : null,
-        startedAt: new Date(startedAt).toISOString(),
-        durationMs: endedAt - startedAt,
-      },
-    };
-  }
-
-  async function answerOf(
-    { endpoint, now }: Known,
-    { id, body }: { id: string; body: Buffer },
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const opened = secrets.open(endpoint, now());
-    if (!opened)
-      return {
-        kind: "unanswered",
-        code: "secret_unreadable",
-        message: "The signing secret was sealed with a master key that this server does not have.",
-      };
-    // A process that stood still may have lost its lease since: what takes 15 s would outlast it.
-    const { lease } = endpoint.delivery;
-    if (signal.aborted || !lease || now() + times.requestMs > lease.until) return { kind: "interrupted" };
-    return await send({ url: endpoint.url, id, timestamp: Math.floor(now() / 1_000), body, secrets: opened }, signal);
   }
 
   const endOf = ({ endpoint, now }: Known, { sent, outcome }: Over): DeliveryState | undefined =>
@@ -304,7 +196,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
     },
     behind: async (worlds) =>
       (await readBehind(db, worlds)).map((reading) => ({
-        key: keyOf(reading.endpoint),
+        key: endpointKey(reading.endpoint),
         world: reading.endpoint.world,
         inMs: (dueAt(reading.endpoint.delivery) ?? Number.POSITIVE_INFINITY) - reading.now,
         what: reading,
@@ -325,28 +217,3 @@ export function createDelivery(parts: DeliverParts): Delivery {
 
 /** Of a lease for a test: who takes it has nothing to send again. */
 export const TEST_LEASE = "test_";
-
-const keyOf = ({ world, id }: Endpoint): string => `${world}/${id}`;
-
-const positionsOf = ({ events }: Batch): number[] => events.map(({ syncId }) => syncId);
-
-/** What is noted of an attempt, but for its times and what was answered. */
-function attemptOf(outcome: Outcome, { from, to, events }: Batch, webhookId: string, attempt: number) {
-  return {
-    id: newId("wha_"),
-    kind: "delivery" as const,
-    webhookId,
-    from,
-    to,
-    events: events.length,
-    attempt,
-    ...notedOutcome(outcome),
-  };
-}
-
-export const notedOutcome = (outcome: Outcome) => ({
-  outcome: outcome.kind,
-  status: outcome.kind === "unknown" ? null : outcome.status,
-  errorCode: outcome.kind === "succeeded" ? null : outcome.code,
-  errorMessage: outcome.kind === "succeeded" ? null : outcome.message,
-});

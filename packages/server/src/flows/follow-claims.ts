@@ -1,5 +1,5 @@
-import { type ClaimChange, type ReadLine, readClaimChanges, readClaimHeads, readLines } from "../db/claims.ts";
 import type { Database } from "../db/pool.ts";
+import { type ClaimChange, type ReadLine, readClaimChanges, readClaimHeads, readLines } from "../db/read-claims.ts";
 import type { RecordName } from "../db/records.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { SchemaCache } from "./schema-cache.ts";

@@ -1,5 +1,5 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { readDueLines, readNextExpiry, readPassedOver, type SilentWaiter, touchWaiters } from "../db/claims.ts";
+import { readDueLines, readNextExpiry, readPassedOver, type SilentWaiter, touchWaiters } from "../db/claim-times.ts";
 import type { Database } from "../db/pool.ts";
 import type { RecordName } from "../db/records.ts";
 import { holderName } from "../rules/claim.ts";

@@ -1,7 +1,7 @@
 import type { ReadEnvelope } from "@holdfast/sdk/protocol";
-import { readLines } from "../db/claims.ts";
 import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
+import { readLines } from "../db/read-claims.ts";
 import { readRecord as readStored } from "../db/records.ts";
 import { presentLine } from "../rules/claim.ts";
 import type { Principal } from "../rules/participant.ts";

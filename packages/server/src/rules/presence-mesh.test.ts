@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createPresenceMesh, type PresenceMesh, type PresenceMessage } from "./presence-mesh.ts";
+import { createPresenceMesh, type PresenceMesh } from "./presence-mesh.ts";
+import type { PresenceMessage } from "./presence-message.ts";
 
 const TIMES = { graceMs: 500, beatMs: 1_000, silentMs: 4_000, settleMs: 150 };
 const ROOM = "1 deck:a";

@@ -30,8 +30,16 @@ export class Chance {
     return this.roll() * 100 < n;
   }
 
+  /** Undefined where there is nothing to pick from. */
   pick<T>(items: readonly T[]): T | undefined {
     return items[this.below(items.length)];
+  }
+
+  /** One of some, of which there has to be one. */
+  oneOf<T>(items: readonly T[]): T {
+    const item = this.pick(items);
+    if (item === undefined) throw new Error("There is nothing to pick from.");
+    return item;
   }
 
   /** One of the named, as often as their weights say. */

@@ -116,7 +116,7 @@ const DEFAULTS: Readonly<Record<Field["type"], unknown>> = {
 };
 const NAMES = ["a", "b", "toString", "id"];
 
-test("[E5] a model's schemas take what the server takes, and refuse what it refuses", () => {
+test("[E5] a model's schemas take what the server takes, and refuse what it refuses", { timeout: 30_000 }, () => {
   const ajv = new Ajv2020({ strict: false, ownProperties: true, formats: { "date-time": isDateTime } });
   fc.assert(
     fc.property(

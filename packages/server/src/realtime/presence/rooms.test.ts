@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { PresenceMessage } from "../../rules/presence-mesh.ts";
+import type { PresenceMessage } from "../../rules/presence-message.ts";
 import { openPresenceRooms, type PresenceRooms } from "./rooms.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,5 +1,6 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { createPresenceMesh, type PresenceMessage, type PresenceTimes } from "../../rules/presence-mesh.ts";
+import { createPresenceMesh, type PresenceTimes } from "../../rules/presence-mesh.ts";
+import type { PresenceMessage } from "../../rules/presence-message.ts";
 import type { Attendee } from "../../rules/presence-room.ts";
 import { presenceFrame } from "./frame.ts";
 

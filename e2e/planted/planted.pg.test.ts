@@ -1,0 +1,36 @@
+import { freshDatabase } from "@holdfast/server/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { openHouse } from "../webhooks/house.ts";
+import { claims } from "./claims.ts";
+import { conformance } from "./conformance.ts";
+import { deliveries } from "./deliveries.ts";
+import { simulation } from "./simulation.ts";
+import { isAsItShouldBe, type Place, type Suite } from "./suite.ts";
+
+// The quickest of each suite; `npm run planted` looks for all of them.
+
+const quick = ({ planted }: Suite) => planted.filter(({ isQuick }) => isQuick);
+const databases: string[] = [];
+for (const _ of [conformance, claims, deliveries].flatMap(quick)) databases.push((await freshDatabase()).url);
+
+let house: ReturnType<typeof openHouse> | undefined;
+afterAll(async () => (await house)?.close());
+
+const place: Place = {
+  database: async () => databases.pop() as string,
+  house: () => (house ??= openHouse()),
+  seed: 5_000,
+  processes: 1,
+};
+
+function look(suite: Suite): void {
+  test.each(quick(suite))("$name", { timeout: 180_000 }, async (one) => {
+    const found = await one.find(place);
+    expect(isAsItShouldBe(one, found), found ?? "it was not found").toBe(true);
+  });
+}
+
+describe.concurrent("[X2] the conformance suite finds a planted bug", () => look(conformance));
+describe.concurrent("[A19] the checker of claims finds a planted bug", () => look(claims));
+describe.concurrent("the judge of deliveries finds a planted bug", () => look(deliveries));
+describe.concurrent("[R15] the simulation finds a planted bug", () => look(simulation));

@@ -1,0 +1,87 @@
+import type { ClaimState } from "../rules/claim.ts";
+import { type ClaimRow, COLUMNS, toClaim } from "./claim-row.ts";
+import type { RecordName } from "./records.ts";
+import type { Transaction } from "./transaction.ts";
+
+// What has no name is planned each time, by the table as it then is: a plan from when it was empty may read all of it.
+
+/** One claim, also when it has ended. */
+export async function readClaim(db: Transaction, world: number, id: string): Promise<ClaimState | undefined> {
+  const { rows } = await db.query<ClaimRow>({
+    text: `select ${COLUMNS} from holdfast.claim c where c.world = $1 and c.id = $2`,
+    values: [world, id],
+  });
+  return rows[0] && toClaim(rows[0]);
+}
+
+/** What is true of the claims of one record at one moment. */
+export interface ReadLine {
+  readonly claims: readonly ClaimState[];
+  /** The record's groups; undefined: there is no such record. */
+  readonly groups: readonly string[] | undefined;
+  /** The last change that it contains. */
+  readonly asOf: number;
+  /** The database's clock, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+export async function readLines(db: Transaction, names: readonly RecordName[]): Promise<ReadLine[]> {
+  const { rows } = await db.query<{
+    nth: number;
+    as_of: number;
+    now_ms: number;
+    filed: string[] | null;
+    claim: string | null;
+  }>({
+    name: "read_lines",
+    text: `select k.nth::int4 as nth, h.claim_change as as_of, (extract(epoch from statement_timestamp()) * 1000)::float8 as now_ms, r.groups as filed, c.claim
+      from unnest($1::int[], $2::text[], $3::text[]) with ordinality as k(world, model, id, nth)
+      cross join lateral (select claim_change from holdfast.head h where h.world = k.world limit 1) h
+      left join lateral (select groups from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r on true
+      left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
+        where c.line = k.world::text || '/' || k.model || '/' || k.id offset 0) x) c on true`,
+    values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+  });
+  const byName: (typeof rows)[] = names.map(() => []);
+  for (const row of rows) byName[row.nth - 1]?.push(row);
+  return byName.map((own) => {
+    const [first] = own;
+    return {
+      claims: own.flatMap(({ claim }) => (claim === null ? [] : [toClaim(inRowWords(JSON.parse(claim)))])),
+      groups: first?.filed ?? undefined,
+      asOf: first?.as_of ?? 0,
+      now: Math.floor(first?.now_ms ?? 0),
+    };
+  });
+}
+
+/** In a row that came as JSON, json is not text. */
+const inRowWords = (row: Omit<ClaimRow, "meta"> & { meta: unknown }): ClaimRow => ({
+  ...row,
+  meta: row.meta === null ? null : JSON.stringify(row.meta),
+});
+
+export interface ClaimChange {
+  readonly claim: ClaimState;
+  readonly change: number;
+}
+
+/** What changed after a number, in order. */
+export async function readClaimChanges(db: Transaction, world: number, after: number): Promise<ClaimChange[]> {
+  const { rows } = await db.query<ClaimRow & { change: number }>({
+    name: "read_claim_changes",
+    text: `select ${COLUMNS}, c.change from holdfast.claim c where c.world = $1 and c.change > $2 order by c.change limit 500`,
+    values: [world, after],
+  });
+  return rows.map((row) => ({ claim: toClaim(row), change: row.change }));
+}
+
+/** The last number of each world's changes. */
+export async function readClaimHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, number>> {
+  const { rows } = await db.query<{ world: number; claim_change: number }>({
+    name: "read_claim_heads",
+    text: "select world, claim_change from holdfast.head where world = any($1::int[])",
+    values: [worlds],
+  });
+  return new Map(rows.map(({ world, claim_change }) => [world, claim_change]));
+}

@@ -1,0 +1,105 @@
+import { webhookLimits } from "@holdfast/sdk/protocol";
+import type { FastifyBaseLogger } from "fastify";
+import { readToldWorlds } from "./db/deliveries.ts";
+import type { Database } from "./db/pool.ts";
+import type { UsageCounter } from "./flows/count-usage.ts";
+import { createDelivery } from "./flows/deliver.ts";
+import { createDeliveryLedger } from "./flows/delivery-ledger.ts";
+import { createLoadMeter, createPace } from "./flows/delivery-pace.ts";
+import type { PageCursors } from "./flows/page-cursor.ts";
+import type { SchemaCache } from "./flows/schema-cache.ts";
+import { testWebhook } from "./flows/test-webhook.ts";
+import { webhookEndpointFlows } from "./flows/webhook-endpoints.ts";
+import { webhookEvents } from "./flows/webhook-events.ts";
+import { resealSecrets, webhookSecrets } from "./flows/webhook-secrets.ts";
+import { webhookRoutes } from "./http/routes/webhooks.ts";
+import { createUrlCheck } from "./outbound/endpoint-url.ts";
+import { createWebhookSender } from "./outbound/send-webhook.ts";
+import { createSeal } from "./seal.ts";
+import type { Report, ServerOptions, WebhookOptions } from "./server-options.ts";
+import { startDeliverer } from "./workers/deliverer.ts";
+
+const WEBHOOKS: WebhookOptions = {
+  allowPrivate: false,
+  schedule: webhookLimits.schedule,
+  rotationMs: webhookLimits.rotationMs,
+  connectMs: webhookLimits.connectMs,
+  requestMs: webhookLimits.requestMs,
+  leaseMs: webhookLimits.requestMs + 5_000,
+};
+/** While more than about 1 000 changes a second are committed, so many deliveries are begun in each window. */
+const BUSY = { most: 100, windowMs: 100 };
+const DELIVERY_WINDOW = { most: 4, windowMs: 20 };
+
+export interface DeliveriesParts extends Pick<ServerOptions, "masterKeys" | "webhooks"> {
+  readonly pool: Database;
+  readonly schemas: SchemaCache;
+  readonly cursors: PageCursors;
+  readonly usage: UsageCounter;
+  readonly logger: FastifyBaseLogger;
+  readonly report: Report;
+}
+
+/** Everything about webhooks: who is told of the log, and that they are. */
+export interface Deliveries {
+  readonly routes: ReturnType<typeof webhookRoutes>;
+  /** A world's log has grown, by a process that says so by itself. */
+  wake(world: number): void;
+  /** The same, by so many lines, here. */
+  committed(world: number, lines: number): void;
+  /** Nothing more is begun; what is under way ends. */
+  stop(): Promise<void>;
+  /** Lets go of the connections. */
+  close(): Promise<void>;
+}
+
+export async function openDeliveries(parts: DeliveriesParts): Promise<Deliveries> {
+  const { pool, schemas, cursors, usage, logger, report, masterKeys } = parts;
+  const webhooks = { ...WEBHOOKS, ...parts.webhooks };
+  const monotonic = () => performance.now();
+  const load = createLoadMeter({ ...BUSY, monotonic });
+  const seal = createSeal(masterKeys.map((key) => Buffer.from(key, "base64")));
+  const unreadable = await resealSecrets(pool, seal);
+  if (unreadable > 0)
+    logger.warn({ event: "secrets_unreadable", unreadable }, "Webhook secrets were sealed with another master key.");
+  const secrets = webhookSecrets(seal);
+  const sender = createWebhookSender(webhooks);
+  const toEndpoints = {
+    db: pool,
+    ledger: createDeliveryLedger(pool),
+    secrets,
+    send: sender.send,
+    times: webhooks,
+    monotonic,
+  };
+  const delivery = createDelivery({
+    ...toEndpoints,
+    events: webhookEvents(pool, schemas),
+    pace: createPace({ isBusy: load.isHigh, ...DELIVERY_WINDOW, monotonic }),
+    dice: Math.random,
+    delivered: (world) => usage.add(world, "webhook_deliveries"),
+  });
+  const deliverer = startDeliverer({
+    told: () => readToldWorlds(pool),
+    ...delivery,
+    failed: report("delivery_failed"),
+  });
+  const changed = (world: number) => deliverer.wake(world, true);
+  return {
+    routes: webhookRoutes(
+      webhookEndpointFlows({
+        ...{ db: pool, schemas, cursors, secrets, rotationMs: webhooks.rotationMs },
+        checkUrl: createUrlCheck(webhooks),
+        changed,
+      }),
+      testWebhook({ ...toEndpoints, endLost: delivery.endLost, changed }),
+    ),
+    wake: (world) => deliverer.wake(world),
+    committed(world, lines) {
+      load.add(lines);
+      deliverer.wake(world);
+    },
+    stop: deliverer.stop,
+    close: sender.close,
+  };
+}
