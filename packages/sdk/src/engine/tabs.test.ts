@@ -129,6 +129,80 @@ test("[Q26] what a tab put on disk and could not tell the others, being killed, 
   expect([server.head, first.slides.get("a")?.title]).toEqual([1, "last words"]);
 });
 
+test("[Q34] of two tabs that answer the same write at once the one that reaches the disk first is heard, the other as if it had not been", async () => {
+  const { first, second, server, settle, disk } = await twoTabs();
+  const stop = server.refuse(({ id }) => (id === "a" ? "invalid_value" : undefined));
+  await expect(first.slides.create({ title: "refused" }, { id: "a" }).receipt).rejects.toBeInstanceOf(Error);
+  await settle();
+  stop();
+  expect([first, second].map(({ client }) => client.attention().length)).toEqual([1, 1]);
+  second.tab.freeze();
+  first.client.attention()[0]?.discard();
+  await settle();
+  const late = second.client.attention()[0]?.retry();
+  await expect(late?.receipt).rejects.toMatchObject({ code: "discarded" });
+  second.tab.thaw();
+  await settle();
+  expect([first, second].map(({ client }) => client.attention().length)).toEqual([0, 0]);
+  expect([server.head, disk.queue()]).toEqual([0, []]);
+});
+
+test("[Q35] what a tab changed in the queue and could not tell is found when the next change comes", async () => {
+  const { first, second, server, settle, open, clock, disk } = await twoTabs();
+  const stop = server.refuse(({ id }) => (id === "a" ? "invalid_value" : undefined));
+  first.slides.create({ title: "refused" }, { id: "a" });
+  await settle();
+  stop();
+  let kill = () => {};
+  const third = await open(
+    (disk: MemoryDisk): Storage => ({
+      ...memoryStorage(disk),
+      enqueue: async (changes) => {
+        const enqueued = disk.enqueue(changes);
+        kill();
+        return enqueued;
+      },
+    }),
+  );
+  kill = third.tab.kill;
+  third.client.attention()[0]?.discard();
+  await settle();
+  expect([first, second].map(({ client }) => client.attention().length)).toEqual([1, 1]);
+  await first.slides.create({ title: "next" }, { id: "b" }).receipt;
+  await settle();
+  clock.advance(1_500);
+  await settle();
+  expect([first, second].map(({ client }) => client.attention().length)).toEqual([0, 0]);
+  expect([server.head, disk.queue()]).toEqual([1, []]);
+});
+
+test("[Q36] whoever waits for a write that is over, and heard nothing of how, is told what the server says", async () => {
+  const { first, second, settle, server, clock } = await twoTabs();
+  first.line.up = false;
+  first.line.cut?.();
+  await settle();
+  const write = second.slides.create({ title: "mine" }, { id: "a" });
+  const given = second.slides.create({ title: "given up" }, { id: "b" });
+  await Promise.all([write.queued, given.queued]);
+  await settle();
+  second.tab.deafen();
+  first.line.up = true;
+  first.signals.woke();
+  server.refuse(({ id }) => (id === "b" ? "invalid_value" : undefined));
+  await settle();
+  first.client.attention()[0]?.discard();
+  await settle();
+  expect(second.client.status().pending).toBe(2);
+  second.tab.hearAgain();
+  await first.slides.create({ title: "next" }, { id: "c" }).receipt;
+  await settle();
+  clock.advance(1_500);
+  await settle();
+  await expect(write.receipt).resolves.toMatchObject({ clientTxId: write.clientTxId, serverTxId: expect.any(String) });
+  await expect(given.receipt).rejects.toMatchObject({ code: "discarded" });
+  expect(second.client.status()).toMatchObject({ pending: 0, attention: 0 });
+});
+
 test("[Q27] a paused tab lets another one lead, and a tab without a disk sends for itself", async () => {
   const { first, second, settle, server, open } = await twoTabs();
   first.client.pause();

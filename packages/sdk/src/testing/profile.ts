@@ -7,6 +7,8 @@ interface Tab {
   listener: Listener | undefined;
   stands: boolean;
   frozen: boolean;
+  /** What it is told is lost. */
+  deaf: boolean;
   readonly missed: TabMessage[];
 }
 
@@ -18,8 +20,8 @@ export class Profile {
   /** All that was said, in order. */
   readonly said: TabMessage[] = [];
 
-  tab(): { tabs: Tabs; kill(): void; freeze(): void; thaw(): void; steal(): void } {
-    const tab: Tab = { listener: undefined, stands: false, frozen: false, missed: [] };
+  tab(): { tabs: Tabs; kill(): void; freeze(): void; thaw(): void; steal(): void; deafen(): void; hearAgain(): void } {
+    const tab: Tab = { listener: undefined, stands: false, frozen: false, deaf: false, missed: [] };
     const leave = () => {
       const at = this.#line.indexOf(tab);
       if (at >= 0) this.#line.splice(at, 1);
@@ -57,6 +59,12 @@ export class Profile {
         tab.frozen = false;
         for (const message of tab.missed.splice(0)) this.#tell(tab, message);
       },
+      deafen: () => {
+        tab.deaf = true;
+      },
+      hearAgain: () => {
+        tab.deaf = false;
+      },
       /** Takes the lead, as a tab does whose call the leader does not answer. */
       steal: () => {
         const before = this.#leader;
@@ -69,6 +77,7 @@ export class Profile {
   }
 
   #tell(tab: Tab, message: TabMessage): void {
+    if (tab.deaf) return;
     if (tab.frozen) tab.missed.push(message);
     else queueMicrotask(() => this.#all.has(tab) && tab.listener?.heard(structuredClone(message)));
   }
