@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { pack } from "../../scripts/pack.mjs";
+import { ending, runIn } from "./stranger.ts";
+
+/** What `npm install` is given beside our packages: what whoever uses them with React and TypeScript has anyway. */
+const company = ["react@19", "react-dom@19", "@types/node@20", "@types/react@19", "@types/react-dom@19"];
+
+/** Packs every package, and installs all of them into an empty folder, once for all tests. */
+export async function setup(project: TestProject): Promise<() => void> {
+  const packs = await pack();
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-newcomer-"));
+  const close = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    const { code, output } = await ending(runIn(folder, "npm", [...words, ...packs, ...company]));
+    if (code !== 0) throw new Error(`npm install failed (exit ${code}):\n${output}`);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  project.provide("packs", packs);
+  project.provide("newcomer", folder);
+  return close;
+}
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** The tarballs, as they would be published. */
+    packs: string[];
+    /** A folder that was empty before they were installed in it. */
+    newcomer: string;
+  }
+}
