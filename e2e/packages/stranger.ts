@@ -14,10 +14,11 @@ export const runIn = (
   file: string,
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  stdin: "ignore" | "pipe" = "ignore",
 ): ChildProcess =>
   spawn(file, words, {
     cwd: folder,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [stdin, "pipe", "pipe"],
     env: { ...environment(), npm_config_update_notifier: "false", ...env },
     shell: process.platform === "win32",
   });
