@@ -51,15 +51,17 @@ test("[PK3] the README's first program takes 15 lines at most, and runs against 
   expect((await server.ended).code).toBe(0);
 });
 
-test("[PK3] npx finds the program, and its help tells of the server and of its commands", {
+test("[PK3] npx finds the programs, and their help tells what they do", {
   timeout: 60_000,
 }, async () => {
-  const [server, commands] = await Promise.all([
+  const [server, commands, mcp] = await Promise.all([
     ending(runIn(folder, "npx", ["--no-install", "@holdfast/server", "--help"])),
     ending(runIn(folder, holdfast, ["help"])),
+    ending(runIn(folder, "npx", ["--no-install", "holdfast-mcp", "--help"])),
   ]);
   expect(server).toMatchObject({ code: 0, stdout: expect.stringContaining("DATABASE_URL") });
   expect(commands).toMatchObject({ code: 0, stdout: expect.stringContaining("webhooks") });
+  expect(mcp).toMatchObject({ code: 0, stdout: expect.stringContaining("HOLDFAST_TOKEN") });
 });
 
 test("[PK3] without its optional package a file for the queue is refused with a sentence, and nothing else is", async () => {

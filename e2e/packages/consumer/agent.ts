@@ -1,4 +1,6 @@
 // A program in Node that uses what the packages export for it. Type-checked against what was packed.
+import { createTools, type ToolKit } from "@holdfast/agent";
+import { createMcpServer } from "@holdfast/agent/mcp";
 import type { Lease } from "@holdfast/sdk";
 import { createClient, defineSchema, fileStorage } from "@holdfast/sdk/node";
 import { limits } from "@holdfast/sdk/protocol";
@@ -34,6 +36,10 @@ export const handler = createWebhookHandler({
 
 export const start = (databaseUrl: string): Promise<RunningServer> =>
   startServer({ databaseUrl, adminToken: "admin", masterKeys: [] });
+
+export const kit: ToolKit = createTools({ client, schema });
+export const answer = kit.tools.read_record.execute({ model: "slide", id: "s1" });
+export const mcp = createMcpServer(kit, "1.0.0");
 
 export const { client: open } = lab(schema);
 export const pages: number = limits.bodyBytes;
