@@ -33,23 +33,35 @@ export function createDesk({ client, schema, answerMs, claimIdleMs }: DeskOption
   };
 }
 
+/** How long a line that is being opened is waited for: what is on the disk may be old. */
+const LINE_MS = 3_000;
+
 /** Undefined as soon as records can be read; else why they cannot. */
 export async function unreadable({ client, answerMs }: Desk): Promise<Refusal | undefined> {
-  if (
-    await within(
-      client.ready().then(() => true),
-      answerMs,
-    )
-  )
-    return undefined;
-  const { name, reason } = client.status();
-  return refuse("not_connected", reason ?? "The records have not been read yet.", { connection: name });
+  const ready = client.ready().then(() => true);
+  if (!(await within(ready, answerMs))) {
+    const { name, reason } = client.status();
+    return refuse("not_connected", reason ?? "The records have not been read yet.", { connection: name });
+  }
+  await until(client, () => !/^(starting|connecting)$/.test(client.status().name), LINE_MS);
+  return undefined;
 }
 
 /** Said with what was read, unless it is certain to be what is there now. */
 export function connectionOf({ client }: Desk): { connection?: string } {
   const { name } = client.status();
   return name === "online" ? {} : { connection: name };
+}
+
+/** Resolves as soon as the client shows that it is so, or when the time is over. */
+export async function until(client: Desk["client"], isSo: () => boolean, ms: number): Promise<void> {
+  let off = () => {};
+  const seen = new Promise<void>((resolve) => {
+    off = client.subscribe(() => isSo() && resolve());
+    if (isSo()) resolve();
+  });
+  await within(seen, ms);
+  off();
 }
 
 /** Undefined: it took longer. */

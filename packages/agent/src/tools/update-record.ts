@@ -2,7 +2,7 @@ import type { CommitReceipt, JsonObject, Write } from "@holdfast/sdk";
 import { z } from "zod";
 import { type Answer, notFound, type Refusal, refusalOf, refuse } from "../answer.ts";
 import { describeModels } from "../describe-models.ts";
-import { type Desk, rowOf, within } from "../desk.ts";
+import { type Desk, rowOf, until, within } from "../desk.ts";
 import { changesBetween } from "../readings.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 
@@ -77,7 +77,7 @@ async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unkn
   const answer = refusalOf(error);
   if (answer.code !== "stale_context") return { ...answer, model, id, yours: data };
   const seen = readings.last(model, id)?.record;
-  if (seen) await moved(desk, model, id, seen);
+  if (seen) await until(client, () => hasMoved(desk, model, id, seen), NEWS_MS);
   const now = readings.take(model, id);
   return {
     ...answer,
@@ -90,17 +90,8 @@ async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unkn
   };
 }
 
-/** Resolves when the rows here show another record than the one that was seen, or when that takes too long. */
-async function moved(desk: Desk, model: string, id: string, seen: JsonObject): Promise<void> {
-  const isNew = () => {
-    const now = rowOf(desk, model, id);
-    return now === undefined || Object.keys(changesBetween(seen, now)).length > 0;
-  };
-  let off = () => {};
-  const news = new Promise<void>((resolve) => {
-    off = desk.client.subscribe(() => isNew() && resolve());
-    if (isNew()) resolve();
-  });
-  await within(news, NEWS_MS);
-  off();
-}
+/** Whether the rows here show another record than the one that was seen. */
+const hasMoved = (desk: Desk, model: string, id: string, seen: JsonObject): boolean => {
+  const now = rowOf(desk, model, id);
+  return now === undefined || Object.keys(changesBetween(seen, now)).length > 0;
+};
