@@ -1,4 +1,4 @@
-import type { JsonObject, ModelSchema, SyncClient } from "@holdfast/sdk";
+import type { JsonObject, ModelSchema, SyncClient, SyncStatus } from "@holdfast/sdk";
 import { type Refusal, refuse } from "./answer.ts";
 import { createHoldings, type Holdings } from "./holdings.ts";
 import { createReadings, type Readings } from "./readings.ts";
@@ -11,8 +11,8 @@ export interface Desk {
   readonly holdings: Holdings;
   /** How long an answer of the service is waited for. */
   readonly answerMs: number;
-  /** What became of writes that were answered as queued, until it is told. */
-  readonly late: Refusal[];
+  /** What became of writes that were answered as queued, until it is told: only then it counts as read. */
+  readonly late: (() => Refusal)[];
 }
 
 export interface DeskOptions {
@@ -43,9 +43,13 @@ export async function unreadable({ client, answerMs }: Desk): Promise<Refusal | 
     const { name, reason } = client.status();
     return refuse("not_connected", reason ?? "The records have not been read yet.", { connection: name });
   }
-  await until(client, () => !/^(starting|connecting)$/.test(client.status().name), LINE_MS);
+  await until(client, () => !isOpening(client.status()), LINE_MS);
   return undefined;
 }
+
+/** For the first time: a line that failed once is not waited for. */
+const isOpening = ({ name, reason }: SyncStatus) =>
+  name === "starting" || (name === "connecting" && reason === undefined);
 
 /** Said with what was read, unless it is certain to be what is there now. */
 export function connectionOf({ client }: Desk): { connection?: string } {

@@ -36,7 +36,7 @@ export function defineTool<Input>(
     inputSchema,
     execute: async (input, { abortSignal } = {}) => {
       const answered = await answer(input, abortSignal);
-      const earlier = desk.late.splice(0);
+      const earlier = desk.late.splice(0).map((tell) => tell());
       return earlier.length > 0 ? { ...answered, earlier } : answered;
     },
   };

@@ -66,6 +66,7 @@ async function take(
     return claimed as Lease;
   } catch (error) {
     if (!left.aborted) return refusalOf(error);
+    if (signal?.aborted) return refuse("no_answer", "The call was given up before the claim was answered.");
     if (before === undefined) return refuse("no_answer", "The claim was not answered in time.");
     return {
       ok: false,

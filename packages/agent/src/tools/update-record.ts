@@ -15,7 +15,6 @@ export interface UpdateInput {
   model: string;
   id: string;
   data: Record<string, unknown>;
-  readAt?: number | undefined;
 }
 
 type Outcome = { readonly receipt: CommitReceipt } | { readonly error: unknown };
@@ -29,14 +28,13 @@ export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
     model,
     id,
     data: z.looseObject({}).describe('The fields that change, for instance {"title":"New"}.'),
-    readAt: z.int().min(0).optional().describe("The readAt of another reading; default: your last one."),
   });
   const description = `${DESCRIPTION}\n${describeModels(desk.schema)}`;
   return defineTool<UpdateInput>(desk, description, inputSchema, async (asked): Promise<Answer> => {
     const loss = desk.holdings.lossOf(asked.model, asked.id);
     if (loss) return { ...refusalOf(loss), next: "Read it, or claim it again, and decide anew. Nothing was written." };
     if (!rowOf(desk, asked.model, asked.id)) return notFound(asked);
-    const readAt = asked.readAt ?? desk.readings.last(asked.model, asked.id)?.readAt;
+    const readAt = desk.readings.last(asked.model, asked.id)?.readAt;
     if (readAt === undefined) return refuse("not_read", `You have not read ${asked.model} ${asked.id}.`);
     const write = writeOf(desk, asked, readAt);
     const outcome = write.receipt.then(
@@ -44,10 +42,8 @@ export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
       (error: unknown): Outcome => ({ error }),
     );
     const inTime = await within(outcome, desk.answerMs);
-    if (inTime)
-      return "error" in inTime
-        ? await refused(desk, asked, write, inTime.error)
-        : confirmed(desk, asked, inTime.receipt);
+    if (inTime && "receipt" in inTime) return confirmed(desk, asked, inTime.receipt);
+    if (inTime) return (await refused(desk, asked, write, inTime.error))();
     // Whatever becomes of it is told with the next answer, if it was not taken.
     void outcome.then(async (late) => {
       if ("error" in late) desk.late.push(await refused(desk, asked, write, late.error));
@@ -68,25 +64,27 @@ function confirmed(desk: Desk, { model, id }: UpdateInput, { lastSyncId }: Commi
   return { ok: true, status: "confirmed", committedAt: lastSyncId, ...(reading ?? { record: null }) };
 }
 
-/** Nothing of a refused write is left behind: it is the model that decides anew, in view of what is there now. */
-async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unknown): Promise<Refusal> {
+/**
+ * Nothing of a refused write is left behind: it is the model that decides anew, in view of what is there now. That
+ * counts as read when it is told, which is what calling the answer means.
+ */
+async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unknown): Promise<() => Refusal> {
   const { client, readings } = desk;
   const { model, id, data } = asked;
   for (const item of client.attention()) if (item.clientTxId === write.clientTxId) item.discard();
   for (const conflict of client.conflicts()) if (conflict.clientTxId === write.clientTxId) conflict.takeTheirs();
-  const answer = refusalOf(error);
-  if (answer.code !== "stale_context") return { ...answer, model, id, yours: data };
+  const answer = { ...refusalOf(error), model, id, yours: data };
+  if (answer.code !== "stale_context") return () => answer;
   const seen = readings.last(model, id)?.record;
   if (seen) await until(client, () => hasMoved(desk, model, id, seen), NEWS_MS);
-  const now = readings.take(model, id);
-  return {
-    ...answer,
-    model,
-    id,
-    message: now ? "Somebody else changed the same since you read it." : "Somebody else deleted it since you read it.",
-    next: "Nothing was written. Look at what changed, decide anew, and update again: it counts as read now.",
-    yours: data,
-    ...(now ? { ...now, ...(seen && { changed: changesBetween(seen, now.record) }) } : { record: null }),
+  return () => {
+    const now = readings.take(model, id);
+    return {
+      ...answer,
+      message: `Somebody else ${now ? "changed the same" : "deleted it"} since you read it.`,
+      next: "Nothing was written. Look at what changed, decide anew, and update again: it counts as read now.",
+      ...(now ? { ...now, ...(seen && { changed: changesBetween(seen, now.record) }) } : { record: null }),
+    };
   };
 }
 
