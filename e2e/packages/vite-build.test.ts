@@ -1,7 +1,11 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { chromium } from "playwright";
 import { expect, inject, test } from "vitest";
+import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/root.mjs";
 import type {} from "./global-setup.ts";
 import { ending, runIn } from "./stranger.ts";
@@ -52,4 +56,44 @@ test("[PK4] nothing of the server's words or of Node's reaches the page", () => 
   expect(has("node_modules/typebox")).toEqual([]);
   expect(has("node_modules/ws/")).toEqual([]);
   expect(has("@holdfast/sdk/dist/node")).toEqual([]);
+});
+
+/** The built page as any file server would give it. */
+async function serve(): Promise<{ url: string; close(): void }> {
+  const types: Record<string, string> = { ".js": "text/javascript", ".html": "text/html", "": "text/html" };
+  const server = createServer(({ url = "/" }, response) => {
+    const file = join(folder, "dist", url === "/" ? "index.html" : url);
+    if (!existsSync(file)) return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": types[extname(file)] ?? "text/plain" }).end(readFileSync(file));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
+}
+
+test("[PK4] in a browser the page shows a write at once, loads its later chunks, and has the write on disk", {
+  timeout: 60_000,
+}, async () => {
+  const site = await serve();
+  const executablePath = findChromium();
+  const browser = await chromium.launch({ args: browserArguments, ...(executablePath && { executablePath }) });
+  try {
+    const page = await browser.newPage();
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(error.message));
+    const loaded: string[] = [];
+    page.on("response", (response) => loaded.push(`${response.status()} ${response.url()}`));
+    await page.goto(site.url);
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("heading", { name: "0. Hello" }).waitFor();
+    const [dexie] = has("node_modules/dexie/");
+    await expect.poll(() => loaded, { timeout: 20_000 }).toContain(`200 ${site.url}assets/${dexie?.name}`);
+    // Nobody answers at the address that it was given: what is there after a reload was on the disk.
+    await page.getByText("on disk").waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "0. Hello" }).waitFor();
+    expect(faults).toEqual([]);
+  } finally {
+    await browser.close();
+    site.close();
+  }
 });

@@ -16,7 +16,8 @@ function Deck() {
   const { create } = useMutation("slide");
   const add = async () => {
     try {
-      await create({ title: "Hello" }).receipt;
+      await create({ title: "Hello" }).queued;
+      setNote("on disk");
     } catch (error) {
       setNote(isSyncError(error) ? error.code : String(error));
     }
