@@ -89,7 +89,10 @@ test.each([
     expect(tool).toMatchObject({
       description: expect.stringMatching(/.{40}/),
       inputSchema: { type: "object", properties: { model: { enum: models } } },
-      annotations: { destructiveHint: false, readOnlyHint: /^(read|list)/.test(tool.name) },
+      annotations: {
+        readOnlyHint: /^(read|list)/.test(tool.name),
+        destructiveHint: tool.name === "update_record",
+      },
     });
   expect(mcp.client.getInstructions()).toContain("stale_context");
   expect(mcp.stderr()).toContain(`serving ${models.length} models`);

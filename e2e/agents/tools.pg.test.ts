@@ -143,6 +143,10 @@ test("[AG3] a claim that no call uses for a while is given up, and all of them w
   await short.tools.claim_record.execute({ model, id: first });
   expect(await claimsOn(first)).toHaveLength(1);
   await vi.waitFor(async () => expect(await claimsOn(first)).toEqual([]), 10_000);
+  // Asked for twice at once, as models do, it is one claim, and given up once.
+  await Promise.all([1, 2].map(() => short.tools.claim_record.execute({ model, id: second })));
+  expect(await short.tools.release_record.execute({ model, id: second })).toEqual({ ok: true, released: true });
+  expect(await claimsOn(second)).toEqual([]);
   await short.tools.claim_record.execute({ model, id: second });
   await short.tools.claim_record.execute({ model, id: first, field: "title" });
   await short.close();
@@ -152,11 +156,14 @@ test("[AG3] a claim that no call uses for a while is given up, and all of them w
 test("[AG4] whatever a model sends is answered with a code, and never thrown", async () => {
   const id = await slide();
   await kit.tools.read_record.execute({ model, id });
-  const { update_record, claim_record, read_record } = kit.tools;
+  const { update_record, claim_record, read_record, list_records } = kit.tools;
   const odd = (input: unknown) => input as never;
   const cases: readonly [Promise<Answer>, string][] = [
     [read_record.execute(odd({ model: "nothing", id })), "invalid_input"],
     [read_record.execute(odd(undefined)), "invalid_input"],
+    [list_records.execute({ model, where: { order: { in: 5 } } }), "invalid_input"],
+    [list_records.execute({ model, where: { order: { above: 5 } } }), "invalid_input"],
+    [list_records.execute({ model, limit: 1_000 }), "invalid_input"],
     [update_record.execute(odd({ model, id })), "invalid_input"],
     [update_record.execute({ model, id, data: {} }), "empty_update"],
     [update_record.execute({ model, id, data: { colour: "red" } }), "unknown_field"],

@@ -1,12 +1,20 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { pack } from "../../scripts/pack.mjs";
+import { root } from "../../scripts/root.mjs";
 import { ending, runIn } from "./stranger.ts";
 
-/** What `npm install` is given beside our packages: what whoever uses them with React and TypeScript has anyway. */
-const company = ["react@19", "react-dom@19", "@types/node@20", "@types/react@19", "@types/react-dom@19"];
+/** What whoever uses the packages with React and TypeScript has anyway, in the versions that we are tested with. */
+function company(): string[] {
+  const names = ["react", "react-dom", "@types/node", "@types/react", "@types/react-dom"];
+  const versions = Object.assign({}, ...["", "packages/react"].map(devDependencies)) as Record<string, string>;
+  return names.map((name) => `${name}@${versions[name]}`);
+}
+
+const devDependencies = (folder: string): object =>
+  JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")).devDependencies;
 
 /** Packs every package, and installs all of them into an empty folder, once for all tests. */
 export async function setup(project: TestProject): Promise<() => void> {
@@ -15,7 +23,7 @@ export async function setup(project: TestProject): Promise<() => void> {
   const close = () => rmSync(folder, { recursive: true, force: true });
   try {
     const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-    const { code, output } = await ending(runIn(folder, "npm", [...words, ...packs, ...company]));
+    const { code, output } = await ending(runIn(folder, "npm", [...words, ...packs, ...company()]));
     if (code !== 0) throw new Error(`npm install failed (exit ${code}):\n${output}`);
   } catch (error) {
     close();

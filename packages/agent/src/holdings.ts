@@ -52,6 +52,12 @@ export function createHoldings(idleMs: number): Holdings {
     keep(target, lease) {
       const key = keyOf(target);
       losses.delete(recordOf(target));
+      const before = held.get(key);
+      if (before) {
+        // Two calls at once share one claim; it is given up with the last lease.
+        clearTimeout(before.idle);
+        void before.lease.release();
+      }
       held.set(key, { target, lease, idle: idleTimer(target) });
       void lease.lost.then((error) => {
         if (held.get(key)?.lease !== lease) return;

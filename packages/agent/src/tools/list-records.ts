@@ -8,6 +8,12 @@ import { type AgentTool, defineTool, inputs } from "../tool.ts";
 const DESCRIPTION = `Lists records of one model, filtered and sorted. Answers { records, total, more, readAt }; every record in it counts as read.
 The models and their fields:`;
 
+const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+const range = z
+  .strictObject({ in: z.array(value), gt: value, gte: value, lt: value, lte: value })
+  .partial()
+  .describe("A range, or a set of values.");
+
 export interface ListInput {
   model: string;
   where?: Record<string, unknown> | undefined;
@@ -22,7 +28,8 @@ export function listRecords(desk: Desk): AgentTool<ListInput> {
   const inputSchema = z.object({
     model: inputs(desk).model,
     where: z
-      .looseObject({})
+      .object({})
+      .catchall(z.union([value, range]))
       .optional()
       .describe('Field to value, or to a range or set: {"deckId":"d1","order":{"gte":2},"status":{"in":["a","b"]}}.'),
     orderBy: z.string().optional().describe("A field; default: the id."),

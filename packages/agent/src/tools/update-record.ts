@@ -45,9 +45,11 @@ export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
     if (inTime && "receipt" in inTime) return confirmed(desk, asked, inTime.receipt);
     if (inTime) return (await refused(desk, asked, write, inTime.error))();
     // Whatever becomes of it is told with the next answer, if it was not taken.
-    void outcome.then(async (late) => {
-      if ("error" in late) desk.late.push(await refused(desk, asked, write, late.error));
-    });
+    void outcome
+      .then(async (late) => {
+        if ("error" in late) desk.late.push(await refused(desk, asked, write, late.error));
+      })
+      .catch((error: unknown) => desk.late.push(() => refusalOf(error)));
     return { ok: true, status: "queued", record: rowOf(desk, asked.model, asked.id) ?? null };
   });
 }
