@@ -23,6 +23,8 @@ const common = {
   jsx: "react-jsx",
   types: ["node"],
   resolveJsonModule: true,
+  // The compiler's own declarations are its own business.
+  skipDefaultLibCheck: true,
 };
 const nodenext = { module: "NodeNext", moduleResolution: "NodeNext" };
 const bundler = { module: "ESNext", moduleResolution: "Bundler" };
