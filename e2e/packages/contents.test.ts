@@ -40,8 +40,9 @@ describe.each(released)("$name", ({ tarball, packed }) => {
 
   test("[PK1] what it imports it declares", () => {
     const declared = { ...manifest.dependencies, ...manifest.peerDependencies };
-    const undeclared = [...importsOf(packed)].filter(([name]) => !(name in declared));
-    expect(undeclared).toEqual([]);
+    const imported = [...importsOf(packed)];
+    expect(imported.length).toBeGreaterThan(0);
+    expect(imported.filter(([name]) => !(name in declared))).toEqual([]);
   });
 
   test("[PK2] it has its licence, its changes and its page, and names what it needs", () => {
