@@ -9,6 +9,7 @@ const condition = "holdfast-source";
 
 const postgresTests = "**/*.pg.test.ts";
 const browserTests = "**/*.web.test.{ts,tsx}";
+const packageTests = "e2e/packages/**/*.test.ts";
 const domTests = ["packages/react/**/*.test.{ts,tsx}", "apps/**/*.test.tsx"];
 
 // Left undefined when there is no browser yet, so that the other projects still run.
@@ -29,7 +30,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["**/*.test.ts"],
-          exclude: [...configDefaults.exclude, "**/dist/**", postgresTests, browserTests, ...domTests],
+          exclude: [...configDefaults.exclude, "**/dist/**", postgresTests, browserTests, packageTests, ...domTests],
           environment: "node",
         },
       },
@@ -52,6 +53,16 @@ export default defineConfig({
           pool: "forks",
           testTimeout: 30_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "packages",
+          include: [packageTests],
+          // Packs every package and installs all of them in an empty folder, once for the whole run.
+          globalSetup: ["e2e/packages/global-setup.ts"],
+          testTimeout: 30_000,
         },
       },
       {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { isProgram, root } from "./root.mjs";
 
 /**
- * @param {any} vitest its JSON report, if there is one
+ * @param {any[]} vitest its JSON reports, as far as there are any
  * @param {any} playwright the same
  * @param {number} exitCode of the run: one that failed before any test did, or between them, has at least one failure
  */
 export function countTests(vitest, playwright, exitCode) {
-  const counts = [...(vitest ? [countVitest(vitest)] : []), ...(playwright ? [countPlaywright(playwright)] : [])];
+  const counts = [...vitest.filter(Boolean).map(countVitest), ...(playwright ? [countPlaywright(playwright)] : [])];
   const passed = counts.reduce((sum, count) => sum + count.passed, 0);
   const failed = counts.reduce((sum, count) => sum + count.failed, 0);
   return { passed, failed: exitCode === 0 ? failed : Math.max(failed, 1) };
@@ -41,7 +41,11 @@ function report(name) {
 
 if (isProgram(import.meta.url)) {
   const exitCode = Number(process.argv[2] ?? 0);
-  const { passed, failed } = countTests(report("vitest.json"), report("playwright.json"), exitCode);
+  const { passed, failed } = countTests(
+    [report("vitest.json"), report("packages.json")],
+    report("playwright.json"),
+    exitCode,
+  );
   process.stdout.write(`${passed} passed, ${failed} failed\n`);
   process.exitCode = exitCode === 0 && failed > 0 ? 1 : exitCode;
 }

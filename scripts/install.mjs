@@ -44,7 +44,7 @@ function wantedStamp() {
 
 /** The package.json of each workspace folder; without its own node_modules an install is needed whatever else holds. */
 function packageFiles() {
-  const folders = ["packages", "apps"].flatMap((group) =>
+  const folders = ["packages", "apps", "examples"].flatMap((group) =>
     readdirSync(join(root, group)).map((name) => join(group, name)),
   );
   return [...folders, "e2e"]

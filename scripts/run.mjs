@@ -16,6 +16,7 @@ const jobs = {
   },
   test: { says: `everything: ${Object.keys(verifySteps).join(", ")}; or only the named ones`, run: verify },
   verify: { says: "the same without installing", run: verify, installs: false },
+  pack: { says: "builds what npm publishes, and packs it into dist/packages", program: "scripts/pack.mjs" },
   e2e: { says: "the end-to-end tests; further words go to Playwright", run: endToEnd },
   holdfast: {
     says: "looks after a server: schema, keys, organisations, log, webhooks, dump and restore",

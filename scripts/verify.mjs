@@ -20,12 +20,14 @@ export const verifySteps = {
   layers: () => runNode(["scripts/check-layers.ts"]),
   rules: () => runNode(["scripts/check-rules.ts"]),
   format: () => runTool("biome", ["check", "--error-on-warnings"]),
-  tests: () => runTool("vitest", ["run", ...vitestReport]),
+  tests: () => runTool("vitest", ["run", "--project=!packages", ...vitestReport("vitest.json")]),
   size: () => runNode(["scripts/size.ts"]),
+  packages: () => runTool("vitest", ["run", "--project=packages", ...vitestReport("packages.json")]),
   e2e: () => runTool("playwright", ["test", "-c", "e2e/playwright.config.ts", "--reporter=list,json"], "e2e"),
 };
 
-const vitestReport = ["--reporter=default", "--reporter=json", `--outputFile.json=${join(results, "vitest.json")}`];
+/** @param {string} name of the report */
+const vitestReport = (name) => ["--reporter=default", "--reporter=json", `--outputFile.json=${join(results, name)}`];
 
 /**
  * All steps one after the other, or those that are named; the first that fails ends it.

@@ -76,6 +76,8 @@ export const picture: Layer[] = [
 
   // on top
   { files: "packages/react/src/", packages: ["@holdfast/sdk", "react"] },
+  // Tools for models: a client is handed to them. Only its program, the words and files of which it reads, knows Node.
+  { files: "packages/agent/src/", imports: ["packages/agent/src/"] },
   { files: "apps/demo/src/", imports: ["apps/demo/src/"] },
   // A service worker is one file of its own
   { files: "apps/demo/worker/", packages: [] },
@@ -97,12 +99,21 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
   { packages: /^pg(-|$)/, only: [`${server}/db/`, `${server}/testing/`], because: "all SQL lives in db" },
   {
     packages: /^(node:|ws$|fs$|path$)/,
-    only: [`${sdk}/node`, `${sdk}/testing/`, `${server}/`, "apps/demo/", "e2e/conformance/testing/"],
+    only: [
+      `${sdk}/node`,
+      `${sdk}/testing/`,
+      `${server}/`,
+      ...["holdfast-mcp.ts", "mcp-words.ts", "choose-schema.ts", "version.ts"].map(
+        (name) => `packages/agent/src/${name}`,
+      ),
+      "apps/demo/",
+      "e2e/conformance/testing/",
+    ],
     because: "the rest of the SDK and React run in browsers",
   },
   {
     packages: /^@holdfast\/sdk(\/(node|testing))?$/,
-    only: ["packages/react/src/", "apps/demo/"],
+    only: ["packages/react/src/", "packages/agent/src/", "apps/demo/"],
     because: "the server obeys the protocol and knows no client",
   },
   { packages: /^@holdfast\/react$/, only: ["apps/demo/"], because: "React is on top" },

@@ -70,32 +70,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: "whoever was replaced writes on",
-    finds: [
-      "a value that was shown never goes back",
-      "every tab shows what the server has",
-      "what was on disk has its answer",
-      "nothing is left on disk",
-    ],
-    edits: [
-      {
-        file: `${sdk}/storage/memory.ts`,
-        find: 'places: readonly Place[], generation: number): Kept | "deposed" {\n    if (generation !== this.#generation) return "deposed";',
-        replace: 'places: readonly Place[], generation: number): Kept | "deposed" {',
-      },
-      {
-        file: `${sdk}/storage/memory.ts`,
-        find: 'cursor }: StoredPage, generation: number) {\n    if (generation !== this.#generation) return "deposed";',
-        replace: "cursor }: StoredPage, generation: number) {",
-      },
-      {
-        file: `${sdk}/storage/memory.ts`,
-        find: 'settled }: StoredStretch, generation: number): Kept | "deposed" | "gap" {\n    if (generation !== this.#generation) return "deposed";',
-        replace: 'settled }: StoredStretch, generation: number): Kept | "deposed" | "gap" {',
-      },
-    ],
-  },
-  {
     name: "the tab that begins to lead does not read the queue",
     finds: ["what was on disk has its answer", "nothing is left on disk"],
     edits: [{ file: `${core}/lead.ts`, find: "    takeLook(turn, look);\n", replace: "" }],

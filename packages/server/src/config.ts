@@ -44,16 +44,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     throw new ConfigError("DATABASE_URL has to begin with postgres://.");
   if (needsKey && databaseUrl !== undefined && secretKey === undefined)
     throw new ConfigError(
-      "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organisation's key (npm run server -- --new-key prints one).",
+      "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organisation's key (holdfast --new-key prints one).",
     );
   const masterKeys = text("HOLDFAST_MASTER_KEY")?.split(",").map(masterKeyOf);
   if (needsKey && databaseUrl !== undefined && masterKeys === undefined)
     throw new ConfigError(
-      "With DATABASE_URL, set HOLDFAST_MASTER_KEY to 32 bytes in base64 (npm run server -- --new-master-key prints some).",
+      "With DATABASE_URL, set HOLDFAST_MASTER_KEY to 32 bytes in base64 (holdfast --new-master-key prints some).",
     );
   if (secretKey !== undefined && !(hasValidChecksum(secretKey) && isSecretKey(secretKey)))
     throw new ConfigError(
-      "HOLDFAST_SECRET_KEY is no sk_live_ or sk_test_ key, or its checksum is wrong (npm run server -- --new-key prints one).",
+      "HOLDFAST_SECRET_KEY is no sk_live_ or sk_test_ key, or its checksum is wrong (holdfast --new-key prints one).",
     );
   if (adminToken !== undefined && !/^[\x21-\x7e]{16,512}$/.test(adminToken))
     throw new ConfigError("HOLDFAST_ADMIN_TOKEN needs 16 to 512 visible ASCII characters.");
@@ -108,7 +108,7 @@ function masterKeyOf(text: string): string {
   const key = text.trim();
   if (!/^[A-Za-z0-9+/]{43}=$/.test(key))
     throw new ConfigError(
-      "HOLDFAST_MASTER_KEY takes 32 bytes in base64, several with commas between, the newest first (npm run server -- --new-master-key prints some).",
+      "HOLDFAST_MASTER_KEY takes 32 bytes in base64, several with commas between, the newest first (holdfast --new-master-key prints some).",
     );
   return key;
 }

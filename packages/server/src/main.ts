@@ -12,7 +12,8 @@ import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startSer
 
 const STOP_MS = 10_000;
 
-const HELP = `Usage: npm run server [-- --new-key [test] | --new-master-key | --help]
+const HELP = `Usage: holdfast [--new-key [test] | --new-master-key | --help]
+       holdfast <command>     looks after a server: schema, keys, log, webhooks, dump …; "holdfast help" lists all
 
 Runs the Holdfast server. When it listens it prints one line of JSON on stdout; its log goes to stderr.
 
@@ -53,7 +54,7 @@ function limitLines(): string {
 }
 
 async function run(words: readonly string[]): Promise<void> {
-  if (words.includes("--help")) return void process.stdout.write(HELP);
+  if (words.includes("--help") || words.includes("-h")) return void process.stdout.write(HELP);
   if (words[0] === "--new-key") return void process.stdout.write(`${newSecretToken(words[1] !== "test")}\n`);
   if (words[0] === "--new-master-key") return void process.stdout.write(`${newMasterKey()}\n`);
   if (words.length > 0) throw new ConfigError(`"${words[0]}" is not an option. See --help.`);

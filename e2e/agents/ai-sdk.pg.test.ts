@@ -1,0 +1,90 @@
+import { createTools } from "@holdfast/agent";
+import { generateText, stepCountIs, type ToolSet } from "ai";
+import { MockLanguageModelV3 } from "ai/test";
+import { expect, test, vi } from "vitest";
+import { schema, startPeople } from "../clients/people.ts";
+
+const people = await startPeople();
+
+type Call = readonly [tool: string, input: object];
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+
+/** A model that was decided beforehand: each step calls these tools, and the last one says that it is done. */
+function scripted(...steps: readonly (readonly Call[])[]) {
+  const model: MockLanguageModelV3 = new MockLanguageModelV3({
+    doGenerate: async () => {
+      const at = model.doGenerateCalls.length - 1;
+      const calls = steps[at];
+      return {
+        content: calls
+          ? calls.map(([toolName, input], i) => ({
+              type: "tool-call" as const,
+              toolCallId: `call_${at}_${i}`,
+              toolName,
+              input: JSON.stringify(input),
+            }))
+          : [{ type: "text" as const, text: "Done." }],
+        finishReason: { unified: calls ? ("tool-calls" as const) : ("stop" as const), raw: undefined },
+        usage,
+        warnings: [],
+      };
+    },
+  });
+  return model;
+}
+
+test("[AG6] the tools go into the AI SDK as they are: its loop describes them, calls them, and gives the model their answers", async () => {
+  const { client } = await people.agent("writer");
+  await people.ask("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
+  await vi.waitFor(() => expect(client.models.slide.get("s1")).toBeDefined(), 10_000);
+  const kit = createTools({ client, schema });
+  const tools: ToolSet = kit.tools;
+  const record = { model: "slide", id: "s1" };
+  const model = scripted(
+    [["list_records", { model: "slide", where: { deckId: "d1" } }]],
+    [["claim_record", { ...record, reason: "Better title" }]],
+    [["update_record", { ...record, data: { title: "Better" } }]],
+    // Several at once, as models like to do; one of them cannot be right.
+    [
+      ["release_record", record],
+      ["read_record", { model: "slide", id: "nowhere" }],
+    ],
+  );
+  const { text, steps } = await generateText({
+    model,
+    tools,
+    prompt: "Better titles, please.",
+    stopWhen: stepCountIs(9),
+  });
+
+  expect(text).toBe("Done.");
+  const answers = steps.flatMap(({ toolResults }) => toolResults.map(({ output }) => output));
+  expect(answers).toMatchObject([
+    { ok: true, records: [{ id: "s1", title: "Base" }] },
+    { ok: true, record: { title: "Base" } },
+    { ok: true, status: "confirmed", record: { title: "Better" } },
+    { ok: true, released: true },
+    { ok: false, code: "record_not_found" },
+  ]);
+  expect((await people.ask("GET", "/v1/models/slide/s1")).data).toMatchObject({ title: "Better" });
+
+  const described = model.doGenerateCalls[0]?.tools ?? [];
+  expect(described.map(({ name }) => name).sort()).toEqual(Object.keys(kit.tools).sort());
+  const update = described.find(({ name }) => name === "update_record");
+  expect(update).toMatchObject({
+    type: "function",
+    description: expect.stringContaining("slide { deckId: string, title: string, order: number }"),
+    inputSchema: {
+      type: "object",
+      properties: { model: { enum: ["slide"] }, id: { type: "string" }, data: { type: "object" } },
+      required: ["model", "id", "data"],
+    },
+  });
+  // Schemas that refer to themselves are beyond some providers.
+  expect(JSON.stringify(described)).not.toContain("$ref");
+  // What the model was given to read after the last step holds the refusal, with what to do about it.
+  expect(JSON.stringify(model.doGenerateCalls.at(-1)?.prompt)).toContain("List the records to find the right id");
+});

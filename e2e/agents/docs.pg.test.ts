@@ -1,0 +1,87 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { root } from "../../scripts/root.mjs";
+import { startPeople } from "../clients/people.ts";
+import { ending, runIn } from "../packages/stranger.ts";
+
+/** The very text that people copy. */
+const page = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
+const program = /^```ts\n(\/\/ titles\.ts.*?)^```$/ms.exec(page)?.[1] ?? "";
+const heart = /^```ts\n(async function workOn.*?)^```$/ms.exec(page)?.[1] ?? "";
+const config = JSON.parse(/^```json\n(.*?)^```$/ms.exec(page)?.[1] ?? "");
+
+const people = await startPeople();
+// Within this package, whose modules the program imports.
+const cache = fileURLToPath(new URL("../node_modules/.cache/", import.meta.url));
+mkdirSync(cache, { recursive: true });
+const folder = mkdtempSync(join(cache, "agents-page-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const SCRIPTED_MODEL = `
+import { MockLanguageModelV3 } from "ai/test";
+const s1 = { model: "slide", id: "s1" };
+const calls: [string, object][] = [
+  ["claim_record", s1],
+  ["update_record", { ...s1, data: { title: "Mended" } }],
+  ["release_record", s1],
+];
+let step = 0;
+export const model = new MockLanguageModelV3({
+  doGenerate: async () => {
+    const call = calls[step++];
+    return {
+      content: call
+        ? [{ type: "tool-call", toolCallId: \`call_\${step}\`, toolName: call[0], input: JSON.stringify(call[1]) }]
+        : [{ type: "text", text: "One title was mended." }],
+      finishReason: { unified: call ? "tool-calls" : "stop", raw: undefined },
+      usage: {
+        inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+        outputTokens: { total: 1, text: 1, reasoning: 0 },
+      },
+      warnings: [],
+    };
+  },
+});
+`;
+
+test("[AG11] the page's program compiles and runs, with any model in the place of the page's", {
+  timeout: 90_000,
+}, async () => {
+  await people.ask("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
+  const body = { participantId: "mender", operations: ["slide.*"], syncGroups: ["deck:d1"] };
+  const { token } = await people.ask("POST", "/v1/capabilities", body);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(folder, "titles.ts"), program);
+  writeFileSync(join(folder, "model.ts"), SCRIPTED_MODEL);
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({
+      extends: join(root, "tsconfig.base.json"),
+      // The workspace's packages are read from their sources, a part of which knows browsers.
+      compilerOptions: { composite: false, noEmit: true, types: ["node"], lib: ["ES2023", "ESNext.Disposable", "DOM"] },
+      include: ["."],
+    }),
+  );
+  const compiled = await ending(runIn(folder, join(root, "node_modules", ".bin", "tsc"), ["-p", "."]));
+  expect(compiled).toMatchObject({ code: 0, output: "" });
+  const flags = ["--conditions=holdfast-source", "--import", "tsx"];
+  const env = { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: String(token) };
+  const ran = await ending(runIn(folder, process.execPath, [...flags, "titles.ts"], env));
+  expect(ran, ran.output).toMatchObject({ code: 0, stdout: "One title was mended.\n" });
+  expect((await people.ask("GET", "/v1/models/slide/s1")).data).toMatchObject({ title: "Mended" });
+});
+
+test("[AG11] the page's worker is the example's, word for word", () => {
+  expect(heart).toContain("await using lease");
+  expect(readFileSync(join(root, "examples", "agent", "src", "work.ts"), "utf8")).toContain(heart);
+});
+
+test("[AG11] what the page tells a host to start is the program of the package", () => {
+  const { args, env } = config.mcpServers.holdfast;
+  const manifest = JSON.parse(readFileSync(join(root, "packages", "agent", "package.json"), "utf8"));
+  expect(args).toContain(`--package=${manifest.name}`);
+  expect(Object.keys(manifest.publishConfig.bin)).toEqual([args[2]]);
+  expect(Object.keys(env)).toEqual(["HOLDFAST_URL", "HOLDFAST_TOKEN"]);
+});

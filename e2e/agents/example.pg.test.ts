@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { startPeople } from "../clients/people.ts";
+import { openBadGate } from "./bad-gate.ts";
+
+const people = await startPeople();
+const gate = await openBadGate(people.url);
+const folder = mkdtempSync(join(tmpdir(), "holdfast-example-"));
+const example = fileURLToPath(new URL("../../examples/agent/", import.meta.url));
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  gate.close();
+  rmSync(folder, { recursive: true });
+});
+
+const text = { type: "string" };
+beforeAll(() =>
+  people.ask("POST", "/v1/schema", {
+    models: {
+      slide: {
+        fields: { deckId: text, title: text, notes: text, order: { type: "number", default: 0 } },
+        groups: [{ kind: "deck", from: "deckId" }],
+      },
+    },
+  }),
+);
+
+async function tokenOf(participantId: string): Promise<string> {
+  const body = { participantId, operations: ["slide.*"], syncGroups: ["deck:d1"] };
+  return String((await people.ask("POST", "/v1/capabilities", body)).token);
+}
+
+/** The example as its README starts it, with a file of its own and less time to think. */
+function start(name: string, token: string, thinkingMs: number, url = people.url) {
+  const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", "src/main.ts"], {
+    cwd: example,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOLDFAST_URL: url,
+      HOLDFAST_TOKEN: token,
+      AGENT_FILE: join(folder, `${name}.db`),
+      THINKING_MS: String(thinkingMs),
+    },
+  });
+  children.push(child);
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (said += String(bytes)));
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  return { child, ended, said: () => said };
+}
+
+let made = 0;
+async function slides(count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => `n${++made}`);
+  for (const id of ids) await people.ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: `On ${id}` } });
+  return ids;
+}
+const notes = async (id: string) =>
+  ((await people.ask("GET", `/v1/models/slide/${id}`)).data as { notes?: string }).notes;
+const claimsOn = async (id: string) =>
+  (await people.ask("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string }[];
+/** How often the notes of a slide were written. */
+async function writes(id: string): Promise<number> {
+  const { data } = await people.ask("GET", "/v1/log?after=0&limit=1000");
+  return (data as { id: string; changedFields?: string[] }[]).filter(
+    (entry) => entry.id === id && entry.changedFields?.includes("notes"),
+  ).length;
+}
+const patience = { timeout: 30_000, interval: 100 };
+
+test("[AG10] two agents of the example share the work, each slide is done once, and a signal ends them in order", {
+  timeout: 90_000,
+}, async () => {
+  const ids = await slides(6);
+  const agents = [start("one", await tokenOf("one"), 100), start("two", await tokenOf("two"), 100)];
+  await vi.waitFor(async () => expect((await Promise.all(ids.map(notes))).every(Boolean)).toBe(true), patience);
+  // What turns up later is done too.
+  const [later = ""] = await slides(1);
+  await vi.waitFor(async () => expect(await notes(later)).toContain(`On ${later}`), patience);
+  for (const { child } of agents) child.kill("SIGTERM");
+  expect(await Promise.all(agents.map(({ ended }) => ended))).toEqual([0, 0]);
+  for (const id of [...ids, later]) {
+    expect(await writes(id)).toBe(1);
+    expect(await claimsOn(id)).toEqual([]);
+  }
+});
+
+test("[AG10] killed in the middle of its work, the example's agent goes on where it was, and does nothing twice", {
+  timeout: 90_000,
+}, async () => {
+  const ids = await slides(8);
+  const done = async () => (await Promise.all(ids.map(notes))).filter(Boolean).length;
+  const token = await tokenOf("three");
+  for (let round = 0; round < 2; round++) {
+    const before = await done();
+    const agent = start("three", token, 150);
+    await vi.waitFor(async () => expect(await done()).toBeGreaterThan(before), { ...patience, interval: 20 });
+    agent.child.kill("SIGKILL");
+    await agent.ended;
+  }
+  // That it was killed with work before it.
+  expect(await done()).toBeLessThan(ids.length);
+  const last = start("three", token, 150);
+  await vi.waitFor(async () => expect((await Promise.all(ids.map(notes))).every(Boolean)).toBe(true), patience);
+  last.child.kill("SIGTERM");
+  expect(await last.ended).toBe(0);
+  for (const id of ids) expect(await writes(id)).toBe(1);
+});
+
+test("[AG10] what a person wrote while the example's agent was cut off stays", { timeout: 90_000 }, async () => {
+  const boss = await people.person("boss", { operations: ["slide.*", "claim.preempt"] });
+  const [id = ""] = await slides(1);
+  const agent = start("four", await tokenOf("four"), 1_500, gate.url);
+  await vi.waitFor(async () => expect(await claimsOn(id)).toMatchObject([{ actor: "four" }]), patience);
+  gate.turn("down");
+  const lease = await boss.client.models.slide.claim(id, { preempt: true });
+  await people.ask("PATCH", `/v1/models/slide/${id}`, { data: { notes: "Ann's own" }, claim: lease.id }, boss.token);
+  await lease.release();
+  // Long enough for the agent to finish its thought, which then waits on its disk.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  gate.turn("up");
+  await vi.waitFor(() => expect(agent.said()).toContain(`${id}: somebody was there first`), patience);
+  agent.child.kill("SIGTERM");
+  expect(await agent.ended).toBe(0);
+  expect(await notes(id)).toBe("Ann's own");
+  expect(await writes(id)).toBe(1);
+});

@@ -1,0 +1,205 @@
+import { readFileSync } from "node:fs";
+import { Client, type ClientOptions } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, expect, test, vi } from "vitest";
+import { root } from "../../scripts/root.mjs";
+import { startPeople } from "../clients/people.ts";
+import { ending, runIn } from "../packages/stranger.ts";
+
+const people = await startPeople();
+const reference = JSON.parse(
+  readFileSync(new URL("../../packages/server/reference-schema.json", import.meta.url), "utf8"),
+) as { models: Record<string, unknown> };
+const program = `${root}node_modules/.bin/holdfast-mcp`;
+const open: Mcp[] = [];
+await people.ask("POST", "/v1/schema", { models: reference.models });
+const token = await tokenOf("robot");
+afterAll(() => Promise.all(open.map(({ client }) => client.close())));
+
+async function tokenOf(participantId: string): Promise<string> {
+  const body = { participantId, operations: ["*.*"], wideScope: true };
+  return String((await people.ask("POST", "/v1/capabilities", body)).token);
+}
+
+interface Mcp {
+  readonly client: Client;
+  readonly transport: StdioClientTransport;
+  /** What a tool answered, and whether the protocol calls it an error. */
+  call(name: string, input: object): Promise<Record<string, unknown>>;
+  stderr(): string;
+}
+
+/** The program as hosts start it, and the official client on the other end of its stdin and stdout. */
+async function startMcp(
+  env: Record<string, string> = {},
+  words: string[] = [],
+  options: ClientOptions = {},
+): Promise<Mcp> {
+  const transport = new StdioClientTransport({
+    command: program,
+    args: words,
+    env: { PATH: process.env.PATH ?? "", HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token, ...env },
+    stderr: "pipe",
+  });
+  let said = "";
+  transport.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const client = new Client({ name: "test", version: "1" }, options);
+  await client.connect(transport);
+  const mcp: Mcp = {
+    client,
+    transport,
+    stderr: () => said,
+    async call(name, input) {
+      const result = await client.callTool({ name, arguments: input as Record<string, unknown> });
+      const [content] = result.content as { type: string; text: string }[];
+      const answer = JSON.parse(content?.text ?? "") as Record<string, unknown>;
+      expect(result.structuredContent).toEqual(answer);
+      expect(Boolean(result.isError)).toBe(!answer.ok);
+      return answer;
+    },
+  };
+  open.push(mcp);
+  return mcp;
+}
+
+let made = 0;
+async function slide(): Promise<string> {
+  const id = `m${++made}`;
+  await people.ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  return id;
+}
+const claimsOn = async (id: string) =>
+  (await people.ask("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string; description: string }[];
+const stored = async (id: string) => (await people.ask("GET", `/v1/models/slide/${id}`)).data;
+
+/** One of either kind, as most of what follows needs no process of its own. */
+const today = await startMcp({}, [], { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+const older = await startMcp({}, [], { versionNegotiation: { mode: "legacy" } });
+
+test.each([
+  { host: "today's", mcp: today },
+  { host: "an older", mcp: older },
+])("[AG7] $host host finds the five tools, described over the models that the server has", async ({ mcp }) => {
+  const { tools } = await mcp.client.listTools();
+  expect(tools.map(({ name }) => name).sort()).toEqual(
+    ["claim_record", "list_records", "read_record", "release_record", "update_record"].sort(),
+  );
+  const models = Object.keys(reference.models);
+  for (const tool of tools)
+    expect(tool).toMatchObject({
+      description: expect.stringMatching(/.{40}/),
+      inputSchema: { type: "object", properties: { model: { enum: models } } },
+      annotations: {
+        readOnlyHint: /^(read|list)/.test(tool.name),
+        destructiveHint: tool.name === "update_record",
+      },
+    });
+  expect(mcp.client.getInstructions()).toContain("stale_context");
+  expect(mcp.stderr()).toContain(`serving ${models.length} models`);
+});
+
+test("[AG7] a record is read, claimed, updated and released over the protocol; a person's change in between is told", {
+  timeout: 60_000,
+}, async () => {
+  const id = await slide();
+  const record = { model: "slide", id };
+  const { call } = today;
+  expect(await call("list_records", { model: "slide", where: { title: "Base" } })).toMatchObject({ ok: true });
+  expect(await call("read_record", record)).toMatchObject({ ok: true, record: { title: "Base" } });
+  await people.ask("PATCH", `/v1/models/slide/${id}`, { data: { title: "Ann's" } });
+  const update = () => call("update_record", { ...record, data: { title: "Mine" } });
+  expect(await update()).toMatchObject({ ok: false, code: "stale_context", record: { title: "Ann's" } });
+  expect(await update()).toMatchObject({ ok: true, status: "confirmed", record: { title: "Mine" } });
+  expect(await call("claim_record", { ...record, reason: "Rewriting" })).toMatchObject({ ok: true });
+  expect(await claimsOn(id)).toMatchObject([{ actor: "robot", description: "Rewriting" }]);
+  expect(await call("release_record", record)).toEqual({ ok: true, released: true });
+  expect(await claimsOn(id)).toEqual([]);
+  expect(await stored(id)).toMatchObject({ title: "Mine" });
+});
+
+test("[AG7] what is sent amiss is answered with a code, and the server goes on", { timeout: 60_000 }, async () => {
+  const { client, call } = older;
+  const id = await slide();
+  expect(await call("read_record", { model: "nothing", id })).toMatchObject({ ok: false, code: "invalid_input" });
+  expect(await call("read_record", {})).toMatchObject({ ok: false, code: "invalid_input" });
+  expect(await call("read_record", { model: "slide", id: "nowhere" })).toMatchObject({ code: "record_not_found" });
+  await expect(client.callTool({ name: "drop_everything", arguments: {} })).rejects.toThrow(/drop_everything/);
+  await vi.waitFor(
+    async () => expect(await call("read_record", { model: "slide", id })).toMatchObject({ ok: true }),
+    10_000,
+  );
+});
+
+test.each(["SIGTERM", "closed stdin"] as const)(
+  "[AG8] %s releases what is held and ends it",
+  { timeout: 60_000 },
+  async (how) => {
+    const id = await slide();
+    const { client, transport, call } = await startMcp();
+    await vi.waitFor(
+      async () => expect(await call("claim_record", { model: "slide", id })).toMatchObject({ ok: true }),
+      10_000,
+    );
+    expect(await claimsOn(id)).toHaveLength(1);
+    if (how === "SIGTERM") process.kill(transport.pid ?? 0, "SIGTERM");
+    else await client.close();
+    await vi.waitFor(async () => expect(await claimsOn(id)).toEqual([]), 10_000);
+  },
+);
+
+test("[AG8] stdout carries the protocol and nothing else, whatever happens beside it", {
+  timeout: 60_000,
+}, async () => {
+  const child = runIn(root, program, [], { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token }, "pipe");
+  const ended = ending(child);
+  const send = (message: object) => child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const initialize = {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "an older host", version: "1" },
+  };
+  send({ id: 1, method: "initialize", params: initialize });
+  send({ method: "notifications/initialized" });
+  child.stdin?.write("this is no JSON\n");
+  send({ id: 2, method: "tools/list" });
+  send({ id: 3, method: "tools/call", params: { name: "read_record", arguments: { model: "slide", id: "nowhere" } } });
+  let heard = "";
+  child.stdout?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
+  await vi.waitFor(() => expect(heard).toContain('"id":3'), 20_000);
+  child.stdin?.end();
+  const { code, stdout } = await ended;
+  const messages = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { jsonrpc: string; id?: number });
+  expect(messages.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true);
+  expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining([1, 2, 3]));
+  expect(code).toBe(0);
+});
+
+test("[AG9] what it cannot start with is told in a sentence, with nothing on stdout", { timeout: 60_000 }, async () => {
+  const start = (env: Record<string, string>, ...words: string[]) => ending(runIn(root, program, words, env));
+  const given = { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token };
+  const cases = [
+    [start({ ...given, HOLDFAST_TOKEN: "nonsense" }), /apikey_invalid/],
+    [start({ ...given, HOLDFAST_URL: "http://127.0.0.1:1" }), /does not answer/],
+    [start(given, "--models", "slide,nothing"), /no model "nothing"/],
+  ] as const;
+  for (const [running, sentence] of cases) {
+    const { code, stdout, output } = await running;
+    expect(output).toMatch(sentence);
+    expect(output).not.toContain(token);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  }
+  expect(await start({}, "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("HOLDFAST_TOKEN") });
+});
+
+test("[AG9] with --schema it knows the models of the file, and with --models no others", {
+  timeout: 60_000,
+}, async () => {
+  const file = `${root}packages/server/reference-schema.json`;
+  const { client } = await startMcp({}, ["--schema", file, "--models", "document,slide"]);
+  const { tools } = await client.listTools();
+  for (const { inputSchema } of tools)
+    expect(inputSchema).toMatchObject({ properties: { model: { enum: ["document", "slide"] } } });
+});

@@ -1,0 +1,250 @@
+import { type Answer, createTools, type ToolKit } from "@holdfast/agent";
+import { beforeAll, expect, test, vi } from "vitest";
+import { schema, startPeople } from "../clients/people.ts";
+
+const people = await startPeople();
+let ann: Awaited<ReturnType<typeof people.person>>;
+let robot: Awaited<ReturnType<typeof people.agent>>;
+let kit: ToolKit;
+beforeAll(async () => {
+  ann = await people.person("ann");
+  robot = await people.agent("robot");
+  kit = createTools({ client: robot.client, schema });
+});
+
+let made = 0;
+/** A record of each test's own, which the agent's client has heard of. */
+async function slide(data: Record<string, unknown> = {}): Promise<string> {
+  const id = `s${++made}`;
+  await people.ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base", ...data } });
+  await vi.waitFor(() => expect(robot.client.models.slide.get(id)).toBeDefined(), 10_000);
+  await vi.waitFor(() => expect(ann.client.models.slide.get(id)).toBeDefined(), 10_000);
+  return id;
+}
+const stored = async (id: string) => (await people.ask("GET", `/v1/models/slide/${id}`)).data;
+const claimsOn = async (id: string) =>
+  (await people.ask("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string }[];
+const model = "slide";
+
+test("[AG1] a record is read with its position, and what is not there is a refusal with a code", async () => {
+  const id = await slide({ title: "Hello" });
+  const read = await kit.tools.read_record.execute({ model, id });
+  expect(read).toMatchObject({ ok: true, record: { id, title: "Hello", order: 0 }, readAt: expect.any(Number) });
+  expect(await kit.tools.read_record.execute({ model, id: "nowhere" })).toMatchObject({
+    ok: false,
+    code: "record_not_found",
+    next: expect.stringContaining("List"),
+  });
+});
+
+test("[AG1] records are listed by value and range, in order and in pages; a field that is not there is refused", async () => {
+  for (const order of [3, 1, 2]) await slide({ title: `Page ${order}`, deckId: "d1", order: 100 + order });
+  const where = { order: { gt: 100 } };
+  const list = (more: object) => kit.tools.list_records.execute({ model, where, orderBy: "order", ...more });
+  const titles = (answer: Answer) => (answer.records as { title: string }[]).map(({ title }) => title);
+  expect(titles(await list({}))).toEqual(["Page 1", "Page 2", "Page 3"]);
+  const page = await list({ limit: 2, order: "desc" });
+  expect(titles(page)).toEqual(["Page 3", "Page 2"]);
+  expect(page).toMatchObject({ total: 3, more: true, readAt: expect.any(Number) });
+  expect(await list({ limit: 2, order: "desc", offset: 2 })).toMatchObject({ more: false, records: [{ order: 101 }] });
+  for (const wrong of [{ where: { colour: "red" } }, { orderBy: "colour" }])
+    expect(await list(wrong)).toMatchObject({ ok: false, code: "unknown_field", param: "colour" });
+});
+
+test("[AG2] an update is made in view of what was read, and confirmed with the record as it is then", async () => {
+  const id = await slide();
+  expect(await kit.tools.update_record.execute({ model, id, data: { title: "New" } })).toMatchObject({
+    ok: false,
+    code: "not_read",
+  });
+  await kit.tools.read_record.execute({ model, id });
+  const answer = await kit.tools.update_record.execute({ model, id, data: { title: "New" } });
+  expect(answer).toMatchObject({ ok: true, status: "confirmed", record: { title: "New" } });
+  expect(await stored(id)).toMatchObject({ title: "New" });
+  // Its own write is no news to it.
+  expect(await kit.tools.update_record.execute({ model, id, data: { title: "Newer" } })).toMatchObject({ ok: true });
+});
+
+test("[AG2] what somebody changed since is never overwritten: the model is told what, and decides anew", async () => {
+  const id = await slide();
+  await kit.tools.read_record.execute({ model, id });
+  await ann.client.models.slide.update(id, { title: "Ann's" }).receipt;
+  await vi.waitFor(() => expect(robot.client.models.slide.get(id)?.title).toBe("Ann's"), 10_000);
+  const data = { title: "Mine", order: 7 };
+  const refused = await kit.tools.update_record.execute({ model, id, data });
+  expect(refused).toMatchObject({
+    ok: false,
+    code: "stale_context",
+    yours: data,
+    record: { title: "Ann's", order: 0 },
+    changed: { title: { was: "Base", is: "Ann's" } },
+  });
+  // Nothing of it was written, not even the field that nobody contested, and nothing of it waits anywhere.
+  expect(await stored(id)).toMatchObject({ title: "Ann's", order: 0 });
+  expect(robot.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  expect(await kit.tools.update_record.execute({ model, id, data })).toMatchObject({ ok: true });
+  expect(await stored(id)).toMatchObject(data);
+});
+
+test("[AG2] a record that was deleted since, and one that nobody may see, are told apart from one that moved", async () => {
+  const id = await slide();
+  await kit.tools.read_record.execute({ model, id });
+  await ann.client.models.slide.delete(id).receipt;
+  await vi.waitFor(() => expect(robot.client.models.slide.get(id)).toBeUndefined(), 10_000);
+  expect(await kit.tools.update_record.execute({ model, id, data: { title: "x" } })).toMatchObject({
+    ok: false,
+    code: "record_not_found",
+  });
+});
+
+test("[AG3] what a person holds is not written: who holds it is told, and a claim waits in the line for it", async () => {
+  const id = await slide();
+  const lease = await ann.client.models.slide.claim(id, { description: "Rewriting" });
+  await kit.tools.read_record.execute({ model, id });
+  const holders = [{ actor: "ann", kind: "user", action: "edit", description: "Rewriting" }];
+  const update = () => kit.tools.update_record.execute({ model, id, data: { title: "Mine" } });
+  expect(await update()).toMatchObject({ ok: false, code: "claim_conflict", holders });
+  expect(robot.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  expect(await kit.tools.claim_record.execute({ model, id })).toMatchObject({
+    ok: false,
+    code: "claim_conflict",
+    holders,
+  });
+  expect(await kit.tools.claim_record.execute({ model, id, waitSeconds: 1, reason: "My turn" })).toMatchObject({
+    ok: false,
+    code: "claim_conflict",
+    before: 0,
+  });
+  const waiting = kit.tools.claim_record.execute({ model, id, waitSeconds: 20, reason: "My turn" });
+  await lease.update({ title: "Ann's" }).receipt;
+  await lease.release();
+  expect(await waiting).toMatchObject({ ok: true, fence: expect.any(Number) });
+  expect(await claimsOn(id)).toMatchObject([{ actor: "robot", description: "My turn" }]);
+  await kit.tools.read_record.execute({ model, id });
+  expect(await update()).toMatchObject({ ok: true });
+  expect(await kit.tools.release_record.execute({ model, id })).toEqual({ ok: true, released: true });
+  expect(await claimsOn(id)).toEqual([]);
+  expect(await kit.tools.release_record.execute({ model, id })).toEqual({ ok: true, released: false });
+});
+
+test("[AG3] a claim that was lost is told with the next update, which writes nothing", async () => {
+  const boss = await people.person("boss", { operations: ["slide.*", "claim.preempt"] });
+  const id = await slide();
+  expect(await kit.tools.claim_record.execute({ model, id })).toMatchObject({ ok: true, record: { title: "Base" } });
+  await using _taken = await boss.client.models.slide.claim(id, { preempt: true });
+  const update = () => kit.tools.update_record.execute({ model, id, data: { title: "Mine" } });
+  await vi.waitFor(async () => expect(await update()).toMatchObject({ ok: false, code: "claim_lost" }), 10_000);
+  expect(await stored(id)).toMatchObject({ title: "Base" });
+});
+
+test("[AG3] a claim that no call uses for a while is given up, and all of them when the tools are closed", async () => {
+  const short = createTools({ client: robot.client, schema, claimIdleMs: 600 });
+  const [first, second] = [await slide(), await slide()];
+  await short.tools.claim_record.execute({ model, id: first });
+  expect(await claimsOn(first)).toHaveLength(1);
+  await vi.waitFor(async () => expect(await claimsOn(first)).toEqual([]), 10_000);
+  // Asked for twice at once, as models do, it is one claim, and given up once.
+  await Promise.all([1, 2].map(() => short.tools.claim_record.execute({ model, id: second })));
+  expect(await short.tools.release_record.execute({ model, id: second })).toEqual({ ok: true, released: true });
+  expect(await claimsOn(second)).toEqual([]);
+  await short.tools.claim_record.execute({ model, id: second });
+  await short.tools.claim_record.execute({ model, id: first, field: "title" });
+  await short.close();
+  for (const id of [first, second]) expect(await claimsOn(id)).toEqual([]);
+});
+
+test("[AG4] whatever a model sends is answered with a code, and never thrown", async () => {
+  const id = await slide();
+  await kit.tools.read_record.execute({ model, id });
+  const { update_record, claim_record, read_record, list_records } = kit.tools;
+  const odd = (input: unknown) => input as never;
+  const cases: readonly [Promise<Answer>, string][] = [
+    [read_record.execute(odd({ model: "nothing", id })), "invalid_input"],
+    [read_record.execute(odd(undefined)), "invalid_input"],
+    [list_records.execute({ model, where: { order: { in: 5 } } }), "invalid_input"],
+    [list_records.execute({ model, where: { order: { above: 5 } } }), "invalid_input"],
+    [list_records.execute({ model, limit: 1_000 }), "invalid_input"],
+    [update_record.execute(odd({ model, id })), "invalid_input"],
+    [update_record.execute({ model, id, data: {} }), "empty_update"],
+    [update_record.execute({ model, id, data: { colour: "red" } }), "unknown_field"],
+    [update_record.execute({ model, id, data: { title: 7 } }), "invalid_type"],
+    [update_record.execute({ model, id, data: { title: undefined } }), "invalid_value"],
+    [claim_record.execute({ model, id: "nowhere" }), "record_not_found"],
+    [claim_record.execute({ model, id, field: "colour" }), "unknown_column"],
+  ];
+  for (const [answer, code] of cases)
+    expect(await answer).toMatchObject({
+      ok: false,
+      code,
+      message: expect.stringMatching(/./),
+      next: expect.any(String),
+    });
+  expect(robot.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  expect(await stored(id)).toMatchObject({ title: "Base" });
+});
+
+test("[AG4] a scope that does not reach is named, and nothing of the write stays behind", async () => {
+  const reader = await people.agent("reader", { operations: ["slide.read"] });
+  const id = await slide();
+  await vi.waitFor(() => expect(reader.client.models.slide.get(id)).toBeDefined(), 10_000);
+  const { tools } = createTools({ client: reader.client, schema });
+  await tools.read_record.execute({ model, id });
+  expect(await tools.update_record.execute({ model, id, data: { title: "x" } })).toMatchObject({
+    ok: false,
+    code: "capability_scope_denied",
+    requiredCapability: { can: expect.stringContaining("update") },
+  });
+  expect(reader.client.status()).toMatchObject({ pending: 0, attention: 0 });
+});
+
+test("[AG5] without a line an update is kept and said to be so; what became of it is told with a later answer", async () => {
+  const away = await people.agent("away");
+  const { tools } = createTools({ client: away.client, schema, answerMs: 300 });
+  const [kept, contested] = [await slide(), await slide()];
+  await vi.waitFor(() => expect(away.client.models.slide.get(contested)).toBeDefined(), 10_000);
+  for (const id of [kept, contested]) await tools.read_record.execute({ model, id });
+  away.client.pause();
+  for (const id of [kept, contested])
+    expect(await tools.update_record.execute({ model, id, data: { title: "Later" } })).toMatchObject({
+      ok: true,
+      status: "queued",
+      record: { title: "Later" },
+    });
+  expect(await tools.read_record.execute({ model, id: kept })).toMatchObject({ ok: true, connection: "paused" });
+  await ann.client.models.slide.update(contested, { title: "Ann's" }).receipt;
+  away.client.resume();
+  await vi.waitFor(async () => expect(await stored(kept)).toMatchObject({ title: "Later" }), 10_000);
+  await vi.waitFor(() => expect(away.client.models.slide.get(contested)?.title).toBe("Ann's"), 10_000);
+  await vi.waitFor(() => expect(away.client.status()).toMatchObject({ pending: 0, attention: 0 }), 10_000);
+  // What it was not told yet does not count as read: nothing that it does meanwhile overwrites it.
+  expect(await tools.update_record.execute({ model, id: contested, data: { title: "Still mine" } })).toMatchObject({
+    ok: false,
+    code: "stale_context",
+    earlier: [{ ok: false, code: "stale_context", id: contested, yours: { title: "Later" } }],
+  });
+  expect(await stored(contested)).toMatchObject({ title: "Ann's" });
+  expect(away.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+});
+
+test("[AG6] the tools of two agents share the work: each claims what the other has not", async () => {
+  const ids = await Promise.all([1, 2, 3, 4, 5, 6].map(() => slide({ title: "todo" })));
+  const other = await people.agent("other");
+  await vi.waitFor(() => expect(ids.every((id) => other.client.models.slide.get(id))).toBe(true), 10_000);
+  const kits = [robot.client, other.client].map((client) => createTools({ client, schema }));
+  const done: string[] = [];
+  await Promise.all(
+    kits.map(async ({ tools }) => {
+      for (const id of ids) {
+        const claimed = await tools.claim_record.execute({ model, id });
+        if (!claimed.ok) continue;
+        // Claimed after the other was done: what is there now says so.
+        if ((claimed.record as { title: string } | null)?.title === "todo") {
+          const answer = await tools.update_record.execute({ model, id, data: { title: "done" } });
+          if (answer.ok) done.push(id);
+        }
+        await tools.release_record.execute({ model, id });
+      }
+    }),
+  );
+  expect(done.sort()).toEqual([...ids].sort());
+});

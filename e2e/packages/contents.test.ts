@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { describe, expect, inject, test } from "vitest";
+import { root } from "../../scripts/root.mjs";
+import type {} from "./global-setup.ts";
+import { importsOf, readPacked } from "./packed-files.ts";
+import { ending, runIn } from "./stranger.ts";
+
+const packs = inject("packs");
+const nameOf = (tarball: string) => /holdfast-([a-z-]+)-\d/.exec(tarball)?.[1] ?? "";
+const released = packs.map((tarball) => {
+  const packed = readPacked(join(inject("newcomer"), "node_modules", "@holdfast", nameOf(tarball)));
+  return { name: packed.manifest.name, tarball, packed };
+});
+
+test("every package of the workspace is packed", () => {
+  const folders = readdirSync(join(root, "packages")).map((name) => `@holdfast/${name}`);
+  expect(released.map(({ name }) => name).sort()).toEqual(folders.sort());
+});
+
+describe.each(released)("$name", ({ tarball, packed }) => {
+  const { manifest, files, folder } = packed;
+
+  test("[PK1] publint finds nothing to say about it", async () => {
+    const bytes = readFileSync(tarball);
+    const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+    const { messages } = await publint({ pack: { tarball: buffer }, strict: true });
+    expect(messages.map((message) => formatMessage(message, manifest, { color: false }))).toEqual([]);
+  });
+
+  test("[PK1] its types are found by whoever imports ES modules, and fit what is run", {
+    timeout: 60_000,
+  }, async () => {
+    const attw = join(root, "node_modules", ".bin", "attw");
+    const { code, output } = await ending(runIn(root, attw, [tarball, "--profile", "esm-only", "--no-emoji"]));
+    expect(code, output).toBe(0);
+  });
+
+  test("[PK1] what it imports it declares", () => {
+    const declared = { ...manifest.dependencies, ...manifest.peerDependencies };
+    const imported = [...importsOf(packed)];
+    expect(imported.length).toBeGreaterThan(0);
+    expect(imported.filter(([name]) => !(name in declared))).toEqual([]);
+  });
+
+  test("[PK2] it has its licence, its changes and its page, and names what it needs", () => {
+    expect(files).toEqual(expect.arrayContaining(["LICENSE", "CHANGELOG.md", "README.md"]));
+    expect(readFileSync(join(folder, "CHANGELOG.md"), "utf8")).toContain(`## ${manifest.version}`);
+    expect(manifest).toMatchObject({
+      license: "MIT",
+      type: "module",
+      engines: { node: ">=20.19" },
+      publishConfig: { access: "public", provenance: true },
+    });
+    expect(manifest.sideEffects).toBeDefined();
+  });
+
+  test("[PK2] nothing in it is a test, made for our tests, or of this workspace", () => {
+    expect(files.filter((file) => /\.test\.|tsbuildinfo|\.tgz$/.test(file))).toEqual([]);
+    const testing = files.filter((file) => /(^|\/)testing\//.test(file));
+    const exported = "./testing" in (manifest.exports ?? {}) ? /^(dist|src)\/testing\// : /^$/;
+    expect(testing.filter((file) => !exported.test(file))).toEqual([]);
+    expect(JSON.stringify(manifest)).not.toMatch(/workspace:|holdfast-source|https?:\/\/|"\.\/src\//);
+  });
+
+  test("[PK2] what was built has its source beside it, to step into", () => {
+    const built = files.filter((file) => /^dist\/.*\.js$/.test(file));
+    expect(built.length).toBeGreaterThan(5);
+    const stray = built.filter((file) => !files.some((each) => each.replace(/\.tsx?$/, "") === sourceOf(file)));
+    expect(stray).toEqual([]);
+    expect(built.filter((file) => !files.includes(`${file}.map`))).toEqual([]);
+  });
+});
+
+test("[PK1] the optional peer is not installed with them", () => {
+  expect(() => readPacked(join(inject("newcomer"), "node_modules", "libsql"))).toThrow(/ENOENT/);
+});
+
+const sourceOf = (built: string) => built.replace(/^dist\//, "src/").replace(/\.js$/, "");

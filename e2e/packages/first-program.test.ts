@@ -1,0 +1,85 @@
+import type { ChildProcess } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, inject, test } from "vitest";
+import type {} from "./global-setup.ts";
+import { ending, runIn } from "./stranger.ts";
+
+const folder = inject("newcomer");
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+/** The very text that people copy. */
+const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const program = /^```js\n(\/\/ hello\.mjs.*?)^```$/ms.exec(readme)?.[1] ?? "";
+const ADDRESS = "http://127.0.0.1:8787";
+const holdfast = join(folder, "node_modules", ".bin", "holdfast");
+
+/** The server as a stranger starts it, but on a free port. */
+async function startServer() {
+  const server = runIn(folder, holdfast, [], { PORT: "0" });
+  children.push(server);
+  const ended = ending(server);
+  const url = await new Promise<string>((resolve, reject) => {
+    server.stdout?.once("data", (line: Buffer) => resolve(JSON.parse(line.toString()).url));
+    void ended.then(({ output }) => reject(new Error(`The server ended: ${output}`)));
+  });
+  return { url, ended, stop: () => server.kill("SIGTERM") };
+}
+
+test("[PK3] the README's first program takes 15 lines at most, and runs against the installed server", {
+  timeout: 60_000,
+}, async () => {
+  expect(program.trimEnd().split("\n").length).toBeLessThanOrEqual(15);
+  // The port is not ours to choose here; everything else is what stands there.
+  expect(program.split(ADDRESS)).toHaveLength(2);
+  const server = await startServer();
+  writeFileSync(join(folder, "hello.mjs"), program.replace(ADDRESS, server.url));
+  const hello = await ending(runIn(folder, process.execPath, ["hello.mjs"]));
+  expect(hello.output).toMatch(/title: 'Hello'/);
+  expect(hello.output.trimEnd().split("\n").at(-1)).toBe("confirmed");
+  expect(hello.code).toBe(0);
+
+  const log = await ending(runIn(folder, holdfast, ["--url", server.url, "--json", "schema", "show"]));
+  expect(JSON.parse(log.stdout)).toMatchObject({ models: { slide: { fields: { title: { type: "string" } } } } });
+
+  const page = await fetch(`${server.url}/docs`);
+  expect(page.status).toBe(200);
+  server.stop();
+  expect((await server.ended).code).toBe(0);
+});
+
+test("[PK3] npx finds the programs, and their help tells what they do", {
+  timeout: 60_000,
+}, async () => {
+  const [server, commands, mcp] = await Promise.all([
+    ending(runIn(folder, "npx", ["--no-install", "@holdfast/server", "--help"])),
+    ending(runIn(folder, holdfast, ["help"])),
+    ending(runIn(folder, "npx", ["--no-install", "holdfast-mcp", "--help"])),
+  ]);
+  expect(server).toMatchObject({ code: 0, stdout: expect.stringContaining("DATABASE_URL") });
+  expect(commands).toMatchObject({ code: 0, stdout: expect.stringContaining("webhooks") });
+  expect(mcp).toMatchObject({ code: 0, stdout: expect.stringContaining("HOLDFAST_TOKEN") });
+});
+
+test("[PK3] without its optional package a file for the queue is refused with a sentence, and nothing else is", async () => {
+  const text = `
+    import { createClient, defineSchema, fileStorage } from "@holdfast/sdk/node";
+    const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" } } } } });
+    const options = { schema, url: "http://127.0.0.1:1", getToken: () => "none" };
+    try {
+      createClient({ ...options, storage: fileStorage("./agent.db") });
+    } catch (error) {
+      console.log(error.name, error.message);
+    }
+    const client = createClient(options);
+    console.log(client.models.slide.create({ title: "Hello" }).id.length > 0);
+    await client.close();
+  `;
+  const { code, stdout } = await ending(runIn(folder, process.execPath, ["--input-type=module", "--eval", text]));
+  expect(stdout).toMatch(/^SyncError .*libsql/m);
+  expect(stdout).toMatch(/^true$/m);
+  expect(code).toBe(0);
+});

@@ -1,0 +1,99 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright";
+import { expect, inject, test } from "vitest";
+import { browserArguments, findChromium } from "../../scripts/browser.mjs";
+import { root } from "../../scripts/root.mjs";
+import type {} from "./global-setup.ts";
+import { ending, runIn } from "./stranger.ts";
+
+const folder = join(inject("newcomer"), "page");
+mkdirSync(folder);
+copyFileSync(fileURLToPath(new URL("consumer/app.tsx", import.meta.url)), join(folder, "app.tsx"));
+writeFileSync(join(folder, "index.html"), '<main></main><script type="module" src="./app.tsx"></script>');
+
+// As anybody's Vite builds it, without a configuration; the maps tell what went where.
+const words = [join(root, "node_modules", "vite", "bin", "vite.js"), "build", "--sourcemap", "--logLevel", "warn"];
+const built = await ending(runIn(folder, process.execPath, words));
+
+const assets = join(folder, "dist", "assets");
+const chunks = readdirSync(assets)
+  .filter((name) => name.endsWith(".js"))
+  .map((name) => {
+    const { sources } = JSON.parse(readFileSync(join(assets, `${name}.map`), "utf8")) as { sources: string[] };
+    return { name, text: readFileSync(join(assets, name), "utf8"), sources };
+  });
+const entry = chunks.find(({ name }) => readFileSync(join(folder, "dist", "index.html"), "utf8").includes(name));
+const has = (part: string) => chunks.filter(({ sources }) => sources.some((source) => source.includes(part)));
+
+test("[PK4] a page that imports the packed client and hooks is built without a word", () => {
+  expect(built).toMatchObject({ code: 0, output: "" });
+});
+
+test("[PK4] what a page needs at once is in its first chunk: the client's shell and the hooks, and not what comes later", () => {
+  expect(entry?.sources.some((source) => source.includes("@holdfast/react/dist/use-query.js"))).toBe(true);
+  expect(entry?.sources.some((source) => source.includes("@holdfast/sdk/dist/client.js"))).toBe(true);
+  const later =
+    /node_modules\/dexie|sdk\/dist\/(browser-part\.|part\.|api\/company\.|storage\/indexeddb\.|transport\/)/;
+  expect(entry?.sources.filter((source) => later.test(source))).toEqual([]);
+});
+
+test("[PK4] the database is a chunk of its own, and so is what works with the server", () => {
+  const dexie = has("node_modules/dexie/");
+  expect(dexie).toHaveLength(1);
+  expect(dexie[0]).not.toBe(entry);
+  const part = has("@holdfast/sdk/dist/browser-part.js");
+  expect(part).toHaveLength(1);
+  expect(part[0]).not.toBe(dexie[0]);
+  expect(entry?.text).toContain(part[0]?.name);
+  expect(has("@holdfast/sdk/dist/api/company.js")).toHaveLength(1);
+});
+
+test("[PK4] nothing of the server's words or of Node's reaches the page", () => {
+  expect(has("node_modules/typebox")).toEqual([]);
+  expect(has("node_modules/ws/")).toEqual([]);
+  expect(has("@holdfast/sdk/dist/node")).toEqual([]);
+});
+
+/** The built page as any file server would give it. */
+async function serve(): Promise<{ url: string; close(): void }> {
+  const types: Record<string, string> = { ".js": "text/javascript", ".html": "text/html", "": "text/html" };
+  const server = createServer(({ url = "/" }, response) => {
+    const file = join(folder, "dist", url === "/" ? "index.html" : url);
+    if (!existsSync(file)) return void response.writeHead(404).end();
+    response.writeHead(200, { "content-type": types[extname(file)] ?? "text/plain" }).end(readFileSync(file));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
+}
+
+test("[PK4] in a browser the page shows a write at once, loads its later chunks, and has the write on disk", {
+  timeout: 60_000,
+}, async () => {
+  const site = await serve();
+  const executablePath = findChromium();
+  const browser = await chromium.launch({ args: browserArguments, ...(executablePath && { executablePath }) });
+  try {
+    const page = await browser.newPage();
+    const faults: string[] = [];
+    page.on("pageerror", (error) => faults.push(error.message));
+    const loaded: string[] = [];
+    page.on("response", (response) => loaded.push(`${response.status()} ${response.url()}`));
+    await page.goto(site.url);
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("heading", { name: "0. Hello" }).waitFor();
+    const [dexie] = has("node_modules/dexie/");
+    await expect.poll(() => loaded, { timeout: 20_000 }).toContain(`200 ${site.url}assets/${dexie?.name}`);
+    // Nobody answers at the address that it was given: what is there after a reload was on the disk.
+    await page.getByText("on disk").waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "0. Hello" }).waitFor();
+    expect(faults).toEqual([]);
+  } finally {
+    await browser.close();
+    site.close();
+  }
+});

@@ -1,0 +1,80 @@
+import { isSyncError, type SyncClient } from "@holdfast/sdk/node";
+import type { Slide, schema } from "./schema.ts";
+
+type Client = SyncClient<typeof schema>;
+
+export interface Job {
+  /** What a slide's notes should be. Takes its time. */
+  readonly think: (slide: Slide, signal: AbortSignal) => Promise<string>;
+  /** Aborts when the process is told to end. */
+  readonly stop: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+/** How long a slide is left alone that somebody else had claimed, or that could not be written. */
+const LATER_MS = 5_000;
+
+/** Until it is told to stop: every slide without notes gets some. Several of these agents share the work. */
+export async function work(client: Client, job: Job): Promise<void> {
+  const notBefore = new Map<string, number>();
+  while (!job.stop.aborted) {
+    answerConflicts(client, job);
+    const isDue = ({ id }: Slide) => (notBefore.get(id) ?? 0) <= Date.now();
+    const slide = client.models.slide.list().find((each) => !each.notes && isDue(each));
+    if (!slide) {
+      await news(client, job.stop);
+      continue;
+    }
+    notBefore.set(slide.id, Date.now() + LATER_MS);
+    await workOn(client, slide, job).catch((error: unknown) => {
+      if (!job.stop.aborted) job.say(`${slide.id}: ${explain(error)}`);
+    });
+  }
+}
+
+async function workOn(client: Client, { id }: Slide, { think, stop, say }: Job): Promise<void> {
+  // Nobody else writes here from now on, until the end of this block; whoever looks sees why.
+  await using lease = await client.models.slide.claim(id, { description: "Writing notes", signal: stop });
+  // What is decided below is decided in view of this moment: if anything newer turns up, the write is held, not applied.
+  const readAt = client.status().syncId;
+  const slide = client.models.slide.get(id);
+  if (!slide || slide.notes) return;
+  const notes = await think(slide, AbortSignal.any([lease.signal, stop]));
+  const write = lease.update({ notes }, { readAt });
+  await write.queued; // on disk: it will be sent once, whatever becomes of this process
+  await write.receipt;
+  say(`${id}: notes written`);
+}
+
+/** People win: what they changed while the agent was away stays, and the slide is looked at again. */
+function answerConflicts(client: Client, { say }: Job): void {
+  for (const conflict of client.conflicts()) {
+    say(`${conflict.id}: ${conflict.writtenBy || "somebody"} was there first`);
+    conflict.takeTheirs();
+  }
+  // Refused for good: the slide is gone, or the token no longer covers it.
+  for (const item of client.attention()) {
+    say(`${item.operations[0]?.id}: given up (${item.code})`);
+    item.discard();
+  }
+}
+
+/** Resolves when the log has brought something, or something became of a write; at the latest when it is time to look again. */
+function news(client: Client, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      off();
+      clearTimeout(timer);
+      stop.removeEventListener("abort", done);
+      resolve();
+    };
+    const off = client.subscribe(done);
+    const timer = setTimeout(done, LATER_MS);
+    stop.addEventListener("abort", done);
+  });
+}
+
+const explain = (error: unknown): string => {
+  if (isSyncError(error) && error.code === "claim_conflict") return "somebody is at it, later then";
+  return error instanceof Error ? error.message : String(error);
+};

@@ -1,0 +1,87 @@
+import { isSyncError, type Remedy, type SyncError } from "@holdfast/sdk";
+
+/** What a tool answers a model: what was asked for, or why not and what to do about it. JSON, always. */
+export type Answer = Success | Refusal;
+
+export interface Success {
+  readonly ok: true;
+  readonly [more: string]: unknown;
+}
+
+export interface Refusal {
+  readonly ok: false;
+  /** Stable: one of the service's error codes, or one of `ownCodes`. */
+  readonly code: string;
+  readonly message: string;
+  /** What is worth trying, for the model. */
+  readonly next: string;
+  readonly [more: string]: unknown;
+}
+
+/** What no server answers: what went wrong between a model and these tools. */
+export const ownCodes = {
+  invalid_input: "Call the tool again with an input that fits its schema.",
+  not_read: "Read the record first, then decide what to write.",
+  not_connected: "The service cannot be reached just now. Try again later.",
+  no_answer: "The service has not answered in time. Try again later.",
+  closed: "These tools were closed; nothing more can be done with them.",
+  internal_error: "This is a fault of the tool, not of the call. Do not try again; tell the person.",
+} as const;
+
+const nextByRemedy: Readonly<Record<Remedy, string>> = {
+  fix: "The same call would be refused again. Change it, or leave it.",
+  "re-read": "Read the record again and decide anew.",
+  wait: "Do something else first and try again later.",
+  retry: "Try the same call again in a moment.",
+  "sign-in": "The token of these tools is refused. Only the person who runs them can give them another one.",
+};
+
+export const refuse = (code: keyof typeof ownCodes, message: string, more: object = {}): Refusal => ({
+  ok: false,
+  code,
+  message,
+  next: ownCodes[code],
+  ...more,
+});
+
+/** Under the service's own codes, where it is found on this side. */
+export const notFound = ({ model, id }: { model: string; id: string }): Refusal => ({
+  ok: false,
+  code: "record_not_found",
+  message: `There is no ${model} ${id} that this token may see.`,
+  next: "List the records to find the right id. Perhaps somebody deleted it.",
+});
+
+export const unknownField = (model: string, field: string): Refusal => ({
+  ok: false,
+  code: "unknown_field",
+  message: `The model ${model} has no field ${JSON.stringify(field)}.`,
+  next: nextByRemedy.fix,
+  param: field,
+});
+
+/** Whatever was thrown, as an answer. */
+export function refusalOf(error: unknown): Refusal {
+  if (!isSyncError(error)) return refuse("internal_error", error instanceof Error ? error.message : String(error));
+  if (error.code === "client_closed") return refuse("closed", error.message);
+  return {
+    ok: false,
+    code: error.code,
+    message: error.message,
+    next: nextByRemedy[error.then],
+    ...(error.param !== undefined && { param: error.param }),
+    ...(error.requiredCapability && { requiredCapability: error.requiredCapability }),
+    ...(error.claims && { holders: holdersOf(error) }),
+  };
+}
+
+/** Who stands in the way, as far as a model has a use for it. */
+const holdersOf = ({ claims = [] }: SyncError) =>
+  claims.map(({ actor, participantKind, action, description, field, expiresInMs }) => ({
+    actor,
+    kind: participantKind,
+    action,
+    ...(description !== null && { description }),
+    ...(field !== undefined && { field }),
+    ...(expiresInMs !== undefined && { expiresInMs }),
+  }));

@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+// The MCP server over stdio. stdout belongs to the protocol: whatever is said to people goes to stderr.
+import { createClient, fileStorage } from "@holdfast/sdk/node";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { chooseSchema } from "./choose-schema.ts";
+import { createTools } from "./create-tools.ts";
+import { createMcpServer } from "./mcp.ts";
+import { readWords, USAGE, type Words, WordsError } from "./mcp-words.ts";
+import { version } from "./version.ts";
+
+const say = (line: string): void => void process.stderr.write(`holdfast-mcp: ${line}\n`);
+
+async function serve(words: Words): Promise<void> {
+  const schema = await chooseSchema(words);
+  const client = createClient({
+    schema,
+    url: words.url,
+    getToken: () => words.token,
+    ...(words.store !== undefined && { storage: fileStorage(words.store) }),
+  });
+  const kit = createTools({ client, schema });
+  const handle = serveStdio(() => createMcpServer(kit, version), { onerror: (error) => say(error.message) });
+  say(`serving ${Object.keys(schema.models).length} models of ${words.url}`);
+
+  // Whoever started us says that it is over by closing our stdin, or by a signal. What is held is released either way.
+  let isEnding = false;
+  const close = async () => {
+    await kit.close();
+    await client.close();
+    await handle.close();
+  };
+  const end = () => {
+    if (isEnding) return;
+    isEnding = true;
+    close()
+      .catch((error: Error) => say(error.message))
+      .finally(() => process.exit());
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
+  process.stdin.on("end", end);
+  process.stdin.on("close", end);
+  // A host that is gone reads nothing any more: that is an end too, not a fault.
+  process.stdout.on("error", end);
+}
+
+async function main(): Promise<void> {
+  const words = readWords(process.argv.slice(2), process.env);
+  if (!words) return void process.stdout.write(USAGE);
+  await serve(words);
+}
+
+main().catch((error: Error) => {
+  say(error instanceof WordsError || error.name === "SyncError" ? error.message : (error.stack ?? error.message));
+  process.exitCode = 1;
+});

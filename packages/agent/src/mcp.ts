@@ -1,0 +1,47 @@
+import { McpServer } from "@modelcontextprotocol/server";
+import type { ToolKit } from "./create-tools.ts";
+import type { AgentTool } from "./tool.ts";
+
+const INSTRUCTIONS = `These tools work on shared records that people and other agents edit at the same time.
+List or read before you update: an update is made in view of your last reading, and refused with stale_context when somebody changed the same fields since. Then decide again in view of what is there.
+Claim a record before you work on it for longer than a moment, and release it when you are done. What somebody else has claimed is theirs: take something else, or wait in the line.
+Every answer says ok: true or ok: false; with false there are a stable code, a message, and what to do next.`;
+
+/** What hosts show of a tool, and what they tell by whether to ask a person: an update replaces what was there. */
+const HINTS: Readonly<
+  Record<keyof ToolKit["tools"], { title: string; readOnlyHint: boolean; destructiveHint: boolean }>
+> = {
+  read_record: { title: "Read a record", readOnlyHint: true, destructiveHint: false },
+  list_records: { title: "List records", readOnlyHint: true, destructiveHint: false },
+  claim_record: { title: "Claim a record", readOnlyHint: false, destructiveHint: false },
+  update_record: { title: "Update a record", readOnlyHint: false, destructiveHint: true },
+  release_record: { title: "Release a claim", readOnlyHint: false, destructiveHint: false },
+};
+
+/** The tools as an MCP server, to be connected to any transport. Closing it leaves the tools open. */
+export function createMcpServer({ tools }: ToolKit, version: string): McpServer {
+  const server = new McpServer({ name: "holdfast", version }, { instructions: INSTRUCTIONS });
+  for (const [name, tool] of Object.entries(tools) as [keyof typeof HINTS, AgentTool][]) {
+    const annotations = { ...HINTS[name], idempotentHint: true, openWorldHint: false };
+    const inputSchema = judgedByTheTool(tool);
+    server.registerTool(
+      name,
+      { description: tool.description, inputSchema, annotations },
+      async (input, { mcpReq }) => {
+        const answer = await tool.execute(input, { abortSignal: mcpReq.signal });
+        return {
+          content: [{ type: "text", text: JSON.stringify(answer) }],
+          structuredContent: { ...answer },
+          isError: !answer.ok,
+        };
+      },
+    );
+  }
+  return server;
+}
+
+/** The schema tells hosts what to send; what was sent the tool judges, so that a refusal has a code here as everywhere. */
+function judgedByTheTool({ inputSchema }: AgentTool) {
+  const standard = inputSchema["~standard"];
+  return { "~standard": { ...standard, validate: (value: unknown) => ({ value }) } };
+}

@@ -1,0 +1,49 @@
+import { z } from "zod";
+import { type Answer, refusalOf, refuse } from "./answer.ts";
+import { type Desk, unreadable } from "./desk.ts";
+
+/** A tool in the shape that the AI SDK takes: put it into `tools` as it is. */
+export interface AgentTool<Input = unknown> {
+  readonly description: string;
+  /** A zod schema, which is a standard schema too. */
+  readonly inputSchema: z.ZodType<Input>;
+  /** Never rejects: what went wrong is in the answer, with a stable `code`. */
+  readonly execute: (input: Input, options?: ToolCall) => Promise<Answer>;
+}
+
+/** What the AI SDK says of a call, as far as it matters here. */
+export interface ToolCall {
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
+export function defineTool<Input>(
+  desk: Desk,
+  description: string,
+  inputSchema: z.ZodType<Input>,
+  run: (input: Input, signal: AbortSignal | undefined) => Promise<Answer>,
+): AgentTool<Input> {
+  const answer = async (input: Input, signal: AbortSignal | undefined): Promise<Answer> => {
+    const parsed = inputSchema.safeParse(input);
+    if (!parsed.success) return refuse("invalid_input", z.prettifyError(parsed.error));
+    try {
+      return (await unreadable(desk)) ?? (await run(parsed.data, signal));
+    } catch (error) {
+      return refusalOf(error);
+    }
+  };
+  return {
+    description,
+    inputSchema,
+    execute: async (input, { abortSignal } = {}) => {
+      const answered = await answer(input, abortSignal);
+      const earlier = desk.late.splice(0).map((tell) => tell());
+      return earlier.length > 0 ? { ...answered, earlier } : answered;
+    },
+  };
+}
+
+/** The inputs that several tools share. */
+export const inputs = (desk: Desk) => ({
+  model: z.enum(Object.keys(desk.schema.models)).describe("The kind of record."),
+  id: z.string().min(1).max(255).describe("The record's id."),
+});

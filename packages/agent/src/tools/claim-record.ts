@@ -1,0 +1,81 @@
+import type { Lease } from "@holdfast/sdk";
+import { z } from "zod";
+import { type Answer, refusalOf, refuse } from "../answer.ts";
+import { connectionOf, type Desk } from "../desk.ts";
+import { type AgentTool, defineTool, inputs } from "../tool.ts";
+
+const DESCRIPTION = `Claims a record, or one field of it, so that nobody else can write there until you release it. People see that you work on it.
+Claim what you will work on for longer than a moment; for a quick change, reading and updating is enough. When somebody else holds it you are told who: work on something else, or wait in the line with waitSeconds.
+Answers { claim, record, readAt }: the record as it is now, which counts as read. The claim is renewed by itself; release it as soon as you are done.`;
+
+export interface ClaimInput {
+  model: string;
+  id: string;
+  field?: string | undefined;
+  reason?: string | undefined;
+  waitSeconds?: number | undefined;
+}
+
+export function claimRecord(desk: Desk): AgentTool<ClaimInput> {
+  const { model, id } = inputs(desk);
+  const inputSchema = z.object({
+    model,
+    id,
+    field: z.string().min(1).optional().describe("Claim this field only; others may write the rest."),
+    reason: z.string().max(1_000).optional().describe("What you are about to do, for the people who see the claim."),
+    waitSeconds: z.number().min(0).max(600).optional().describe("How long to wait in the line; default 0."),
+  });
+  return defineTool<ClaimInput>(desk, DESCRIPTION, inputSchema, async (asked, signal) => {
+    const held = desk.holdings.get(asked);
+    const lease = held ?? (await take(desk, asked, signal));
+    if ("ok" in lease) return lease;
+    if (!held) desk.holdings.keep(asked, lease);
+    const reading = desk.readings.take(asked.model, asked.id);
+    return {
+      ok: true,
+      claim: lease.id,
+      fence: lease.fence,
+      ...(reading ?? { record: null, readAt: desk.client.status().syncId }),
+      ...connectionOf(desk),
+    };
+  });
+}
+
+/** The lease, or why there is none in time. */
+async function take(
+  { client, answerMs }: Desk,
+  { model, id, field, reason, waitSeconds = 0 }: ClaimInput,
+  signal: AbortSignal | undefined,
+): Promise<Lease | Answer> {
+  const patience = AbortSignal.timeout(waitSeconds * 1_000 + answerMs);
+  let before: number | undefined;
+  // In the line it is left when the time is over that the model gave; without an answer at all, a little later.
+  const turn = new AbortController();
+  const timer = waitSeconds > 0 ? setTimeout(() => turn.abort(), waitSeconds * 1_000) : undefined;
+  const left = AbortSignal.any([patience, turn.signal, ...(signal ? [signal] : [])]);
+  try {
+    const claimed = await client.models[model]?.claim(id, {
+      queue: waitSeconds > 0,
+      signal: left,
+      onPosition: (position) => {
+        before = position;
+      },
+      ...(field !== undefined && { field }),
+      ...(reason !== undefined && { description: reason }),
+    });
+    return claimed as Lease;
+  } catch (error) {
+    if (!left.aborted) return refusalOf(error);
+    if (signal?.aborted) return refuse("no_answer", "The call was given up before the claim was answered.");
+    if (before === undefined) return refuse("no_answer", "The claim was not answered in time.");
+    return {
+      ok: false,
+      code: "claim_conflict",
+      message: `Somebody else still holds it after ${waitSeconds} s.`,
+      next: "Work on something else and claim it again later.",
+      before,
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { type Desk, within } from "../desk.ts";
+import { type AgentTool, defineTool, inputs } from "../tool.ts";
+
+const DESCRIPTION = `Releases a claim that you hold, so that others can write there. What you wrote under it is sent first. Releasing what you do not hold does nothing.`;
+
+export interface ReleaseInput {
+  model: string;
+  id: string;
+  field?: string | undefined;
+}
+
+export function releaseRecord(desk: Desk): AgentTool<ReleaseInput> {
+  const { model, id } = inputs(desk);
+  const field = z.string().min(1).optional().describe("The field that was claimed, if it was one.");
+  return defineTool<ReleaseInput>(desk, DESCRIPTION, z.object({ model, id, field }), async (asked) => {
+    const releasing = desk.holdings.release(asked);
+    desk.holdings.forgetLoss(asked.model, asked.id);
+    // Without a line it is released as soon as there is one; nothing is left for the model to do.
+    if (releasing) await within(releasing, desk.answerMs);
+    return { ok: true, released: releasing !== undefined };
+  });
+}

@@ -1,0 +1,97 @@
+import type { CommitReceipt, JsonObject, Write } from "@holdfast/sdk";
+import { z } from "zod";
+import { type Answer, notFound, type Refusal, refusalOf, refuse } from "../answer.ts";
+import { describeModels } from "../describe-models.ts";
+import { type Desk, rowOf, until, within } from "../desk.ts";
+import { changesBetween } from "../readings.ts";
+import { type AgentTool, defineTool, inputs } from "../tool.ts";
+
+const DESCRIPTION = `Changes fields of a record: give only those that change. Answers { status: "confirmed", record, readAt } when it is committed.
+It is made in view of your last reading of the record. When somebody else changed the same fields since, nothing is written and the code is stale_context, with what changed: decide again, then update again. When somebody else claimed the record the code is claim_conflict.
+With status "queued" the service cannot be reached; the write is kept and sent later, so do not repeat it.
+The models and their fields:`;
+
+export interface UpdateInput {
+  model: string;
+  id: string;
+  data: Record<string, unknown>;
+}
+
+type Outcome = { readonly receipt: CommitReceipt } | { readonly error: unknown };
+
+/** How long the news that made a write stale may take to arrive here. */
+const NEWS_MS = 2_000;
+
+export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
+  const { model, id } = inputs(desk);
+  const inputSchema = z.object({
+    model,
+    id,
+    data: z.looseObject({}).describe('The fields that change, for instance {"title":"New"}.'),
+  });
+  const description = `${DESCRIPTION}\n${describeModels(desk.schema)}`;
+  return defineTool<UpdateInput>(desk, description, inputSchema, async (asked): Promise<Answer> => {
+    const loss = desk.holdings.lossOf(asked.model, asked.id);
+    if (loss) return { ...refusalOf(loss), next: "Read it, or claim it again, and decide anew. Nothing was written." };
+    if (!rowOf(desk, asked.model, asked.id)) return notFound(asked);
+    const readAt = desk.readings.last(asked.model, asked.id)?.readAt;
+    if (readAt === undefined) return refuse("not_read", `You have not read ${asked.model} ${asked.id}.`);
+    const write = writeOf(desk, asked, readAt);
+    const outcome = write.receipt.then(
+      (receipt): Outcome => ({ receipt }),
+      (error: unknown): Outcome => ({ error }),
+    );
+    const inTime = await within(outcome, desk.answerMs);
+    if (inTime && "receipt" in inTime) return confirmed(desk, asked, inTime.receipt);
+    if (inTime) return (await refused(desk, asked, write, inTime.error))();
+    // Whatever becomes of it is told with the next answer, if it was not taken.
+    void outcome
+      .then(async (late) => {
+        if ("error" in late) desk.late.push(await refused(desk, asked, write, late.error));
+      })
+      .catch((error: unknown) => desk.late.push(() => refusalOf(error)));
+    return { ok: true, status: "queued", record: rowOf(desk, asked.model, asked.id) ?? null };
+  });
+}
+
+function writeOf({ client, holdings }: Desk, { model, id, data }: UpdateInput, readAt: number): Write {
+  const claim = holdings.covering(model, id, Object.keys(data));
+  const api = client.models[model];
+  if (!api) throw new Error(`The client has no model ${model}.`);
+  return api.update(id, data as JsonObject, { readAt, onStale: "reject", ...(claim && { claim }) });
+}
+
+function confirmed(desk: Desk, { model, id }: UpdateInput, { lastSyncId }: CommitReceipt): Answer {
+  const reading = desk.readings.take(model, id);
+  return { ok: true, status: "confirmed", committedAt: lastSyncId, ...(reading ?? { record: null }) };
+}
+
+/**
+ * Nothing of a refused write is left behind: it is the model that decides anew, in view of what is there now. That
+ * counts as read when it is told, which is what calling the answer means.
+ */
+async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unknown): Promise<() => Refusal> {
+  const { client, readings } = desk;
+  const { model, id, data } = asked;
+  for (const item of client.attention()) if (item.clientTxId === write.clientTxId) item.discard();
+  for (const conflict of client.conflicts()) if (conflict.clientTxId === write.clientTxId) conflict.takeTheirs();
+  const answer = { ...refusalOf(error), model, id, yours: data };
+  if (answer.code !== "stale_context") return () => answer;
+  const seen = readings.last(model, id)?.record;
+  if (seen) await until(client, () => hasMoved(desk, model, id, seen), NEWS_MS);
+  return () => {
+    const now = readings.take(model, id);
+    return {
+      ...answer,
+      message: `Somebody else ${now ? "changed the same" : "deleted it"} since you read it.`,
+      next: "Nothing was written. Look at what changed, decide anew, and update again: it counts as read now.",
+      ...(now ? { ...now, ...(seen && { changed: changesBetween(seen, now.record) }) } : { record: null }),
+    };
+  };
+}
+
+/** Whether the rows here show another record than the one that was seen. */
+const hasMoved = (desk: Desk, model: string, id: string, seen: JsonObject): boolean => {
+  const now = rowOf(desk, model, id);
+  return now === undefined || Object.keys(changesBetween(seen, now)).length > 0;
+};
