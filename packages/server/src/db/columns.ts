@@ -47,7 +47,7 @@ const writeText = (bytes: Buffer, text: string, at: number): number => bytes.wri
 
 function writeNumber(bytes: Buffer, number: number, at: number): number {
   bytes.writeInt32BE(Math.floor(number / 2 ** 32), at);
-  bytes.writeUInt32BE(number % 2 ** 32, at + 4);
+  bytes.writeUInt32BE(number >>> 0, at + 4);
   return 8;
 }
 
