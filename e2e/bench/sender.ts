@@ -88,7 +88,7 @@ function lineOn(socket: Socket, messages: readonly Message[]) {
   let more: () => boolean = () => false;
   let over: (sent: Sent) => void = () => {};
   let sent = { answers: 0, failed: 0 };
-  /** Of the answer that comes: what is there of its head, or how many bytes of its body are missing. */
+  /** Of the answer that comes: what is there of its head, and how many bytes of its body are missing. Ours all tell their length. */
   let head: Buffer | undefined;
   let missing = 0;
 
@@ -108,9 +108,11 @@ function lineOn(socket: Socket, messages: readonly Message[]) {
       head = end < 0 ? answer : undefined;
       if (end < 0) return;
       const text = answer.toString("latin1", 0, end);
+      const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
+      if (length === undefined) return void socket.destroy();
       if (text.startsWith("HTTP/1.1 2")) sent.answers += 1;
       else sent.failed += 1;
-      missing = end + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1]) - answer.length;
+      missing = end + 4 + Number(length) - answer.length;
     }
     if (missing === 0) next();
   });

@@ -26,13 +26,14 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
       method,
       url: prefix + path,
       bodyLimit: endpoint.batchBody ? limits.batchBodyBytes : limits.bodyBytes,
-      // Before the body is read: a stranger does not get to send one. Callbacks, not promises: most are let in at once.
+      // Before the body is read: a stranger does not get to send one.
       onRequest: (request, reply, next) => {
         request.cameAt = performance.now();
         const goOn = (refusal: Refusal | undefined) => void (refusal ? sendRefusal(reply, refusal) : next());
-        const entered = door.enter(request, reply, endpoint);
-        if (entered instanceof Promise) entered.then(goOn, next);
-        else goOn(entered);
+        // Not in this very moment: what follows in the same packet may be no HTTP at all, and that is said then.
+        Promise.resolve(door.enter(request, reply, endpoint))
+          .then(goOn)
+          .catch(next);
       },
       handler: async (request, reply) => {
         // Its turn, or its body, was long in coming: the token may have ended.
