@@ -11,8 +11,8 @@ const windows = process.platform === "win32";
 export const runNode = (words) => runCommand(process.execPath, [...nodeFlags, ...words]);
 
 /**
- * More room for young objects than Node's 16 MB: a server of many small requests spends less on collecting them. Not
- * 64 MB: buffers lie outside of it and are only let go with it, and when 64 MB of them wait, V8 marks the whole heap.
+ * More room for young objects than Node's 16 MB: a server of many small requests spends less on collecting them. With
+ * 64 MB it spends more (docs/gotchas.md).
  */
 const nodeFlags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=32"];
 
