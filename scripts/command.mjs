@@ -10,8 +10,11 @@ const windows = process.platform === "win32";
  */
 export const runNode = (words) => runCommand(process.execPath, [...nodeFlags, ...words]);
 
-/** More room for young objects than Node's 16 MB: a server of many small requests spends less on collecting them. */
-const nodeFlags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=64"];
+/**
+ * More room for young objects than Node's 16 MB: a server of many small requests spends less on collecting them. With
+ * 64 MB it spends more (docs/gotchas.md).
+ */
+const nodeFlags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=32"];
 
 /**
  * Runs a program that a package installed.

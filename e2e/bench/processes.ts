@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 // As `npm run server` starts it.
-const FLAGS = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=64"];
+const FLAGS = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=32"];
 
 /** A TypeScript program of ours in a process of its own, so that what is measured does not share a thread with who measures. */
 export function startProgram(file: URL, words: readonly string[] = [], env: Record<string, string> = {}): ChildProcess {

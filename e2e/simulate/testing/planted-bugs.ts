@@ -164,13 +164,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: "the other tabs do not hear the answers",
-    finds: ["what was acknowledged is in the log, once", "everything comes to rest"],
+    name: "the other tabs are not told what left the queue",
+    finds: ["everything comes to rest", "the tabs of a device agree about what waits"],
     edits: [
       {
         file: `${sdk}/engine/perform.ts`,
-        find: '    if (reply.kind === "answer" && reply.status === 200) post({ type: "answered", names, reply });',
-        replace: "",
+        find: '    post({ type: "changed", change, put, gone });\n    // What was put',
+        replace: "    // What was put",
       },
     ],
   },
@@ -248,9 +248,15 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [{ file: `${core}/step.ts`, find: "    lookWhenBehind(turn);\n", replace: "" }],
   },
   {
-    name: "a tab that comes late is not told how much there is",
+    name: "tabs do not tell each other how much there is",
     finds: ["everything comes to rest"],
-    edits: [{ file: `${core}/tabs.ts`, find: "  hearExtent(turn, line.extent);\n", replace: "" }],
+    edits: [
+      {
+        file: `${core}/shared-queue.ts`,
+        find: "  share(turn, { told: { lastSeq: Math.max(told.lastSeq, lastSeq), changes: Math.max(told.changes, changes) } });",
+        replace: "  share(turn, { told });",
+      },
+    ],
   },
   {
     name: "changes of the queue are taken in the order in which they are heard",

@@ -1,22 +1,20 @@
-import type { LogLine } from "../rules/world-state.ts";
+import type { StoredEntry } from "../rules/entry-text.ts";
+import type { NewReceipt, RecordState } from "../rules/world-state.ts";
+import { booleans, jsons, listText, numbers, texts } from "./columns.ts";
 import type { Statement } from "./statement.ts";
 
-/** A line to append, with its entry as JSON text: the same text is stored and sent to those who listen. */
+/** A line to append. */
 export interface SavedLine {
   readonly world: number;
-  readonly line: LogLine;
-  readonly entry: string;
-  /** The last line of its record in this round: it alone decides the row. */
-  readonly last: boolean;
+  readonly entry: StoredEntry;
+  /** The record after it. */
+  readonly after: RecordState | null;
+  /** What the round does to the record's row: decided by its last line alone. */
+  readonly row: "inserted" | "updated" | "deleted" | null;
 }
 
-export interface SavedReceipt {
+export interface SavedReceipt extends NewReceipt {
   readonly world: number;
-  readonly participant: string;
-  readonly name: string;
-  readonly fingerprint: string;
-  readonly body: string | null;
-  readonly held: boolean;
 }
 
 export interface SavedHead {
@@ -45,16 +43,17 @@ export interface Round {
 }
 
 /**
- * Everything that a round writes, in one statement, with each payload sent and parsed once. What is hidden beside a row
- * stays with its record: one that was deleted and made again in the same round is another.
+ * Everything that a round writes, in one statement, with each payload sent once. The round holds the heads of its
+ * worlds, so it knows which rows are there: new ones are plain inserts, which cost less than asking again.
+ * What is hidden beside a row stays with its record: one that was deleted and made again in the same round is another.
  * Rows that were deleted are taken away by `deleteRecords` beside it.
  */
 export const saveRound = (round: Round): Statement<void> => ({
   name: "save_round",
   text: SAVE,
   values: [
-    linesJson(round.lines),
-    receiptsJson(round.receipts),
+    ...lineColumns(round.lines),
+    ...receiptColumns(round.receipts),
     JSON.stringify(round.heads),
     JSON.stringify(round.groups),
     round.now,
@@ -63,53 +62,63 @@ export const saveRound = (round: Round): Statement<void> => ({
   read: () => {},
 });
 
-/** The log entry's own text, opened at its end for what only the tables need. */
-const linesJson = (lines: readonly SavedLine[]): string => `[${lines.map(lineJson).join(",")}]`;
+const lineColumns = (lines: readonly SavedLine[]): Buffer[] => [
+  numbers(lines.map(({ world }) => world)),
+  numbers(lines.map(({ entry }) => entry.syncId)),
+  texts(lines.map(({ entry }) => entry.model)),
+  texts(lines.map(({ entry }) => entry.id)),
+  texts(lines.map(({ entry }) => entry.verb)),
+  jsons(lines.map(({ entry }) => entry.data)),
+  jsons(lines.map(({ entry }) => entry.changedFields)),
+  texts(lines.map(({ entry }) => listText(entry.groups))),
+  texts(lines.map(({ entry }) => entry.groupsBefore && listText(entry.groupsBefore))),
+  texts(lines.map(({ entry }) => entry.clientTxId)),
+  texts(lines.map(({ entry }) => entry.clientId)),
+  texts(lines.map(({ entry }) => entry.transactionId)),
+  texts(lines.map(({ entry }) => entry.actor)),
+  texts(lines.map(({ entry }) => entry.participantKind)),
+  texts(lines.map(({ entry }) => entry.claim)),
+  texts(lines.map(({ entry }) => entry.createdAt)),
+  texts(lines.map(({ row }) => row)),
+  texts(lines.map(({ after }) => after?.archivedAt ?? null)),
+  numbers(lines.map(({ after }) => after?.createdSyncId ?? null)),
+  texts(lines.map(({ after }) => after?.createdBy ?? null)),
+  texts(lines.map(({ after }) => after?.createdAt ?? null)),
+  texts(lines.map(({ after }) => after?.updatedBy ?? null)),
+];
 
-function lineJson({ world, line, entry, last }: SavedLine): string {
-  const { after } = line;
-  const row =
-    last && after
-      ? {
-          archivedAt: after.archivedAt,
-          createdSyncId: after.createdSyncId,
-          createdBy: after.createdBy,
-          recordCreatedAt: after.createdAt,
-          updatedBy: after.updatedBy,
-        }
-      : {};
-  const extra = JSON.stringify({
-    world,
-    key: line.model,
-    row: last && after !== null,
-    groups: line.groups,
-    groupsBefore: line.groupsBefore,
-    ...row,
-  });
-  return `${entry.slice(0, -1)},${extra.slice(1)}`;
-}
+const receiptColumns = (receipts: readonly SavedReceipt[]): Buffer[] => [
+  numbers(receipts.map(({ world }) => world)),
+  texts(receipts.map(({ participant }) => participant)),
+  texts(receipts.map(({ name }) => name)),
+  texts(receipts.map(({ fingerprint }) => fingerprint)),
+  // As it was sent, byte for byte.
+  jsons(receipts.map(({ body }) => body)),
+  booleans(receipts.map(({ held }) => held)),
+];
 
-const receiptsJson = (receipts: readonly SavedReceipt[]): string => `[${receipts.map(receiptJson).join(",")}]`;
-
-/** The body goes in as it is: the text that is stored is the text that was sent. */
-const receiptJson = ({ world, participant, name, fingerprint, held, body }: SavedReceipt): string =>
-  `${JSON.stringify({ world, participant, name, fingerprint, held }).slice(0, -1)},"body":${body ?? "null"}}`;
+const ROW_COLUMNS =
+  "world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+const ROW = `world, model, id, sync_id, data, groups::text[], archived_at::timestamptz(3), created_sync_id, created_by,
+    row_created_at::timestamptz(3), created_at::timestamptz(3), updated_by`;
 
 const SAVE = `
 with line as materialized (
-  select * from json_to_recordset($1::json) as line(
-    world int, "syncId" bigint, key text, id text, verb text, data json, "changedFields" json, groups text[], "groupsBefore" text[],
-    "clientTxId" text, "clientId" text, "transactionId" text, actor text, "participantKind" text, claim text, "createdAt" timestamptz(3),
-    row boolean, "archivedAt" timestamptz(3), "createdSyncId" bigint, "createdBy" text, "recordCreatedAt" timestamptz(3), "updatedBy" text)
+  select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::json[], $7::json[], $8::text[], $9::text[],
+      $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
+      $17::text[], $18::text[], $19::bigint[], $20::text[], $21::text[], $22::text[])
+    as line(world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
+      client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
+      row, archived_at, created_sync_id, created_by, row_created_at, updated_by)
 ), appended as (
   insert into holdfast.log (world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at)
-  select world, "syncId", key, id, verb, data, "changedFields", groups, "groupsBefore",
-    "clientTxId", "clientId", "transactionId", actor, "participantKind", claim, "createdAt" from line
-), written as (
-  insert into holdfast.record (world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by)
-  select world, key, id, "syncId", data, groups, "archivedAt", "createdSyncId", "createdBy", "recordCreatedAt", "createdAt", "updatedBy"
-  from line where row
+  select world, sync_id, model, id, verb, data, changed_fields, groups::text[], groups_before::text[],
+    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at::timestamptz(3) from line
+), inserted as (
+  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'inserted'
+), updated as (
+  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'updated'
   on conflict (world, model, id) do update set sync_id = excluded.sync_id, data = excluded.data, groups = excluded.groups,
     archived_at = excluded.archived_at, created_sync_id = excluded.created_sync_id, created_by = excluded.created_by,
     created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by,
@@ -117,7 +126,7 @@ with line as materialized (
 ), grouped as (
   insert into holdfast.group_head as g (world, name, sync_id, writer, other_sync_id)
   select world, name, "syncId", writer, "otherSyncId"
-  from json_to_recordset($4::json) as x(world int, name text, "syncId" bigint, writer text, "otherSyncId" bigint)
+  from json_to_recordset($30::json) as x(world int, name text, "syncId" bigint, writer text, "otherSyncId" bigint)
   on conflict (world, name) do update set sync_id = excluded.sync_id, writer = excluded.writer,
     other_sync_id = case
       when excluded.other_sync_id > 0 then excluded.other_sync_id
@@ -125,10 +134,10 @@ with line as materialized (
       else g.sync_id end
 ), moved as (
   update holdfast.head h set sync_id = n."syncId", writer = n.writer, other_sync_id = n."otherSyncId", last_at = n.now
-  from json_to_recordset($3::json) as n(world int, "syncId" bigint, writer text, "otherSyncId" bigint, now timestamptz(3))
-  where h.world = n.world and h.world = any($6::int[])
+  from json_to_recordset($29::json) as n(world int, "syncId" bigint, writer text, "otherSyncId" bigint, now timestamptz(3))
+  where h.world = n.world and h.world = any($32::int[])
 )
 insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
-select world, participant, name, fingerprint, body, held, $5::timestamptz(3)
-from json_to_recordset($2::json) as r(world int, participant text, name text, fingerprint text, body json, held boolean)
-on conflict (world, participant, name) do nothing`;
+select world, participant, name, fingerprint, body, held, $31::timestamptz(3)
+from unnest($23::bigint[], $24::text[], $25::text[], $26::text[], $27::json[], $28::boolean[])
+  as receipt(world, participant, name, fingerprint, body, held)`;

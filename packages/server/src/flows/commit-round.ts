@@ -2,15 +2,14 @@ import { saveClaims } from "../db/claims.ts";
 import { loadSchema } from "../db/model-schemas.ts";
 import type { Pipe } from "../db/pipe.ts";
 import { deleteRecords } from "../db/records.ts";
-import { type Round, type SavedGroup, type SavedLine, type SavedReceipt, saveRound } from "../db/save-round.ts";
+import { type Round, type SavedGroup, type SavedLine, saveRound } from "../db/save-round.ts";
 import { commit as commitTransaction, type Statement } from "../db/statement.ts";
 import type { ClaimDecision } from "../rules/claim-queue.ts";
 import { judgeClaim } from "../rules/claim-round.ts";
-import { writerOf } from "../rules/commit.ts";
-import { namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
-import { entryText } from "../rules/entry-text.ts";
+import { recordKey } from "../rules/commit-request.ts";
+import { storedEntry } from "../rules/entry-text.ts";
 import { type Judged, judgeInOrder } from "../rules/round.ts";
-import type { WorldState } from "../rules/world-state.ts";
+import type { LogLine, WorldState } from "../rules/world-state.ts";
 import { type Job, type Loaded, worldAt, worldOf } from "./load-round.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
@@ -33,6 +32,8 @@ export interface Batch {
   readonly from: number;
   readonly to: number;
   readonly lines: readonly SavedLine[];
+  /** By which they were judged. */
+  readonly schema: LiveSchema;
 }
 
 export interface RoundResult {
@@ -66,11 +67,10 @@ export async function judgeRound(
     for (const job of own) outcomes.set(job, judge(state, job));
     const lines = savedLines(
       head.world,
-      schema,
       state.now,
       own.flatMap((job) => outcomes.get(job)?.commits ?? []),
     );
-    worlds.push({ state, batch: { world: head.world, from: head.syncId, to: state.head.syncId, lines } });
+    worlds.push({ state, batch: { world: head.world, from: head.syncId, to: state.head.syncId, lines, schema } });
   }
   const answers = jobs.map((job) => outcomes.get(job));
   if (answers.includes(undefined)) throw new Error("A job's world has no head.");
@@ -79,10 +79,7 @@ export async function judgeRound(
     outcomes: answers as readonly Outcome[],
     batches: worlds.map(({ batch }) => batch).filter(({ lines }) => lines.length > 0),
     claimWorlds: claimed.map(({ batch }) => batch.world),
-    round: roundOf(
-      worlds,
-      [...outcomes.values()].flatMap(({ commits }) => commits ?? []),
-    ),
+    round: roundOf(worlds),
     claims: claimed.length > 0 ? [saveChanged(claimed)] : [],
     pipe,
   };
@@ -113,24 +110,36 @@ interface JudgedWorld {
   readonly batch: Batch;
 }
 
-function savedLines(world: number, schema: LiveSchema, now: string, judged: readonly Judged[]): SavedLine[] {
+function savedLines(world: number, now: string, judged: readonly Judged[]): SavedLine[] {
   const written = judged.flatMap(({ commit, decision }) =>
     decision.kind === "confirmed" ? decision.lines.map((line) => ({ commit, line })) : [],
   );
-  const lastOf = new Map(written.map(({ line }) => [recordKey(line.model, line.id), line]));
-  return written.map(({ commit, line }) => ({
-    world,
-    line,
-    entry: entryText(commit, line, schema.models.get(line.model)?.name ?? line.model, now),
-    last: lastOf.get(recordKey(line.model, line.id)) === line,
-  }));
+  // Who was made first in this round was not there before it; what is said last of a record is what it is now.
+  const made = new Set<string>();
+  const last = new Map<string, LogLine>();
+  for (const { line } of written) {
+    const key = recordKey(line.model, line.id);
+    if (line.verb === "created" && !last.has(key)) made.add(key);
+    last.set(key, line);
+  }
+  return written.map(({ commit, line }) => {
+    const key = recordKey(line.model, line.id);
+    return {
+      world,
+      entry: storedEntry(commit, line, now),
+      after: line.after,
+      row: last.get(key) !== line ? null : line.after === null ? "deleted" : made.has(key) ? "inserted" : "updated",
+    };
+  });
 }
 
-function roundOf(worlds: readonly JudgedWorld[], judged: readonly Judged[]): Round {
+function roundOf(worlds: readonly JudgedWorld[]): Round {
   const moved = worlds.filter(({ batch }) => batch.lines.length > 0);
   return {
     lines: moved.flatMap(({ batch }) => batch.lines),
-    receipts: judged.flatMap(savedReceipts),
+    receipts: worlds.flatMap(({ state, batch: { world } }) =>
+      state.newReceipts.map((receipt) => ({ ...receipt, world })),
+    ),
     heads: moved.map(({ state: { head, now }, batch: { world } }) => ({
       world,
       syncId: head.syncId,
@@ -141,21 +150,6 @@ function roundOf(worlds: readonly JudgedWorld[], judged: readonly Judged[]): Rou
     groups: moved.flatMap(movedGroups),
     now: worlds[0]?.state.now ?? "",
   };
-}
-
-function savedReceipts({ commit, decision, body }: Judged): SavedReceipt[] {
-  if (decision.kind !== "confirmed" && decision.kind !== "held") return [];
-  const held = decision.kind === "held";
-  const whose = { world: commit.principal.world, participant: writerOf(commit).writtenBy, held };
-  const whole = namesOf(commit).map((name) => ({ ...whose, name, fingerprint: commit.fingerprint, body }));
-  const keyed = held ? [] : commit.operations.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
-  if (keyed.length === 0) return whole;
-  const own = new Map(keyed.map(({ idempotencyKey = "", fingerprint = "" }) => [idempotencyKey, fingerprint]));
-  // A key that was there before made its operation a repetition: it stays as it is (see saveRound).
-  return [
-    ...whole,
-    ...[...own].map(([key, fingerprint]) => ({ ...whose, name: operationKeyName(key), fingerprint, body: null })),
-  ];
 }
 
 /**
@@ -172,8 +166,8 @@ const movedGroups = ({ state, batch: { world, from } }: JudgedWorld): SavedGroup
 /** Second trip: writes what was decided, and commits. */
 export async function save({ pipe, round, claims }: RoundResult): Promise<void> {
   const gone = round.lines
-    .filter(({ last, line }) => last && line.after === null)
-    .map(({ world, line }) => ({ world, model: line.model, id: line.id }));
+    .filter(({ row }) => row === "deleted")
+    .map(({ world, entry: { model, id } }) => ({ world, model, id }));
   await pipe.send([
     ...(round.receipts.length > 0 ? [saveRound(round)] : []),
     ...(gone.length > 0 ? [deleteRecords(gone)] : []),

@@ -169,6 +169,7 @@ const worldState = (
   receipts: new Map(
     inWorld(head.world, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
   ),
+  newReceipts: [],
   claims: linesByRecord(inWorld(head.world, lines)),
   waits,
   revokedTokens,

@@ -1,6 +1,7 @@
 import type { EndpointSchema } from "@holdfast/sdk/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Authenticator, bearerToken } from "../flows/authenticate.ts";
+import type { Principal } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { prefixOf } from "../rules/token.ts";
 import { searchOf } from "../wire/address.ts";
@@ -10,18 +11,18 @@ import type { Traffic } from "./traffic.ts";
 
 /** Who may come in, and when. */
 export interface Door {
-  /** Sets the request's principal (none for the operator), or says why not. */
+  /** Sets the request's principal (none for the operator), or says why not: at once, unless somebody has to be asked. */
   enter(
     request: FastifyRequest,
     reply: FastifyReply,
     endpoint: Pick<EndpointSchema, "audience" | "query">,
-  ): Promise<Refusal | undefined>;
+  ): Refusal | undefined | Promise<Refusal | undefined>;
   /** Of a request that has been in for a while: whether its token ended meanwhile. */
   recheck(request: FastifyRequest): Promise<Refusal | undefined>;
 }
 
 export function createDoor(authenticator: Authenticator, strangers: Strangers, traffic: Traffic): Door {
-  const enter: Door["enter"] = async (request, reply, { audience, query }) => {
+  const enter: Door["enter"] = (request, reply, endpoint) => {
     const { authorization } = request.headers;
     const token = bearerToken(authorization);
     const address = request.socket.remoteAddress ?? "";
@@ -30,19 +31,29 @@ export function createDoor(authenticator: Authenticator, strangers: Strangers, t
       strangers.came(address);
       return refuse(authorization === undefined ? "auth_no_credentials" : "apikey_invalid");
     }
-    if (audience === "operator" && authenticator.isOperator(token)) return undefined;
-    const principal = await authenticator.principalOf(token);
-    if (isRefusal(principal)) {
-      if (statusOf(principal) === 401) strangers.came(address);
-      return principal;
-    }
+    if (endpoint.audience === "operator" && authenticator.isOperator(token)) return undefined;
+    const admit = (principal: Principal | Refusal) => {
+      if (isRefusal(principal) && statusOf(principal) === 401) strangers.came(address);
+      return isRefusal(principal) ? principal : letIn(request, reply, endpoint, principal, token);
+    };
+    const found = authenticator.principalOf(token);
+    return found instanceof Promise ? found.then(admit) : admit(found);
+  };
+
+  function letIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { audience, query }: Pick<EndpointSchema, "audience" | "query">,
+    principal: Principal,
+    token: string,
+  ): ReturnType<Traffic> {
     if (audience === "operator") return refuse("admin_required");
     if (audience === "secret_key" && principal.tokenKind !== "secret_key") return refuse("secret_key_required");
     request.principal = principal;
     const longPoll = query !== undefined && "wait" in query && WAITS.test(searchOf(request.url));
-    const refusal = traffic({ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll, reply });
-    return refusal instanceof Promise ? await refusal : refusal;
-  };
+    return traffic({ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll, reply });
+  }
+
   return {
     enter,
     async recheck({ principal, headers: { authorization } }) {

@@ -27,10 +27,13 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
       url: prefix + path,
       bodyLimit: endpoint.batchBody ? limits.batchBodyBytes : limits.bodyBytes,
       // Before the body is read: a stranger does not get to send one.
-      onRequest: async (request, reply) => {
+      onRequest: (request, reply, next) => {
         request.cameAt = performance.now();
-        const refusal = await door.enter(request, reply, endpoint);
-        if (refusal) return sendRefusal(reply, refusal);
+        const goOn = (refusal: Refusal | undefined) => void (refusal ? sendRefusal(reply, refusal) : next());
+        // Not in this very moment: what follows in the same packet may be no HTTP at all, and that is said then.
+        Promise.resolve(door.enter(request, reply, endpoint))
+          .then(goOn)
+          .catch(next);
       },
       handler: async (request, reply) => {
         // Its turn, or its body, was long in coming: the token may have ended.

@@ -20,19 +20,13 @@ export interface News {
 }
 
 /** News straight from a round of this process, without asking the database. */
-export const newsOfBatch = ({ from, to, lines }: Batch): News => ({
-  from,
-  to,
-  lines: lines.map(({ line, entry }) => ({
-    syncId: line.syncId,
-    model: line.model,
-    groups: line.groups,
-    groupsBefore: line.groupsBefore,
-    text: entry,
-    leftText: () =>
-      leftText(JSON.stringify({ ...(JSON.parse(entry) as object), verb: "deleted", data: null, changedFields: null })),
-  })),
-});
+export const newsOfBatch = ({ from, to, lines, schema }: Batch): News =>
+  newsOfEntries(
+    from,
+    to,
+    lines.map(({ entry }) => entry),
+    schema,
+  );
 
 export const newsOfEntries = (from: number, to: number, entries: readonly StoredEntry[], schema: LiveSchema): News => ({
   from,

@@ -21,18 +21,19 @@ export interface StoredEntry {
   readonly createdAt: string;
 }
 
-/** One log entry as JSON text, its keys in the order of the protocol's. */
-export function entryText(commit: CommitRequest, line: LogLine, declaredName: string, now: string): string {
+/** A line that a commit wrote, as it is stored. */
+export function storedEntry(commit: CommitRequest, line: LogLine, now: string): StoredEntry {
   const { participantId, participantKind } = commit.principal;
-  const head = JSON.stringify({
-    object: "log_entry",
+  const { after, changedFields } = line;
+  return {
     syncId: line.syncId,
-    model: declaredName,
+    model: line.model,
     id: line.id,
     verb: line.verb,
-  });
-  const tail = JSON.stringify({
-    changedFields: line.changedFields,
+    data: after && JSON.stringify(after.data),
+    changedFields: changedFields && JSON.stringify(changedFields),
+    groups: line.groups,
+    groupsBefore: line.groupsBefore,
     clientTxId: commit.clientTxId,
     clientId: commit.clientId,
     transactionId: line.transactionId,
@@ -40,11 +41,10 @@ export function entryText(commit: CommitRequest, line: LogLine, declaredName: st
     participantKind,
     claim: line.claim,
     createdAt: now,
-  });
-  return `${head.slice(0, -1)},"data":${line.after === null ? "null" : JSON.stringify(line.after.data)},${tail.slice(1)}`;
+  };
 }
 
-/** A stored line as the protocol's entry, in JSON text. */
+/** A stored line as the protocol's entry: JSON text, its keys in the protocol's order. */
 export function storedEntryText(entry: StoredEntry, declaredName: string): string {
   const head = JSON.stringify({
     object: "log_entry",

@@ -4,7 +4,15 @@ import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } fro
 import { groupHeadOf } from "./premises.ts";
 import { rejectedReceipt } from "./receipt.ts";
 import { refuse } from "./refusal.ts";
-import { groupsTouched, type LogLine, nextGroupHead, receiptKey, type WorldState, writerName } from "./world-state.ts";
+import {
+  groupsTouched,
+  type LogLine,
+  type NewReceipt,
+  nextGroupHead,
+  receiptKey,
+  type WorldState,
+  writerName,
+} from "./world-state.ts";
 
 /** What came of one commit, with the text that it is answered and remembered by. */
 export interface Judged {
@@ -81,14 +89,23 @@ function append(state: WorldState, commit: CommitRequest, line: LogLine): void {
 }
 
 function remember(state: WorldState, { commit, decision, body }: Judged): void {
-  const { writtenBy } = writerOf(commit);
+  const { writtenBy: participant } = writerOf(commit);
   const held = decision.kind === "held";
   for (const name of namesOf(commit))
-    state.receipts.set(receiptKey(writtenBy, name), { fingerprint: commit.fingerprint, body, held });
+    addReceipt(state, { participant, name, fingerprint: commit.fingerprint, body, held });
   if (held) return;
-  for (const { idempotencyKey, fingerprint } of commit.operations)
-    if (idempotencyKey !== undefined && fingerprint !== undefined)
-      state.receipts.set(receiptKey(writtenBy, operationKeyName(idempotencyKey)), { fingerprint, body: "", held });
+  const keyed = commit.operations.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
+  const own = new Map(keyed.map(({ idempotencyKey = "", fingerprint = "" }) => [idempotencyKey, fingerprint]));
+  for (const [key, fingerprint] of own)
+    addReceipt(state, { participant, name: operationKeyName(key), fingerprint, body: null, held });
+}
+
+/** An operation's key that was there before made it a repetition: that one stays as it is. */
+function addReceipt({ receipts, newReceipts }: WorldState, receipt: NewReceipt): void {
+  const key = receiptKey(receipt.participant, receipt.name);
+  if (receipts.has(key)) return;
+  receipts.set(key, { ...receipt, body: receipt.body ?? "" });
+  newReceipts.push(receipt);
 }
 
 /** What a round has to look up in the log before it can judge: nothing, in the usual case. */

@@ -56,6 +56,15 @@ export interface StoredReceipt {
   readonly held: boolean;
 }
 
+/** A receipt with the names that it is stored under. An operation's own key has no receipt: it only says that it was there. */
+export interface NewReceipt {
+  readonly participant: string;
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly body: string | null;
+  readonly held: boolean;
+}
+
 /**
  * What is true of one world while a round of commits is judged: loaded for all of them at once, then moved on by
  * each commit that is confirmed, so that the next one sees it. It belongs to that round alone.
@@ -75,6 +84,8 @@ export interface WorldState {
   readonly authors: Map<number, Author>;
   /** By `receiptKey`. */
   readonly receipts: Map<string, StoredReceipt>;
+  /** Those of `receipts` that the round adds. */
+  readonly newReceipts: NewReceipt[];
   /** By `recordKey`: the claims that have not ended. */
   readonly claims: Map<string, ClaimLine>;
   /** Who waits for whom on other records, as far as somebody is about to wait. */

@@ -34,6 +34,7 @@ export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): Wo
   groupHeads: new Map(),
   authors: new Map(),
   receipts: new Map(),
+  newReceipts: [],
   claims: new Map(),
   waits: [],
   revokedTokens: new Set(),

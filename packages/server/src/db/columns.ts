@@ -1,0 +1,64 @@
+/**
+ * Columns of many rows, each as one parameter: arrays as Postgres itself writes them (its binary format). Neither side
+ * has to escape or to parse them, so they cost both much less than the same rows as JSON.
+ */
+export const texts = (items: readonly (string | null)[]): Buffer => strings(TEXT, items);
+
+export const jsons = (items: readonly (string | null)[]): Buffer => strings(JSON_TEXT, items);
+
+/** Whole numbers, as bigint. */
+export function numbers(items: readonly (number | null)[]): Buffer {
+  const bytes = open(BIGINT, items.length, items.length * (LENGTH + 8));
+  let at = HEAD;
+  for (const item of items) {
+    at = bytes.writeInt32BE(item === null ? -1 : 8, at);
+    if (item === null) continue;
+    at = bytes.writeInt32BE(Math.floor(item / 2 ** 32), at);
+    at = bytes.writeUInt32BE(item >>> 0, at);
+  }
+  return bytes.subarray(0, at);
+}
+
+export function booleans(items: readonly boolean[]): Buffer {
+  const bytes = open(BOOLEAN, items.length, items.length * (LENGTH + 1));
+  let at = HEAD;
+  for (const item of items) at = bytes.writeUInt8(item ? 1 : 0, bytes.writeInt32BE(1, at));
+  return bytes;
+}
+
+/** A list within a column of lists, which may be of any length: as text, to be cast to `text[]`. */
+export const listText = (items: readonly string[]): string =>
+  `{${items.map((item) => `"${item.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
+
+const BOOLEAN = 16;
+const BIGINT = 20;
+const TEXT = 25;
+const JSON_TEXT = 114;
+
+/** Before the items: dimensions (one), whether there may be nulls, type, how many, the first index (1). */
+const HEAD = 20;
+/** Before each item; -1 for null. */
+const LENGTH = 4;
+const GAP = "\0".repeat(LENGTH);
+
+function open(type: number, count: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(HEAD + size);
+  let at = 0;
+  for (const word of [1, 1, type, count, 1]) at = bytes.writeInt32BE(word, at);
+  return bytes;
+}
+
+/** All items are written at once, with gaps for their lengths: calls out of JavaScript cost more than the copying. */
+function strings(type: number, items: readonly (string | null)[]): Buffer {
+  const joined = items.length === 0 ? "" : GAP + items.join(GAP);
+  const size = Buffer.byteLength(joined);
+  const isAscii = size === joined.length;
+  const bytes = open(type, items.length, size);
+  bytes.write(joined, HEAD);
+  let at = HEAD;
+  for (const item of items) {
+    const length = item === null ? 0 : isAscii ? item.length : Buffer.byteLength(item);
+    at = bytes.writeInt32BE(item === null ? -1 : length, at) + length;
+  }
+  return bytes;
+}
