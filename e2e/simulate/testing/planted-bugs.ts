@@ -248,17 +248,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [{ file: `${core}/step.ts`, find: "    lookWhenBehind(turn);\n", replace: "" }],
   },
   {
-    name: "tabs do not tell each other how much there is",
-    finds: ["everything comes to rest"],
-    edits: [
-      {
-        file: `${core}/shared-queue.ts`,
-        find: "  share(turn, { told: { lastSeq: Math.max(told.lastSeq, lastSeq), changes: Math.max(told.changes, changes) } });",
-        replace: "  share(turn, { told });",
-      },
-    ],
-  },
-  {
     name: "changes of the queue are taken in the order in which they are heard",
     finds: ["everything comes to rest", "what was on disk has its answer", "no promise is left open"],
     edits: [

@@ -8,10 +8,7 @@ import type { World } from "./world.ts";
 export function personDecides(world: World, device: Device, tab: Tab): string | undefined {
   const { chance } = world;
   const { client } = tab;
-  // Two people who answer the same in two tabs at once are one too many: who is heard then is not decided here.
-  const isOpen = ({ clientTxId }: { clientTxId: string }) =>
-    world.isCalm || !world.notebook.decided.has(`${device.name} ${clientTxId}`);
-  const conflict = chance.pick(client.conflicts().filter(isOpen));
+  const conflict = chance.pick(client.conflicts());
   if (conflict) {
     const { clientTxId, model, id, fields } = conflict;
     const answer = chance.weighed({
@@ -31,7 +28,7 @@ export function personDecides(world: World, device: Device, tab: Tab): string | 
       for (const name of namesIn(tab)) if (!before.has(name)) world.notebook.retried.add(name);
     return decided(world, device, tab, before, `${answer} of ${clientTxId}`);
   }
-  const item = chance.pick(client.attention().filter(isOpen));
+  const item = chance.pick(client.attention());
   if (!item) return undefined;
   const answer = chance.weighed({ retries: 1, discards: 3 });
   world.count(`decision: ${answer}`);
