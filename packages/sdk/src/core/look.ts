@@ -31,14 +31,16 @@ export function takeLook(turn: Turn, look: Look): void {
   const own = [...inOrder(queue)];
   const onTheWay = new Set(own.filter(isOnItsWay).map((m) => m.seq));
   const gone: string[] = [];
+  const again: { own: Mutation; found: Mutation }[] = [];
   for (const m of own) {
     if (m.seq === undefined || m.seq > look.lastSeq || onTheWay.has(m.seq)) continue;
     const there = byPlace.get(m.seq);
-    if (there?.clientTxId === m.clientTxId) takeAgain(turn, m, there);
+    if (there?.clientTxId === m.clientTxId) again.push({ own: m, found: there });
     else if (there && !find(turn.state.queue, there.clientTxId))
       takePut(turn, { mutation: there, over: asStanding(m) });
     else gone.push(m.clientTxId);
   }
+  takeAgain(turn, again);
   set(turn, { queue: removed(turn.state.queue, gone) });
   touch(
     turn,

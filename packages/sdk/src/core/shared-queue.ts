@@ -48,9 +48,16 @@ export function persisted(turn: Turn, { done, refused, change }: Extract<ClientE
   if (change !== undefined) heardChanged(turn, { type: "changed", change, put: [], gone: [] });
   offerStrays(turn, saved);
   if (refused.length === 0) return;
-  const late = localFailure("discarded", "It was answered elsewhere, or settled.");
-  for (const { mutation } of refused.flatMap((d) => d.put)) giveUp(turn, mutation.clientTxId, late);
+  for (const { mutation, over } of refused.flatMap((d) => d.put)) takeBack(turn, mutation, over);
   lookAgain(turn);
+}
+
+/** It did not get to its place. A write that only got another text lies there as it was. */
+function takeBack(turn: Turn, { clientTxId, keys }: Mutation, over: Standing | undefined): void {
+  const late = localFailure("discarded", "It was answered elsewhere, or settled.");
+  if (over?.clientTxId !== clientTxId) return giveUp(turn, clientTxId, late);
+  touch(turn, keys);
+  set(turn, { queue: removed(turn.state.queue, [clientTxId]) });
 }
 
 /** A write goes on under another name; one that waited for a person ended with the answer. */
@@ -105,10 +112,7 @@ export function addFound(turn: Turn, mutations: readonly Mutation[]): void {
     turn,
     found.flatMap((m) => m.keys),
   );
-  for (const m of found) {
-    const news = newsOf(m);
-    if (news) ask(turn, { do: "tell", clientTxId: m.clientTxId, news });
-  }
+  for (const m of found) tellNews(turn, m);
 }
 
 /** Made with the positions of another log than the tab that leads has read: offered again. */
@@ -156,20 +160,34 @@ export function takePut(turn: Turn, { mutation, over }: Put): void {
   const own = find(turn.state.queue, over?.clientTxId ?? mutation.clientTxId);
   if (!own || isOnItsWay(own)) return;
   touch(turn, [...own.keys, ...mutation.keys]);
-  if (own.clientTxId === mutation.clientTxId) return takeAgain(turn, own, mutation);
+  if (own.clientTxId === mutation.clientTxId) return takeAgain(turn, [{ own, found: mutation }]);
   set(turn, { queue: replaced(turn.state.queue, own.clientTxId, mutation) });
   tellReplaced(turn, over ?? { ...own, seq: 0, phase: lastingPhase(own.stage) }, mutation.clientTxId);
 }
 
-/** The same write as the disk has it. What has been learnt of it here stays. */
-export function takeAgain(turn: Turn, own: Mutation, m: Mutation): void {
-  const { stage } = own;
-  const isUnknown = stage.phase === "parked" && stage.failure.code === "schema_changed";
-  const undecided = stage.phase === "queued" || stage.phase === "saving" || isUnknown;
-  const { landed, attempts, lost = m.lost } = own;
-  const next = { ...m, landed, attempts, lost, stage: undecided ? m.stage : stage };
-  set(turn, { queue: changed(turn.state.queue, [next]) });
-  const news = undecided ? newsOf(next) : undefined;
+/** The same writes as the disk has them. What has been learnt of them here stays. */
+export function takeAgain(turn: Turn, both: readonly { readonly own: Mutation; readonly found: Mutation }[]): void {
+  const news = both.filter(({ own, found }) => !isSame(own, found)).map(({ own, found }) => merged(own, found));
+  set(turn, { queue: changed(turn.state.queue, news) });
+  for (const { own, found } of both) if (isUndecided(own)) tellNews(turn, found);
+}
+
+/** Most are, in a long queue. */
+const isSame = (own: Mutation, found: Mutation): boolean =>
+  own.stage.phase === "queued" && found.stage.phase === "queued" && own.body === found.body && own.lost === found.lost;
+
+const isUndecided = ({ stage }: Mutation): boolean =>
+  stage.phase === "queued" ||
+  stage.phase === "saving" ||
+  (stage.phase === "parked" && stage.failure.code === "schema_changed");
+
+function merged(own: Mutation, found: Mutation): Mutation {
+  const { landed, attempts, stage, lost = found.lost } = own;
+  return { ...found, landed, attempts, lost, stage: isUndecided(own) ? found.stage : stage };
+}
+
+function tellNews(turn: Turn, m: Mutation): void {
+  const news = newsOf(m);
   if (news) ask(turn, { do: "tell", clientTxId: m.clientTxId, news });
 }
 
@@ -181,8 +199,7 @@ function takeGone(turn: Turn, { clientTxId, receipt }: Gone): void {
   if (!receipt) return giveUp(turn, clientTxId, localFailure("discarded"));
   const settled: Mutation = { ...own, stage: { phase: "confirmed", receipt } };
   set(turn, { queue: changed(turn.state.queue, [settled]) });
-  const news = newsOf(settled);
-  if (news) ask(turn, { do: "tell", clientTxId, news });
+  tellNews(turn, settled);
 }
 
 export function lookAgain(turn: Turn, rows: WhichRows = "further"): void {
