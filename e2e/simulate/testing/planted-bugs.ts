@@ -156,10 +156,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["nothing is left on disk"],
     edits: [
       {
-        file: `${sdk}/engine/perform.ts`,
-        find: "      const mutations = look.mutations.map((m) => adapted(m, state));",
+        file: `${sdk}/engine/queue-keeper.ts`,
+        find: "        const mutations = look.mutations.map((m) => adapted(m, state));",
         replace:
-          '      const mutations = look.mutations.map((m) => adapted(m, state)).filter((m) => m.stage.phase !== "parked");',
+          '        const mutations = look.mutations.map((m) => adapted(m, state)).filter((m) => m.stage.phase !== "parked");',
       },
     ],
   },
@@ -168,8 +168,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["everything comes to rest", "the tabs of a device agree about what waits"],
     edits: [
       {
-        file: `${sdk}/engine/perform.ts`,
-        find: '    post({ type: "changed", change, put, gone });\n    // What was put',
+        file: `${sdk}/engine/queue-keeper.ts`,
+        find: '    this.#desk.post({ type: "changed", change, put, gone });\n    // What was put',
         replace: "    // What was put",
       },
     ],

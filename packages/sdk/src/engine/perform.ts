@@ -1,20 +1,16 @@
 import { mayGo } from "../core/auth.ts";
 import type { CompanyFrame } from "../core/company.ts";
-import type { Effect, WhichRows } from "../core/effects.ts";
+import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
-import { asKept, type Gone, type Mutation, type Put, type QueueChange } from "../core/mutation.ts";
-import { find } from "../core/queue.ts";
 import type { Scope } from "../core/rows.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tab-message.ts";
-import { adapted, shownAs } from "../core/upcast.ts";
 import { closeCodes, type FrameDown } from "../protocol/frames-down.ts";
 import type { Engine } from "./engine.ts";
 import { Inquiry } from "./inquiry.ts";
 import { piecesOf } from "./pieces.ts";
 import {
   type Clock,
-  type Kept,
   type Server,
   type Storage,
   type StoredPage,
@@ -23,6 +19,7 @@ import {
   type TokenSource,
   TokenUnreachable,
 } from "./ports.ts";
+import { QueueKeeper } from "./queue-keeper.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -57,14 +54,10 @@ export function createPerformer(
   const { storage, server, stream, tabs, token, waiters, clock } = world;
   let requests = new AbortController();
   const onDisk = new Set<Promise<void>>();
-  let saving: QueueChange[] = [];
   const inquiry = new Inquiry(server, waiters, clock, {
     mayAsk: () => mayGo(currentState()),
     tokenRefused: (reason) => dispatch({ type: "tokenRefused", reason }),
   });
-  /** Writes whose place is being given to another: whether they are over is known when that is done. */
-  const givenAway = new Set<string>();
-  let hasAsked = false;
 
   function toDisk(work: () => Promise<void>): void {
     const done = work().catch((error: unknown) =>
@@ -74,106 +67,25 @@ export function createPerformer(
     void done.finally(() => onDisk.delete(done));
   }
 
-  /** Tells the other tabs how the queue on disk was changed, or the core that another tab's lead has made that void. */
-  function changeQueue(
-    generation: number,
-    work: () => Promise<Kept | "deposed">,
-    how: { put?: readonly Put[]; gone?: readonly Gone[] },
-  ): void {
-    toDisk(async () => {
-      const kept = await work();
-      if (kept === "deposed") dispatch({ type: "deposed", generation });
-      else tellChange(kept, how);
-    });
-  }
-
-  function tellChange(
-    { change }: Kept,
-    { put = [], gone = [] }: { put?: readonly Put[]; gone?: readonly Gone[] },
-  ): void {
-    if (change === undefined) return;
-    post({ type: "changed", change, put, gone });
-    // What was put is here already, perhaps further by now.
-    dispatch({ type: "changed", change, put: [], gone });
-  }
-
   /** Whoever has lost the disk shares nothing with the others. */
   const post = (message: TabMessage) => {
     if (currentState().storageTrouble === undefined) tabs.post(message);
   };
 
+  const queue = new QueueKeeper(storage, {
+    state: currentState,
+    toDisk,
+    dispatch,
+    post,
+    saved: onceSaved(world.persist, currentState, dispatch),
+  });
   const rows = new RowKeeper(storage, {
     current: () => currentState().rows,
     toDisk,
     replaced: (other) => post({ type: "rows", other }),
-    settled: (gone, kept) => tellChange(kept, { gone }),
+    settled: (gone, kept) => queue.tell(kept, { gone }),
     deposed: (generation) => dispatch({ type: "deposed", generation }),
   });
-
-  /** All changes of one moment go to the disk in one transaction, in the order in which they were made. */
-  function persist(changes: readonly QueueChange[]): void {
-    saving.push(...changes);
-    if (saving.length > changes.length) return;
-    toDisk(async () => {
-      await Promise.resolve();
-      const batch = saving;
-      saving = [];
-      const names = batch.flatMap(({ put }) => put.map(({ mutation }) => mutation.clientTxId));
-      const { lead, tabs: others } = currentState();
-      if (names.length > 0 && (lead === "no" || others.listening)) post({ type: "writing", clientTxIds: names });
-      const over = batch.flatMap(({ put }) => put.flatMap((each) => each.over?.clientTxId ?? []));
-      for (const name of over) givenAway.add(name);
-      const { places, change } = await storage.enqueue(batch);
-      for (const name of over) givenAway.delete(name);
-      const done = batch.flatMap((each, i) => placed(each, places[i]) ?? []);
-      const refused = batch.filter((_, i) => places[i] === "refused");
-      tellOthers(done, change);
-      dispatch({ type: "persisted", done, refused, change });
-      askToKeep();
-    });
-  }
-
-  function tellOthers(done: readonly QueueChange[], change: number | undefined): void {
-    const put = done.flatMap((each) => each.put);
-    const mutations = put.flatMap(({ mutation, over }) => (over ? [] : [mutation]));
-    if (mutations.length > 0) post({ type: "arrived", mutations });
-    if (change === undefined) return;
-    post({ type: "changed", change, put: put.filter(({ over }) => over), gone: done.flatMap(({ drop }) => drop) });
-  }
-
-  /** Once, and when there is something to keep: some browsers ask the person. */
-  function askToKeep(): void {
-    const { persist } = world;
-    if (hasAsked || !persist || currentState().storageTrouble !== undefined) return;
-    hasAsked = true;
-    persist().then(
-      (granted) => dispatch({ type: "persistence", granted }),
-      () => {},
-    );
-  }
-
-  async function takeLead(): Promise<void> {
-    const { generation, look } = await storage.lead(seen("further"));
-    dispatch((state) => {
-      const mutations = look.mutations.map((m) => adapted(m, state));
-      const brought = mutations.filter((m, i) => m !== look.mutations[i]);
-      return { type: "tookLead", generation, look: { ...look, mutations }, brought };
-    });
-  }
-
-  async function look(rows: WhichRows): Promise<void> {
-    const found = await storage.look(seen(rows));
-    dispatch((state) => {
-      const mutations = found.mutations.map((m) => shownAs(adapted(m, state), m));
-      return { type: "looked", look: { ...found, mutations }, rows };
-    });
-  }
-
-  function inquire({ queue }: ClientState): void {
-    for (const name of waiters.names()) if (!find(queue, name) && !givenAway.has(name)) inquiry.begin(name);
-  }
-
-  const seen = (rows: WhichRows) => (rows === "further" ? currentState().rows : undefined);
 
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
     const { request, names, body } = effect;
@@ -228,26 +140,21 @@ export function createPerformer(
   function perform(effect: Effect, state: ClientState): void {
     switch (effect.do) {
       case "persist":
-        return persist(effect.changes);
-      case "keep": {
-        const { mutations, generation } = effect;
-        const put = mutations.filter((m) => m.seq !== undefined).map((mutation) => ({ mutation: asKept(mutation) }));
-        return changeQueue(generation, () => storage.keep(mutations, generation), { put });
-      }
-      case "forget": {
-        const { settled, generation } = effect;
-        return changeQueue(generation, () => storage.forget(settled, generation), { gone: settled });
-      }
+        return queue.persist(effect.changes);
+      case "keep":
+        return queue.keep(effect.mutations, effect.generation);
+      case "forget":
+        return queue.forget(effect.settled, effect.generation);
       case "keepRows":
         return rows.keep(effect, effect.generation);
       case "keepSnapshot":
         return rows.keepAll(effect.settled, effect.generation, effect.other);
       case "takeLead":
-        return toDisk(takeLead);
+        return queue.takeLead();
       case "stand":
         return tabs.stand(effect.wanted);
       case "look":
-        return toDisk(() => look(effect.rows));
+        return queue.look(effect.rows);
       case "own":
         return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.participant) }));
       case "post":
@@ -280,7 +187,8 @@ export function createPerformer(
       case "tell":
         return waiters.tell(effect.clientTxId, effect.news);
       case "inquire":
-        return inquire(state);
+        for (const name of queue.unknown(waiters.names())) inquiry.begin(name);
+        return;
     }
   }
 
@@ -295,17 +203,21 @@ export function createPerformer(
   };
 }
 
-/** With the places that its new writes were given. Undefined: it came too late. */
-function placed(
-  { put, drop }: QueueChange,
-  places: readonly number[] | "refused" | undefined,
-): QueueChange | undefined {
-  if (places === undefined || places === "refused") return undefined;
-  const there = put.map(({ mutation, over }, i): Put => {
-    const onDisk: Mutation = { ...mutation, seq: places[i], stage: { phase: "queued" } };
-    return { mutation: onDisk, over };
-  });
-  return { put: there, drop };
+/** Once, and when there is something to keep, the platform is asked to keep it: some browsers ask the person. */
+function onceSaved(
+  persist: World["persist"],
+  currentState: () => ClientState,
+  dispatch: Engine["dispatch"],
+): () => void {
+  let hasAsked = false;
+  return () => {
+    if (hasAsked || !persist || currentState().storageTrouble !== undefined) return;
+    hasAsked = true;
+    persist().then(
+      (granted) => dispatch({ type: "persistence", granted }),
+      () => {},
+    );
+  };
 }
 
 function hearFrame(
