@@ -42,15 +42,7 @@ export function tookLead(turn: Turn, { generation, look, brought }: Of<"tookLead
     if (look.rows) takeRows(turn, look.rows, false);
     takeLook(turn, look);
   }
-  const { shared } = turn.state;
-  // Nobody else has led since it did.
-  const ledFrom = generation === shared.ledAs + 1 ? shared.ledFrom : look.lastSeq;
-  set(turn, {
-    lead: "yes",
-    generation,
-    shared: { ...shared, ledAs: generation, ledFrom },
-    tabs: { ...turn.state.tabs, line: undefined },
-  });
+  set(turn, { lead: "yes", generation, tabs: { ...turn.state.tabs, line: undefined } });
   const { tabs, rows } = turn.state;
   // Whoever put them on disk was killed before it could say so, or is about to.
   const found = look.mutations.filter(({ clientTxId }) => !known.has(clientTxId) && find(turn.state.queue, clientTxId));

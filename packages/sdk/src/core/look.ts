@@ -5,7 +5,7 @@ import { changed, find, inOrder, removed } from "./queue.ts";
 import type { Rows } from "./rows.ts";
 import { settleAll } from "./settle.ts";
 import { addFound, isOnItsWay, lookAgain, share, takeAgain, takeInTurn, takePut, withPlace } from "./shared-queue.ts";
-import type { ClientState, Look } from "./state.ts";
+import type { ClientState, Look, SharedQueue } from "./state.ts";
 import { takeRows } from "./tabs.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
 
@@ -29,7 +29,7 @@ export function takeLook(turn: Turn, look: Look): void {
   if (look.changes < shared.changes) return lookAgain(turn);
   const byPlace = new Map(look.mutations.map((m) => [m.seq, m]));
   const own = [...inOrder(queue)];
-  const onTheWay = new Set(own.filter(isOnItsWay).map((m) => m.seq));
+  const onTheWay = new Set([...own.filter(isOnItsWay), ...putSince(shared, look)].map((m) => m.seq));
   const gone: string[] = [];
   const again: { own: Mutation; found: Mutation }[] = [];
   for (const m of own) {
@@ -64,6 +64,10 @@ export function takeLook(turn: Turn, look: Look): void {
   takeInTurn(turn);
   ask(turn, { do: "inquire" });
 }
+
+/** What this tab has put there after the look. */
+const putSince = ({ early }: SharedQueue, { changes }: Look): readonly Mutation[] =>
+  early.flatMap(({ change, put, isOwn }) => (isOwn && change > changes ? put.map(({ mutation }) => mutation) : []));
 
 const asStanding = ({ clientTxId, seq = 0 }: Mutation) => ({ clientTxId, seq, phase: "queued" }) as const;
 

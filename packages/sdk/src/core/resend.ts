@@ -2,7 +2,6 @@ import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
 import { keysOf, type Mutation, sealed, standing } from "./mutation.ts";
 import { find, removed, replaced } from "./queue.ts";
-import { nextName } from "./rebase.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
 
 export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { type: "decided" }>): void {
@@ -45,17 +44,12 @@ function newName(turn: Turn, next: Mutation, newTxId: string): Mutation {
 }
 
 /**
- * A later write whose text has changed. One that was never tried keeps its name, since no answer belongs to it yet; of one
- * that another tab may have sent as it was that cannot be known.
+ * A later write whose text has changed. It keeps its name: behind one that is held or parked it was never taken, whoever
+ * sent it, and if it was after all, the server refuses another text under that name instead of doing it twice.
  */
 function putAgain(turn: Turn, m: Mutation) {
-  const before = find(turn.state.queue, m.clientTxId);
-  const over = before && standing(before);
-  if (!before || !over) return [];
-  const { generation, shared } = turn.state;
-  const isUntried = m.attempts <= 0 && generation !== undefined && over.seq > shared.ledFrom;
-  const named = isUntried ? m : { ...m, clientTxId: nextName(m.clientTxId), attempts: 0 };
-  return [{ before, mutation: reseal(turn, named), over }];
+  const over = standing(m);
+  return over ? [{ before: m, mutation: reseal(turn, m), over }] : [];
 }
 
 function reseal(turn: Turn, m: Mutation): Mutation {

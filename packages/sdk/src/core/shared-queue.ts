@@ -7,7 +7,7 @@ import { newsOf } from "./news.ts";
 import { added, changed, find, removed, replaced } from "./queue.ts";
 import { isStray, offerAgain } from "./rebase.ts";
 import { settleAll } from "./settle.ts";
-import type { ClientState, SharedQueue } from "./state.ts";
+import type { ClientState, EarlyChange, SharedQueue } from "./state.ts";
 import type { Extent, QueueChanged } from "./tab-message.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
 
@@ -45,7 +45,7 @@ export function persisted(turn: Turn, { done, refused, change }: Extract<ClientE
     turn,
     put.map(({ mutation: { seq = 0 } }) => seq),
   );
-  if (change !== undefined) heardChanged(turn, { type: "changed", change, put: [], gone: [] });
+  if (change !== undefined) heardChanged(turn, { type: "changed", change, put, gone: [], isOwn: true });
   offerStrays(turn, saved);
   if (refused.length === 0) return;
   for (const { mutation, over } of refused.flatMap((d) => d.put)) takeBack(turn, mutation, over);
@@ -82,7 +82,9 @@ function giveUp(turn: Turn, clientTxId: string, failure: Failure): void {
 export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
   const { queue, shared } = turn.state;
   const names = new Set(mutations.map((m) => m.clientTxId));
-  const news = mutations.filter((m) => !find(queue, m.clientTxId) && !isKnown(shared.places, m.seq ?? 0));
+  const unknown = mutations.filter((m) => !find(queue, m.clientTxId) && !isKnown(shared.places, m.seq ?? 0));
+  // While the disk is being looked at they are found there, or by the next look, together with what came after them.
+  const news = shared.looks === 0 ? unknown : [];
   const known = mutations.flatMap((m) => {
     const own = find(queue, m.clientTxId);
     return own && own.seq === undefined ? [withPlace(own, m.seq)] : [];
@@ -90,11 +92,10 @@ export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
   addFound(turn, news);
   set(turn, { queue: changed(turn.state.queue, known) });
   share(turn, { coming: shared.coming.filter((name) => !names.has(name)) });
-  notePlaces(
-    turn,
-    mutations.map((m) => m.seq ?? 0),
-  );
-  offerStrays(turn, mutations);
+  const seqs = mutations.map((m) => m.seq ?? 0);
+  if (news.length === unknown.length) notePlaces(turn, seqs);
+  else hearExtent(turn, { lastSeq: Math.max(...seqs), changes: 0 });
+  offerStrays(turn, news);
 }
 
 export const withPlace = (m: Mutation, seq: number | undefined): Mutation => ({
@@ -123,7 +124,7 @@ function offerStrays(turn: Turn, news: readonly Mutation[]): void {
 }
 
 /** The queue on disk was changed. Taken in order: what comes before its turn waits. */
-export function heardChanged(turn: Turn, told: QueueChanged): void {
+export function heardChanged(turn: Turn, told: EarlyChange): void {
   const { shared } = turn.state;
   if (told.change <= shared.changes) return;
   share(turn, { early: [...shared.early, told] });
@@ -158,11 +159,19 @@ export const isOnItsWay = ({ stage, seq }: Mutation): boolean => stage.phase ===
 
 export function takePut(turn: Turn, { mutation, over }: Put): void {
   const own = find(turn.state.queue, over?.clientTxId ?? mutation.clientTxId);
-  if (!own || isOnItsWay(own)) return;
+  if (!own) return takeUnheard(turn, mutation);
+  if (isOnItsWay(own)) return;
   touch(turn, [...own.keys, ...mutation.keys]);
   if (own.clientTxId === mutation.clientTxId) return takeAgain(turn, [{ own, found: mutation }]);
   set(turn, { queue: replaced(turn.state.queue, own.clientTxId, mutation) });
   tellReplaced(turn, over ?? { ...own, seq: 0, phase: lastingPhase(own.stage) }, mutation.clientTxId);
+}
+
+/** Whoever put it on disk has not told of it yet. One whose place is known has left it, or is on its way there from here. */
+function takeUnheard(turn: Turn, m: Mutation): void {
+  if (m.seq === undefined || isKnown(turn.state.shared.places, m.seq)) return;
+  addFound(turn, [m]);
+  notePlaces(turn, [m.seq]);
 }
 
 /** The same writes as the disk has them. What has been learnt of them here stays. */

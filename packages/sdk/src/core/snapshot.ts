@@ -2,6 +2,7 @@ import type { ClientEvent } from "./events.ts";
 import { dropPartial, readEnded, replaceRows } from "./reading.ts";
 import { rowChange } from "./rows.ts";
 import { scopeKey } from "./scope.ts";
+import { lookAgain } from "./shared-queue.ts";
 import { changeTables, recordKey } from "./tables.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
 
@@ -32,6 +33,8 @@ export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "sn
   if (isKept) ask(turn, { do: "keepPage", page, generation });
   if (cursor === null) {
     replaceRows(turn, { tables, logId, position: stamp, scope }, isKept);
+    // It holds, without their names, what other tabs have put on disk and not told of yet.
+    if (turn.state.tabs.listening) lookAgain(turn);
     return set(turn, { reading: { ...turn.state.reading, verified: true } });
   }
   set(turn, { reading: { ...turn.state.reading, partial: { logId, stamp, cursor, tables, scope, isKept } } });

@@ -117,12 +117,9 @@ export interface SharedQueue {
   /** How many of the other changes have been taken. */
   readonly changes: number;
   /** Changes that came before their turn. */
-  readonly early: readonly QueueChanged[];
+  readonly early: readonly EarlyChange[];
   /** What another tab said that it knows of. */
   readonly told: Extent;
-  /** Under which number this tab led last, and the last place when it began to: what lies behind that nobody else has sent. */
-  readonly ledAs: number;
-  readonly ledFrom: number;
   /** Settled here, and not known to have left the disk: found there, they are not news. */
   readonly settled: readonly Gone[];
   /** Writes that another tab is putting on disk. */
@@ -132,6 +129,9 @@ export interface SharedQueue {
   /** How often it is being looked at just now. */
   readonly looks: number;
 }
+
+/** `isOwn`: it was made here, and what it put is here already. */
+export type EarlyChange = QueueChanged & { readonly isOwn?: boolean };
 
 /** What lies on disk, as it was in one moment. */
 export interface Look {
@@ -215,8 +215,6 @@ export function initialState(given: {
       changes: 0,
       early: [],
       told: { lastSeq: 0, changes: 0 },
-      ledAs: 0,
-      ledFrom: 0,
       settled: [],
       coming: [],
       lookAt: undefined,

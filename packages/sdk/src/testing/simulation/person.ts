@@ -18,6 +18,7 @@ export function personDecides(world: World, device: Device, tab: Tab): string | 
     });
     world.count(`decision: ${answer}${conflict.reason === "stale" ? "" : ` (${conflict.reason})`}`);
     const before = namesIn(tab);
+    blockedMayChange(world, device, tab);
     const keys = [`${model}/${id}`];
     const instead = (write: Write) => device.wrote(tab, write, keys);
     if (answer === "keeps mine") instead(conflict.keepMine());
@@ -33,6 +34,7 @@ export function personDecides(world: World, device: Device, tab: Tab): string | 
   const answer = chance.weighed({ retries: 1, discards: 3 });
   world.count(`decision: ${answer}`);
   const before = namesIn(tab);
+  blockedMayChange(world, device, tab);
   if (answer === "retries") {
     const again = item.retry();
     world.notebook.retried.add(again.clientTxId);
@@ -40,6 +42,12 @@ export function personDecides(world: World, device: Device, tab: Tab): string | 
     device.wrote(tab, again, keys);
   } else item.discard();
   return decided(world, device, tab, before, `${answer} ${item.clientTxId}`);
+}
+
+/** What waits behind such a write goes on as the answer says, under its name. */
+function blockedMayChange({ service }: World, device: Device, { client }: Tab): void {
+  for (const { phase, clientTxId } of client.pending())
+    if (phase === "blocked") service.mayChange(`${device.name} ${clientTxId}`);
 }
 
 /** What was there before and is not there any more went with the decision: the write itself, and what it took along. */

@@ -70,6 +70,11 @@ export class Service {
     return before === text;
   }
 
+  /** It waits behind what a person answers: from now on it may go out with another text. */
+  mayChange(key: string): void {
+    this.#texts.delete(key);
+  }
+
   /** Everything after the `keep`-th of the commits that it took never happened, and the log goes on under another name. */
   restore(keep: number): void {
     const upTo = this.accepted[keep - 1]?.upTo ?? 0;
