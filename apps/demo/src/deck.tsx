@@ -7,7 +7,7 @@ import { Undo, type Undoable } from "./undo.tsx";
 import { useHasRows } from "./use-has-rows.ts";
 
 /** The slides of one deck, in order. */
-export function Deck({ deckId }: { deckId: string }) {
+export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void }) {
   const client = useClient();
   const { create, delete: remove, commit } = useMutation("slide");
   const places = useQuery(
@@ -58,6 +58,11 @@ export function Deck({ deckId }: { deckId: string }) {
 
   return (
     <section aria-label="Slides" className="deck">
+      <p className="deck-tools">
+        <button type="button" onClick={lookBack}>
+          Look back in time
+        </button>
+      </p>
       {places.length === 0 && hasRows && <p className="empty">No slides here yet.</p>}
       <ol ref={list}>
         {places.map(({ id }, at) => (

@@ -1,5 +1,5 @@
-import type { ImportJob } from "./schema.ts";
-import { useQuery } from "./sync.ts";
+import type { ImportJob } from "../schema.ts";
+import { useQuery } from "../sync.ts";
 
 /** How far the agent has come with reading the document of this deck. */
 export function ImportProgress({ deckId }: { deckId: string }) {
@@ -8,11 +8,10 @@ export function ImportProgress({ deckId }: { deckId: string }) {
   const total = job.totalChunks ?? 0;
   const done = job.processedChunks ?? 0;
   return (
-    <section className="panel import" aria-labelledby="import-heading" data-status={job.status}>
-      <h2 id="import-heading">Import</h2>
+    <div className="import-progress">
       <p>{importWords(job.status ?? "", done, total, job.error)}</p>
       {isRunning(job) && <progress value={done} max={Math.max(total, 1)} aria-label="Passages read" />}
-    </section>
+    </div>
   );
 }
 
