@@ -1,3 +1,4 @@
+import { violations } from "./support/axe.ts";
 import type { Board } from "./support/board.ts";
 import type { Demo } from "./support/demo.ts";
 import { createDeck, readRecord } from "./support/log.ts";
@@ -146,6 +147,7 @@ test("a write that the server refuses waits for a decision, and discarding it sh
   await ada.press("Keep the slide");
   const attention = ada.page.getByRole("region", { name: "Needs attention" });
   await expect(attention).toContainText("Could not add “Before”.");
+  expect(await violations(ada.page)).toEqual([]);
   await ada.press("Try again");
   await expect(attention).toContainText("Could not add");
   await ada.press("Discard");

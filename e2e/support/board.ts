@@ -7,7 +7,8 @@ export function createBoard(page: Page, context: BrowserContext) {
   const slides = () => page.getByRole("article");
   const title = (slide: number) => page.getByRole("textbox", { name: `Title of slide ${slide}`, exact: true });
   const text = (slide: number) => page.getByRole("textbox", { name: `Text of slide ${slide}`, exact: true });
-  const line = (name: "online" | "slow" | "lossy" | "offline") => page.getByRole("radio", { name: new RegExp(`^${name}`) });
+  const line = (name: "online" | "slow" | "lossy" | "offline") =>
+    page.getByRole("radio", { name: new RegExp(`^${name}`) });
   const status = (words: string) => page.getByRole("status").filter({ hasText: words });
   const card = (slide: number) => page.getByRole("listitem").filter({ has: title(slide) });
 

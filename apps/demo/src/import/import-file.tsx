@@ -1,5 +1,5 @@
 import { useSyncStatus } from "../sync.ts";
-import { ImportProgress } from "./import-progress.tsx";
+import { ImportOutcome } from "./import-progress.tsx";
 import { useFileImport } from "./use-file-import.ts";
 
 interface Props {
@@ -35,7 +35,7 @@ export function ImportFile({ deckId, choose }: Props) {
       <p role="status" className="hint">
         {says}
       </p>
-      {deckId && <ImportProgress deckId={deckId} />}
+      {deckId && <ImportOutcome deckId={deckId} />}
       {isOver && (
         <div className="drop" aria-hidden="true">
           <p>Let go, and the agent makes a deck of it</p>

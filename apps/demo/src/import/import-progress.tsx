@@ -1,23 +1,30 @@
 import type { ImportJob } from "../schema.ts";
 import { useQuery } from "../sync.ts";
 
-/** How far the agent has come with reading the document of this deck. */
+/** How far the agent has come with reading the document of this deck, while it reads. */
 export function ImportProgress({ deckId }: { deckId: string }) {
-  const job = useQuery("ingestionjob", { where: { attachmentId: deckId } }, (jobs) => jobs.at(-1));
-  if (!job) return null;
-  const total = job.totalChunks ?? 0;
-  const done = job.processedChunks ?? 0;
+  const job = useJob(deckId);
+  if (!job || !isRunning(job)) return null;
   return (
-    <div className="import-progress">
-      <p>{importWords(job.status ?? "", done, total, job.error)}</p>
-      {isRunning(job) && <progress value={done} max={Math.max(total, 1)} aria-label="Passages read" />}
-    </div>
+    <section className="panel" aria-label="Import in progress">
+      <p>{importWords(job)}</p>
+      <progress value={job.processedChunks ?? 0} max={Math.max(job.totalChunks ?? 0, 1)} aria-label="Passages read" />
+    </section>
   );
 }
 
+/** What came of it. */
+export function ImportOutcome({ deckId }: { deckId: string }) {
+  const job = useJob(deckId);
+  return <p className="import-outcome">{job && !isRunning(job) && importWords(job)}</p>;
+}
+
+const useJob = (deckId: string): ImportJob | undefined =>
+  useQuery("ingestionjob", { where: { attachmentId: deckId } }, (jobs) => jobs.at(-1));
+
 const isRunning = (job: ImportJob) => job.status === "pending" || job.status === "processing";
 
-function importWords(status: string, done: number, total: number, error: string | undefined): string {
+function importWords({ status, processedChunks: done = 0, totalChunks: total = 0, error }: ImportJob): string {
   switch (status) {
     case "pending":
       return "The agent is about to begin.";

@@ -32,7 +32,7 @@ const log: readonly Entry[] = [
 const moments = momentsOf(log);
 const titlesAt = (count: number) => deckAt(moments, count).slides.map(({ title }) => title);
 
-describe("a deck at a moment", () => {
+describe("[Y12] a deck at a moment", () => {
   test.each([
     [0, []],
     [1, []],
@@ -62,7 +62,7 @@ describe("a deck at a moment", () => {
   });
 });
 
-test("each moment is a sentence", () => {
+test("[Y12] each moment is a sentence", () => {
   const said = moments.map((moment, at) =>
     momentWords(moment, deckAt(moments, at), moment.by === "user:ben" ? "Ben" : "you"),
   );
