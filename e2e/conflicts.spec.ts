@@ -27,7 +27,12 @@ test("the same field changed twice shows mine, what was before, and theirs, with
   const { ada, ben } = await quarrel(demo, open);
   await expect(ada.page.getByText("You and Ben both changed the title of")).toBeVisible();
   const dialog = await ada.openConflict();
-  await expect(dialog.locator(".version")).toHaveText([/YoursAda’s title/, /BeforeBefore/, /Ben’sBen’s title/]);
+  await expect(dialog.locator(".version")).toHaveText([
+    /YoursAda’s title/,
+    /BeforeBefore/,
+    /Ben’sBen’s title/,
+    /Merged, it would beAda’s title/,
+  ]);
   await expect(ben.title(1)).toHaveValue("Ben’s title");
 
   await ada.press("Decide later");

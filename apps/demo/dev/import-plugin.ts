@@ -14,10 +14,10 @@ import { type Answer, sendAnswer } from "./send-answer.ts";
  * answers with the deck that it will be.
  */
 export function importPlugin(): Plugin {
-  const running = new Map<string, ChildProcess>();
+  const running = new Map<string, ChildProcess | undefined>();
   const serve = ({ httpServer, middlewares }: PageServer): void => {
     httpServer?.once("close", () => {
-      for (const child of running.values()) child.kill("SIGTERM");
+      for (const child of running.values()) child?.kill("SIGTERM");
     });
     middlewares.use("/import", (request, response) => {
       void sendAnswer(response, answer(request, running));
@@ -26,7 +26,7 @@ export function importPlugin(): Plugin {
   return { name: "holdfast-demo-import", configureServer: serve, configurePreviewServer: serve };
 }
 
-async function answer(request: IncomingMessage, running: Map<string, ChildProcess>): Promise<Answer> {
+async function answer(request: IncomingMessage, running: Map<string, ChildProcess | undefined>): Promise<Answer> {
   if (request.method !== "POST") return { status: 405, body: "This address answers POST." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress))
     return { status: 403, body: "Files are taken from this demo's own page only." };
@@ -35,13 +35,23 @@ async function answer(request: IncomingMessage, running: Map<string, ChildProces
   const name = basename(asked.replaceAll("\\", "/")).slice(0, 200) || "file.md";
   const bytes = await bodyOf(request);
   if (!bytes) return { status: 413, body: `${name} is larger than ${LARGEST_FILE / 1000} kB. Cut it in parts.` };
+  let deck: string;
   try {
-    const deck = readPlan(name, bytes).document.id;
-    if (!running.has(deck)) running.set(deck, await sendAgent(deck, name, bytes, () => running.delete(deck)));
-    return { status: 202, body: { deck } };
+    deck = readPlan(name, bytes).document.id;
   } catch (error) {
     return { status: 400, body: error instanceof Error ? error.message : String(error) };
   }
+  if (running.has(deck)) return { status: 202, body: { deck } };
+  // Taken at once: the same file may be dropped on another window before the agent has begun.
+  running.set(deck, undefined);
+  const ended = () => void running.delete(deck);
+  try {
+    running.set(deck, await sendAgent(deck, name, bytes, ended));
+  } catch (error) {
+    ended();
+    throw error;
+  }
+  return { status: 202, body: { deck } };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {

@@ -31,7 +31,7 @@ function importWords({ status, processedChunks: done = 0, totalChunks: total = 0
     case "processing":
       return `The agent is reading: ${done} of ${total} passages.`;
     case "completed":
-      return `The agent has read all ${total} passages.`;
+      return total === 1 ? "The agent has read the one passage." : `The agent has read all ${total} passages.`;
     case "failed":
       return `The agent stopped after ${done} of ${total} passages. ${error ?? ""}`.trim();
     default:

@@ -30,17 +30,21 @@ export function roughenLine(url: string): void {
   };
   globalThis.WebSocket = class extends globalThis.WebSocket {
     #due = 0;
+    /** Messages that were late, and are told now. */
+    readonly #told = new WeakSet<Event>();
 
     constructor(address: string | URL, protocols?: string | string[]) {
       super(address, protocols);
-      // The first listener: what is late is kept from the others, and told again, made up by us, when it is due.
+      // The first listener: what is late is kept from the others, and told again when it is due.
       this.addEventListener("message", (event) => {
-        if (!event.isTrusted) return;
+        if (this.#told.has(event)) return;
         if (breaksSocket(line, Math.random())) this.close();
         const late = this.#lateness();
         if (late === 0) return;
         event.stopImmediatePropagation();
-        setTimeout(() => this.dispatchEvent(new MessageEvent("message", { data: event.data })), late);
+        const again = new MessageEvent("message", { data: event.data });
+        this.#told.add(again);
+        setTimeout(() => this.dispatchEvent(again), late);
       });
     }
 
