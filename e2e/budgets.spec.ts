@@ -12,7 +12,7 @@ test.use({ trace: "off" });
 const SCRIPT_BYTES = 120_000;
 const LONGEST_TASK_MS = 200;
 /** Wanted are 50. What a machine with other work on it measures is mostly that work, so this only finds what is badly slow. */
-const SLOWEST_PAINT_MS = 150;
+const SLOWEST_PAINT_MS = 200;
 
 test("[Y11] two hundred slides: what is loaded, how soon it paints, and what an agent's haste does to it", async ({
   demo,

@@ -17,8 +17,10 @@ export function Timeline({ deckId, close }: { deckId: string; close(): void }) {
   const moment = moments[count - 1];
   const says = moment ? sentence(moment, count) : "Before the first change.";
   const shown = `${count} of ${moments.length}`;
-  // What was pressed to come here is gone.
-  useEffect(() => range.current?.focus(), []);
+  // What was pressed to come here is gone; there is something to choose from once all has been read.
+  useEffect(() => {
+    if (isWhole) range.current?.focus();
+  }, [isWhole]);
 
   function sentence(moment: Moment, at: number): string {
     const who = moment.by === `user:${person}` ? "you" : nameOfParticipant(moment.by);
@@ -42,6 +44,7 @@ export function Timeline({ deckId, close }: { deckId: string; close(): void }) {
             min={0}
             max={moments.length}
             value={count}
+            disabled={!isWhole}
             onChange={(event) => {
               const to = Number(event.target.value);
               setChosen(to === moments.length ? undefined : to);
