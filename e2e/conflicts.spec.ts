@@ -1,3 +1,4 @@
+import { violations } from "./support/axe.ts";
 import type { Board } from "./support/board.ts";
 import type { Demo } from "./support/demo.ts";
 import { createDeck, readRecord } from "./support/log.ts";
@@ -26,7 +27,12 @@ test("the same field changed twice shows mine, what was before, and theirs, with
   const { ada, ben } = await quarrel(demo, open);
   await expect(ada.page.getByText("You and Ben both changed the title of")).toBeVisible();
   const dialog = await ada.openConflict();
-  await expect(dialog.locator(".version")).toHaveText([/YoursAda’s title/, /BeforeBefore/, /Ben’sBen’s title/]);
+  await expect(dialog.locator(".version")).toHaveText([
+    /YoursAda’s title/,
+    /BeforeBefore/,
+    /Ben’sBen’s title/,
+    /Merged, it would beAda’s title/,
+  ]);
   await expect(ben.title(1)).toHaveValue("Ben’s title");
 
   await ada.press("Decide later");
@@ -146,6 +152,7 @@ test("a write that the server refuses waits for a decision, and discarding it sh
   await ada.press("Keep the slide");
   const attention = ada.page.getByRole("region", { name: "Needs attention" });
   await expect(attention).toContainText("Could not add “Before”.");
+  expect(await violations(ada.page)).toEqual([]);
   await ada.press("Try again");
   await expect(attention).toContainText("Could not add");
   await ada.press("Discard");

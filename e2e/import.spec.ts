@@ -55,6 +55,27 @@ test("importing a file twice changes nothing, and several decks can be chosen fr
   await rm(folder, { recursive: true });
 });
 
+test("a file is chosen on the page too; what is no text is refused there in a sentence, and other sites are", async ({
+  demo,
+  browser,
+}) => {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(demo.pageUrl);
+  const chooser = page.getByLabel("Choose a Markdown file");
+  await chooser.setInputFiles({ name: "photo.md", mimeType: "image/jpeg", buffer: Buffer.from([0xff, 0xd8, 0xff]) });
+  const panel = page.getByRole("region", { name: "Import", exact: true });
+  await expect(panel).toContainText("photo.md is not a text in UTF-8.");
+  const title = `Chosen ${randomUUID().slice(0, 4)}`;
+  const buffer = Buffer.from(`# ${title}\n\n## Only\n\nText.\n`);
+  await chooser.setInputFiles({ name: "chosen.md", mimeType: "text/markdown", buffer });
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(title);
+  await expect(panel).toContainText("The agent has read the one passage.");
+  await page.context().close();
+
+  const elsewhere = await fetch(`${demo.pageUrl}/import?name=x.md`, { method: "POST", body: "# X" });
+  expect(elsewhere.status).toBe(403);
+});
+
 test.describe("a file that cannot be imported is refused in a sentence", () => {
   for (const [what, words, sentence] of [
     ["no file", [], "One file, please."],

@@ -51,6 +51,15 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
   await ada.openConflict();
   await ada.page.screenshot({ path: at("docs/images/conflict.png") });
 
+  await ada.press("Decide later");
+  await ada.press("Look back in time");
+  const range = ada.page.getByRole("slider", { name: "Changes of this deck" });
+  await ada.page.locator("input[type=range]:enabled").waitFor();
+  await range.press("Home");
+  for (let steps = 0; steps < 6; steps += 1) await range.press("ArrowRight");
+  await ada.page.getByText("The import agent added “Edit in place, in small steps”.").waitFor();
+  await ada.page.screenshot({ path: at("docs/images/timeline.png") });
+
   const phone = await open("cleo", { viewport: { width: 390, height: 780 }, colorScheme: "dark", hasTouch: true });
   await phone.page.screenshot({ path: at("docs/images/phone.png") });
 }

@@ -5,8 +5,9 @@ import { parseArgs } from "node:util";
 import { createClient } from "@holdfast/sdk/node";
 import { findServer } from "./agent/find-server.ts";
 import { importDeck } from "./agent/import-deck.ts";
-import { type ImportPlan, planImport } from "./agent/plan-import.ts";
+import type { ImportPlan } from "./agent/plan-import.ts";
 import { createProgress } from "./agent/progress.ts";
+import { readPlan } from "./agent/read-plan.ts";
 import { untilReadable } from "./agent/until-readable.ts";
 import { schema } from "./src/schema.ts";
 
@@ -38,7 +39,7 @@ async function main(): Promise<void> {
   const [path] = positionals;
   if (!path || positionals.length > 1) throw new Error(`One file, please.\n\n${help}`);
 
-  const plan = await readPlan(path);
+  const plan = await readFilePlan(path);
   const { url, token, pageUrl } = await findServer(
     values.server,
     values.token ?? process.env.HOLDFAST_TOKEN,
@@ -64,30 +65,13 @@ async function main(): Promise<void> {
   }
 }
 
-const LARGEST_FILE = 500_000;
-
-async function readPlan(path: string): Promise<ImportPlan> {
+async function readFilePlan(path: string): Promise<ImportPlan> {
   // npm runs scripts in the project's folder; the path was written for the folder the person is in.
   const file = resolve(process.env.INIT_CWD ?? "", path);
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
     throw new Error(error.code === "ENOENT" ? `There is no file ${file}.` : `${file} cannot be read (${error.code}).`);
   });
-  if (bytes.length > LARGEST_FILE)
-    throw new Error(`${file} is larger than ${LARGEST_FILE / 1000} kB. Cut it in parts.`);
-  const plan = planImport(basename(file), textOf(bytes, file));
-  if (plan.passages.length === 0) throw new Error(`${file} is empty: there is nothing to import.`);
-  return plan;
-}
-
-function textOf(bytes: Uint8Array, file: string): string {
-  const sentence = `${file} is not a text in UTF-8.`;
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    if (text.includes("\0")) throw new Error(sentence);
-    return text;
-  } catch {
-    throw new Error(sentence);
-  }
+  return readPlan(basename(file), bytes);
 }
 
 const PACE_MS = 80;

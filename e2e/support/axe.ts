@@ -3,16 +3,25 @@ import type { Page } from "@playwright/test";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-/** What axe-core calls serious or critical, as "rule: element". */
-export async function seriousViolations(page: Page): Promise<string[]> {
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** Everything that axe-core objects to, as "rule: element". */
+export const violations = async (page: Page): Promise<string[]> => (await check(page)).flatMap(inWords);
+
+/** What axe-core calls serious or critical. */
+export const seriousViolations = async (page: Page): Promise<string[]> =>
+  (await check(page)).filter(({ impact }) => impact === "serious" || impact === "critical").flatMap(inWords);
+
+const inWords = ({ id, nodes }: Violation): string[] => nodes.map(({ html }) => `${id}: ${html}`);
+
+async function check(page: Page): Promise<Violation[]> {
   await page.addScriptTag({ path: axe });
   return page.evaluate(async () => {
-    const { axe: checker } = window as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
-    };
-    const { violations } = await checker.run();
-    return violations
-      .filter((violation) => violation.impact === "serious" || violation.impact === "critical")
-      .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html}`));
+    const { axe: checker } = window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return (await checker.run()).violations;
   });
 }

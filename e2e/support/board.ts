@@ -7,7 +7,8 @@ export function createBoard(page: Page, context: BrowserContext) {
   const slides = () => page.getByRole("article");
   const title = (slide: number) => page.getByRole("textbox", { name: `Title of slide ${slide}`, exact: true });
   const text = (slide: number) => page.getByRole("textbox", { name: `Text of slide ${slide}`, exact: true });
-  const offlineSwitch = page.getByRole("switch", { name: "Work offline" });
+  const line = (name: "online" | "slow" | "lossy" | "offline") =>
+    page.getByRole("radio", { name: new RegExp(`^${name}`) });
   const status = (words: string) => page.getByRole("status").filter({ hasText: words });
   const card = (slide: number) => page.getByRole("listitem").filter({ has: title(slide) });
 
@@ -18,6 +19,7 @@ export function createBoard(page: Page, context: BrowserContext) {
     text,
     status,
     card,
+    line,
     /** Types a title and presses Enter, as a person does who is done with it. */
     async rename(slide: number, to: string) {
       await title(slide).fill(to);
@@ -29,11 +31,11 @@ export function createBoard(page: Page, context: BrowserContext) {
     },
     press: (name: string) => page.getByRole("button", { name }).click(),
     async workOffline() {
-      await offlineSwitch.click();
+      await line("offline").check();
       await expect(status("Working offline")).toBeVisible();
     },
     async comeBack() {
-      await offlineSwitch.click();
+      await line("online").check();
       await expect(status("Working offline")).toBeHidden();
     },
     /** Everything written here has reached the log. */

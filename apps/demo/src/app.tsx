@@ -1,24 +1,28 @@
-import { useEffect } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { AskAgent } from "./ask-agent.tsx";
-import { AttentionList } from "./attention-list.tsx";
-import { ConflictList } from "./conflict-list.tsx";
 import { Deck } from "./deck.tsx";
 import { DeckPicker } from "./deck-picker.tsx";
-import { ImportProgress } from "./import-progress.tsx";
+import { ImportFile } from "./import/import-file.tsx";
+import { NetworkSwitch } from "./line/network-switch.tsx";
 import { MirrorPanel } from "./mirror-panel.tsx";
-import { NetworkSwitch } from "./network-switch.tsx";
 import { NoDeck } from "./no-deck.tsx";
 import { Peers } from "./peers.tsx";
 import { SecondWindow } from "./second-window.tsx";
 import { Source } from "./source.tsx";
 import { useQuery, useRecord } from "./sync.ts";
 import { SyncLine } from "./sync-line.tsx";
+import { Tray } from "./tray.tsx";
 import { useDeckId } from "./use-deck-id.ts";
+
+const Timeline = lazy(() => import("./timeline/timeline.tsx").then(({ Timeline }) => ({ default: Timeline })));
 
 export function App({ person }: { person: string }) {
   const decks = useQuery("document", { orderBy: "title" });
   const [deckId, choose] = useDeckId(decks);
   const deck = useRecord("document", deckId ?? "skip");
+  const [isLookingBack, setLookingBack] = useState(false);
+  const lookBack = useCallback(() => setLookingBack(true), []);
+  const comeBack = useCallback(() => setLookingBack(false), []);
   const title = deck?.title || "Holdfast";
   useEffect(() => {
     document.title = deck ? `${title} · Holdfast` : "Holdfast";
@@ -36,17 +40,21 @@ export function App({ person }: { person: string }) {
         <h1>{title}</h1>
         {deckId && <DeckPicker decks={decks} deckId={deckId} choose={choose} />}
         <div className="aside">
-          <ConflictList deckId={deckId} />
-          <AttentionList />
-          {deckId && <ImportProgress deckId={deckId} />}
           <SecondWindow person={person} deckId={deckId} />
           {deckId && <AskAgent deckId={deckId} />}
+          <ImportFile deckId={deckId} choose={choose} />
           <MirrorPanel />
         </div>
-        {deckId && <Deck key={deckId} deckId={deckId} />}
+        {deckId && !isLookingBack && <Deck key={deckId} deckId={deckId} lookBack={lookBack} />}
+        {deckId && isLookingBack && (
+          <Suspense fallback={<p className="deck empty">Opening…</p>}>
+            <Timeline key={deckId} deckId={deckId} close={comeBack} />
+          </Suspense>
+        )}
         {deck && <Source deck={deck} />}
         {!deckId && <NoDeck />}
       </main>
+      {!isLookingBack && <Tray deckId={deckId} />}
     </>
   );
 }

@@ -20,8 +20,8 @@ export function AskAgent({ deckId }: { deckId: string }) {
     <section className="panel agent" aria-labelledby="agent-heading">
       <h2 id="agent-heading">An agent beside you</h2>
       <p>
-        It mends quotes and dashes, one slide after the other. The slide that it works on is claimed; take it over when
-        you like.
+        It mends quotes and dashes, one slide after the other. It claims the slide that it works on, so that nobody else
+        writes there meanwhile; take it over when you like.
       </p>
       <p className="choices">
         <button type="button" onClick={() => void ask()} disabled={!isOnline}>

@@ -2,6 +2,7 @@ import type { Conflict } from "@holdfast/sdk";
 import { useEffect, useId, useRef, useState } from "react";
 import { changedWords } from "./changed-words.ts";
 import { choiceWords, conflictSentence, fieldName, valueWords } from "./conflict-words.ts";
+import { mergeWords } from "./merge-words.ts";
 import { useWriterName } from "./people.ts";
 import { orderAtEnd } from "./slide-order.ts";
 import { useClient } from "./sync.ts";
@@ -25,8 +26,17 @@ export function ConflictDialog({ conflict, deckId, close }: Props) {
   const choices = choiceWords(conflict);
   const { fields, mine, base, theirs } = conflict;
   const canMerge = conflict.action !== "delete" && theirs !== null && fields.every((field) => isText(mine[field]));
+  // Where both changes fit into one text it is there already; where they do not, mine is there, to be finished.
+  const [fitting] = useState<Readonly<Record<string, string | undefined>>>(() =>
+    Object.fromEntries(
+      fields.map((field) => [
+        field,
+        mergeWords(valueWords(base[field]), valueWords(mine[field]), valueWords(theirs?.[field])),
+      ]),
+    ),
+  );
   const [merged, setMerged] = useState<Readonly<Record<string, string>>>(() =>
-    Object.fromEntries(fields.map((field) => [field, valueWords(mine[field])])),
+    Object.fromEntries(fields.map((field) => [field, fitting[field] ?? valueWords(mine[field])])),
   );
 
   useEffect(() => {
@@ -69,14 +79,13 @@ export function ConflictDialog({ conflict, deckId, close }: Props) {
             <Version name="Before" value={base[field]} />
             {theirs && <Version name={possessive(writer)} value={theirs[field]} base={base[field]} />}
             {canMerge && (
-              <label className="merge">
-                <span>Or put the two together</span>
-                <textarea
-                  rows={field === "title" ? 1 : 5}
-                  value={merged[field]}
-                  onChange={(event) => setMerged({ ...merged, [field]: event.target.value })}
-                />
-              </label>
+              <Merge
+                lines={field === "title" ? 1 : 5}
+                fits={fitting[field] !== undefined}
+                base={valueWords(base[field])}
+                text={merged[field] ?? ""}
+                change={(text) => setMerged({ ...merged, [field]: text })}
+              />
             )}
           </section>
         ))}
@@ -97,6 +106,32 @@ export function ConflictDialog({ conflict, deckId, close }: Props) {
         </button>
       </p>
     </dialog>
+  );
+}
+
+interface MergeProps {
+  readonly lines: number;
+  /** The two changes are in one text already. */
+  readonly fits: boolean;
+  readonly base: string;
+  readonly text: string;
+  change(text: string): void;
+}
+
+/** A text of both, to be edited, and how it would differ from what was before. */
+function Merge({ lines, fits, base, text, change }: MergeProps) {
+  const id = useId();
+  return (
+    <div className="merge">
+      <label htmlFor={id}>Or put the two together</label>
+      <p className="hint">
+        {fits
+          ? "Both changes fit into one text. Edit it if you like."
+          : "Both changed the same words. This begins as yours; edit it."}
+      </p>
+      <textarea id={id} rows={lines} value={text} onChange={(event) => change(event.target.value)} />
+      <Version name="Merged, it would be" value={text} base={base} />
+    </div>
   );
 }
 

@@ -1,13 +1,14 @@
 import { useCallback, useRef, useState } from "react";
-import { roomOf } from "./peers.tsx";
+import { roomOf, usePeersBySlide } from "./peers.tsx";
 import { SlideCard } from "./slide-card.tsx";
 import { moveSlide, orderAtEnd } from "./slide-order.ts";
 import { useClient, useMutation, useMyPresence, useQuery } from "./sync.ts";
 import { Undo, type Undoable } from "./undo.tsx";
 import { useHasRows } from "./use-has-rows.ts";
+import { useSlideStates } from "./use-slide-states.ts";
 
 /** The slides of one deck, in order. */
-export function Deck({ deckId }: { deckId: string }) {
+export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void }) {
   const client = useClient();
   const { create, delete: remove, commit } = useMutation("slide");
   const places = useQuery(
@@ -17,6 +18,8 @@ export function Deck({ deckId }: { deckId: string }) {
     samePlaces,
   );
   const hasRows = useHasRows();
+  const states = useSlideStates();
+  const peers = usePeersBySlide(deckId);
   const [, say] = useMyPresence(roomOf(deckId), AT_NO_SLIDE);
   const goTo = useCallback((slide: string | null) => say({ slide }), [say]);
   const [newId, setNewId] = useState<string>();
@@ -58,16 +61,22 @@ export function Deck({ deckId }: { deckId: string }) {
 
   return (
     <section aria-label="Slides" className="deck">
+      <p className="deck-tools">
+        <button type="button" onClick={lookBack}>
+          Look back in time
+        </button>
+      </p>
       {places.length === 0 && hasRows && <p className="empty">No slides here yet.</p>}
       <ol ref={list}>
         {places.map(({ id }, at) => (
           <SlideCard
             key={id}
             id={id}
-            deckId={deckId}
             number={at + 1}
             isFirst={at === 0}
             isLast={at === places.length - 1}
+            state={states.get(id) ?? ""}
+            peers={peers.get(id)}
             isNew={id === newId}
             move={move}
             remove={removeSlide}

@@ -1,23 +1,33 @@
 import "./styles/base.css";
 import "./styles/board.css";
+import "./styles/line.css";
 import "./styles/mirror.css";
 import "./styles/panels.css";
 import "./styles/people.css";
+import "./styles/timeline.css";
+import "./styles/together.css";
+import "./styles/tray.css";
 import { SyncProvider } from "@holdfast/react";
 import { createClient } from "@holdfast/sdk";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { keepPage } from "./keep-page.ts";
-import { isOfflineWanted } from "./network-switch.tsx";
+import { rememberedLine } from "./line/line.ts";
+import { roughenLine, setLine } from "./line/rough-line.ts";
 import { PersonContext } from "./people.ts";
 import { boardSchema } from "./schema.ts";
 import { knownServer, openSession, personOf } from "./session.ts";
+import { Together } from "./together.tsx";
+import { peopleTogether } from "./together-address.ts";
 
 const person = personOf(location.search);
 const root = createRoot(document.querySelector("#root") as HTMLElement);
 
 function open(url: string): void {
+  const line = rememberedLine(person);
+  roughenLine(url);
+  setLine(line);
   const client = createClient({
     schema: boardSchema,
     url,
@@ -30,7 +40,7 @@ function open(url: string): void {
     },
     // One local copy per person, so that two windows of one browser can be two people.
     store: `holdfast-demo:${person}`,
-    paused: isOfflineWanted(person),
+    paused: line === "offline",
   });
   root.render(
     <StrictMode>
@@ -52,7 +62,11 @@ function sayWhyNot(error: unknown): void {
   );
 }
 
+const together = peopleTogether(location.search);
 const known = knownServer();
-if (known) open(known);
+if (together.length > 1) {
+  const deckId = new URLSearchParams(location.search).get("deck") ?? undefined;
+  root.render(<Together people={together} deckId={deckId} />);
+} else if (known) open(known);
 else openSession(person).then(({ url }) => open(url), sayWhyNot);
 keepPage();

@@ -10,7 +10,10 @@ export function MirrorPanel() {
   return (
     <section className="panel mirror" aria-labelledby="mirror-heading">
       <h2 id="mirror-heading">A mirror elsewhere</h2>
-      <p>Another process keeps a copy of everything, in SQLite. It hears of each change by webhook.</p>
+      <p>
+        Another process keeps a copy of everything in a database of its own. The server tells it of each change by a
+        request to its address: a webhook.
+      </p>
       {report.isRunning ? (
         <Mirror report={report} isOnline={isOnline}>
           <button type="button" disabled={!isOnline} onClick={() => void order(report.isFailing ? "recover" : "fail")}>
@@ -62,7 +65,7 @@ function Mirror({ report, isOnline, children }: MirrorProps) {
       <p className="hint">{mirrorHint(report)}</p>
       {report.attempts.length > 0 && (
         <>
-          <h3 id="attempts-heading">Last attempts</h3>
+          <h3 id="attempts-heading">Last attempts, with the answer to each</h3>
           <ol className="attempts" aria-labelledby="attempts-heading">
             {report.attempts.map((attempt) => (
               <Attempt key={attempt.id} attempt={attempt} />

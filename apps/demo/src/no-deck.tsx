@@ -10,9 +10,6 @@ export function NoDeck() {
     );
   }
   return (
-    <p className="empty">
-      There is no deck yet. The agent makes one from any Markdown file:
-      <code>npm run demo:import -- path/to/file.md</code>
-    </p>
+    <p className="empty">There is no deck yet. Drop a Markdown file on this page, and an agent makes one of it.</p>
   );
 }

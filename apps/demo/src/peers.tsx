@@ -21,10 +21,28 @@ export function Peers({ deckId }: { deckId: string }) {
   );
 }
 
+type BySlide = ReadonlyMap<unknown, readonly RoomPeer[]>;
+
+/** Who of the others is at which slide, asked once for all of them. */
+export const usePeersBySlide = (deckId: string): BySlide => useOthers(roomOf(deckId), bySlide, samePeers);
+
+function bySlide(others: readonly RoomPeer[]): BySlide {
+  const groups = new Map<unknown, RoomPeer[]>();
+  for (const peer of others) {
+    const { slide } = peer.state;
+    if (slide) groups.set(slide, [...(groups.get(slide) ?? []), peer]);
+  }
+  return groups;
+}
+
+const samePeers = (a: BySlide, b: BySlide): boolean =>
+  a.size === b.size && [...a].every(([slide, peers]) => names(peers) === names(b.get(slide) ?? []));
+
+const names = (peers: readonly RoomPeer[]): string => peers.map(({ participant }) => participant).join();
+
 /** Those of the others who are at one slide. */
-export function PeersAt({ deckId, slideId }: { deckId: string; slideId: string }) {
-  const here = useOthers(roomOf(deckId), (others) => others.filter(({ state }) => state.slide === slideId));
-  if (here.length === 0) return null;
+export function PeersAt({ here }: { here: readonly RoomPeer[] | undefined }) {
+  if (!here) return null;
   return (
     <ul className="peers small" aria-label="Who is at this slide">
       {here.map((peer) => (

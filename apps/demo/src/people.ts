@@ -17,10 +17,13 @@ export function useWriterName(writtenBy: string): string {
 
 const AGENTS: Readonly<Record<string, string>> = { importer: "the import agent", proofreader: "the proofreader" };
 
-function nameOf(participantName: string, person: string): string {
+const nameOf = (participantName: string, person: string): string =>
+  participantName === `user:${person}` ? "your other browser" : nameOfParticipant(participantName);
+
+/** The name behind `<kind>:<participant>`, whoever looks. */
+export function nameOfParticipant(participantName: string): string {
   const [kind, ...rest] = participantName.split(":");
   const participant = rest.join(":");
   if (kind === "agent") return AGENTS[participant] ?? "an agent";
-  if (kind !== "user") return "someone else";
-  return participant === person ? "your other browser" : nameOfPerson(participant);
+  return kind === "user" ? nameOfPerson(participant) : "someone else";
 }

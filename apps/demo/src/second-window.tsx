@@ -1,4 +1,5 @@
 import { nameOfPerson, somebodyElse } from "./session.ts";
+import { isTogether, togetherAddress } from "./together-address.ts";
 import { addressOf } from "./use-deck-id.ts";
 
 /** Two windows of one browser, two people: each has a key and a local copy of their own. */
@@ -7,13 +8,23 @@ export function SecondWindow({ person, deckId }: { person: string; deckId: strin
   return (
     <section className="panel people" aria-labelledby="people-heading">
       <h2 id="people-heading">You are {nameOfPerson(person)}</h2>
-      <p>
-        <a href={addressOf({ person: other, ...(deckId && { deck: deckId }) })} target="_blank" rel="noopener">
-          Open a second window as {nameOfPerson(other)}
-        </a>
-      </p>
+      {!isTogether && (
+        <>
+          <p>
+            <a href={togetherAddress([person, other], deckId)}>
+              {nameOfPerson(person)} and {nameOfPerson(other)} side by side
+            </a>
+          </p>
+          <p>
+            <a href={addressOf({ person: other, ...(deckId && { deck: deckId }) })} target="_blank" rel="noopener">
+              Open a second window as {nameOfPerson(other)}
+            </a>
+          </p>
+        </>
+      )}
       <p className="hint">
-        Put the two side by side. Work offline in one, change the same title in both, and come back.
+        Be two people: go offline in one window, change the same title in both, and go online again. “Slow” takes a
+        second each way; “lossy” loses two of three requests, or their answers.
       </p>
     </section>
   );

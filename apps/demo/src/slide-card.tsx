@@ -1,18 +1,21 @@
+import type { RoomPeer } from "@holdfast/sdk";
 import { type FocusEvent, type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
 import { ClaimBadge } from "./claim-badge.tsx";
 import { isLocked } from "./claim-words.ts";
 import { EditableText } from "./editable-text.tsx";
 import { PeersAt } from "./peers.tsx";
-import { slideState } from "./slide-state.ts";
-import { useClaim, useClaims, useConflicts, useMutation, usePending, useRecord, useSyncStatus } from "./sync.ts";
+import { useClaim, useClaims, useMutation, useRecord } from "./sync.ts";
 import { useEditing } from "./use-editing.ts";
 
 interface Props {
   readonly id: string;
-  readonly deckId: string;
   readonly number: number;
   readonly isFirst: boolean;
   readonly isLast: boolean;
+  /** About unsaved edits; empty: all is saved. */
+  readonly state: string;
+  /** Who of the others is here. */
+  readonly peers: readonly RoomPeer[] | undefined;
   /** A slide that this window has just added: its title takes the focus. */
   readonly isNew: boolean;
   move(id: string, by: -1 | 1): void;
@@ -24,8 +27,9 @@ interface Props {
 /** One slide: its title and its text, edited in place, and what has not been saved yet. */
 export const SlideCard = memo(function SlideCard({
   id,
-  deckId,
   number,
+  state,
+  peers,
   isFirst,
   isLast,
   isNew,
@@ -35,7 +39,6 @@ export const SlideCard = memo(function SlideCard({
 }: Props) {
   const slide = useRecord("slide", id);
   const write = useMutation("slide");
-  const state = useSlideState(id);
   const claim = useClaim("slide", id, CLAIM);
   const { queue } = useClaims("slide", [id])[id] ?? NOBODY;
   const locked = isLocked(claim);
@@ -107,7 +110,7 @@ export const SlideCard = memo(function SlideCard({
         <footer>
           <span className="slide-state">{state}</span>
           <ClaimBadge id={badge} claim={claim} queue={queue} isHere={isHere} takeOver={takeOver} />
-          <PeersAt deckId={deckId} slideId={id} />
+          <PeersAt here={peers} />
           <span className="slide-tools">
             <button
               type="button"
@@ -138,12 +141,6 @@ export const SlideCard = memo(function SlideCard({
 /** For as long as it is edited: it is renewed meanwhile, and a window that is gone loses it soon. */
 const CLAIM = { ttl: "20s" } as const;
 const NOBODY = { queue: [] } as const;
-
-function useSlideState(id: string): string {
-  const connection = useSyncStatus((status) => status.name);
-  const conflicts = useConflicts((all) => all.filter((conflict) => conflict.id === id));
-  return usePending((pending) => slideState(id, pending, conflicts, connection));
-}
 
 const Arrow = ({ up }: { up?: boolean }) => (
   <svg viewBox="0 0 16 16" aria-hidden="true">

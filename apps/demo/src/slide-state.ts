@@ -1,15 +1,20 @@
 import type { Conflict, PendingMutation, SyncStatus } from "@holdfast/sdk";
 
-/** What a card says about its unsaved edits; empty when everything is saved. */
-export function slideState(
-  id: string,
+/** What the cards say that have unsaved edits, by slide; of the others everything is saved. */
+export function slideStates(
   pending: readonly PendingMutation[],
   conflicts: readonly Conflict[],
   connection: SyncStatus["name"],
-): string {
-  if (conflicts.some((conflict) => conflict.id === id)) return "Needs your decision";
-  const mine = pending.filter((mutation) => mutation.operations.some((operation) => operation.id === id));
-  if (mine.length === 0) return "";
+): ReadonlyMap<string, string> {
+  const writes = new Map<string, PendingMutation[]>();
+  for (const mutation of pending)
+    for (const { id } of mutation.operations) writes.set(id, [...(writes.get(id) ?? []), mutation]);
+  const states = new Map([...writes].map(([id, mine]) => [id, unsaved(mine, connection)]));
+  for (const { id } of conflicts) states.set(id, "Needs your decision");
+  return states;
+}
+
+function unsaved(mine: readonly PendingMutation[], connection: SyncStatus["name"]): string {
   if (mine.some((mutation) => mutation.phase === "blocked")) return "Waits for another change";
   return connection === "online" || mine.some((mutation) => mutation.phase === "sending")
     ? "Saving…"

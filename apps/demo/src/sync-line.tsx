@@ -1,6 +1,6 @@
-import { useEffect, useState } from "react";
 import { statusWords } from "./status-words.ts";
 import { usePending, useSyncStatus } from "./sync.ts";
+import { useNow } from "./use-now.ts";
 
 /** How the window stands with the server: a dot, plain words, and what waits. */
 export function SyncLine() {
@@ -16,16 +16,4 @@ export function SyncLine() {
       {waiting && <span className="sync-waiting">{waiting}</span>}
     </p>
   );
-}
-
-/** The time, every second while it matters. */
-function useNow(isTicking: boolean): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (!isTicking) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isTicking]);
-  return now;
 }

@@ -1,0 +1,68 @@
+import type { Page } from "@playwright/test";
+
+/** What the browser itself measured of a page. */
+export interface Painted {
+  /** From each touch of a key or the mouse to the next paint, in ms; the longest event of each interaction. */
+  readonly interactions: readonly number[];
+  readonly longTasks: readonly number[];
+  /** How much moved that nobody had touched: 0 is nothing. */
+  readonly shift: number;
+  /** What moved, in words. */
+  readonly shifts: readonly string[];
+}
+
+interface Observed {
+  interactions: Map<number, number>;
+  longTasks: number[];
+  shifts: { value: number; what: string }[];
+}
+
+type Watched = typeof window & { painted: Observed };
+
+/** Begins to measure, from the page's first byte on. */
+export async function watchPaint(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const painted: Observed = { interactions: new Map(), longTasks: [], shifts: [] };
+    (window as Watched).painted = painted;
+    const observe = (options: PerformanceObserverInit, take: (entry: PerformanceEntry) => void) =>
+      new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ buffered: true, ...options });
+    observe({ type: "longtask" }, ({ duration }) => painted.longTasks.push(duration));
+    observe({ type: "event", durationThreshold: 16 } as PerformanceObserverInit, (entry) => {
+      const { interactionId = 0, duration } = entry as PerformanceEntry & { interactionId?: number };
+      const before = painted.interactions.get(interactionId) ?? 0;
+      if (interactionId > 0) painted.interactions.set(interactionId, Math.max(before, duration));
+    });
+    observe({ type: "layout-shift" }, (entry) => {
+      const { value, hadRecentInput, sources } = entry as PerformanceEntry & {
+        value: number;
+        hadRecentInput: boolean;
+        sources: { node?: Node | null }[];
+      };
+      if (hadRecentInput) return;
+      const what = sources.map(({ node }) =>
+        node instanceof Element ? node.className || node.tagName : node?.nodeName,
+      );
+      painted.shifts.push({ value, what: what.join(", ") });
+    });
+  });
+}
+
+/** What has been measured since it began, or since `forgetPaint`. */
+export const readPaint = (page: Page): Promise<Painted> =>
+  page.evaluate(() => {
+    const { interactions, longTasks, shifts } = (window as Watched).painted;
+    return {
+      interactions: [...interactions.values()],
+      longTasks,
+      shift: shifts.reduce((sum, { value }) => sum + value, 0),
+      shifts: shifts.map(({ value, what }) => `${value.toFixed(4)}: ${what}`),
+    };
+  });
+
+export const forgetPaint = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const { painted } = window as Watched;
+    painted.interactions.clear();
+    painted.longTasks.length = 0;
+    painted.shifts.length = 0;
+  });
