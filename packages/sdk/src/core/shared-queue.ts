@@ -209,6 +209,9 @@ function takeGone(turn: Turn, { clientTxId, receipt }: Gone): void {
   const settled: Mutation = { ...own, stage: { phase: "confirmed", receipt } };
   set(turn, { queue: changed(turn.state.queue, [settled]) });
   tellNews(turn, settled);
+  // Settled on another log: the disk knows which of the two is the one that is gone.
+  const { logId } = turn.state.rows;
+  if ((receipt.logId ?? logId) !== logId) lookAgain(turn, "all");
 }
 
 export function lookAgain(turn: Turn, rows: WhichRows = "further"): void {

@@ -34,7 +34,11 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [1_003_512, "what was put on disk while another tab took the lead was found by neither"],
   [1_005_313, "the promise of an answered write took the place of the answer's own"],
   [401_558, "rows from the disk cut a snapshot in two that was being read"],
-  [1_005_814, "a write that a tab before had sent got another text under the same name"],
+  [3_004_029, "a look that was older than a decision took it back"],
+  [3_007_811, "a write that was replaced before it was told of came back when it was"],
+  [3_012_350, "a snapshot held writes that no tab had told of"],
+  [401_228, "a write behind an answered one was done under two names"],
+  [400_669, "what was settled on a log that is gone was waited for"],
 ];
 
 const outcomes: Outcome[] = [];
