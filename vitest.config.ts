@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { playwright } from "@vitest/browser-playwright";
 import { defaultClientConditions, defaultServerConditions } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
@@ -10,7 +11,12 @@ const condition = "holdfast-source";
 const postgresTests = "**/*.pg.test.ts";
 const browserTests = "**/*.web.test.{ts,tsx}";
 const packageTests = "e2e/packages/**/*.test.ts";
-const domTests = ["packages/react/**/*.test.{ts,tsx}", "apps/**/*.test.tsx"];
+const reactTests = "packages/react/**/*.test.{ts,tsx}";
+const domTests = [reactTests, "apps/**/*.test.tsx"];
+
+// React 18 lives in a package of its own, with a testing library that belongs to it: so nothing meets the other React.
+const react18 = fileURLToPath(new URL("e2e/react-18/node_modules", import.meta.url));
+const ofReact18 = [{ find: /^(react|react-dom|@testing-library\/react)(?=\/|$)/, replacement: `${react18}/$1` }];
 
 // Left undefined when there is no browser yet, so that the other projects still run.
 const executablePath = findChromium();
@@ -38,8 +44,20 @@ export default defineConfig({
         extends: true,
         test: {
           name: "dom",
+          env: { REACT_MAJOR: "19" },
           include: domTests,
           exclude: [...configDefaults.exclude, "**/dist/**", postgresTests, browserTests],
+          environment: "happy-dom",
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias: ofReact18 },
+        test: {
+          name: "dom-18",
+          env: { REACT_MAJOR: "18" },
+          include: [reactTests],
+          exclude: [...configDefaults.exclude, "**/dist/**"],
           environment: "happy-dom",
         },
       },
