@@ -13,6 +13,8 @@ export interface MemoryClient<S extends ModelSchema> {
   reach(syncId: number): void;
   /** What `ready` answers. */
   arrive(ready: Promise<void>): void;
+  /** What `exportPending` answers. */
+  export(exported: object): void;
   /** How often a list was worked out. */
   readonly listed: () => number;
   readonly listeners: () => number;
@@ -53,6 +55,7 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
   let answers: Answers = { status: online, conflicts: [], pending: [], attention: [] };
   let listed = 0;
   let closed = false;
+  let exported: object = { writes: [] };
   let ready: Promise<void> = Promise.resolve();
 
   const table = (model: string) => tables.get(model) ?? new Map<string, Row>();
@@ -104,6 +107,7 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
       return () => listeners.delete(listener);
     },
     ready: () => ready,
+    exportPending: () => Promise.resolve(exported),
     drain: () => Promise.resolve(),
     pause: () => {},
     resume: () => {},
@@ -127,6 +131,9 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
     },
     arrive: (promise) => {
       ready = promise;
+    },
+    export: (next) => {
+      exported = next;
     },
     listed: () => listed,
     listeners: () => listeners.size,
