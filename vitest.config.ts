@@ -11,6 +11,7 @@ const condition = "holdfast-source";
 const postgresTests = "**/*.pg.test.ts";
 const browserTests = "**/*.web.test.{ts,tsx}";
 const packageTests = "e2e/packages/**/*.test.ts";
+const exampleTests = "e2e/examples/**/*.test.ts";
 const reactTests = "packages/react/**/*.test.{ts,tsx}";
 const domTests = [reactTests, "apps/**/*.test.tsx"];
 
@@ -36,7 +37,15 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["**/*.test.ts"],
-          exclude: [...configDefaults.exclude, "**/dist/**", postgresTests, browserTests, packageTests, ...domTests],
+          exclude: [
+            ...configDefaults.exclude,
+            "**/dist/**",
+            postgresTests,
+            browserTests,
+            packageTests,
+            exampleTests,
+            ...domTests,
+          ],
           environment: "node",
         },
       },
@@ -81,6 +90,14 @@ export default defineConfig({
           // Packs every package and installs all of them in an empty folder, once for the whole run.
           globalSetup: ["e2e/packages/global-setup.ts"],
           testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Installs what nothing else here needs, 370 MB of it, and takes minutes: `npm run examples`.
+          name: "examples",
+          include: [exampleTests],
         },
       },
       {

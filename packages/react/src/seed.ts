@@ -2,6 +2,7 @@ import { createContext } from "react";
 import { deepEqual } from "./equal.ts";
 import { type AnyClient, type AnyRow, modelOf } from "./model-of.ts";
 import type { Snapshot } from "./snapshot.ts";
+import { stillClient } from "./still-client.ts";
 
 /** A page's snapshot, and that of the boundary around it. */
 export interface Seed {
@@ -56,6 +57,7 @@ const reachedBy = new WeakMap<Snapshot, AnyClient>();
 
 /** A store of yesterday would otherwise be shown in the place of what the server has just sent. Once so, always so. */
 function hasReached(client: AnyClient, snapshot: Snapshot): boolean {
+  if (client === stillClient) return false;
   if (reachedBy.get(snapshot) !== client && client.status().syncId >= snapshot.syncId) reachedBy.set(snapshot, client);
   return reachedBy.get(snapshot) === client;
 }

@@ -20,7 +20,7 @@ const status = {
   pending: 0,
   conflicts: 0,
   attention: 0,
-  syncId: -1,
+  syncId: 0,
   storage: "opening",
 } as const;
 const unknown: RecordClaims = { state: "unknown", holders: none, queue: none };
