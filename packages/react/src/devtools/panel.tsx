@@ -67,7 +67,7 @@ export function HoldfastDevtools({
           }}
         >
           <div className="hd-bar">
-            <strong id={title}>Holdfast devtools</strong>
+            <h2 id={title}>Holdfast devtools</h2>
             <span>{sum}</span>
             <button type="button" onClick={() => setOpen(false)}>
               Close

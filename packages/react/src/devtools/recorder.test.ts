@@ -35,15 +35,15 @@ test("[V22] a write's way is told in sentences, and so are connection and log", 
   memory.set({ pending: [], status: { ...memory.client.status(), syncId: 7 } });
   expect(says()).toEqual([
     "The recording begins.",
-    "update slide s1 (title, order) was written.",
-    "update slide s1 (title, order) is on disk and waits to be sent.",
+    "Update slide s1 (title, order) was written.",
+    "Update slide s1 (title, order) is on disk and waits to be sent.",
     "Offline: there is no network.",
     "The reason given: no route",
     "Connected.",
-    "update slide s1 (title, order) is being sent.",
-    "update slide s1 (title, order) waits to be sent again, after one attempt.",
-    "update slide s1 (title, order) was confirmed by the server.",
-    "update slide s1 (title, order) is settled: the log has it.",
+    "Update slide s1 (title, order) is being sent.",
+    "Update slide s1 (title, order) waits to be sent again, after one attempt.",
+    "Update slide s1 (title, order) was confirmed by the server.",
+    "Update slide s1 (title, order) is settled: the log has it.",
     "The log was read up to 7.",
   ]);
   stop();
@@ -69,7 +69,7 @@ test("[V22] conflicts and refusals are told when they come and when they are dec
   expect(says().slice(2)).toEqual([
     "Conflict: agent:a changed title of slide s1 meanwhile.",
     "The conflict about slide s1 was decided.",
-    "update slide s1 (title, order) was refused (invalid_value): Too long.",
+    "Update slide s1 (title, order) was refused (invalid_value): Too long.",
     "The refused update slide s1 (title, order) was retried, edited or discarded.",
   ]);
 });

@@ -8,7 +8,7 @@ export function sentencesBetween(before: View, after: View): readonly string[] {
     ...aboutWrites(before, after),
     ...aboutDecisions(before, after),
     ...aboutReading(before.status, after.status),
-  ];
+  ].map((says) => `${says.charAt(0).toUpperCase()}${says.slice(1)}`);
 }
 
 const NAMES: Record<SyncStatus["name"], string> = {

@@ -9,7 +9,7 @@ export const styles = `
 .holdfast-devtools :focus-visible { outline: 2px solid #1f5fd0; outline-offset: 1px; }
 .holdfast-devtools .hd-panel { width: min(560px, calc(100vw - 24px)); height: min(460px, calc(100vh - 24px)); display: flex; flex-direction: column; background: #fff; border: 1px solid #8593a8; border-radius: 10px; box-shadow: 0 8px 30px rgb(20 30 50 / .25); overflow: hidden; }
 .holdfast-devtools .hd-bar { display: flex; gap: 8px; align-items: center; padding: 8px 10px; background: #f3f5f9; border-bottom: 1px solid #d5dbe5; }
-.holdfast-devtools .hd-bar strong { flex: 1; font-weight: 600; }
+.holdfast-devtools .hd-bar h2 { flex: 1; margin: 0; font-size: 13px; font-weight: 600; }
 .holdfast-devtools .hd-tabs { display: flex; flex-wrap: wrap; gap: 4px; padding: 6px 10px; border-bottom: 1px solid #d5dbe5; }
 .holdfast-devtools .hd-tabs button { border-color: transparent; }
 .holdfast-devtools .hd-tabs button[aria-selected="true"] { background: #1f5fd0; color: #fff; }
@@ -33,7 +33,7 @@ export const styles = `
 .holdfast-devtools input[type="range"] { flex: 1; min-width: 120px; }
 .holdfast-devtools .hd-error { color: #a3231b; }
 @media (prefers-color-scheme: dark) {
-  .holdfast-devtools { color: #e6ebf3; }
+  .holdfast-devtools { color: #e6ebf3; color-scheme: dark; }
   .holdfast-devtools .hd-panel, .holdfast-devtools button { background: #171d27; border-color: #55637a; }
   .holdfast-devtools button:hover:not(:disabled) { background: #263143; }
   .holdfast-devtools button:disabled { color: #93a0b3; }
