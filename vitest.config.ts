@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { playwright } from "@vitest/browser-playwright";
 import { defaultClientConditions, defaultServerConditions } from "vite";
 import { configDefaults, defineConfig } from "vitest/config";
@@ -10,7 +11,13 @@ const condition = "holdfast-source";
 const postgresTests = "**/*.pg.test.ts";
 const browserTests = "**/*.web.test.{ts,tsx}";
 const packageTests = "e2e/packages/**/*.test.ts";
-const domTests = ["packages/react/**/*.test.{ts,tsx}", "apps/**/*.test.tsx"];
+const exampleTests = "e2e/examples/**/*.test.ts";
+const reactTests = "packages/react/**/*.test.{ts,tsx}";
+const domTests = [reactTests, "apps/**/*.test.tsx"];
+
+// React 18 lives in a package of its own, with a testing library that belongs to it: so nothing meets the other React.
+const react18 = fileURLToPath(new URL("e2e/react-18/node_modules", import.meta.url));
+const ofReact18 = [{ find: /^(react|react-dom|@testing-library\/react)(?=\/|$)/, replacement: `${react18}/$1` }];
 
 // Left undefined when there is no browser yet, so that the other projects still run.
 const executablePath = findChromium();
@@ -30,7 +37,15 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["**/*.test.ts"],
-          exclude: [...configDefaults.exclude, "**/dist/**", postgresTests, browserTests, packageTests, ...domTests],
+          exclude: [
+            ...configDefaults.exclude,
+            "**/dist/**",
+            postgresTests,
+            browserTests,
+            packageTests,
+            exampleTests,
+            ...domTests,
+          ],
           environment: "node",
         },
       },
@@ -38,8 +53,20 @@ export default defineConfig({
         extends: true,
         test: {
           name: "dom",
+          env: { REACT_MAJOR: "19" },
           include: domTests,
           exclude: [...configDefaults.exclude, "**/dist/**", postgresTests, browserTests],
+          environment: "happy-dom",
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias: ofReact18 },
+        test: {
+          name: "dom-18",
+          env: { REACT_MAJOR: "18" },
+          include: [reactTests],
+          exclude: [...configDefaults.exclude, "**/dist/**"],
           environment: "happy-dom",
         },
       },
@@ -63,6 +90,14 @@ export default defineConfig({
           // Packs every package and installs all of them in an empty folder, once for the whole run.
           globalSetup: ["e2e/packages/global-setup.ts"],
           testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Installs what nothing else here needs, 370 MB of it, and takes minutes: `npm run examples`.
+          name: "examples",
+          include: [exampleTests],
         },
       },
       {

@@ -17,6 +17,7 @@ const jobs = {
   test: { says: `everything: ${Object.keys(verifySteps).join(", ")}; or only the named ones`, run: verify },
   verify: { says: "the same without installing", run: verify, installs: false },
   pack: { says: "builds what npm publishes, and packs it into dist/packages", program: "scripts/pack.mjs" },
+  examples: { says: "builds the Next.js example with the packed packages, and edits in it", run: examples },
   e2e: { says: "the end-to-end tests; further words go to Playwright", run: endToEnd },
   holdfast: {
     says: "looks after a server: schema, keys, organisations, log, webhooks, dump and restore",
@@ -49,6 +50,11 @@ const jobs = {
   "demo:proofread": { says: "an agent that goes through a deck of a running demo", program: "apps/demo/proofread.ts" },
   "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
 };
+
+async function examples() {
+  process.env.CHROMIUM_PATH = ensureChromium(say);
+  return runTool("vitest", ["run", "--project=examples"]);
+}
 
 /** @param {string[]} words */
 async function endToEnd(words) {

@@ -20,7 +20,7 @@ export const verifySteps = {
   layers: () => runNode(["scripts/check-layers.ts"]),
   rules: () => runNode(["scripts/check-rules.ts"]),
   format: () => runTool("biome", ["check", "--error-on-warnings"]),
-  tests: () => runTool("vitest", ["run", "--project=!packages", ...vitestReport("vitest.json")]),
+  tests: () => runTool("vitest", ["run", "--project=!packages", "--project=!examples", ...vitestReport("vitest.json")]),
   size: () => runNode(["scripts/size.ts"]),
   packages: () => runTool("vitest", ["run", "--project=packages", ...vitestReport("packages.json")]),
   e2e: () => runTool("playwright", ["test", "-c", "e2e/playwright.config.ts", "--reporter=list,json"], "e2e"),

@@ -58,6 +58,12 @@ test("[PK4] nothing of the server's words or of Node's reaches the page", () => 
   expect(has("@holdfast/sdk/dist/node")).toEqual([]);
 });
 
+test("[V24] the devtools that the page imports are not in its build", () => {
+  const traces = chunks.flatMap(({ sources }) => sources).filter((source) => source.includes("react/dist/devtools/"));
+  expect(traces.filter((source) => !source.endsWith("devtools/index.js"))).toEqual([]);
+  expect(chunks.filter(({ text }) => text.includes("holdfast-devtools"))).toEqual([]);
+});
+
 /** The built page as any file server would give it. */
 async function serve(): Promise<{ url: string; close(): void }> {
   const types: Record<string, string> = { ".js": "text/javascript", ".html": "text/html", "": "text/html" };

@@ -1,6 +1,7 @@
 // A program in Node that uses what the packages export for it. Type-checked against what was packed.
 import { createTools, type ToolKit } from "@holdfast/agent";
 import { createMcpServer } from "@holdfast/agent/mcp";
+import { dehydrate, type Snapshot } from "@holdfast/react/server";
 import type { Lease } from "@holdfast/sdk";
 import { createClient, defineSchema, fileStorage } from "@holdfast/sdk/node";
 import { limits } from "@holdfast/sdk/protocol";
@@ -40,6 +41,10 @@ export const start = (databaseUrl: string): Promise<RunningServer> =>
 export const kit: ToolKit = createTools({ client, schema });
 export const answer = kit.tools.read_record.execute({ model: "slide", id: "s1" });
 export const mcp = createMcpServer(kit, "1.0.0");
+
+export const page: Promise<Snapshot> = dehydrate(client, [["slide", { orderBy: "title" }]]);
+// @ts-expect-error: there is no such field to order by.
+export const noPage = dehydrate(client, [["slide", { orderBy: "titel" }]]);
 
 export const { client: open } = lab(schema);
 export const pages: number = limits.bodyBytes;

@@ -1,5 +1,6 @@
 // What a page that uses the packages looks like. It is copied out of here, type-checked and built against what was packed.
 import { createHooks, SyncProvider } from "@holdfast/react";
+import { HoldfastDevtools } from "@holdfast/react/devtools";
 import { createClient, defineSchema, isSyncError, type RowOf } from "@holdfast/sdk";
 import { useState } from "react";
 import { createRoot } from "react-dom/client";
@@ -47,5 +48,6 @@ if (place)
   createRoot(place).render(
     <SyncProvider client={client}>
       <Deck />
+      <HoldfastDevtools rooms={["deck:d1"]} />
     </SyncProvider>,
   );

@@ -7,8 +7,10 @@ import { useConflicts } from "./use-conflicts.ts";
 import { type UseMutation, useMutation } from "./use-mutation.ts";
 import { usePending } from "./use-pending.ts";
 import { useMyPresence, useOthers, usePresenceStatus, useSelf } from "./use-presence.ts";
+import { usePreventUnsavedChanges } from "./use-prevent-unsaved-changes.ts";
 import { type UseQuery, useQuery } from "./use-query.ts";
 import { type UseRecord, useRecord } from "./use-record.ts";
+import { useSuspenseQuery, useSuspenseRecord } from "./use-suspense.ts";
 import { useSyncStatus } from "./use-sync-status.ts";
 
 /** The hooks with the types of one schema. */
@@ -16,6 +18,8 @@ export interface Hooks<S extends ModelSchema> {
   readonly useClient: UseClient<S>;
   readonly useRecord: UseRecord<S>;
   readonly useQuery: UseQuery<S>;
+  readonly useSuspenseRecord: UseRecord<S>;
+  readonly useSuspenseQuery: UseQuery<S>;
   readonly useMutation: UseMutation<S>;
   readonly useSyncStatus: typeof useSyncStatus;
   readonly useConflicts: typeof useConflicts;
@@ -23,6 +27,7 @@ export interface Hooks<S extends ModelSchema> {
   readonly useAttention: typeof useAttention;
   readonly useClaim: UseClaim<S>;
   readonly useClaims: UseClaims<S>;
+  readonly usePreventUnsavedChanges: typeof usePreventUnsavedChanges;
   readonly useMyPresence: typeof useMyPresence;
   readonly useOthers: typeof useOthers;
   readonly useSelf: typeof useSelf;
@@ -41,6 +46,8 @@ const hooks: Hooks<ModelSchema> = {
   useClient,
   useRecord,
   useQuery,
+  useSuspenseRecord,
+  useSuspenseQuery,
   useMutation,
   useSyncStatus,
   useConflicts,
@@ -48,6 +55,7 @@ const hooks: Hooks<ModelSchema> = {
   useAttention,
   useClaim,
   useClaims,
+  usePreventUnsavedChanges,
   useMyPresence,
   useOthers,
   useSelf,

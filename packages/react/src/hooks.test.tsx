@@ -56,7 +56,43 @@ function Pair({ saw }: { saw: (pair: string) => void }) {
   return null;
 }
 
+const rendered = new Map<string, number>();
+const count = (name: string) => rendered.set(name, (rendered.get(name) ?? 0) + 1);
+
+function Card({ id }: { id: string }) {
+  count(id);
+  return <p>{useRecord("slide", id, (slide) => slide.title)}</p>;
+}
+
+function Board() {
+  count("board");
+  const ids = useQuery("slide", { where: { deckId: "big" } }, (slides) => slides.map((slide) => slide.id));
+  const waiting = useSyncStatus(({ conflicts, attention }) => ({ conflicts, attention }));
+  return (
+    <>
+      {waiting.conflicts}
+      {ids.map((id) => (
+        <Card key={id} id={id} />
+      ))}
+    </>
+  );
+}
+
 describe("reading", () => {
+  test("[V1] [V3] of 200 cards, the one whose slide changes is rendered once, and the board not at all", () => {
+    for (let at = 0; at < 200; at += 1) memory.put("slide", { id: `c${at}`, deckId: "big", title: `${at}`, order: at });
+    rendered.clear();
+    render(<Board />, { wrapper });
+    expect(rendered.size).toBe(201);
+    rendered.clear();
+    act(() => memory.put("slide", { id: "c7", deckId: "big", title: "Changed", order: 7 }));
+    expect([...rendered]).toEqual([["c7", 1]]);
+    rendered.clear();
+    act(() => memory.set({ status: { ...memory.client.status(), pending: 3, syncId: 9 } }));
+    act(() => memory.put("person", { id: "p1", name: "Ada" }));
+    expect([...rendered]).toEqual([]);
+  });
+
   test("[V1] a change of one record renders only the components that read it", () => {
     const first = counted(() => useRecord("slide", "s1"));
     const second = counted(() => useRecord("slide", "s2"));

@@ -1,5 +1,8 @@
 export { createHooks, type Hooks } from "./create-hooks.ts";
 export type { IsEqual } from "./equal.ts";
+export { HydrationBoundary } from "./hydration-boundary.tsx";
+export { preventUnsavedChanges, type UnsavedOptions } from "./prevent-unsaved-changes.ts";
+export type { Snapshot } from "./snapshot.ts";
 export { SyncProvider } from "./sync-provider.tsx";
 export { useAttention } from "./use-attention.ts";
 export { type ClaimState, type UseClaim, type UseClaimOptions, useClaim } from "./use-claim.ts";
@@ -9,6 +12,8 @@ export { useConflicts } from "./use-conflicts.ts";
 export { type UseMutation, useMutation } from "./use-mutation.ts";
 export { usePending } from "./use-pending.ts";
 export { type SetPresence, useMyPresence, useOthers, usePresenceStatus, useSelf } from "./use-presence.ts";
+export { usePreventUnsavedChanges } from "./use-prevent-unsaved-changes.ts";
 export { type UseQuery, useQuery } from "./use-query.ts";
 export { type UseRecord, useRecord } from "./use-record.ts";
+export { useSuspenseQuery, useSuspenseRecord } from "./use-suspense.ts";
 export { useSyncStatus } from "./use-sync-status.ts";

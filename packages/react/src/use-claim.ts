@@ -1,6 +1,7 @@
 import type { LeaseRef, ModelName, ModelSchema, RecordClaims, SeenClaim, SyncError } from "@holdfast/sdk";
 import { useCallback, useEffect, useMemo, useReducer } from "react";
 import { type ClaimView, claimView, type HookClaimOptions, sharedClaim } from "./shared-claim.ts";
+import { stillClient } from "./still-client.ts";
 import { useClient } from "./use-client.ts";
 import { useFirstOfEquals } from "./use-first-of-equals.ts";
 import { useSource } from "./use-source.ts";
@@ -76,7 +77,7 @@ export const useClaim: UseClaim<ModelSchema> = (model, id, { field, auto = false
       return last.answer;
     };
   }, [client, model, id, field]);
-  const state = useSource(subscribe, read);
+  const state = useSource(subscribe, read, readFirst);
   const { lease } = state;
 
   const [, again] = useReducer((n: number) => n + 1, 0);
@@ -101,6 +102,9 @@ export const useClaim: UseClaim<ModelSchema> = (model, id, { field, auto = false
   }, [find, isAsked]);
   return { ...state, remainingMs: lease?.remainingMs() ?? 0, claim, takeOver, release };
 };
+
+const first = stateOf({ phase: "idle" }, stillClient.claims.of("", ""), undefined);
+const readFirst = () => first;
 
 function stateOf(view: ClaimView, { state, holders }: RecordClaims, field: string | undefined) {
   const here = holders.filter((claim) => field === undefined || claim.field === undefined || claim.field === field);

@@ -1,8 +1,12 @@
 import type { JsonObject, Presence, RoomPeer } from "@holdfast/sdk";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import type { IsEqual } from "./equal.ts";
+import { stillClient } from "./still-client.ts";
 import { useClient } from "./use-client.ts";
 import { useSource } from "./use-source.ts";
+
+/** The room as a server knows it: nobody has said anything. */
+const still = stillClient.presence("");
 
 /** The room, for as long as the component is there. */
 function useRoom(name: string): Presence {
@@ -18,7 +22,7 @@ export type SetPresence = (state: JsonObject | ((before: JsonObject) => JsonObje
 /** What this client says of itself in a room, and how to say something else. The others see `initial` until then. */
 export function useMyPresence(name: string, initial?: JsonObject): readonly [JsonObject, SetPresence] {
   const room = useRoom(name);
-  const state = useSource(room.subscribe, room.state);
+  const state = useSource(room.subscribe, room.state, still.state);
   const inside = useRef<Presence | undefined>(undefined);
   const first = useRef(initial);
   useEffect(() => {
@@ -43,17 +47,17 @@ export function useOthers<T = readonly RoomPeer[]>(
   isEqual?: IsEqual<T>,
 ): T {
   const room = useRoom(name);
-  return useSource(room.subscribe, room.others, select, isEqual);
+  return useSource(room.subscribe, room.others, still.others, select, isEqual);
 }
 
 /** This participant as the others in the room see it; undefined until the server has answered. */
 export function useSelf(name: string): RoomPeer | undefined {
   const room = useRoom(name);
-  return useSource(room.subscribe, room.self);
+  return useSource(room.subscribe, room.self, still.self);
 }
 
 /** Whether what is shown of a room is how it is: `live`, `connecting`, or `denied` to this token. */
 export function usePresenceStatus(name: string): ReturnType<Presence["status"]> {
   const room = useRoom(name);
-  return useSource(room.subscribe, room.status);
+  return useSource(room.subscribe, room.status, still.status);
 }

@@ -1,7 +1,8 @@
 import type { ModelName, ModelSchema, Query, RowOf } from "@holdfast/sdk";
 import { useCallback } from "react";
 import type { IsEqual } from "./equal.ts";
-import { type AnyClient, type AnyRow, modelOf } from "./model-of.ts";
+import type { AnyClient, AnyRow } from "./model-of.ts";
+import { listNow, type Seed } from "./seed.ts";
 import { useFirstOfEquals } from "./use-first-of-equals.ts";
 import { useSelect } from "./use-select.ts";
 
@@ -27,7 +28,7 @@ export const useQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
 ) => {
   const asked = useFirstOfEquals(query);
   const read = useCallback(
-    (client: AnyClient) => (asked === "skip" ? nothing : modelOf(client, model).list(asked)),
+    (client: AnyClient, seed: Seed | undefined) => (asked === "skip" ? nothing : listNow(client, seed, model, asked)),
     [model, asked],
   );
   return useSelect(read, select, isEqual);

@@ -1,7 +1,8 @@
 import type { ModelName, ModelSchema, RowOf } from "@holdfast/sdk";
 import { useCallback } from "react";
 import { type IsEqual, shallowEqual } from "./equal.ts";
-import { type AnyClient, type AnyRow, modelOf } from "./model-of.ts";
+import type { AnyClient, AnyRow } from "./model-of.ts";
+import { recordNow, type Seed } from "./seed.ts";
 import { useSelect } from "./use-select.ts";
 
 export type UseRecord<S extends ModelSchema> = <M extends ModelName<S>, T = RowOf<S, M>>(
@@ -22,7 +23,7 @@ export const useRecord: UseRecord<ModelSchema> = <T = AnyRow>(
   isEqual: IsEqual<T | undefined> = shallowEqual,
 ) => {
   const read = useCallback(
-    (client: AnyClient) => (id === "skip" ? undefined : modelOf(client, model).get(id)),
+    (client: AnyClient, seed: Seed | undefined) => (id === "skip" ? undefined : recordNow(client, seed, model, id)),
     [model, id],
   );
   const pick = (row: AnyRow | undefined) => (row && select ? select(row) : (row as T | undefined));

@@ -1,16 +1,20 @@
-import type { ModelSchema, SyncClient } from "@holdfast/sdk";
-import { useCallback } from "react";
+import { useCallback, useContext } from "react";
 import type { IsEqual } from "./equal.ts";
+import type { AnyClient } from "./model-of.ts";
+import { type Seed, SeedContext } from "./seed.ts";
+import { stillClient } from "./still-client.ts";
 import { useClient } from "./use-client.ts";
 import { useSource } from "./use-source.ts";
 
 /** Asks the client. `read` has to keep its identity while it asks the same question; `select` may be written inline. */
 export function useSelect<Answer, T = Answer>(
-  read: (client: SyncClient<ModelSchema>) => Answer,
+  read: (client: AnyClient, seed: Seed | undefined) => Answer,
   select?: (answer: Answer) => T,
   isEqual?: IsEqual<T>,
 ): T {
   const client = useClient();
-  const ask = useCallback(() => read(client), [client, read]);
-  return useSource(client.subscribe, ask, select, isEqual);
+  const seed = useContext(SeedContext);
+  const ask = useCallback(() => read(client, seed), [client, seed, read]);
+  const askFirst = useCallback(() => read(stillClient, seed), [seed, read]);
+  return useSource(client.subscribe, ask, askFirst, select, isEqual);
 }

@@ -30,5 +30,7 @@ export const {
   useQuery,
   useRecord,
   useSelf,
+  useSuspenseQuery,
+  useSuspenseRecord,
   useSyncStatus,
 } = createHooks<BoardSchema>();

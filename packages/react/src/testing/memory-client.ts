@@ -9,6 +9,12 @@ export interface MemoryClient<S extends ModelSchema> {
   put(model: string, row: Row): void;
   remove(model: string, id: string): void;
   set(change: Partial<Answers>): void;
+  /** The position that its rows have reached. */
+  reach(syncId: number): void;
+  /** What `ready` answers. */
+  arrive(ready: Promise<void>): void;
+  /** What `exportPending` answers. */
+  export(exported: object): void;
   /** How often a list was worked out. */
   readonly listed: () => number;
   readonly listeners: () => number;
@@ -49,6 +55,8 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
   let answers: Answers = { status: online, conflicts: [], pending: [], attention: [] };
   let listed = 0;
   let closed = false;
+  let exported: object = { writes: [] };
+  let ready: Promise<void> = Promise.resolve();
 
   const table = (model: string) => tables.get(model) ?? new Map<string, Row>();
   const notify = () => {
@@ -98,7 +106,8 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    ready: () => Promise.resolve(),
+    ready: () => ready,
+    exportPending: () => Promise.resolve(exported),
     drain: () => Promise.resolve(),
     pause: () => {},
     resume: () => {},
@@ -115,6 +124,16 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
     set: (change) => {
       answers = { ...answers, ...change };
       notify();
+    },
+    reach: (syncId) => {
+      answers = { ...answers, status: { ...answers.status, syncId } };
+      notify();
+    },
+    arrive: (promise) => {
+      ready = promise;
+    },
+    export: (next) => {
+      exported = next;
     },
     listed: () => listed,
     listeners: () => listeners.size,

@@ -1,0 +1,107 @@
+import type { ChildProcess } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { browserArguments, findChromium } from "../../scripts/browser.mjs";
+import { pack } from "../../scripts/pack.mjs";
+import { root } from "../../scripts/root.mjs";
+import { ending, runIn } from "../packages/stranger.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-next-"));
+const children: ChildProcess[] = [];
+const quiet = { NEXT_TELEMETRY_DISABLED: "1" };
+let backendUrl: string;
+let pageUrl: string;
+
+beforeAll(async () => {
+  const own = /(^|\/)(node_modules|\.next|\.holdfast)(\/|$)/;
+  const example = join(root, "examples", "next");
+  cpSync(example, folder, { recursive: true, filter: (from) => !own.test(from.slice(example.length)) });
+  const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+  await succeed("npm", [...words, ...(await pack())]);
+
+  const backend = runIn(folder, join(folder, "node_modules", ".bin", "holdfast"), [], { PORT: "0" });
+  children.push(backend);
+  backendUrl = await new Promise<string>((resolve, reject) => {
+    backend.stdout?.once("data", (line: Buffer) => resolve(JSON.parse(line.toString()).url));
+    backend.once("exit", (code) => reject(new Error(`The server ended with ${code}.`)));
+  });
+  await succeed("npm", ["run", "setup"], { HOLDFAST_URL: backendUrl });
+  await succeed("npm", ["run", "build"], quiet);
+
+  const port = await freePort();
+  pageUrl = `http://127.0.0.1:${port}`;
+  // Node itself, and not a shell around it: so that ending it ends all of it.
+  const next = join(folder, "node_modules", "next", "dist", "bin", "next");
+  const serve = [next, "start", "--hostname", "127.0.0.1", "--port", String(port)];
+  children.push(runIn(folder, process.execPath, serve, { ...quiet, HOLDFAST_URL: backendUrl }));
+  await vi.waitFor(() => fetch(pageUrl), { timeout: 30_000, interval: 200 });
+}, 300_000);
+
+afterAll(async () => {
+  await Promise.all(children.map((child) => (child.kill("SIGTERM") ? ending(child) : undefined)));
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+async function succeed(file: string, words: readonly string[], env: Record<string, string> = {}): Promise<void> {
+  const { code, output } = await ending(runIn(folder, file, words, env));
+  if (code !== 0) throw new Error(`${file} ${words.join(" ")} failed (exit ${code}):\n${output}`);
+}
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+
+test("[V25] the page comes from the server with its slides in it, and without the secret key", async () => {
+  const html = await (await fetch(pageUrl)).text();
+  expect(html).toContain('value="Hello from the server"');
+  const { live } = JSON.parse(readFileSync(join(folder, ".holdfast", "keys.json"), "utf8"));
+  expect(html).not.toContain(live);
+});
+
+test("[V25] a browser takes it over without a complaint, asks nobody else, and its edit reaches the log", async () => {
+  const executablePath = findChromium();
+  const browser = await chromium.launch({ args: browserArguments, ...(executablePath && { executablePath }) });
+  try {
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    const strangers: string[] = [];
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (message) => {
+      // A browser asks for an icon that the example does not have.
+      const isIcon = message.location().url.endsWith("/favicon.ico");
+      if (message.type() === "error" && !isIcon) complaints.push(message.text());
+    });
+    page.on("request", (request) => {
+      if (new URL(request.url()).hostname !== "127.0.0.1") strangers.push(request.url());
+    });
+    await page.goto(pageUrl);
+    await page.getByText("online, 0 unsettled").waitFor();
+    const title = page.getByLabel("Title of slide s1");
+    await title.fill("Edited in the browser");
+    await title.blur();
+    await page.getByRole("button", { name: "Add a slide" }).click();
+    await expect.poll(() => page.getByRole("listitem").count()).toBe(2);
+    await page.getByText("online, 0 unsettled").waitFor();
+    const again = await (await fetch(pageUrl)).text();
+    expect(again).toContain('value="Edited in the browser"');
+    expect(again).toContain('value="New slide"');
+    // A second visit finds rows of its own on disk, and the page still as it was sent.
+    await page.reload();
+    await page.getByText("online, 0 unsettled").waitFor();
+    expect(await title.inputValue()).toBe("Edited in the browser");
+    // Built for production: no devtools.
+    expect(await page.locator(".holdfast-devtools").count()).toBe(0);
+    expect(complaints).toEqual([]);
+    expect(strangers).toEqual([]);
+  } finally {
+    await browser.close();
+  }
+}, 60_000);

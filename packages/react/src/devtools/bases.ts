@@ -1,0 +1,27 @@
+import type { JsonObject, PendingExport } from "@holdfast/sdk";
+import { useEffect, useState } from "react";
+import { useClient } from "../use-client.ts";
+
+export type Bases = ReadonlyMap<string, readonly (JsonObject | null)[]>;
+
+/** What was shown in the place of each write: told by the export alone. Asked anew when the writes change. */
+export function useBases(writes: readonly unknown[]): Bases {
+  const client = useClient();
+  const [bases, setBases] = useState<Bases>(new Map());
+  useEffect(() => {
+    let isCurrent = writes.length > 0;
+    if (isCurrent)
+      client.exportPending().then(
+        (exported) => isCurrent && setBases(basesIn(exported)),
+        // A client that is closed tells nothing more; the writes are shown without what was there.
+        () => {},
+      );
+    return () => {
+      isCurrent = false;
+    };
+  }, [client, writes]);
+  return bases;
+}
+
+const basesIn = ({ writes }: PendingExport): Bases =>
+  new Map(writes.map(({ clientTxId, operations }) => [clientTxId, operations.map(({ base }) => base)]));

@@ -1,0 +1,59 @@
+import type { RecordClaims } from "@holdfast/sdk";
+import type { ReactElement } from "react";
+import { useClaims } from "../use-claims.ts";
+import { useConflicts } from "../use-conflicts.ts";
+import { usePending } from "../use-pending.ts";
+import { SEEN_AT_MOST } from "./view.ts";
+
+/** Listens only while it is shown. */
+export function ClaimsTab({ records }: { records: readonly (readonly [model: string, id: string])[] }): ReactElement {
+  const written = usePending((pending) =>
+    pending.slice(0, SEEN_AT_MOST).flatMap(({ operations }) => operations.map(({ model, id }) => `${model} ${id}`)),
+  );
+  const disputed = useConflicts((conflicts) => conflicts.map(({ model, id }) => `${model} ${id}`));
+  const idsByModel = new Map<string, Set<string>>();
+  for (const [model, id] of [...records, ...[...disputed, ...written].map(parts)])
+    idsByModel.set(model, (idsByModel.get(model) ?? new Set()).add(id));
+  return (
+    <>
+      <p>Of the records that the app names to this panel, and of those that writes wait for.</p>
+      {idsByModel.size === 0 && <p>There are none.</p>}
+      {[...idsByModel].map(([model, ids]) => (
+        <ClaimsOf key={model} model={model} ids={[...ids].slice(0, SEEN_AT_MOST)} />
+      ))}
+    </>
+  );
+}
+
+function parts(key: string): [string, string] {
+  const at = key.indexOf(" ");
+  return [key.slice(0, at), key.slice(at + 1)];
+}
+
+function ClaimsOf({ model, ids }: { model: string; ids: readonly string[] }): ReactElement {
+  const claims = useClaims(model, ids);
+  return (
+    <ul>
+      {ids.map((id) => (
+        <li key={id}>
+          <h3>
+            {model} {id}
+          </h3>
+          <p>{inWords(claims[id])}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function inWords(claims: RecordClaims | undefined): string {
+  if (!claims || claims.state === "unknown") return `Not known${claims?.why ? `: ${claims.why}` : ""}.`;
+  if (claims.holders.length === 0) return "Free.";
+  const held = claims.holders.map(({ actor, participantKind, field, description, isMine, fence }) => {
+    const what = field === undefined ? "it" : field;
+    const about = description ? `: ${description}` : "";
+    return `${isMine ? "This participant" : `${participantKind}:${actor}`} holds ${what} (fence ${fence})${about}.`;
+  });
+  const waiting = claims.queue.map(({ actor, participantKind }) => `${participantKind}:${actor}`);
+  return [...held, ...(waiting.length > 0 ? [`In the line: ${waiting.join(", ")}.`] : [])].join(" ");
+}

@@ -1,0 +1,67 @@
+import { type ReactElement, useId, useState } from "react";
+import { Diff } from "./diff.tsx";
+import { WriteList } from "./queue-tab.tsx";
+import type { Recording } from "./recording.ts";
+import { inWords } from "./sentences.ts";
+import { clock, StatusList } from "./status-tab.tsx";
+
+/** Shows, event by event, what the client said of itself then. Nothing is done to the client that is running. */
+export function Replay({ recording: { events }, close }: { recording: Recording; close: () => void }): ReactElement {
+  const [at, setAt] = useState(0);
+  const slider = useId();
+  const event = events[at];
+  return (
+    <>
+      <div className="hd-row">
+        <button type="button" disabled={at === 0} onClick={() => setAt(at - 1)}>
+          Back
+        </button>
+        <button type="button" disabled={at >= events.length - 1} onClick={() => setAt(at + 1)}>
+          Forward
+        </button>
+        <label htmlFor={slider}>
+          Event {at + 1} of {events.length}
+        </label>
+        <input
+          id={slider}
+          type="range"
+          min={0}
+          max={events.length - 1}
+          value={at}
+          onChange={({ target }) => setAt(Number(target.value))}
+        />
+        <button type="button" onClick={close}>
+          Back to now
+        </button>
+      </div>
+      {event && (
+        <>
+          <p role="status">
+            <time dateTime={new Date(event.at).toISOString()}>{clock(event.at)}</time>
+            {event.says}
+          </p>
+          <StatusList status={event.view.status} />
+          <WriteList pending={event.view.pending} />
+          <ul>
+            {event.view.conflicts.map(({ clientTxId, model, id, mine, base, theirs }) => (
+              <li key={`${clientTxId} ${model} ${id}`}>
+                <h3>
+                  Conflict about {model} {id}
+                </h3>
+                <Diff caption={`The conflict about ${model} ${id}`} mine={mine} base={base} theirs={theirs} />
+              </li>
+            ))}
+            {event.view.attention.map((item) => (
+              <li key={item.clientTxId}>
+                <h3>{inWords(item)} was refused</h3>
+                <p>
+                  {item.code}: {item.message}
+                </p>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,119 @@
+import type { PendingMutation, SyncStatus } from "@holdfast/sdk";
+import type { View } from "./view.ts";
+
+/** What has happened between two views, in the order in which a reader expects it. */
+export function sentencesBetween(before: View, after: View): readonly string[] {
+  return [
+    ...aboutStatus(before.status, after.status),
+    ...aboutWrites(before, after),
+    ...aboutDecisions(before, after),
+    ...aboutReading(before.status, after.status),
+  ].map((says) => `${says.charAt(0).toUpperCase()}${says.slice(1)}`);
+}
+
+const NAMES: Record<SyncStatus["name"], string> = {
+  starting: "Reading the local store.",
+  connecting: "Connecting.",
+  online: "Connected.",
+  offline: "Offline: there is no network.",
+  paused: "Paused by the app.",
+  "needs-auth": "The token was refused; a new one is needed.",
+  "storage-failed": "The local store failed; writes are kept in memory.",
+};
+
+export const nameInWords = (name: SyncStatus["name"] | undefined): string => (name ? (NAMES[name] ?? name) : "");
+
+function aboutStatus(before: View["status"], after: View["status"]): string[] {
+  const says: string[] = [];
+  if (before.name !== after.name) says.push(nameInWords(after.name));
+  if (after.reason !== undefined && before.reason !== after.reason) says.push(`The reason given: ${after.reason}`);
+  if (before.storage !== after.storage && after.storage === "disk") says.push("The local store is open.");
+  if (before.storageTrouble !== after.storageTrouble && after.storageTrouble)
+    says.push(`The local store is in trouble: ${after.storageTrouble}.`);
+  if (!before.lostStore && after.lostStore) says.push("The store that was here before is gone.");
+  if (!before.persisted && after.persisted) says.push("The browser has promised to keep the local store.");
+  return says;
+}
+
+function aboutWrites(before: View, after: View): string[] {
+  const earlier = byName(before.pending);
+  const later = byName(after.pending);
+  const decided = new Set([...after.conflicts, ...after.attention].map((each) => each.clientTxId));
+  const came = after.pending.flatMap((write) => {
+    const known = earlier.get(write.clientTxId);
+    if (!known) return [`${inWords(write)} was written${write.phase === "saving" ? "" : `; ${phaseInWords(write)}`}.`];
+    return known.phase === write.phase ? [] : [`${inWords(write)} ${phaseInWords(write)}.`];
+  });
+  // Of a queue that is longer than what a view holds, the rest may come into sight or leave it.
+  const gone = before.pending
+    .filter(({ clientTxId }) => !later.has(clientTxId) && !decided.has(clientTxId))
+    .map((write) =>
+      write.phase === "confirmed" || write.phase === "sending"
+        ? `${inWords(write)} is settled: the log has it.`
+        : `${inWords(write)} left the queue.`,
+    );
+  return [...came, ...gone];
+}
+
+function phaseInWords({ phase, attempts }: PendingMutation): string {
+  switch (phase) {
+    case "saving":
+      return "is being put on disk";
+    case "queued":
+      return attempts > 0 ? `waits to be sent again, after ${times(attempts)}` : "is on disk and waits to be sent";
+    case "sending":
+      return "is being sent";
+    case "confirmed":
+      return "was confirmed by the server";
+    case "blocked":
+      return "waits for another write that it builds on";
+  }
+}
+
+const times = (attempts: number) => (attempts === 1 ? "one attempt" : `${attempts} attempts`);
+
+function aboutDecisions(before: View, after: View): string[] {
+  const key = ({ clientTxId, model, id }: View["conflicts"][number]) => `${clientTxId} ${model} ${id}`;
+  const conflictsBefore = new Set(before.conflicts.map(key));
+  const conflictsAfter = new Set(after.conflicts.map(key));
+  const refusedBefore = byName(before.attention);
+  const refusedAfter = byName(after.attention);
+  return [
+    ...after.conflicts
+      .filter((each) => !conflictsBefore.has(key(each)))
+      .map(({ model, id, fields, writtenBy, reason }) =>
+        reason === "stale"
+          ? `Conflict: ${writtenBy} changed ${listed(fields)} of ${model} ${id} meanwhile.`
+          : `Conflict: a claim stood against the write to ${model} ${id} (${reason}).`,
+      ),
+    ...before.conflicts
+      .filter((each) => !conflictsAfter.has(key(each)))
+      .map(({ model, id }) => `The conflict about ${model} ${id} was decided.`),
+    ...after.attention
+      .filter(({ clientTxId }) => !refusedBefore.has(clientTxId))
+      .map((each) => `${inWords(each)} was refused (${each.code}): ${each.message}`),
+    ...before.attention
+      .filter(({ clientTxId }) => !refusedAfter.has(clientTxId))
+      .map((each) => `The refused ${inWords(each)} was retried, edited or discarded.`),
+  ];
+}
+
+function aboutReading(before: View["status"], after: View["status"]): string[] {
+  if (before.loadedRows === undefined && after.loadedRows !== undefined) return ["A snapshot is being read."];
+  const read = before.syncId !== after.syncId ? [`The log was read up to ${after.syncId}.`] : [];
+  return before.loadedRows !== undefined && after.loadedRows === undefined ? ["The snapshot was read.", ...read] : read;
+}
+
+/** One write in a few words: `update slide s1 (title)`. */
+export function inWords({ operations }: Pick<PendingMutation, "operations">): string {
+  const [first] = operations;
+  if (!first) return "an empty write";
+  const fields = first.action === "update" && first.data ? ` (${listed(Object.keys(first.data))})` : "";
+  const more = operations.length > 1 ? ` and ${operations.length - 1} more` : "";
+  return `${first.action} ${first.model} ${first.id}${fields}${more}`;
+}
+
+const listed = (fields: readonly string[]) => fields.join(", ");
+
+const byName = <T extends { readonly clientTxId: string }>(items: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(items.map((item) => [item.clientTxId, item]));

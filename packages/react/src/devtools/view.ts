@@ -1,0 +1,50 @@
+import type { JsonObject, ModelSchema, PendingMutation, SyncClient, SyncStatus } from "@holdfast/sdk";
+
+type Operations = PendingMutation["operations"];
+
+/** What a client says of itself at one moment, as plain JSON: it can be compared, kept and exported. */
+export interface View {
+  readonly status: Partial<SyncStatus>;
+  readonly pending: readonly PendingMutation[];
+  readonly conflicts: readonly SeenConflict[];
+  readonly attention: readonly SeenRefusal[];
+}
+
+export interface SeenConflict {
+  readonly clientTxId: string;
+  readonly reason: string;
+  readonly model: string;
+  readonly id: string;
+  readonly fields: readonly string[];
+  readonly mine: JsonObject;
+  readonly base: JsonObject;
+  readonly theirs: JsonObject | null;
+  readonly writtenBy: string;
+}
+
+export interface SeenRefusal {
+  readonly clientTxId: string;
+  readonly code: string;
+  readonly message: string;
+  readonly operations: Operations;
+}
+
+/** Of a long queue, its beginning: `status.pending` counts all. Each event keeps a view. */
+export const SEEN_AT_MOST = 50;
+
+export function viewOf<S extends ModelSchema>(client: SyncClient<S>): View {
+  return {
+    status: client.status(),
+    pending: client.pending().slice(0, SEEN_AT_MOST),
+    conflicts: client
+      .conflicts()
+      .slice(0, SEEN_AT_MOST)
+      .map(({ clientTxId, reason, model, id, fields, mine, base, theirs, writtenBy }) => {
+        return { clientTxId, reason, model, id, fields, mine, base, theirs, writtenBy };
+      }),
+    attention: client
+      .attention()
+      .slice(0, SEEN_AT_MOST)
+      .map(({ clientTxId, code, error, operations }) => ({ clientTxId, code, message: error.message, operations })),
+  };
+}
