@@ -5,7 +5,7 @@ import { askTokenWhenDue, isStranger, mayGo, mayTalk, strangerReason, tokenRefus
 import { bulkBody, nextBulk } from "./bulk.ts";
 import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
-import { knowsQueue } from "./look.ts";
+import { knowsQueue, lookDueAt } from "./look.ts";
 import { changed } from "./queue.ts";
 import { isOtherLog } from "./reading.ts";
 import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
@@ -107,11 +107,11 @@ export function nextDueAt(state: ClientState, now: number): number | undefined {
 }
 
 function waitsOf(state: ClientState): readonly (number | undefined)[] {
-  const { life, paused, network, auth, stream, reading, sending, rows, sockets, shared } = state;
+  const { life, paused, network, auth, stream, reading, sending, rows, sockets } = state;
   if (life === "starting") return [];
-  if (paused || !network) return [shared.lookAt];
+  if (paused || !network) return [lookDueAt(state)];
   return [
-    shared.lookAt,
+    lookDueAt(state),
     auth.phase === "refused" ? auth.wait.at : undefined,
     sockets && mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.wait?.at : undefined,

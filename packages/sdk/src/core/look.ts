@@ -4,7 +4,17 @@ import type { Mutation } from "./mutation.ts";
 import { changed, find, inOrder, removed } from "./queue.ts";
 import type { Rows } from "./rows.ts";
 import { settleAll } from "./settle.ts";
-import { addFound, isOnItsWay, lookAgain, share, takeAgain, takeInTurn, takePut, withPlace } from "./shared-queue.ts";
+import {
+  addFound,
+  COMING_MS,
+  isOnItsWay,
+  lookAgain,
+  share,
+  takeAgain,
+  takeInTurn,
+  takePut,
+  withPlace,
+} from "./shared-queue.ts";
 import type { ClientState, Look, SharedQueue } from "./state.ts";
 import { takeRows } from "./tabs.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
@@ -12,8 +22,8 @@ import { ask, set, type Turn, touch } from "./turn.ts";
 /** How long what is missing may still be on its way before the disk is looked at. The tab that leads sends nothing meanwhile. */
 const LEADER_WAITS_MS = 50;
 const FOLLOWER_WAITS_MS = 1_000;
-/** How long a tab may take to put on disk what it said it would. */
-const COMING_MS = 2_000;
+/** So often what another tab said that it puts on disk is looked for, each time five times as late. */
+const LOOKS = 3;
 
 /** Whether the queue on disk may hold what this tab does not know of. */
 export const isBehind = ({ shared: { places, changes, early, told } }: ClientState): boolean =>
@@ -21,7 +31,7 @@ export const isBehind = ({ shared: { places, changes, early, told } }: ClientSta
 
 /** Whether what lies before a write is known: only then may it be sent. */
 export const knowsQueue = (state: ClientState): boolean =>
-  state.storageTrouble !== undefined || (state.shared.looks === 0 && !isBehind(state));
+  state.storageTrouble !== undefined || (state.shared.looks === 0 && state.shared.dropping === 0 && !isBehind(state));
 
 /** What lies on disk stands in for what was known of it, but for what is on its way there from here. */
 export function takeLook(turn: Turn, look: Look): void {
@@ -101,15 +111,23 @@ const goOnFrom = (own: Rows, found: Rows): boolean =>
 /** Looks at the disk when what is missing has not come. */
 export function lookWhenBehind(turn: Turn): void {
   const { shared, lead, queue, storageTrouble } = turn.state;
+  const { now } = turn;
   const behind = isBehind(turn.state);
-  if (storageTrouble !== undefined || (!behind && shared.coming.length === 0)) {
-    if (shared.lookAt !== undefined) share(turn, { lookAt: undefined });
-    return;
-  }
-  const waits = behind ? (lead === "no" ? FOLLOWER_WAITS_MS : LEADER_WAITS_MS) : COMING_MS;
-  const lookAt = Math.min(shared.lookAt ?? Number.POSITIVE_INFINITY, turn.now + waits);
-  if (lookAt > turn.now) return lookAt === shared.lookAt ? undefined : share(turn, { lookAt });
-  const isMissing = behind || (lead === "yes" && shared.coming.some((name) => !find(queue, name)));
-  share(turn, { coming: [], lookAt: undefined });
-  if (isMissing && shared.looks === 0) lookAgain(turn);
+  const gapAt = behind ? (shared.gapAt ?? now + (lead === "no" ? FOLLOWER_WAITS_MS : LEADER_WAITS_MS)) : undefined;
+  const due = shared.coming.filter((c) => c.at <= now);
+  const isMissing = lead === "yes" && due.some((c) => !find(queue, c.clientTxId));
+  const isLate = gapAt !== undefined && gapAt <= now;
+  if (storageTrouble !== undefined || (!isMissing && !isLate && due.length === 0 && gapAt === shared.gapAt)) return;
+  const later = due
+    .filter((c) => c.looks + 1 < LOOKS && !find(queue, c.clientTxId))
+    .map((c) => ({ ...c, looks: c.looks + 1, at: now + COMING_MS * 5 ** (c.looks + 1) }));
+  const coming = due.length > 0 ? [...shared.coming.filter((c) => c.at > now), ...later] : shared.coming;
+  share(turn, { coming, gapAt: isLate ? undefined : gapAt });
+  if ((isMissing || isLate) && shared.looks === 0) lookAgain(turn);
 }
+
+/** When the disk is to be looked at, if nothing else happens. */
+export const lookDueAt = ({ shared: { gapAt, coming } }: ClientState): number | undefined => {
+  const times = [...(gapAt === undefined ? [] : [gapAt]), ...coming.map((c) => c.at)];
+  return times.length > 0 ? Math.min(...times) : undefined;
+};

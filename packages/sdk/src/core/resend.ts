@@ -28,6 +28,8 @@ export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { ty
   // As one: whoever reads the queue finds all of what was decided, or nothing.
   const change = { put: put.map(({ mutation, over }) => ({ mutation, over })), drop: given.flatMap(standingOf) };
   ask(turn, { do: "persist", changes: [change] });
+  const { shared } = turn.state;
+  if (change.drop.length > 0) set(turn, { shared: { ...shared, dropping: shared.dropping + 1 } });
 }
 
 const standingOf = (m: Mutation) => standing(m) ?? [];

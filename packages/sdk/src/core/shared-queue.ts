@@ -18,6 +18,9 @@ import { ask, set, type Turn, touch } from "./turn.ts";
  * does not come, because the tab that made it was killed before it could tell, it looks at the disk itself.
  */
 
+/** How long a tab may take to put on disk what it said it would. */
+export const COMING_MS = 2_000;
+
 export function share(turn: Turn, change: Partial<SharedQueue>): void {
   set(turn, { shared: { ...turn.state.shared, ...change } });
 }
@@ -30,6 +33,8 @@ export function notePlaces(turn: Turn, seqs: readonly number[]): void {
 /** What this tab wanted of the queue on disk has happened there, or came too late. */
 export function persisted(turn: Turn, { done, refused, change }: Extract<ClientEvent, { type: "persisted" }>): void {
   const put = done.flatMap((d) => d.put);
+  const ended = [...done, ...refused].filter((d) => d.drop.length > 0);
+  share(turn, { dropping: Math.max(0, turn.state.shared.dropping - ended.length) });
   const saved = put.flatMap(({ mutation: { clientTxId, seq } }) => {
     const write = find(turn.state.queue, clientTxId);
     return write && (write.stage.phase === "saving" || write.seq === undefined) ? [withPlace(write, seq)] : [];
@@ -91,7 +96,7 @@ export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
   });
   addFound(turn, news);
   set(turn, { queue: changed(turn.state.queue, known) });
-  share(turn, { coming: shared.coming.filter((name) => !names.has(name)) });
+  share(turn, { coming: shared.coming.filter((c) => !names.has(c.clientTxId)) });
   const seqs = mutations.map((m) => m.seq ?? 0);
   if (news.length === unknown.length) notePlaces(turn, seqs);
   else hearExtent(turn, { lastSeq: Math.max(...seqs), changes: 0 });
@@ -148,7 +153,7 @@ function take(turn: Turn, { put, gone }: QueueChanged): void {
   for (const one of gone) takeGone(turn, one);
   const names = new Set(put.map((p) => p.mutation.clientTxId));
   const { coming } = turn.state.shared;
-  if (coming.length > 0) share(turn, { coming: coming.filter((name) => !names.has(name)) });
+  if (coming.length > 0) share(turn, { coming: coming.filter((c) => !names.has(c.clientTxId)) });
   const left = new Set(gone.map(({ seq }) => seq));
   if (left.size > 0) share(turn, { settled: turn.state.shared.settled.filter(({ seq }) => !left.has(seq)) });
   notePlaces(turn, [...left]);
@@ -235,5 +240,6 @@ export function hearExtent(turn: Turn, { lastSeq, changes }: Extent): void {
 
 /** Another tab is putting these on disk: it may be killed before it can say that they are there. */
 export function writing(turn: Turn, clientTxIds: readonly string[]): void {
-  share(turn, { coming: [...turn.state.shared.coming, ...clientTxIds] });
+  const news = clientTxIds.map((clientTxId) => ({ clientTxId, at: turn.now + COMING_MS, looks: 0 }));
+  share(turn, { coming: [...turn.state.shared.coming, ...news] });
 }

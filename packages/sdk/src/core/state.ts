@@ -122,10 +122,12 @@ export interface SharedQueue {
   readonly told: Extent;
   /** Settled here, and not known to have left the disk: found there, they are not news. */
   readonly settled: readonly Gone[];
-  /** Writes that another tab is putting on disk. */
-  readonly coming: readonly string[];
+  /** Writes that another tab is putting on disk, and when to look for each: a few times, ever later. */
+  readonly coming: readonly { readonly clientTxId: string; readonly at: number; readonly looks: number }[];
+  /** Decisions on their way to the disk that take writes off it: until they are there, or came too late, nothing is sent. */
+  readonly dropping: number;
   /** When the disk is looked at, if what is missing has not come by then. */
-  readonly lookAt: number | undefined;
+  readonly gapAt: number | undefined;
   /** How often it is being looked at just now. */
   readonly looks: number;
 }
@@ -217,7 +219,8 @@ export function initialState(given: {
       told: { lastSeq: 0, changes: 0 },
       settled: [],
       coming: [],
-      lookAt: undefined,
+      dropping: 0,
+      gapAt: undefined,
       looks: 0,
     },
     paused: given.paused,
