@@ -37,4 +37,4 @@ export function programOf(page: string): { readonly program: string; readonly ap
 
 /** What a program says that it prints: `console.log(…); // prints …`, a line for each. */
 export const printed = (program: string): string =>
-  [...program.matchAll(/ \/\/ prints (.*)$/gm)].map(([, line]) => `${line}\n`).join("");
+  [...program.matchAll(/(?:^| )\/\/ prints (.*)$/gm)].map(([, line]) => `${line}\n`).join("");
