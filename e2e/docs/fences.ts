@@ -16,7 +16,7 @@ export const fencesOf = (page: string): Fence[] =>
 export const filesOf = (page: string): Map<string, string> =>
   new Map(
     fencesOf(page).flatMap(({ text }) => {
-      const [, name] = /^(?:\/\/|<!--) ([\w-]+\.\w+)\b/.exec(text) ?? [];
+      const [, name] = /^(?:\/\/|<!--) ([\w.-]+\.\w+)\b/.exec(text) ?? [];
       return name === undefined ? [] : [[name, text]];
     }),
   );
