@@ -17,6 +17,7 @@ const folder = openPageFolder();
 afterAll(() => folder.remove());
 
 folder.write(".holdfast/keys.json", JSON.stringify({ live: people.key }));
+const told = pages.map(({ text }) => text).join("\n");
 const files = pages.flatMap(({ name, text }) => {
   const { program, apart } = programOf(text);
   for (const [index, piece] of apart.entries()) folder.write(`${name}-${index}.tsx`, piece);
@@ -35,6 +36,7 @@ test("[DP1] everything that the pages show in TypeScript compiles, as strictly a
 test.each(files.filter(({ isRun }) => isRun))(
   "[DP1] $file runs, and prints what its page says",
   async ({ file, text }) => {
+    expect(told).toContain(`npx tsx ${file}`);
     const lines = printed(text);
     expect(lines, "says nothing of what it prints").not.toBe("");
     const ran = await folder.run(file);
