@@ -36,7 +36,7 @@ test("[DP1] everything that the pages show in TypeScript compiles, as strictly a
 test.each(files.filter(({ isRun }) => isRun))(
   "[DP1] $file runs, and prints what its page says",
   async ({ file, text }) => {
-    expect(told).toContain(`npx tsx ${file}`);
+    expect(told.includes(`npx tsx ${file}`), "no page says how to run it").toBe(true);
     const lines = printed(text);
     expect(lines, "says nothing of what it prints").not.toBe("");
     const ran = await folder.run(file);
