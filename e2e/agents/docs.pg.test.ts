@@ -1,23 +1,20 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import { startPeople } from "../clients/people.ts";
-import { ending, runIn } from "../packages/stranger.ts";
+import { filesOf } from "../docs/fences.ts";
+import { openPageFolder } from "../docs/page-folder.ts";
 
 /** The very text that people copy. */
 const page = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
-const program = /^```ts\n(\/\/ titles\.ts.*?)^```$/ms.exec(page)?.[1] ?? "";
+const program = filesOf(page).get("titles.ts") ?? "";
 const heart = /^```ts\n(async function workOn.*?)^```$/ms.exec(page)?.[1] ?? "";
 const config = JSON.parse(/^```json\n(.*?)^```$/ms.exec(page)?.[1] ?? "");
 
 const people = await startPeople();
-// Within this package, whose modules the program imports.
-const cache = fileURLToPath(new URL("../node_modules/.cache/", import.meta.url));
-mkdirSync(cache, { recursive: true });
-const folder = mkdtempSync(join(cache, "agents-page-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = openPageFolder();
+afterAll(() => folder.remove());
 
 const SCRIPTED_MODEL = `
 import { MockLanguageModelV3 } from "ai/test";
@@ -52,23 +49,11 @@ test("[AG11] the page's program compiles and runs, with any model in the place o
   await people.ask("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
   const body = { participantId: "mender", operations: ["slide.*"], syncGroups: ["deck:d1"] };
   const { token } = await people.ask("POST", "/v1/capabilities", body);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  writeFileSync(join(folder, "titles.ts"), program);
-  writeFileSync(join(folder, "model.ts"), SCRIPTED_MODEL);
-  writeFileSync(
-    join(folder, "tsconfig.json"),
-    JSON.stringify({
-      extends: join(root, "tsconfig.base.json"),
-      // The workspace's packages are read from their sources, a part of which knows browsers.
-      compilerOptions: { composite: false, noEmit: true, types: ["node"], lib: ["ES2023", "ESNext.Disposable", "DOM"] },
-      include: ["."],
-    }),
-  );
-  const compiled = await ending(runIn(folder, join(root, "node_modules", ".bin", "tsc"), ["-p", "."]));
-  expect(compiled).toMatchObject({ code: 0, output: "" });
-  const flags = ["--conditions=holdfast-source", "--import", "tsx"];
+  folder.write("titles.ts", program);
+  folder.write("model.ts", SCRIPTED_MODEL);
+  expect(await folder.compile()).toMatchObject({ code: 0, output: "" });
   const env = { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: String(token) };
-  const ran = await ending(runIn(folder, process.execPath, [...flags, "titles.ts"], env));
+  const ran = await folder.run("titles.ts", env);
   expect(ran, ran.output).toMatchObject({ code: 0, stdout: "One title was mended.\n" });
   expect((await people.ask("GET", "/v1/models/slide/s1")).data).toMatchObject({ title: "Mended" });
 });

@@ -18,6 +18,8 @@ export type Client = SyncClient<typeof schema>;
 /** The real server, and clients of people and agents, each with a token of their own. */
 export interface People {
   readonly url: string;
+  /** The secret key. */
+  readonly key: string;
   ask(method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>>;
   person(id: string, options?: Options): Promise<Somebody>;
   agent(id: string, options?: Options): Promise<Somebody>;
@@ -74,6 +76,7 @@ export async function startPeople(): Promise<People> {
 
   return {
     url: server.url,
+    key: String(key),
     ask,
     async person(userId, { operations = ["slide.*"], ...options } = {}) {
       const body = { user: { id: userId }, operations, syncGroups: ["deck:d1"] };

@@ -1,33 +1,17 @@
-import type { ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, inject, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import type {} from "./global-setup.ts";
+import { holdfastIn, startInstalled } from "./installed-server.ts";
 import { ending, runIn } from "./stranger.ts";
 
 const folder = inject("newcomer");
-const children: ChildProcess[] = [];
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
-});
 
 /** The very text that people copy. */
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const program = /^```js\n(\/\/ hello\.mjs.*?)^```$/ms.exec(readme)?.[1] ?? "";
 const ADDRESS = "http://127.0.0.1:8787";
-const holdfast = join(folder, "node_modules", ".bin", "holdfast");
-
-/** The server as a stranger starts it, but on a free port. */
-async function startServer() {
-  const server = runIn(folder, holdfast, [], { PORT: "0" });
-  children.push(server);
-  const ended = ending(server);
-  const url = await new Promise<string>((resolve, reject) => {
-    server.stdout?.once("data", (line: Buffer) => resolve(JSON.parse(line.toString()).url));
-    void ended.then(({ output }) => reject(new Error(`The server ended: ${output}`)));
-  });
-  return { url, ended, stop: () => server.kill("SIGTERM") };
-}
+const holdfast = holdfastIn(folder);
 
 test("[PK3] the README's first program takes 15 lines at most, and runs against the installed server", {
   timeout: 60_000,
@@ -35,7 +19,8 @@ test("[PK3] the README's first program takes 15 lines at most, and runs against 
   expect(program.trimEnd().split("\n").length).toBeLessThanOrEqual(15);
   // The port is not ours to choose here; everything else is what stands there.
   expect(program.split(ADDRESS)).toHaveLength(2);
-  const server = await startServer();
+  const server = await startInstalled(holdfast, folder);
+  onTestFinished(() => server.stop());
   writeFileSync(join(folder, "hello.mjs"), program.replace(ADDRESS, server.url));
   const hello = await ending(runIn(folder, process.execPath, ["hello.mjs"]));
   expect(hello.output).toMatch(/title: 'Hello'/);

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { limits } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { root } from "../../scripts/root.mjs";
+import { ending, runIn } from "../packages/stranger.ts";
+
+const page = readFileSync(new URL("../../docs/limits.md", import.meta.url), "utf8");
+const rows = [...page.matchAll(/^\| `(\w+)` *\| *([\d ]+?) *\|/gm)].map(([, name = "", is = ""]) => ({
+  name,
+  is: Number(is.replaceAll(" ", "")),
+}));
+const isVariable = ({ name }: { name: string }) => name.startsWith("HOLDFAST_");
+
+test("[DP2] the fixed limits are those of the source", () => {
+  const fixed = rows.filter((row) => !isVariable(row));
+  expect(fixed.length).toBeGreaterThan(20);
+  expect(fixed).toEqual(fixed.map(({ name }) => ({ name, is: limits[name as keyof typeof limits] })));
+});
+
+test("[DP2] the limits that can be set are those that the server's help lists", { timeout: 30_000 }, async () => {
+  const main = ["--conditions=holdfast-source", "--import", "tsx", "packages/server/src/holdfast.ts", "--help"];
+  const { stdout } = await ending(runIn(root, process.execPath, main));
+  const listed = [...stdout.matchAll(/^ +(HOLDFAST_\w+) +(\d+)$/gm)].map(([, name, is]) => ({ name, is: Number(is) }));
+  expect(listed.length).toBeGreaterThan(10);
+  const byName = (one: { name?: string | undefined }, other: { name?: string | undefined }) =>
+    String(one.name).localeCompare(String(other.name));
+  expect(rows.filter(isVariable).sort(byName)).toEqual(listed.sort(byName));
+});

@@ -1,0 +1,50 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { root } from "../../scripts/root.mjs";
+import { ending, runIn } from "../packages/stranger.ts";
+
+type Ending = Awaited<ReturnType<typeof ending>>;
+
+export interface PageFolder {
+  write(name: string, text: string): void;
+  compile(): Promise<Ending>;
+  run(name: string, env?: Readonly<Record<string, string>>): Promise<Ending>;
+  remove(): void;
+}
+
+/** Where the programs of a page are compiled and run, against the workspace's packages. */
+export function openPageFolder(): PageFolder {
+  // Within this package, whose modules the programs import.
+  const cache = fileURLToPath(new URL("../node_modules/.cache/", import.meta.url));
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "page-"));
+  const write = (name: string, text: string) => {
+    const file = join(folder, name);
+    mkdirSync(join(file, ".."), { recursive: true });
+    writeFileSync(file, text);
+  };
+  write("package.json", JSON.stringify({ type: "module" }));
+  write(
+    "tsconfig.json",
+    JSON.stringify({
+      extends: join(root, "tsconfig.base.json"),
+      compilerOptions: {
+        composite: false,
+        noEmit: true,
+        types: ["node"],
+        jsx: "react-jsx",
+        // The workspace's packages are read from their sources, a part of which knows browsers.
+        lib: ["ES2023", "ESNext.Disposable", "DOM", "DOM.Iterable"],
+      },
+      include: ["."],
+    }),
+  );
+  const flags = ["--conditions=holdfast-source", "--import", "tsx"];
+  return {
+    write,
+    compile: () => ending(runIn(folder, join(root, "node_modules", ".bin", "tsc"), ["-p", "."])),
+    run: (name, env = {}) => ending(runIn(folder, process.execPath, [...flags, name], env)),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}

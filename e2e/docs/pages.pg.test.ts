@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, expect, test } from "vitest";
+import { startPeople } from "../clients/people.ts";
+import { filesOf, printed, programOf } from "./fences.ts";
+import { openPageFolder } from "./page-folder.ts";
+
+const ADDRESS = "http://127.0.0.1:8787";
+const docs = new URL("../../docs/", import.meta.url);
+// The program in the page about agents needs a model, and has a test of its own; conformance.md quotes its suite.
+const elsewhere = ["agents.md", "conformance.md"];
+const pages = readdirSync(docs)
+  .filter((name) => name.endsWith(".md") && !elsewhere.includes(name))
+  .map((name) => ({ name: name.replace(".md", ""), text: readFileSync(new URL(name, docs), "utf8") }));
+
+const people = await startPeople();
+const folder = openPageFolder();
+afterAll(() => folder.remove());
+
+folder.write(".holdfast/keys.json", JSON.stringify({ live: people.key }));
+const told = pages.map(({ text }) => text).join("\n");
+const files = pages.flatMap(({ name, text }) => {
+  const { program, apart } = programOf(text);
+  for (const [index, piece] of apart.entries()) folder.write(`${name}-${index}.tsx`, piece);
+  const whole = [...filesOf(text)].map(([file, content]) => ({ file, text: content, isRun: printed(content) !== "" }));
+  return program === "" ? whole : [...whole, { file: `${name}.ts`, text: program, isRun: true }];
+});
+for (const { file, text } of files) folder.write(file, text.replace(ADDRESS, people.url));
+
+test("[DP1] everything that the pages show in TypeScript compiles, as strictly as our own", {
+  timeout: 60_000,
+}, async () => {
+  expect(new Set(files.map(({ file }) => file)).size).toBe(files.length);
+  expect(await folder.compile()).toMatchObject({ code: 0, output: "" });
+});
+
+test.each(files.filter(({ isRun }) => isRun))(
+  "[DP1] $file runs, and prints what its page says",
+  async ({ file, text }) => {
+    expect(told.includes(`npx tsx ${file}`), "no page says how to run it").toBe(true);
+    const lines = printed(text);
+    expect(lines, "says nothing of what it prints").not.toBe("");
+    const ran = await folder.run(file);
+    expect(ran, ran.output).toMatchObject({ code: 0, stdout: lines });
+  },
+);

@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { ending, runIn } from "./stranger.ts";
+
+export interface InstalledServer {
+  readonly url: string;
+  readonly ended: ReturnType<typeof ending>;
+  stop(): void;
+}
+
+/** The program `holdfast` of a folder that the packages are installed in. */
+export const holdfastIn = (folder: string): string => join(folder, "node_modules", ".bin", "holdfast");
+
+/** The server as a stranger starts it in a folder, but on a free port unless another is named. */
+export async function startInstalled(program: string, folder: string, port = "0"): Promise<InstalledServer> {
+  const server = runIn(folder, program, [], { PORT: port });
+  const ended = ending(server);
+  const url = await new Promise<string>((resolve, reject) => {
+    server.stdout?.once("data", (line: Buffer) => resolve(JSON.parse(line.toString()).url));
+    void ended.then(({ output }) => reject(new Error(`The server ended: ${output}`)));
+  });
+  return { url, ended, stop: () => void server.kill("SIGTERM") };
+}
