@@ -1,7 +1,7 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import { type Failure, knownFailure } from "./failure.ts";
 import type { Gone, Mutation } from "./mutation.ts";
-import { changed, find, onRecord, removed } from "./queue.ts";
+import { changed, find, onRecord, type Queue, removed } from "./queue.ts";
 import { ask, keep, set, type Turn, touch } from "./turn.ts";
 
 /**
@@ -15,13 +15,13 @@ export function settle(turn: Turn): readonly Gone[] {
   for (const name of queue.confirmed) {
     const mutation = find(queue, name);
     if (mutation?.stage.phase !== "confirmed" || !reached(mutation.stage.receipt, rows)) continue;
+    if (!isNext(queue, mutation)) continue;
     const failure = missed(mutation, mutation.stage.receipt);
     if (failure) parked.push({ ...mutation, stage: { phase: "parked", failure } });
     else done.push(mutation);
   }
   if (done.length + parked.length === 0) return [];
   set(turn, { queue: changed(queue, parked) });
-  markEarlier(turn, done);
   set(turn, {
     queue: removed(
       turn.state.queue,
@@ -52,19 +52,17 @@ export function settleAll(turn: Turn): void {
 const goneOf = ({ clientTxId, seq, stage }: Mutation): readonly Gone[] =>
   seq === undefined || stage.phase !== "confirmed" ? [] : [{ clientTxId, seq, receipt: stage.receipt }];
 
-/** What a record's earlier writes did is in its row too, also where this tab was not told of that yet. */
-function markEarlier(turn: Turn, done: readonly Mutation[]): void {
-  const landed = new Map<string, Mutation>();
-  for (const { clientTxId, keys } of done)
-    for (const key of keys)
-      for (const write of onRecord(turn.state.queue, key)) {
-        if (write.clientTxId === clientTxId) break;
-        const known = landed.get(write.clientTxId) ?? write;
-        if (!known.landed.includes(key)) landed.set(write.clientTxId, { ...known, landed: [...known.landed, key] });
-      }
-  for (const { clientTxId } of done) landed.delete(clientTxId);
-  set(turn, { queue: changed(turn.state.queue, [...landed.values()]) });
-}
+/**
+ * Whether what was written to its records before has its answer too. A tab that has just begun to lead may know the answer
+ * to a later write and not yet that to an earlier one: if the later one left first, who reads the disk then would see the earlier on top.
+ */
+const isNext = (queue: Queue, m: Mutation): boolean =>
+  m.keys.every((key) => {
+    const writes = onRecord(queue, key);
+    return writes.slice(0, writes.indexOf(m)).every(({ stage }) => stage.phase === "confirmed" || isStopped(stage));
+  });
+
+const isStopped = ({ phase }: Mutation["stage"]): boolean => phase === "held" || phase === "parked";
 
 function reached(receipt: CommitReceipt, rows: { logId: string | undefined; position: number | undefined }): boolean {
   if (receipt.lastSyncId === undefined) return true;

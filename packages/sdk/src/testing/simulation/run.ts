@@ -183,7 +183,9 @@ class Run {
     const { tabs, service } = this.#world;
     return tabs.every((tab) => {
       const { pending, syncId } = tab.client.status();
-      return tab.closing === "no" && tab.isReady && pending === 0 && syncId === service.model.head;
+      // A line that is dead and not noticed yet may hide that the log is another one.
+      const isTold = !tab.stream.isDead;
+      return tab.closing === "no" && tab.isReady && pending === 0 && syncId === service.model.head && isTold;
     });
   }
 

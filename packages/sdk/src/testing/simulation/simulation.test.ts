@@ -39,6 +39,9 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [3_012_350, "a snapshot held writes that no tab had told of"],
   [401_228, "a write behind an answered one was done under two names"],
   [400_669, "what was settled on a log that is gone was waited for"],
+  [7_002_811, "a later write left the disk before an earlier one of its record"],
+  [7_003_521, "a write that was put on disk late was looked for too early, and once"],
+  [7_008_992, "what waited behind a discarded write was sent before that was on disk"],
 ];
 
 const outcomes: Outcome[] = [];

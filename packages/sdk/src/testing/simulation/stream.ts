@@ -45,6 +45,11 @@ export class SimulatedStream {
     return this.#socket !== undefined && !this.#socket.dead;
   }
 
+  /** Nothing comes through any more, and nobody has noticed. */
+  get isDead(): boolean {
+    return this.#socket?.dead === true;
+  }
+
   /** The server has been greeted, or is about to be, and has not said a word. */
   get isWaited(): boolean {
     return this.#socket !== undefined && !this.#socket.dead && this.#socket.told === undefined;
