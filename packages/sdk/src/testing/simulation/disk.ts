@@ -9,6 +9,8 @@ type Call = (storage: Storage) => Promise<unknown>;
 /** Of these the answer says what others did. */
 const READS: ReadonlySet<Method> = new Set(["lead", "look"]);
 
+const WIPED = "The simulated disk was wiped.";
+
 /** What is on its way to the disk. */
 interface Transaction {
   readonly method: Method;
@@ -35,6 +37,7 @@ export class SimulatedDisk {
   #done: Call[] = [];
   #flushed = 0;
   #open: Transaction[] = [];
+  #watchers: { readonly tab: Owner; readonly lost: (failure: StorageFailure) => void }[] = [];
   /** Names of the writes that were ever flushed here. */
   readonly flushed = new Set<string>();
   /** Names of the writes that lie here now. */
@@ -62,7 +65,8 @@ export class SimulatedDisk {
           (storage[method] as (...given: unknown[]) => Promise<unknown>)(...words),
         ),
     ]);
-    return Object.fromEntries(port) as Storage;
+    const watch: Storage["watch"] = (lost) => void this.#watchers.push({ tab, lost });
+    return { ...(Object.fromEntries(port) as Storage), watch };
   }
 
   /** What would be sent again after a reload. */
@@ -108,6 +112,9 @@ export class SimulatedDisk {
   wipe(): void {
     for (const name of this.flushed) this.wiped.add(name);
     this.wipes += 1;
+    for (const { tab, lost } of this.#watchers)
+      this.#agenda.add(`${tab.name} hears that its store is gone`, tab, () => lost(new StorageFailure(WIPED)));
+    this.#watchers = [];
     this.#done = [];
     this.#flushed = 0;
     this.#storage = memoryStorage(new MemoryDisk());
@@ -124,7 +131,7 @@ export class SimulatedDisk {
         undefined,
         () => {
           this.#open.splice(this.#open.indexOf(transaction), 1);
-          if (wipes !== this.wipes && method !== "close") fail("The simulated disk was wiped.");
+          if (wipes !== this.wipes && method !== "close") fail(WIPED);
           else void this.#happen(method, call).then((result) => answer("is done", () => resolve(result)));
         },
         `transactions of ${by.name}`,
