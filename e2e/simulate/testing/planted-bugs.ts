@@ -95,10 +95,13 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: `${core}/answers.ts`,
         find: "      if (!own) return;\n      requeue(turn, writes);",
-        replace:
-          "      if (!own) return;\n      set(turn, { queue: changed(turn.state.queue, []) });\n      drop(turn, event.names);",
+        replace: "      if (!own) return;\n      set(turn, { queue: removed(turn.state.queue, event.names) });",
       },
-      { file: `${core}/answers.ts`, find: "import { ask, keep,", replace: "import { ask, drop, keep," },
+      {
+        file: `${core}/answers.ts`,
+        find: 'import { changed, find } from "./queue.ts";',
+        replace: 'import { changed, find, removed } from "./queue.ts";',
+      },
     ],
   },
   {
@@ -114,9 +117,13 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: `${core}/answers.ts`,
         find: "    return park(turn, [only], failure);",
-        replace: "    return drop(turn, [only.clientTxId]);",
+        replace: "    return set(turn, { queue: removed(turn.state.queue, [only.clientTxId]) });",
       },
-      { file: `${core}/answers.ts`, find: "import { ask, keep,", replace: "import { ask, drop, keep," },
+      {
+        file: `${core}/answers.ts`,
+        find: 'import { changed, find } from "./queue.ts";',
+        replace: 'import { changed, find, removed } from "./queue.ts";',
+      },
     ],
   },
   {
