@@ -95,10 +95,6 @@ export interface Place {
   readonly seq: number;
 }
 
-/** Where those of them that are on disk lie there. */
-export const placesOf = (writes: readonly Mutation[]): readonly Place[] =>
-  writes.flatMap(({ clientTxId, seq }) => (seq === undefined ? [] : [{ clientTxId, seq }]));
-
 /** What a place on disk is expected to hold. */
 export interface Standing extends Place {
   readonly phase: "queued" | "held" | "parked";

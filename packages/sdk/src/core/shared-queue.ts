@@ -26,7 +26,7 @@ export function share(turn: Turn, change: Partial<SharedQueue>): void {
 }
 
 /** Places of writes that this tab knows from now on. */
-export function notePlaces(turn: Turn, seqs: readonly number[]): void {
+function notePlaces(turn: Turn, seqs: readonly number[]): void {
   share(turn, { places: noted(turn.state.shared.places, seqs) });
 }
 
