@@ -28,7 +28,7 @@ test("[N14] a client follows groups, and others when it is told to: with the log
     await vi.waitFor(() => expect(ids()).toEqual(["a", "b", "b2"]), 5_000);
     client.follow({});
     await vi.waitFor(() => expect(ids()).toEqual(["a", "a2", "b", "b2", "c"]), 5_000);
-    expect(client.status()).toMatchObject({ name: "online", pending: 0 });
+    await vi.waitFor(() => expect(client.status()).toMatchObject({ name: "online", pending: 0 }), 5_000);
   } finally {
     await client.close();
   }
