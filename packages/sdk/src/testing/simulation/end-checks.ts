@@ -45,16 +45,16 @@ export const soInTheEnd: readonly Check[] = [
     name: "one write has one effect",
     check: doneTwice,
   },
-  {
-    name: "no promise is left open",
-    check: ({ notebook }, tabs) =>
-      first(notebook.writes, ({ name, tab, queued, receipt }) => {
-        if (queued !== "open" && receipt !== "open") return undefined;
-        if (!tabs.includes(tab as Tab) && (tab as Tab).closing !== "closed") return undefined;
-        return `${name} of ${tab.name}: queued is ${queued}, its receipt is ${receipt}`;
-      }),
-  },
+  { name: "no promise is left open", check: openPromise },
 ];
+
+export function openPromise({ notebook }: World, tabs: readonly Tab[]): string | undefined {
+  return first(notebook.writes, ({ name, tab, queued, receipt }) => {
+    if (queued !== "open" && receipt !== "open") return undefined;
+    if (!tabs.includes(tab as Tab) && (tab as Tab).closing !== "closed") return undefined;
+    return `${name} of ${tab.name}: queued is ${queued}, its receipt is ${receipt}`;
+  });
+}
 
 type Known = Pick<World, "service" | "notebook">;
 

@@ -18,8 +18,8 @@ export interface Link {
   readonly actor: string;
   /** Whether anything gets through. */
   isUp(): boolean;
-  /** Told of every bulk that leaves, before anybody hears it. */
-  sending(body: string): void;
+  /** Told of every bulk that leaves a tab, before anybody hears it. */
+  sending(body: string, tab: Owner): void;
 }
 
 type Heard<T> = T | Reply;
@@ -55,7 +55,7 @@ export class SimulatedHttp {
           token,
           signal,
           (): Reply => ({ kind: "answer", status: 200, body: service.hear(body, actor) }),
-          () => this.#link.sending(body),
+          () => this.#link.sending(body, this.#tab),
         ),
       readLog: (after, signal) =>
         this.#ask("the log", token, signal, (): Heard<LogPage> => {

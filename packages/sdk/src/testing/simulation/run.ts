@@ -1,7 +1,7 @@
 import { act, close } from "./acts.ts";
 import { alwaysSo, type Check } from "./checks.ts";
 import { drained } from "./drain.ts";
-import { soInTheEnd } from "./end-checks.ts";
+import { openPromise, soInTheEnd } from "./end-checks.ts";
 import { turnNetwork } from "./faults.ts";
 import { personDecides } from "./person.ts";
 import type { Tab } from "./tab.ts";
@@ -144,16 +144,17 @@ class Run {
         await drained();
         continue;
       }
-      if (this.#isAtRest() && isLookedAtAgain) break;
-      if (this.#isAtRest()) {
+      if (this.#isAtRest() && !isLookedAtAgain) {
         // Whoever waits for something to be told looks for it after a while.
         isLookedAtAgain = true;
         world.agenda.moveOn(LOOK_AGAIN_MS);
         continue;
       }
       const next = world.agenda.untilNextTimer();
-      if (next === undefined || world.agenda.now + next > until)
-        return this.#complain("everything comes to rest", this.#unrest());
+      const isLate = next === undefined || world.agenda.now + next > until;
+      // A tab may still be asking the server what became of a write, and wait for a token before it can.
+      if (this.#isAtRest() && (isLate || openPromise(world, world.tabs) === undefined)) break;
+      if (isLate) return this.#complain("everything comes to rest", this.#unrest());
       world.agenda.moveOn(next);
     }
     this.#look(soInTheEnd, world.tabs);

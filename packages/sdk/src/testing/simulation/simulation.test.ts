@@ -41,6 +41,8 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [400_669, "what was settled on a log that is gone was waited for"],
   [7_002_811, "a later write left the disk before an earlier one of its record"],
   [7_003_521, "a write that was put on disk late was looked for too early, and once"],
+  [9_008_702, "a tab that waits for a token before it asks what became of a write was taken for at rest"],
+  [9_014_281, "a tab that did not know that it was replaced sent what was decided about meanwhile"],
   [7_008_992, "what waited behind a discarded write was sent before that was on disk"],
 ];
 
