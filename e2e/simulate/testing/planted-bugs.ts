@@ -70,11 +70,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   {
-    name: "the tab that begins to lead does not read the queue",
-    finds: ["what was on disk has its answer", "nothing is left on disk"],
-    edits: [{ file: `${core}/lead.ts`, find: "    takeLook(turn, look);\n", replace: "" }],
-  },
-  {
     name: "what is sent again has another name",
     isQuick: true,
     finds: ["what is promised is so"],

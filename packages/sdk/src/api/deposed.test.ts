@@ -103,3 +103,32 @@ test("[Q33] it asks how the other one's line stands, also when all that was said
   expect(server.log).toHaveLength(1);
   await Promise.all([old.client.close(), next.client.close()]);
 });
+
+test("[Q33] a tab that wakes looks at the disk first: what was given up under another one's lead is not sent", async () => {
+  const { old, next, settle, server } = await twoTabs();
+  let refuses = true;
+  server.refuse(() => (refuses ? "invalid_value" : undefined));
+  old.line.up = false;
+  old.client.models.slide.create({ title: "a" }, { id: "a" });
+  await settle();
+  old.seat.isFrozen = true;
+  next.seat.listener?.lead();
+  await settle();
+  await next.client.attention()[0]?.discard();
+  await settle();
+  refuses = false;
+
+  // Nobody has told it that it leads no more.
+  old.seat.isFrozen = false;
+  old.seat.late.length = 0;
+  old.line.up = true;
+  old.signals.woke();
+  await settle();
+  expect(server.log).toEqual([]);
+  expect(old.client.status()).toMatchObject({ pending: 0, attention: 0 });
+  // It follows: what is written in it is sent by the other.
+  const sent = old.line.sent.length;
+  await old.client.models.slide.create({ title: "b" }, { id: "b" }).receipt;
+  expect([old.line.sent.length, old.seat.wants]).toEqual([sent, true]);
+  await Promise.all([old.client.close(), next.client.close()]);
+});

@@ -39,7 +39,6 @@ export type Happening =
   | { readonly type: "leads" }
   | {
       readonly type: "tookLead";
-      readonly generation: number;
       readonly look: Look;
       /** Those of its writes that say something else in the present schema than on disk. */
       readonly brought: readonly Mutation[];

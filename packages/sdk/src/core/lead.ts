@@ -5,6 +5,7 @@ import { type Mutation, waitsForPerson } from "./mutation.ts";
 import { find, inOrder } from "./queue.ts";
 import { offerAgain } from "./rebase.ts";
 import { extentOf } from "./shared-queue.ts";
+import type { ClientState, Look } from "./state.ts";
 import { takeRows } from "./tabs.ts";
 import { ask, keep, set, type Turn } from "./turn.ts";
 
@@ -33,8 +34,9 @@ export function leads(turn: Turn): void {
   ask(turn, { do: "takeLead" });
 }
 
-export function tookLead(turn: Turn, { generation, look, brought }: Of<"tookLead">): void {
+export function tookLead(turn: Turn, { look, brought }: Of<"tookLead">): void {
   if (turn.state.lead === "no") return;
+  const { generation } = look;
   const { storageTrouble, queue } = turn.state;
   const known = new Set([...inOrder(queue)].map((m) => m.clientTxId));
   if (storageTrouble === undefined) {
@@ -67,6 +69,10 @@ function keepHeard(turn: Turn, generation: number): void {
 }
 
 const isWorthKeeping = (m: Mutation): boolean => waitsForPerson(m) || m.lost !== undefined;
+
+/** Another tab has taken the lead, as the disk says, and this one has not heard of it. */
+export const isReplaced = ({ lead, generation = 0, storageTrouble }: ClientState, look: Look): boolean =>
+  lead === "yes" && storageTrouble === undefined && look.generation > generation;
 
 /** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */
 export function deposed(turn: Turn, generation?: number): void {

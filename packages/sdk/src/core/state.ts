@@ -142,6 +142,8 @@ export interface Look {
   readonly changes: number;
   /** The last place that was given. */
   readonly lastSeq: number;
+  /** The number under which the tab leads that took the lead last; 0: none ever has. */
+  readonly generation: number;
   /** Undefined: they have read no further than those here. */
   readonly rows: Rows | undefined;
 }

@@ -61,6 +61,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "rows":
       return tabs.heardOfRows(turn, event);
     case "looked":
+      if (lead.isReplaced(turn.state, event.look)) lead.deposed(turn);
       return looked(turn, event);
     case "line":
       return tabs.heardLine(turn, event);
@@ -100,6 +101,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return event.up ? hurry(turn) : lineLost(turn);
     case "woke":
       if (tabs.isFollower(turn.state)) ask(turn, { do: "post", message: { type: "hurry" } });
+      // It may have stood still: what another one did meanwhile is on disk, and nothing is sent before that was looked at.
+      if (turn.state.lead === "yes") sharedQueue.lookAgain(turn);
       return hurry(turn);
     case "hurry":
       return hurry(turn);

@@ -37,7 +37,7 @@ export interface Storage {
    */
   enqueue(changes: readonly QueueChange[]): Promise<Enqueued>;
   /** Makes the caller the one that sends: counts the generation up and looks, together. */
-  lead(seen?: Seen): Promise<{ readonly generation: number; readonly look: Look }>;
+  lead(seen?: Seen): Promise<Look>;
   /** What is there, read in one moment. The rows too, where they have read further than `seen`, or another log. */
   look(seen?: Seen): Promise<Look>;
   /** Keeps what became of writes; a place that is empty by now, or another write's, stays as it is. */

@@ -98,11 +98,11 @@ export class QueueKeeper {
 
   takeLead(): void {
     this.#desk.toDisk(async () => {
-      const { generation, look } = await this.#storage.lead(this.#seen("further"));
+      const look = await this.#storage.lead(this.#seen("further"));
       this.#desk.dispatch((state) => {
         const mutations = look.mutations.map((m) => adapted(m, state));
         const brought = mutations.filter((m, i) => m !== look.mutations[i]);
-        return { type: "tookLead", generation, look: { ...look, mutations }, brought };
+        return { type: "tookLead", look: { ...look, mutations }, brought };
       });
     });
   }

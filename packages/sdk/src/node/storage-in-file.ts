@@ -59,7 +59,12 @@ export function storageInFile(file: StoreFile): Storage {
 
   const lastSeq = () => Number((sql.lastSeq.all()[0] as [number] | undefined)?.[0] ?? 0);
 
-  const wholeQueue = ({ changes }: StoreRow) => ({ mutations: queue(), changes, lastSeq: lastSeq() });
+  const wholeQueue = ({ changes, generation }: StoreRow) => ({
+    mutations: queue(),
+    changes,
+    generation,
+    lastSeq: lastSeq(),
+  });
 
   function look(known: StoreRow, seen: Seen): Look {
     const { log_id, position } = known;
@@ -148,8 +153,7 @@ export function storageInFile(file: StoreFile): Storage {
     lead: async (seen) =>
       file.transaction("relaxed", () => {
         sql.lead.run();
-        const known = store();
-        return { generation: known.generation, look: look(known, seen) };
+        return look(store(), seen);
       }),
 
     look: async (seen) => reading(() => look(store(), seen)),

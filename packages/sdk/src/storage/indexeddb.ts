@@ -126,9 +126,8 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
       withDatabase((db) =>
         db.transaction("rw", db.meta, db.mutations, db.parts, db.rows, async () => {
           const before = await leadOf(db);
-          const generation = (before.generation ?? 0) + 1;
-          await db.meta.put({ ...before, generation });
-          return { generation, look: await look(db, seen) };
+          await db.meta.put({ ...before, generation: (before.generation ?? 0) + 1 });
+          return look(db, seen);
         }),
       ),
 
@@ -230,7 +229,8 @@ const readRows = async (db: Database) =>
 async function readQueue(db: Database): Promise<Omit<Look, "rows">> {
   const lead = await leadOf(db);
   const mutations = (await db.mutations.orderBy("seq").toArray()).map(fromStored);
-  return { mutations, changes: lead.changes ?? 0, lastSeq: lastSeqOf(lead, mutations.slice(-1)) };
+  const { changes = 0, generation = 0 } = lead;
+  return { mutations, changes, lastSeq: lastSeqOf(lead, mutations.slice(-1)), generation };
 }
 
 async function look(db: Database, seen: Seen): Promise<Look> {

@@ -39,7 +39,8 @@ export class MemoryDisk {
 
   look(seen?: Seen): Look {
     const rows = hasNews(this.#rows, seen) ? this.#rows : undefined;
-    return { mutations: this.queue(), changes: this.#changes, lastSeq: this.#lastSeq, rows };
+    const [changes, lastSeq, generation] = [this.#changes, this.#lastSeq, this.#generation];
+    return { mutations: this.queue(), changes, lastSeq, generation, rows };
   }
 
   enqueue(changes: readonly QueueChange[]): Enqueued {
@@ -65,9 +66,9 @@ export class MemoryDisk {
     return there?.clientTxId === clientTxId && lastingPhase(there.stage) === phase;
   }
 
-  lead(seen?: Seen): { generation: number; look: Look } {
+  lead(seen?: Seen): Look {
     this.#generation += 1;
-    return { generation: this.#generation, look: this.look(seen) };
+    return this.look(seen);
   }
 
   keep(mutations: readonly Mutation[], generation: number): Kept | "deposed" {

@@ -155,6 +155,8 @@ export function comesBack(world: World, device: Device): string | undefined {
   const frozen = chance.pick(device.living.filter((tab) => tab.isFrozen));
   if (frozen && chance.percent(60)) {
     frozen.isFrozen = false;
+    // Pages are told; some platforms tell nobody.
+    if (chance.percent(70)) frozen.hear("woke");
     return `${frozen.name} goes on`;
   }
   const free = Array.from({ length: MOST_TABS }, (_, slot) => slot).filter((slot) => !device.open.has(slot));
