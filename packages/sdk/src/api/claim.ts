@@ -1,6 +1,6 @@
-import { remainingMs } from "../core/claims.ts";
 import { knownFailure, type LossReason } from "../core/failure.ts";
 import { type ClaimNews, targetKey } from "../core/hold.ts";
+import { remainingMs } from "../core/lease-time.ts";
 import type { MutationOperation } from "../core/mutation.ts";
 import { recordKey } from "../core/tables.ts";
 

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { Claim } from "../protocol/claim.ts";
 import { type Answer, ModelClaims } from "../testing/model-claims.ts";
-import { remainingMs } from "./claims.ts";
 import {
   type CompanyEffect,
   type CompanyHappening,
@@ -12,6 +11,7 @@ import {
   noCompany,
 } from "./company.ts";
 import type { ClaimNews, Instant } from "./hold.ts";
+import { remainingMs } from "./lease-time.ts";
 import type { Reply } from "./outcome.ts";
 
 type Request = Extract<CompanyEffect, { do: "request" }>;

@@ -1,8 +1,8 @@
 import type { Claim, ClaimStatus } from "../protocol/claim.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
+import { request, waits, wish } from "./claim-request.ts";
 import { type Failure, knownFailure, type LossReason, readFailure } from "./failure.ts";
 import {
-  type Asking,
   type ClaimNews,
   type ClaimTurn,
   type Flight,
@@ -16,6 +16,7 @@ import {
   targetKey,
   type User,
 } from "./hold.ts";
+import { deadlineOf, isOver, remainingMs, renewAt } from "./lease-time.ts";
 import { type Reply, verdictOf } from "./outcome.ts";
 import { hurried, isDue, type Pace, waitAfter } from "./retry.ts";
 import { recordKey } from "./tables.ts";
@@ -26,25 +27,11 @@ import { recordKey } from "./tables.ts";
  *    ▲       │                           ▲ └──── its last user leaves ──► leaving ──► gone
  *    │       └─ queued ──► waiting ──────┘
  *    └── place lost ─────────┘   granted: asked once more, since only a short request's answer says from when
- *
- * A lease counts from the moment in which the request was sent that it was granted by, on a clock that only goes
- * forward, and ends a tenth early. Nothing that the server says of the time is compared with a clock of ours.
  */
 
 const PACE: Pace = { firstMs: 500, longestMs: 10_000 };
-const ANSWER_MS = 10_000;
 /** While the stream tells what changes: how often a waiter asks all the same, which shows that it lives. */
 const WAITER_CHECK_MS = 20_000;
-/** However short what is left of a lease: not more often than this. */
-const SOONEST_RENEWAL_MS = 300;
-
-/** How long a lease may still be relied on; 0: not at all. On either clock: the one that stood still proves nothing. */
-export function remainingMs(stage: HoldStage, now: Instant): number {
-  if (stage.phase !== "held") return 0;
-  const left = deadlineOf(stage) - now.at;
-  return Math.max(0, Math.min(left, relied(stage.ttlMs) - (now.wall - stage.sent.wall)));
-}
-
 export function claimed(turn: ClaimTurn, target: Target, terms: Terms, lease: string, queue: boolean): void {
   const key = targetKey(target);
   const user: User = { lease, queue, has: false };
@@ -191,10 +178,6 @@ export function nextDueAt(holds: Holds, line: LineState, now: Instant): number |
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
-/** By the clock that only goes forward. When the wall's alone says so the server is asked first, if it can be. */
-const isOver = (stage: Extract<HoldStage, { phase: "held" }>, { now, line }: ClaimTurn): boolean =>
-  now.at >= deadlineOf(stage) || (!line.mayTalk && remainingMs(stage, now) === 0);
-
 function askOn(turn: ClaimTurn, key: string, hold: Hold): void {
   const { line, now } = turn;
   const what = wish(hold, line, now);
@@ -225,55 +208,6 @@ function askOn(turn: ClaimTurn, key: string, hold: Hold): void {
           : stage;
   turn.holds.set(key, { ...hold, stage: next, flight: { n, what, queue: waits(hold), sent: now } });
 }
-
-function wish({ stage }: Hold, line: LineState, now: Instant): Asking | undefined {
-  switch (stage.phase) {
-    case "asking":
-      return "acquire";
-    case "waiting":
-      if (stage.granted) return "renew";
-      if (!line.live) return "poll";
-      return now.at >= stage.checkAt ? "renew" : undefined;
-    case "held":
-      return stage.check || isForRenewal(stage, now) ? "renew" : undefined;
-    case "leaving":
-      // What it is called is learnt by asking once more. "All I have on the record" could arrive late, and end a claim
-      // that was made after it.
-      return stage.claimId === undefined ? "acquire" : "release";
-  }
-}
-
-function request(
-  turn: ClaimTurn,
-  key: string,
-  { target, terms, users, stage }: Hold,
-  what: Asking,
-  claimId: string | undefined,
-  keepalive = false,
-): number {
-  turn.asked += 1;
-  const { clientId } = turn.line;
-  const queue = waits({ users });
-  const { field } = target;
-  // Whoever leaves only wants to know what it is called, and takes nothing from anybody for that.
-  const { preempt, ...others } = terms;
-  const asked = stage.phase === "leaving" ? others : terms;
-  const body =
-    what === "acquire"
-      ? { ...asked, ...(field !== undefined && { field }), ...(queue && { queue }), ...(clientId && { clientId }) }
-      : undefined;
-  // A renewal that hangs must leave time for another one before the lease is over.
-  const timeoutMs =
-    what === "poll"
-      ? limits.claimWaitMs + ANSWER_MS
-      : stage.phase === "held" && what === "renew"
-        ? Math.min(ANSWER_MS, Math.max(1_000, Math.ceil(stage.ttlMs / 4)))
-        : ANSWER_MS;
-  turn.effects.push({ do: "request", key, n: turn.asked, what, target, claimId, body, timeoutMs, keepalive });
-  return turn.asked;
-}
-
-const waits = ({ users }: Pick<Hold, "users">): boolean => users.some((user) => user.queue);
 
 /** What a claim is now, from an answer. Only a request that is answered at once says from when a lease counts. */
 function hear(turn: ClaimTurn, key: string, claim: Claim, flight: Flight): void {
@@ -426,18 +360,6 @@ function later(turn: ClaimTurn, key: string, atLeastMs: number): void {
 /** Whether this client has another claim on that record: giving up "all on the record" would take it along. */
 const hasSibling = ({ holds }: ClaimTurn, key: string, { target }: Hold): boolean =>
   [...holds].some(([other, hold]) => other !== key && recordKey(hold.target) === recordKey(target));
-
-/** By either clock: of what was slept through the other one knows nothing. */
-const isForRenewal = (stage: Extract<HoldStage, { phase: "held" }>, now: Instant): boolean =>
-  Math.max(now.at - stage.sent.at, now.wall - stage.sent.wall) >= renewAt(stage) - stage.sent.at;
-
-const deadlineOf = ({ sent, ttlMs }: Extract<HoldStage, { phase: "held" }>): number => sent.at + relied(ttlMs);
-
-/** In whole milliseconds, as all times here: what is due must be due by the clock that rings for it. */
-const relied = (ttlMs: number): number => Math.floor(ttlMs * 0.9);
-
-const renewAt = ({ sent, ttlMs }: Extract<HoldStage, { phase: "held" }>): number =>
-  sent.at + Math.max(Math.ceil(ttlMs / 3), SOONEST_RENEWAL_MS);
 
 function tell(turn: ClaimTurn, users: readonly { readonly lease: string }[], news: ClaimNews): void {
   for (const { lease } of users) turn.effects.push({ do: "tellLease", lease, news });

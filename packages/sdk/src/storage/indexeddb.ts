@@ -1,46 +1,23 @@
-import { Dexie, type Table } from "dexie";
-import { lastingPhase, type Place, type QueueChange } from "../core/mutation.ts";
-import type { Look, StorageTrouble } from "../core/state.ts";
-import {
-  type Enqueued,
-  type Kept,
-  type Seen,
-  type Storage,
-  StorageFailure,
-  type Stored,
-  type StoredPage,
-  type StoredStretch,
-} from "../engine/ports.ts";
+import type { Table } from "dexie";
+import type { Place } from "../core/mutation.ts";
+import type { Look } from "../core/state.ts";
+import type { Kept, Seen, Storage, StorageFailure, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
+import { clientIn, Database, opened } from "./database.ts";
+import { enqueue } from "./enqueue.ts";
+import { emptied, failure, isLostHandle } from "./storage-failure.ts";
 import {
   fromStored,
   fromStoredRows,
   hasNews,
+  lastSeqOf,
   rowsInParts,
   type StoredMeta,
-  type StoredMutation,
-  type StoredPart,
-  type StoredRow,
   storedChange,
   storedParts,
   toStored,
 } from "./stored.ts";
 
 const OPEN_MS = 10_000;
-
-class Database extends Dexie {
-  declare readonly mutations: Table<StoredMutation, number>;
-  /** The last snapshot, and what the log said since. */
-  declare readonly parts: Table<StoredPart, number>;
-  declare readonly rows: Table<StoredRow, [string, string]>;
-  declare readonly meta: Table<StoredMeta, string>;
-
-  constructor(name: string) {
-    // What is only a copy of the log need not be forced to the disk; the queue asks for more, see `enqueue`.
-    super(name, { chromeTransactionDurability: "relaxed" });
-    this.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key" });
-    this.version(2).stores({ parts: "++n" });
-  }
-}
 
 export interface IndexedDbOptions {
   /** Databases are told apart by name: one per app, server and signed-in person. */
@@ -204,23 +181,11 @@ async function changed(
   return { change };
 }
 
-const lastSeqOf = ({ lastSeq = 0 }: StoredMeta, places: readonly { readonly seq?: number | undefined }[]): number =>
-  places.reduce((last, { seq = 0 }) => Math.max(last, seq), lastSeq);
-
 async function forget(db: Database, lead: StoredMeta, places: readonly Place[]): Promise<Kept> {
   const seqs = places.map(({ seq }) => seq);
   const there = await db.mutations.bulkGet(seqs);
   await db.mutations.bulkDelete(seqs.filter((_, i) => there[i]?.clientTxId === places[i]?.clientTxId));
   return changed(db, lead, places);
-}
-
-/** Asked past Dexie, which would wait for itself if the database were lost once more while it is being opened. */
-function clientIn(backend: IDBDatabase): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    const request = backend.transaction("meta").objectStore("meta").get("client");
-    request.onsuccess = () => resolve((request.result as StoredMeta | undefined)?.clientId);
-    request.onerror = () => reject(request.error);
-  });
 }
 
 const readRows = async (db: Database) =>
@@ -236,77 +201,6 @@ async function readQueue(db: Database): Promise<Omit<Look, "rows">> {
 async function look(db: Database, seen: Seen): Promise<Look> {
   const isNews = hasNews(await db.meta.get("log"), seen);
   return { ...(await readQueue(db)), rows: isNews ? (await readRows(db)).rows : undefined };
-}
-
-/**
- * Written with the platform's own transaction, because its durability is asked for one by one: "strict" waits until
- * the bytes are on the disk, not in a buffer. Resolves at `complete`: before it the writes can still be lost.
- */
-function enqueue(db: Database, changes: readonly QueueChange[]): Promise<Enqueued> {
-  return new Promise((resolve, reject) => {
-    const backend: IDBDatabase | null = db.backendDB();
-    if (!backend) throw new DOMException("The database was closed.", "InvalidStateError");
-    const isNew = changes.every(({ put, drop }) => drop.length === 0 && put.every(({ over }) => !over));
-    const scope = isNew ? ["mutations"] : ["mutations", "meta"];
-    const transaction = backend.transaction(scope, "readwrite", { durability: "strict" });
-    let enqueued: Enqueued | undefined;
-    const work = isNew ? putNew(transaction, changes) : exchange(transaction, changes);
-    work.then(
-      (result) => {
-        enqueued = result;
-      },
-      // Its end tells why.
-      () => transaction.abort(),
-    );
-    transaction.oncomplete = () => resolve(enqueued ?? { places: [], change: undefined });
-    transaction.onabort = () => reject(transaction.error ?? new Error("The transaction was given up."));
-  });
-}
-
-/** New writes need nothing but their places. */
-async function putNew(transaction: IDBTransaction, changes: readonly QueueChange[]): Promise<Enqueued> {
-  const store = transaction.objectStore("mutations");
-  const requests = changes.map(({ put }) => put.map(({ mutation }) => store.put(toStored(mutation))));
-  transaction.commit?.();
-  const places = requests.map((each) => Promise.all(each.map(async (request) => Number(await answer(request)))));
-  return { places: await Promise.all(places), change: undefined };
-}
-
-async function exchange(transaction: IDBTransaction, changes: readonly QueueChange[]): Promise<Enqueued> {
-  const store = transaction.objectStore("mutations");
-  const meta = transaction.objectStore("meta");
-  const lead: StoredMeta = (await answer(meta.get("lead"))) ?? { key: "lead" };
-  const places: (readonly number[] | "refused")[] = [];
-  const taken: Place[] = [];
-  for (const { put, drop } of changes) {
-    const expected = [...put.flatMap(({ over }) => over ?? []), ...drop];
-    const there = await Promise.all(expected.map(({ seq }) => answer<StoredMutation | undefined>(store.get(seq))));
-    const isThere = expected.every(
-      ({ clientTxId, phase }, i) =>
-        there[i]?.clientTxId === clientTxId && lastingPhase((there[i] as StoredMutation).stage) === phase,
-    );
-    if (!isThere) {
-      places.push("refused");
-      continue;
-    }
-    taken.push(...expected);
-    for (const { seq } of drop) store.delete(seq);
-    places.push(
-      await Promise.all(put.map(async ({ mutation }) => Number(await answer(store.put(toStored(mutation)))))),
-    );
-  }
-  if (taken.length === 0) return { places, change: undefined };
-  const change = (lead.changes ?? 0) + 1;
-  meta.put({ ...lead, changes: change, lastSeq: lastSeqOf(lead, taken) });
-  return { places, change };
-}
-
-/** What the platform answers, while the transaction lives: nothing else may be waited for in it. */
-function answer<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
 }
 
 /**
@@ -343,65 +237,5 @@ function keepPage(
     const reached = cursor === null ? { position: stamp } : { stamp, cursor };
     await db.meta.put({ key: "log", logId, ...reached, ...(scope && { scope }) });
     return "kept" as const;
-  });
-}
-
-/** An open that is blocked by another tab gives no event at all in some browsers: only a clock ends it. */
-async function opened(db: Database, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const tooLong = new Promise<never>((_, reject) => {
-    const blocked = new Error("It did not open; another tab may hold it.");
-    blocked.name = "BlockedError";
-    timer = setTimeout(() => reject(blocked), ms);
-  });
-  try {
-    await Promise.race([db.open(), tooLong]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const LOST = new Set([
-  "InvalidStateError",
-  "UnknownError",
-  "DatabaseClosedError",
-  "InvalidState",
-  "AbortError",
-  "OpenFailedError",
-]);
-function isLostHandle(error: unknown): boolean {
-  return error instanceof Error && LOST.has(error.name);
-}
-
-const emptied = () =>
-  new StorageFailure(
-    "What this site had stored was cleared while the page was open. Writes are kept in memory only until it is loaded again.",
-    { code: "cleared" },
-  );
-
-const CODES: Readonly<Record<string, StorageTrouble["code"]>> = {
-  QuotaExceededError: "quota",
-  BlockedError: "blocked",
-  VersionError: "newer",
-  MissingAPIError: "unavailable",
-  SecurityError: "unavailable",
-  NotFoundError: "damaged",
-  DataError: "damaged",
-  NotReadableError: "damaged",
-  UnknownError: "damaged",
-  InvalidStateError: "lost",
-  DatabaseClosedError: "lost",
-  AbortError: "lost",
-};
-
-function failure(error: unknown): StorageFailure {
-  if (error instanceof StorageFailure) return error;
-  // Dexie wraps what the platform said.
-  const inner = (error as { inner?: unknown } | undefined)?.inner;
-  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-  const code = CODES[name] ?? CODES[(inner as Error | undefined)?.name ?? ""] ?? "failed";
-  return new StorageFailure(`The local store failed (${name}: ${message}). Writes are kept in memory only.`, {
-    cause: error,
-    code,
   });
 }

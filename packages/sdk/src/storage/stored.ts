@@ -95,3 +95,9 @@ const toChange = ({ model, id, gone, ...value }: StoredRow): RowChange => ({
   record: { model, id },
   value: gone ? undefined : (value as LogRow),
 });
+
+/** The last place that was given, of those that are known. */
+export const lastSeqOf = (
+  { lastSeq = 0 }: StoredMeta,
+  places: readonly { readonly seq?: number | undefined }[],
+): number => places.reduce((last, { seq = 0 }) => Math.max(last, seq), lastSeq);

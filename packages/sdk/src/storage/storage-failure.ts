@@ -1,0 +1,48 @@
+import type { StorageTrouble } from "../core/state.ts";
+import { StorageFailure } from "../engine/ports.ts";
+
+const LOST = new Set([
+  "InvalidStateError",
+  "UnknownError",
+  "DatabaseClosedError",
+  "InvalidState",
+  "AbortError",
+  "OpenFailedError",
+]);
+
+export function isLostHandle(error: unknown): boolean {
+  return error instanceof Error && LOST.has(error.name);
+}
+
+export const emptied = () =>
+  new StorageFailure(
+    "What this site had stored was cleared while the page was open. Writes are kept in memory only until it is loaded again.",
+    { code: "cleared" },
+  );
+
+const CODES: Readonly<Record<string, StorageTrouble["code"]>> = {
+  QuotaExceededError: "quota",
+  BlockedError: "blocked",
+  VersionError: "newer",
+  MissingAPIError: "unavailable",
+  SecurityError: "unavailable",
+  NotFoundError: "damaged",
+  DataError: "damaged",
+  NotReadableError: "damaged",
+  UnknownError: "damaged",
+  InvalidStateError: "lost",
+  DatabaseClosedError: "lost",
+  AbortError: "lost",
+};
+
+export function failure(error: unknown): StorageFailure {
+  if (error instanceof StorageFailure) return error;
+  // Dexie wraps what the platform said.
+  const inner = (error as { inner?: unknown } | undefined)?.inner;
+  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+  const code = CODES[name] ?? CODES[(inner as Error | undefined)?.name ?? ""] ?? "failed";
+  return new StorageFailure(`The local store failed (${name}: ${message}). Writes are kept in memory only.`, {
+    cause: error,
+    code,
+  });
+}
