@@ -69,6 +69,24 @@ test("[Q24] how the line stands is told to all tabs, and a tab that is late read
   expect([server.head, disk.queue()]).toEqual([2, []]);
 });
 
+test("[Q24] [R10] a log that ends before what was read, though it is called the same, is another one to all tabs", async () => {
+  const { first, second, server, settle, disk } = await twoTabs();
+  for (const id of ["a", "b", "c"]) first.slides.create({ title: id }, { id });
+  await settle();
+  expect(second.client.status().syncId).toBe(3);
+
+  server.restoreTo(1, server.logId);
+  first.line.cut?.();
+  await settle();
+  first.signals.woke();
+  await settle();
+  expect(disk.rows().position).toBe(1);
+  for (const { client, slides } of [first, second]) {
+    expect(client.status()).toMatchObject({ name: "online", syncId: 1 });
+    expect(slides.list().map(({ title }) => title)).toEqual(["a"]);
+  }
+});
+
 test("[Q25] a frozen tab is replaced: the other sends on, and what the old one does afterwards is put on no disk", async () => {
   const { first, second, server, settle, disk } = await twoTabs();
   first.line.answers.push("held back");
