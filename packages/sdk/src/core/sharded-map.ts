@@ -1,7 +1,11 @@
-const WIDTH = 32;
-type Leaf<V> = ReadonlyMap<string, V>;
-type Branch<V> = readonly (Leaf<V> | undefined)[];
-type Branches<V> = readonly (Branch<V> | undefined)[];
+const BITS = 5;
+const MASK = 2 ** BITS - 1;
+
+/** Keys, each with its value behind it. */
+type Leaf<V> = readonly (string | V)[];
+type Twig<V> = readonly (Leaf<V> | undefined)[];
+type Branch<V> = readonly (Twig<V> | undefined)[];
+type Root<V> = readonly (Branch<V> | undefined)[];
 
 export interface MapDraft<V> {
   get(key: string): V | undefined;
@@ -10,16 +14,16 @@ export interface MapDraft<V> {
 }
 
 /**
- * A map that is never changed in place. Its entries lie in 32 × 32 small maps by the hash of their keys: a change
- * copies one of them and the way to it, about ten entries and 64 pointers among 10 000, and the map before it stays
- * as it was.
+ * A map that is never changed in place. Its entries lie in 32 × 32 × 32 short lists by the hash of their keys: a change
+ * copies one of them and the way to it, about a hundred pointers, and the map before it stays as it was. A list holds
+ * about one entry among 10 000, and thirty among a million.
  */
 export class ShardedMap<V> {
   readonly size: number;
-  readonly #branches: Branches<V>;
+  readonly #root: Root<V>;
 
-  private constructor(branches: Branches<V>, size: number) {
-    this.#branches = branches;
+  private constructor(root: Root<V>, size: number) {
+    this.#root = root;
     this.size = size;
   }
 
@@ -28,12 +32,11 @@ export class ShardedMap<V> {
   }
 
   get(key: string): V | undefined {
-    const hash = hashOf(key);
-    return leafAt(this.#branches, hash)?.get(key);
+    return valueIn(this.#root, key, hashOf(key));
   }
 
   has(key: string): boolean {
-    return leafAt(this.#branches, hashOf(key))?.has(key) ?? false;
+    return placeIn(leafAt(this.#root, hashOf(key)), key) >= 0;
   }
 
   set(key: string, value: V): ShardedMap<V> {
@@ -42,72 +45,97 @@ export class ShardedMap<V> {
 
   /** Several changes at once; nothing is copied twice. Without a change the same map returns. */
   edit(change: (draft: MapDraft<V>) => void): ShardedMap<V> {
-    const draft = new Draft(this.#branches, this.size);
+    const draft = new Draft(this.#root, this.size);
     change(draft);
-    return draft.branches === this.#branches ? this : new ShardedMap(draft.branches, draft.size);
+    return draft.root === this.#root ? this : new ShardedMap(draft.root, draft.size);
   }
 
-  *entries(): Generator<[string, V]> {
-    for (const branch of this.#branches) for (const leaf of branch ?? []) if (leaf) yield* leaf;
+  entries(): Generator<[string, V]> {
+    return walk(this.#root, (leaf, at) => [leaf[at] as string, leaf[at + 1] as V]);
   }
 
-  *values(): Generator<V> {
-    for (const branch of this.#branches) for (const leaf of branch ?? []) if (leaf) yield* leaf.values();
+  values(): Generator<V> {
+    return walk(this.#root, (leaf, at) => leaf[at + 1] as V);
   }
 }
 
 class Draft<V> implements MapDraft<V> {
-  branches: Branches<V>;
+  root: Root<V>;
   size: number;
   /** Copies made for this draft: these may be changed. */
   readonly #own = new Set<unknown>();
 
-  constructor(branches: Branches<V>, size: number) {
-    this.branches = branches;
+  constructor(root: Root<V>, size: number) {
+    this.root = root;
     this.size = size;
   }
 
   get(key: string): V | undefined {
-    return leafAt(this.branches, hashOf(key))?.get(key);
+    return valueIn(this.root, key, hashOf(key));
   }
 
   set(key: string, value: V): void {
     const leaf = this.#ownLeaf(hashOf(key));
-    if (!leaf.has(key)) this.size += 1;
-    leaf.set(key, value);
+    const place = placeIn(leaf, key);
+    if (place >= 0) leaf[place + 1] = value;
+    else {
+      leaf.push(key, value);
+      this.size += 1;
+    }
   }
 
   delete(key: string): void {
     const hash = hashOf(key);
-    if (!leafAt(this.branches, hash)?.has(key)) return;
-    this.#ownLeaf(hash).delete(key);
+    const place = placeIn(leafAt(this.root, hash), key);
+    if (place < 0) return;
+    this.#ownLeaf(hash).splice(place, 2);
     this.size -= 1;
   }
 
-  #ownLeaf(hash: number): Map<string, V> {
-    const branches = this.#owned(this.branches, () => this.branches.slice()) as (Branch<V> | undefined)[];
-    this.branches = branches;
-    const at = hash >>> 5;
-    const branch = this.#owned(branches[at], () => (branches[at] ?? []).slice()) as (Leaf<V> | undefined)[];
-    branches[at] = branch;
-    const leaf = this.#owned(branch[hash % WIDTH], () => new Map(branch[hash % WIDTH])) as Map<string, V>;
-    branch[hash % WIDTH] = leaf;
+  #ownLeaf(hash: number): (string | V)[] {
+    const root = this.#owned(this.root);
+    this.root = root;
+    const branch = this.#owned(root[hash >>> (2 * BITS)]);
+    root[hash >>> (2 * BITS)] = branch;
+    const twig = this.#owned(branch[(hash >>> BITS) & MASK]);
+    branch[(hash >>> BITS) & MASK] = twig;
+    const leaf = this.#owned(twig[hash & MASK]);
+    twig[hash & MASK] = leaf;
     return leaf;
   }
 
-  #owned<T>(part: T | undefined, copy: () => T): T {
-    if (part !== undefined && this.#own.has(part)) return part;
-    const own = copy();
+  #owned<T>(part: readonly T[] = []): T[] {
+    if (this.#own.has(part)) return part as T[];
+    const own = part.slice();
     this.#own.add(own);
     return own;
   }
 }
 
-const leafAt = <V>(branches: Branches<V>, hash: number): Leaf<V> | undefined => branches[hash >>> 5]?.[hash % WIDTH];
+const leafAt = <V>(root: Root<V>, hash: number): Leaf<V> | undefined =>
+  root[hash >>> (2 * BITS)]?.[(hash >>> BITS) & MASK]?.[hash & MASK];
 
-/** FNV-1a over the key's code units, folded to ten bits. */
+function* walk<V, T>(root: Root<V>, item: (leaf: Leaf<V>, at: number) => T): Generator<T> {
+  for (const branch of root)
+    for (const twig of branch ?? [])
+      for (const leaf of twig ?? []) if (leaf) for (let at = 0; at < leaf.length; at += 2) yield item(leaf, at);
+}
+
+/** Where a key stands in a list; -1: nowhere. Values may be texts too. */
+function placeIn<V>(leaf: Leaf<V> | undefined, key: string): number {
+  if (leaf) for (let i = 0; i < leaf.length; i += 2) if (leaf[i] === key) return i;
+  return -1;
+}
+
+function valueIn<V>(root: Root<V>, key: string, hash: number): V | undefined {
+  const leaf = leafAt(root, hash);
+  const place = placeIn(leaf, key);
+  return place < 0 ? undefined : (leaf?.[place + 1] as V);
+}
+
+/** FNV-1a over the key's code units, folded to fifteen bits. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
-  return ((hash >>> 20) ^ (hash >>> 10) ^ hash) & (WIDTH * WIDTH - 1);
+  return ((hash >>> 17) ^ (hash >>> 8) ^ hash) & (2 ** (3 * BITS) - 1);
 }
