@@ -40,7 +40,7 @@ export function takeLook(turn: Turn, look: Look): void {
   const byPlace = new Map(look.mutations.map((m) => [m.seq, m]));
   const own = [...inOrder(queue)];
   const onTheWay = new Set([...own.filter(isOnItsWay), ...putSince(shared, look)].map((m) => m.seq));
-  const gone: string[] = [];
+  const gone: Mutation[] = [];
   const again: { own: Mutation; found: Mutation }[] = [];
   for (const m of own) {
     if (m.seq === undefined || m.seq > look.lastSeq || onTheWay.has(m.seq)) continue;
@@ -48,14 +48,19 @@ export function takeLook(turn: Turn, look: Look): void {
     if (there?.clientTxId === m.clientTxId) again.push({ own: m, found: there });
     else if (there && !find(turn.state.queue, there.clientTxId))
       takePut(turn, { mutation: there, over: asStanding(m) });
-    else gone.push(m.clientTxId);
+    else gone.push(m);
   }
   takeAgain(turn, again);
-  set(turn, { queue: removed(turn.state.queue, gone) });
   touch(
     turn,
-    own.flatMap((m) => m.keys),
+    gone.flatMap((m) => m.keys),
   );
+  set(turn, {
+    queue: removed(
+      turn.state.queue,
+      gone.map((m) => m.clientTxId),
+    ),
+  });
   const settled = shared.settled.filter(({ seq, clientTxId }) => byPlace.get(seq)?.clientTxId === clientTxId);
   const over = new Set(settled.map(({ seq }) => seq));
   takeFound(

@@ -166,8 +166,8 @@ export function takePut(turn: Turn, { mutation, over }: Put): void {
   const own = find(turn.state.queue, over?.clientTxId ?? mutation.clientTxId);
   if (!own) return takeUnheard(turn, mutation);
   if (isOnItsWay(own)) return;
-  touch(turn, [...own.keys, ...mutation.keys]);
   if (own.clientTxId === mutation.clientTxId) return takeAgain(turn, [{ own, found: mutation }]);
+  touch(turn, [...own.keys, ...mutation.keys]);
   set(turn, { queue: replaced(turn.state.queue, own.clientTxId, mutation) });
   tellReplaced(turn, over ?? { ...own, seq: 0, phase: lastingPhase(own.stage) }, mutation.clientTxId);
 }
@@ -181,8 +181,13 @@ function takeUnheard(turn: Turn, m: Mutation): void {
 
 /** The same writes as the disk has them. What has been learnt of them here stays. */
 export function takeAgain(turn: Turn, both: readonly { readonly own: Mutation; readonly found: Mutation }[]): void {
-  const news = both.filter(({ own, found }) => !isSame(own, found)).map(({ own, found }) => merged(own, found));
-  set(turn, { queue: changed(turn.state.queue, news) });
+  const news = both.filter(({ own, found }) => !isSame(own, found));
+  touch(
+    turn,
+    news.flatMap(({ own, found }) => [...own.keys, ...found.keys]),
+  );
+  const written = news.map(({ own, found }) => merged(own, found));
+  set(turn, { queue: changed(turn.state.queue, written) });
   for (const { own, found } of both) if (isUndecided(own)) tellNews(turn, found);
 }
 
