@@ -1,5 +1,6 @@
 import type { ReactElement } from "react";
 import { useEffect, useId, useRef, useState } from "react";
+import { none } from "../none.ts";
 import { useClient } from "../use-client.ts";
 import { useSyncStatus } from "../use-sync-status.ts";
 import { AttentionTab } from "./attention-tab.tsx";
@@ -22,11 +23,9 @@ export interface DevtoolsProps {
   readonly defaultOpen?: boolean;
 }
 
-const nothing: readonly never[] = [];
-
 export function HoldfastDevtools({
-  rooms = nothing,
-  records = nothing,
+  rooms = none,
+  records = none,
   defaultOpen = false,
 }: DevtoolsProps): ReactElement | null {
   const client = useClient();
