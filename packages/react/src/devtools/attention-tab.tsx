@@ -28,10 +28,7 @@ export function AttentionTab(): ReactElement {
 function ConflictItem({ conflict }: { conflict: Conflict }): ReactElement {
   const [isEditing, setEditing] = useState(false);
   const { clientTxId, model, id, action, reason, writtenBy, fields, mine, base, theirs } = conflict;
-  const save = () =>
-    download(`holdfast-conflict-${clientTxId}.json`, {
-      ...{ clientTxId, model, id, action, reason, writtenBy, fields, mine, base, theirs },
-    });
+  const exported = { clientTxId, model, id, action, reason, writtenBy, fields, mine, base, theirs };
   return (
     <li>
       <h3>
@@ -49,7 +46,7 @@ function ConflictItem({ conflict }: { conflict: Conflict }): ReactElement {
         <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
           Merge
         </button>
-        <button type="button" onClick={save}>
+        <button type="button" onClick={() => download(`holdfast-conflict-${clientTxId}.json`, exported)}>
           Export
         </button>
       </div>
@@ -69,10 +66,7 @@ function RefusedItem({ item, bases }: { item: AttentionItem; bases: ReturnType<B
   const [isEditing, setEditing] = useState(false);
   const [isSure, setSure] = useState(false);
   const { clientTxId, code, error, operations, createdAt } = item;
-  const save = () =>
-    download(`holdfast-refused-${clientTxId}.json`, {
-      ...{ clientTxId, code, message: error.message, operations, createdAt },
-    });
+  const exported = { clientTxId, code, message: error.message, operations, createdAt };
   return (
     <li>
       <h3>{inWords(item)}</h3>
@@ -93,7 +87,7 @@ function RefusedItem({ item, bases }: { item: AttentionItem; bases: ReturnType<B
         <button type="button" onClick={() => (isSure ? item.discard() : setSure(true))} onBlur={() => setSure(false)}>
           {isSure ? "Discard for good" : "Discard"}
         </button>
-        <button type="button" onClick={save}>
+        <button type="button" onClick={() => download(`holdfast-refused-${clientTxId}.json`, exported)}>
           Export
         </button>
       </div>
