@@ -4,7 +4,6 @@ import { Deck } from "./deck.tsx";
 import { DeckPicker } from "./deck-picker.tsx";
 import { ImportFile } from "./import/import-file.tsx";
 import { NetworkSwitch } from "./line/network-switch.tsx";
-import { LookInside } from "./look-inside.tsx";
 import { MirrorPanel } from "./mirror-panel.tsx";
 import { NoDeck } from "./no-deck.tsx";
 import { Peers } from "./peers.tsx";
@@ -33,7 +32,6 @@ export function App({ person }: { person: string }) {
     <>
       <header className="top">
         <span className="wordmark">Holdfast</span>
-        <LookInside deckId={deckId} />
         {deckId && <Peers deckId={deckId} />}
         <SyncLine />
         <NetworkSwitch person={person} />

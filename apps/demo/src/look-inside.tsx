@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { Inside } from "./inside.tsx";
 
 /** The panel that developers use, on this page: it is loaded when somebody asks for it, and not before. */
-export function LookInside({ deckId }: { deckId: string | undefined }) {
+export function LookInside({ deckId }: { deckId: string }) {
   const [loaded, setLoaded] = useState<{ readonly Inside: typeof Inside }>();
   const [isOpen, setOpen] = useState(false);
   const [says, setSays] = useState("");
@@ -21,6 +21,7 @@ export function LookInside({ deckId }: { deckId: string | undefined }) {
 
   return (
     <div className="look-inside">
+      <span role="status">{says}</span>
       <button
         type="button"
         className="quiet"
@@ -30,7 +31,6 @@ export function LookInside({ deckId }: { deckId: string | undefined }) {
       >
         Look inside
       </button>
-      <span role="status">{says}</span>
       {isOpen && loaded && <loaded.Inside deckId={deckId} close={close} />}
     </div>
   );
