@@ -12,7 +12,7 @@ export interface DevtoolsProps {
   readonly rooms?: readonly string[];
   /** Records whose claims are shown, beside those that writes wait for. */
   readonly records?: readonly (readonly [model: string, id: string])[];
-  /** The corner that it is in. */
+  /** The corner that it is in; default `bottom-right`. */
   readonly position?: "bottom-right" | "bottom-left";
   /** Whether the panel is open at first. */
   readonly defaultOpen?: boolean;
