@@ -40,11 +40,16 @@ export function openPageFolder(): PageFolder {
       include: ["."],
     }),
   );
+  // Run from their sources, the packages' own JSX needs the same word as the page's.
+  const running = "tsconfig.run.json";
+  const jsx = { compilerOptions: { jsx: "react-jsx" }, include: [".", join(root, "packages")] };
+  write(running, JSON.stringify(jsx));
   const flags = ["--conditions=holdfast-source", "--import", "tsx"];
   return {
     write,
     compile: () => ending(runIn(folder, join(root, "node_modules", ".bin", "tsc"), ["-p", "."])),
-    run: (name, env = {}) => ending(runIn(folder, process.execPath, [...flags, name], env)),
+    run: (name, env = {}) =>
+      ending(runIn(folder, process.execPath, [...flags, name], { TSX_TSCONFIG_PATH: running, ...env })),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -1,4 +1,5 @@
 import { useCallback, useRef, useState } from "react";
+import { LookInside } from "./look-inside.tsx";
 import { roomOf, usePeersBySlide } from "./peers.tsx";
 import { SlideCard } from "./slide-card.tsx";
 import { moveSlide, orderAtEnd } from "./slide-order.ts";
@@ -61,11 +62,12 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
 
   return (
     <section aria-label="Slides" className="deck">
-      <p className="deck-tools">
+      <div className="deck-tools">
+        <LookInside deckId={deckId} />
         <button type="button" onClick={lookBack}>
           Look back in time
         </button>
-      </p>
+      </div>
       {places.length === 0 && hasRows && <p className="empty">No slides here yet.</p>}
       <ol ref={list}>
         {places.map(({ id }, at) => (

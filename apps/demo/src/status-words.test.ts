@@ -4,6 +4,7 @@ import { ago, statusWords } from "./status-words.ts";
 
 const status = (change: Partial<SyncStatus>): SyncStatus => ({
   name: "online",
+  leads: true,
   pending: 0,
   conflicts: 0,
   attention: 0,

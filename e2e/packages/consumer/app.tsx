@@ -2,7 +2,7 @@
 import { createHooks, SyncProvider } from "@holdfast/react";
 import { HoldfastDevtools } from "@holdfast/react/devtools";
 import { createClient, defineSchema, isSyncError, type RowOf } from "@holdfast/sdk";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { createRoot } from "react-dom/client";
 
 const schema = defineSchema({
@@ -10,6 +10,26 @@ const schema = defineSchema({
 });
 const client = createClient({ schema, url: "http://127.0.0.1:8787", getToken: () => "token" });
 const { useClaim, useMutation, useQuery } = createHooks<typeof schema>();
+
+// The panel for visitors too: fetched when one of them asks for it.
+const Inside = lazy(() =>
+  import("@holdfast/react/devtools/production").then(({ HoldfastDevtools }) => ({ default: HoldfastDevtools })),
+);
+
+function LookInside() {
+  const [isOpen, setOpen] = useState(false);
+  if (!isOpen)
+    return (
+      <button type="button" onClick={() => setOpen(true)}>
+        Look inside
+      </button>
+    );
+  return (
+    <Suspense>
+      <Inside onClose={() => setOpen(false)} position="bottom-left" />
+    </Suspense>
+  );
+}
 
 function Deck() {
   const [note, setNote] = useState("");
@@ -49,5 +69,6 @@ if (place)
     <SyncProvider client={client}>
       <Deck />
       <HoldfastDevtools rooms={["deck:d1"]} />
+      <LookInside />
     </SyncProvider>,
   );

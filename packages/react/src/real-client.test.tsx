@@ -1,5 +1,5 @@
 import { createClient } from "@holdfast/sdk/node";
-import { act, cleanup, renderHook } from "@testing-library/react";
+import { act, cleanup, renderHook, waitFor } from "@testing-library/react";
 import { type ReactNode, StrictMode } from "react";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SyncProvider } from "./index.ts";
@@ -71,6 +71,25 @@ test("[V3] [V9] what is answered keeps its identity while nothing changes, so th
   expect(result.current.slides).toBe(before.slides);
   expect(before.status).toMatchObject({ name: "paused", pending: 1 });
   expect(before.slides).toMatchObject([{ deckId: "d1", title: "One", order: 0 }]);
+});
+
+test("[V9] [Q37] a component that reads who leads renders when that changes, and only then", async () => {
+  let rendered = 0;
+  const { result } = renderHook(
+    () => {
+      rendered += 1;
+      return useSyncStatus(({ leads }) => leads);
+    },
+    { wrapper },
+  );
+  expect(result.current).toBe(false);
+  act(() => client.resume());
+  await waitFor(() => expect(result.current).toBe(true));
+  const before = rendered;
+  await act(() => client.models.slide.create({ title: "One" }).queued);
+  expect(rendered).toBe(before);
+  act(() => client.pause());
+  await waitFor(() => expect(result.current).toBe(false));
 });
 
 test("[V8] the writes work when they are taken apart", async () => {

@@ -1,6 +1,7 @@
 import { createContext } from "react";
 import { deepEqual } from "./equal.ts";
 import { type AnyClient, type AnyRow, modelOf } from "./model-of.ts";
+import { none } from "./none.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { stillClient } from "./still-client.ts";
 
@@ -63,7 +64,6 @@ function hasReached(client: AnyClient, snapshot: Snapshot): boolean {
 }
 
 const overlays = new WeakMap<Answer, { now: unknown; pending: unknown; rows: readonly AnyRow[] }>();
-const none: readonly AnyRow[] = [];
 
 /** The client's own unsettled writes on top of a snapshot's rows. The same array as long as nothing changes. */
 function overlaid(client: AnyClient, answer: Answer): readonly AnyRow[] {

@@ -1,7 +1,7 @@
 import type { RecordClaims } from "@holdfast/sdk";
 import type { AnyClient } from "./model-of.ts";
+import { none } from "./none.ts";
 
-const none: readonly never[] = [];
 const noState = {};
 const off = () => {};
 const listen = () => off;
@@ -17,6 +17,7 @@ const model = readsOnly({ get: off, list: () => none });
 /** What is undefined in it is left out. */
 const status = {
   name: "starting",
+  leads: false,
   pending: 0,
   conflicts: 0,
   attention: 0,

@@ -2,6 +2,7 @@ import type { ModelName, ModelSchema, Query, RowOf } from "@holdfast/sdk";
 import { useCallback } from "react";
 import type { IsEqual } from "./equal.ts";
 import type { AnyClient, AnyRow } from "./model-of.ts";
+import { none } from "./none.ts";
 import { listNow, type Seed } from "./seed.ts";
 import { useFirstOfEquals } from "./use-first-of-equals.ts";
 import { useSelect } from "./use-select.ts";
@@ -14,7 +15,6 @@ export type UseQuery<S extends ModelSchema> = <M extends ModelName<S>, T = reado
 ) => T;
 
 type AnyQuery = Query<ModelSchema, string>;
-const nothing: readonly AnyRow[] = [];
 
 /**
  * The records that match, in order. The query may be written inline; one that says the same is the same. `"skip"`
@@ -28,7 +28,7 @@ export const useQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
 ) => {
   const asked = useFirstOfEquals(query);
   const read = useCallback(
-    (client: AnyClient, seed: Seed | undefined) => (asked === "skip" ? nothing : listNow(client, seed, model, asked)),
+    (client: AnyClient, seed: Seed | undefined) => (asked === "skip" ? none : listNow(client, seed, model, asked)),
     [model, asked],
   );
   return useSelect(read, select, isEqual);

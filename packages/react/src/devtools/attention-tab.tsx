@@ -1,10 +1,11 @@
-import type { AttentionItem, Conflict } from "@holdfast/sdk";
-import { type ReactElement, useId, useState } from "react";
+import type { AttentionItem, Conflict, JsonObject } from "@holdfast/sdk";
+import { type ReactElement, useState } from "react";
 import { useAttention } from "../use-attention.ts";
 import { useConflicts } from "../use-conflicts.ts";
 import { type Bases, useBases } from "./bases.ts";
 import { Diff } from "./diff.tsx";
 import { download } from "./download.ts";
+import { JsonEditor } from "./json-editor.tsx";
 import { inWords } from "./sentences.ts";
 
 export function AttentionTab(): ReactElement {
@@ -25,11 +26,13 @@ export function AttentionTab(): ReactElement {
 }
 
 function ConflictItem({ conflict }: { conflict: Conflict }): ReactElement {
-  const { model, id, reason, writtenBy, mine, base, theirs } = conflict;
+  const [isEditing, setEditing] = useState(false);
+  const { clientTxId, model, id, action, reason, writtenBy, fields, mine, base, theirs } = conflict;
+  const exported = { clientTxId, model, id, action, reason, writtenBy, fields, mine, base, theirs };
   return (
     <li>
       <h3>
-        {conflict.action} {model} {id}: {reason}
+        {action} {model} {id}: {reason}
       </h3>
       <p>{writtenBy ? `Against it stands ${writtenBy}.` : "The claim that it was written under had ended."}</p>
       <Diff caption={`The conflict about ${model} ${id}`} mine={mine} base={base} theirs={theirs} />
@@ -40,7 +43,21 @@ function ConflictItem({ conflict }: { conflict: Conflict }): ReactElement {
         <button type="button" onClick={() => conflict.takeTheirs()}>
           Take theirs
         </button>
+        <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
+          Merge
+        </button>
+        <button type="button" onClick={() => download(`holdfast-conflict-${clientTxId}.json`, exported)}>
+          Export
+        </button>
       </div>
+      {isEditing && (
+        <JsonEditor
+          label="The fields as they shall be, as JSON"
+          value={mine}
+          action="Send this instead"
+          send={(patch) => quiet(conflict.merge(patch as JsonObject))}
+        />
+      )}
     </li>
   );
 }
@@ -49,14 +66,7 @@ function RefusedItem({ item, bases }: { item: AttentionItem; bases: ReturnType<B
   const [isEditing, setEditing] = useState(false);
   const [isSure, setSure] = useState(false);
   const { clientTxId, code, error, operations, createdAt } = item;
-  const save = () =>
-    download(`holdfast-refused-${clientTxId}.json`, {
-      clientTxId,
-      code,
-      message: error.message,
-      operations,
-      createdAt,
-    });
+  const exported = { clientTxId, code, message: error.message, operations, createdAt };
   return (
     <li>
       <h3>{inWords(item)}</h3>
@@ -77,40 +87,19 @@ function RefusedItem({ item, bases }: { item: AttentionItem; bases: ReturnType<B
         <button type="button" onClick={() => (isSure ? item.discard() : setSure(true))} onBlur={() => setSure(false)}>
           {isSure ? "Discard for good" : "Discard"}
         </button>
-        <button type="button" onClick={save}>
+        <button type="button" onClick={() => download(`holdfast-refused-${clientTxId}.json`, exported)}>
           Export
         </button>
       </div>
-      {isEditing && <Editor item={item} />}
-    </li>
-  );
-}
-
-function Editor({ item }: { item: AttentionItem }): ReactElement {
-  const [text, setText] = useState(() => JSON.stringify(item.operations.map(asked), null, 2));
-  const [error, setError] = useState("");
-  const name = useId();
-  const send = () => {
-    try {
-      quiet(item.edit(JSON.parse(text)));
-    } catch (reason) {
-      // Not JSON, or not what the schema takes: the text stays as it is.
-      setError(reason instanceof Error ? reason.message : String(reason));
-    }
-  };
-  return (
-    <>
-      <label htmlFor={name}>The operations to send instead, as JSON</label>
-      <textarea id={name} value={text} spellCheck={false} onChange={(event) => setText(event.target.value)} />
-      {error && (
-        <p role="alert" className="hd-error">
-          {error}
-        </p>
+      {isEditing && (
+        <JsonEditor
+          label="The operations to send instead, as JSON"
+          value={operations.map(asked)}
+          action="Send these instead"
+          send={(edited) => quiet(item.edit(edited as Parameters<typeof item.edit>[0]))}
+        />
       )}
-      <button type="button" onClick={send}>
-        Send these instead
-      </button>
-    </>
+    </li>
   );
 }
 

@@ -12,14 +12,14 @@ export function ClaimsTab({ records }: { records: readonly (readonly [model: str
   );
   const disputed = useConflicts((conflicts) => conflicts.map(({ model, id }) => `${model} ${id}`));
   const idsByModel = new Map<string, Set<string>>();
-  for (const [model, id] of [...records, ...[...disputed, ...written].map(parts)])
+  for (const [model, id] of [...[...disputed, ...written].map(parts), ...records])
     idsByModel.set(model, (idsByModel.get(model) ?? new Set()).add(id));
   return (
     <>
       <p>Of the records that the app names to this panel, and of those that writes wait for.</p>
       {idsByModel.size === 0 && <p>There are none.</p>}
       {[...idsByModel].map(([model, ids]) => (
-        <ClaimsOf key={model} model={model} ids={[...ids].slice(0, SEEN_AT_MOST)} />
+        <ClaimsOf key={model} model={model} ids={[...ids]} />
       ))}
     </>
   );
@@ -31,24 +31,54 @@ function parts(key: string): [string, string] {
 }
 
 function ClaimsOf({ model, ids }: { model: string; ids: readonly string[] }): ReactElement {
-  const claims = useClaims(model, ids);
+  const watched = ids.slice(0, SEEN_AT_MOST);
+  const claims = useClaims(model, watched);
+  const isClaimed = (id: string) => (claims[id]?.holders.length ?? 0) > 0;
+  const idsByAnswer = new Map<string, string[]>();
+  for (const id of watched.filter((each) => !isClaimed(each))) {
+    const says = inWords(claims[id]);
+    idsByAnswer.set(says, [...(idsByAnswer.get(says) ?? []), id]);
+  }
   return (
-    <ul>
-      {ids.map((id) => (
-        <li key={id}>
-          <h3>
-            {model} {id}
-          </h3>
-          <p>{inWords(claims[id])}</p>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul>
+        {watched.filter(isClaimed).map((id) => (
+          <li key={id}>
+            <h3>
+              {model} {id}
+            </h3>
+            <p>{inWords(claims[id])}</p>
+          </li>
+        ))}
+        {[...idsByAnswer].map(([says, alike]) => (
+          <li key={says}>
+            <h3>{says}</h3>
+            <p>
+              {model} {alike.join(", ")}
+            </p>
+          </li>
+        ))}
+      </ul>
+      {ids.length > SEEN_AT_MOST && (
+        <p>
+          Of model {model}, {ids.length - SEEN_AT_MOST} more are not asked about.
+        </p>
+      )}
+    </>
   );
 }
 
+const IGNORANCE: Record<NonNullable<RecordClaims["why"]>, string> = {
+  "not-watched": "Not known: not asked about.",
+  line: "Not known: there is no connection.",
+  asking: "Not known: the server has not answered, or has no such record.",
+  "too-many": "Not known: too many are asked about.",
+  denied: "Not known: the token may not read them.",
+};
+
 function inWords(claims: RecordClaims | undefined): string {
-  if (!claims || claims.state === "unknown") return `Not known${claims?.why ? `: ${claims.why}` : ""}.`;
-  if (claims.holders.length === 0) return "Free.";
+  if (!claims || claims.state === "unknown") return IGNORANCE[claims?.why ?? "not-watched"];
+  if (claims.holders.length === 0) return "Free";
   const held = claims.holders.map(({ actor, participantKind, field, description, isMine, fence }) => {
     const what = field === undefined ? "it" : field;
     const about = description ? `: ${description}` : "";

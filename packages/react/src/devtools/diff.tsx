@@ -1,5 +1,6 @@
 import type { JsonObject } from "@holdfast/sdk";
 import type { ReactElement } from "react";
+import { changedPart } from "./changed-part.ts";
 
 /** Field by field, what is written beside what is shown without it; for a conflict, also what others wrote. */
 export function Diff(props: {
@@ -26,9 +27,17 @@ export function Diff(props: {
         {fields.map((field) => (
           <tr key={field}>
             <th scope="row">{field}</th>
-            <td>{inWords(base, field)}</td>
-            <td className="hd-mine">{inWords(mine, field)}</td>
-            {hasTheirs && <td className="hd-other">{theirs === null ? "deleted" : inWords(theirs, field)}</td>}
+            <td>
+              <Value of={base} beside={mine} field={field} />
+            </td>
+            <td className="hd-mine">
+              <Value of={mine} beside={base} field={field} />
+            </td>
+            {hasTheirs && (
+              <td className="hd-other">
+                {theirs === null ? "deleted" : <Value of={theirs} beside={base} field={field} />}
+              </td>
+            )}
           </tr>
         ))}
       </tbody>
@@ -36,8 +45,21 @@ export function Diff(props: {
   );
 }
 
-function inWords(data: JsonObject | null | undefined, field: string): string {
-  const value = data?.[field];
-  if (value === undefined) return "–";
-  return typeof value === "string" ? `“${value}”` : JSON.stringify(value);
+type Side = JsonObject | null | undefined;
+
+/** One side of a field; of a text that differs from the one beside it the part that does is marked. */
+function Value({ of, beside, field }: { of: Side; beside: Side; field: string }): ReactElement {
+  const value = of?.[field];
+  const other = beside?.[field];
+  if (value === undefined) return <>–</>;
+  if (typeof value !== "string") return <>{JSON.stringify(value)}</>;
+  if (typeof other !== "string") return <>“{value}”</>;
+  const { head, changed, tail } = changedPart(value, other);
+  return (
+    <>
+      “{head}
+      {changed && <mark>{changed}</mark>}
+      {tail}”
+    </>
+  );
 }

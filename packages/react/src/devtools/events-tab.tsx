@@ -1,4 +1,4 @@
-import { type ChangeEvent, type ReactElement, useId, useState, useSyncExternalStore } from "react";
+import { type ChangeEvent, type ReactElement, useState, useSyncExternalStore } from "react";
 import { download } from "./download.ts";
 import type { RecordedEvent, Recorder } from "./recorder.ts";
 import { type Recording, readRecording, recordingOf } from "./recording.ts";
@@ -9,7 +9,6 @@ export function EventsTab({ recorder }: { recorder: Recorder }): ReactElement {
   const events = useSyncExternalStore(recorder.subscribe, recorder.events, recorder.events);
   const [recording, setRecording] = useState<Recording>();
   const [error, setError] = useState("");
-  const file = useId();
 
   const open = async ({ target }: ChangeEvent<HTMLInputElement>) => {
     const chosen = target.files?.[0];
@@ -31,8 +30,10 @@ export function EventsTab({ recorder }: { recorder: Recorder }): ReactElement {
         <button type="button" onClick={() => setRecording(recordingOf(events))}>
           Step through these
         </button>
-        <label htmlFor={file}>Step through a file</label>
-        <input id={file} type="file" accept="application/json,.json" onChange={(event) => void open(event)} />
+        <label className="hd-file">
+          Step through a file
+          <input type="file" accept="application/json,.json" onChange={(event) => void open(event)} />
+        </label>
       </div>
       {error && (
         <p role="alert" className="hd-error">

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SyncProvider } from "../index.ts";
 import { type BoardSchema, boardSchema } from "../testing/board-schema.ts";
 import { createMemoryClient, type MemoryClient } from "../testing/memory-client.ts";
-import { HoldfastDevtools } from "./index.ts";
+import { type DevtoolsProps, HoldfastDevtools } from "./index.ts";
 
 let memory: MemoryClient<BoardSchema>;
 beforeEach(() => {
@@ -14,14 +14,14 @@ beforeEach(() => {
 });
 afterEach(cleanup);
 
-const shown = (client = memory.client) =>
-  render(
-    <StrictMode>
-      <SyncProvider client={client}>
-        <HoldfastDevtools defaultOpen />
-      </SyncProvider>
-    </StrictMode>,
-  );
+const page = (props: DevtoolsProps, client = memory.client) => (
+  <StrictMode>
+    <SyncProvider client={client}>
+      <HoldfastDevtools {...props} />
+    </SyncProvider>
+  </StrictMode>
+);
+const shown = (client = memory.client) => render(page({ defaultOpen: true }, client));
 const open = (tab: string) => fireEvent.click(screen.getByRole("tab", { name: new RegExp(`^${tab}`) }));
 const cells = (table: string) =>
   within(screen.getByRole("table", { name: table }))
@@ -88,21 +88,76 @@ test("[V21] a refused write can be retried, edited, exported, and discarded when
   expect(file).toMatchObject({ name: "holdfast-refused-t1.json", value: { code: "invalid_value", operations } });
 });
 
-test("[V21] a conflict shows mine, theirs and what was there, and is decided by a button", () => {
+test("[V21] a conflict shows mine, theirs and what was there, and is decided by a button", async () => {
   const keepMine = vi.fn(() => ({ receipt: Promise.reject(new Error("held again")) }));
   const takeTheirs = vi.fn();
+  const merge = vi.fn(() => ({ receipt: Promise.resolve() }));
   const conflict = {
     ...{ clientTxId: "t1", reason: "stale", model: "slide", id: "s1", action: "update", fields: ["title"] },
-    ...{ mine: { title: "Mine" }, base: { title: "Base" }, theirs: { title: "Theirs" }, writtenBy: "human:u1" },
-    ...{ keepMine, takeTheirs },
+    ...{
+      mine: { title: "A longer title" },
+      base: { title: "A title" },
+      theirs: { title: "The title" },
+      writtenBy: "human:u1",
+    },
+    ...{ keepMine, takeTheirs, merge },
   };
   act(() => memory.set({ conflicts: [conflict] as never }));
   shown();
   open("To decide");
-  expect(cells("The conflict about slide s1")).toEqual(["FieldWithout itMineTheirs", "title“Base”“Mine”“Theirs”"]);
+  expect(cells("The conflict about slide s1")).toEqual([
+    "FieldWithout itMineTheirs",
+    "title“A title”“A longer title”“The title”",
+  ]);
+  expect([...document.querySelectorAll("td mark")].map((mark) => mark.textContent)).toEqual(["longer ", "The"]);
   fireEvent.click(screen.getByRole("button", { name: "Keep mine" }));
   fireEvent.click(screen.getByRole("button", { name: "Take theirs" }));
   expect([keepMine.mock.calls.length, takeTheirs.mock.calls.length]).toEqual([1, 1]);
+
+  fireEvent.click(screen.getByRole("button", { name: "Merge" }));
+  const text = screen.getByRole<HTMLTextAreaElement>("textbox");
+  expect(JSON.parse(text.value)).toEqual({ title: "A longer title" });
+  fireEvent.change(text, { target: { value: '{"title":"The longer title"}' } });
+  fireEvent.click(screen.getByRole("button", { name: "Send this instead" }));
+  expect(merge.mock.calls).toEqual([[{ title: "The longer title" }]]);
+  const file = await downloaded(() => fireEvent.click(screen.getByRole("button", { name: "Export" })));
+  expect(file).toMatchObject({
+    name: "holdfast-conflict-t1.json",
+    value: { mine: { title: "A longer title" }, base: { title: "A title" }, theirs: { title: "The title" } },
+  });
+});
+
+test.each([
+  [{ leads: true }, "This tab: it sends for all tabs of this browser profile."],
+  [{ leads: false }, "Another tab: it sends for this one."],
+  [{ leads: false, name: "paused" }, "Not this tab, while it is paused."],
+  [{ leads: false, storage: "memory" }, "This tab for itself alone: it has no disk."],
+] as const)("[V21] who leads is said in words: %o", (change, says) => {
+  act(() => memory.set({ status: { ...memory.client.status(), ...change } }));
+  shown();
+  expect(screen.getByRole("tabpanel").textContent).toContain(`Leader${says}`);
+});
+
+test("[V21] of many records those that somebody holds come first, and the others are one line", async () => {
+  const claim = { actor: "ben", participantKind: "user", field: undefined, description: "Typing", fence: 7 };
+  const answers: Record<string, object> = {
+    s3: { state: "known", holders: [{ ...claim, isMine: false }], queue: [{ ...claim, actor: "cleo" }] },
+    s4: { state: "unknown", why: "line", holders: [], queue: [] },
+  };
+  const free = { state: "known", holders: [], queue: [] };
+  const client = Object.assign(memory.client, {
+    claims: {
+      watch: () => () => {},
+      of: (_: string, id: string) => answers[id] ?? free,
+    },
+  });
+  render(page({ defaultOpen: true, records: ["s1", "s2", "s3", "s4"].map((id) => ["slide", id] as const) }, client));
+  open("Claims");
+  expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
+    "slide s3user:ben holds it (fence 7): Typing. In the line: user:cleo.",
+    "Freeslide s1, s2",
+    "Not known: there is no connection.slide s4",
+  ]);
 });
 
 test("[V22] events are listed, exported, and stepped through, and the running client is left alone", async () => {
@@ -157,6 +212,26 @@ test("[V23] arrows walk the tabs, Escape closes and gives the focus back, and ev
   expect(document.activeElement?.getAttribute("role")).toBe("tab");
   unmount();
   expect(memory.listeners()).toBe(0);
+});
+
+test("[V23] one that the app shows on demand takes the focus, and gives it back when it is closed", () => {
+  const onClose = vi.fn();
+  const app = (isOpen: boolean) => (
+    <>
+      <button type="button">Look inside</button>
+      {isOpen && page({ onClose })}
+    </>
+  );
+  const { rerender } = render(app(false));
+  const button = screen.getByRole("button", { name: "Look inside" });
+  button.focus();
+  rerender(app(true));
+  expect(document.activeElement?.textContent).toBe("Status");
+  expect(screen.queryByRole("button", { name: /^Open Holdfast/ })).toBeNull();
+  fireEvent.keyDown(document.activeElement!, { key: "Escape" });
+  expect(onClose).toHaveBeenCalledOnce();
+  rerender(app(false));
+  expect(document.activeElement).toBe(button);
 });
 
 test("[V23] its rules reach nothing outside of it, and a server renders nothing", () => {

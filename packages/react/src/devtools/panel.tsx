@@ -1,33 +1,34 @@
 import type { ReactElement } from "react";
-import { useEffect, useId, useRef, useState } from "react";
+import { useEffect, useState } from "react";
+import { none } from "../none.ts";
 import { useClient } from "../use-client.ts";
-import { useSyncStatus } from "../use-sync-status.ts";
-import { AttentionTab } from "./attention-tab.tsx";
-import { ClaimsTab } from "./claims-tab.tsx";
-import { EventsTab } from "./events-tab.tsx";
-import { PresenceTab } from "./presence-tab.tsx";
-import { QueueTab } from "./queue-tab.tsx";
+import { CornerButton } from "./corner-button.tsx";
+import { OpenPanel } from "./open-panel.tsx";
 import { createRecorder } from "./recorder.ts";
-import { nameInWords } from "./sentences.ts";
-import { StatusTab } from "./status-tab.tsx";
 import { styles } from "./styles.ts";
-import { Tabs } from "./tabs.tsx";
 
 export interface DevtoolsProps {
   /** Rooms whose people are shown. A panel that is open there enters them, so name those that the app is in anyway. */
   readonly rooms?: readonly string[];
   /** Records whose claims are shown, beside those that writes wait for. */
   readonly records?: readonly (readonly [model: string, id: string])[];
+  /** The corner that it is in; default `bottom-right`. */
+  readonly position?: "bottom-right" | "bottom-left";
   /** Whether the panel is open at first. */
   readonly defaultOpen?: boolean;
+  /**
+   * For an app that shows the panel when somebody asks for it: it is open, takes the focus, and closing it calls this
+   * instead of leaving a button in the corner. The focus goes back to where it was.
+   */
+  readonly onClose?: () => void;
 }
 
-const nothing: readonly never[] = [];
-
 export function HoldfastDevtools({
-  rooms = nothing,
-  records = nothing,
+  rooms = none,
+  records = none,
+  position = "bottom-right",
   defaultOpen = false,
+  onClose,
 }: DevtoolsProps): ReactElement | null {
   const client = useClient();
   // One for as long as the client is the same: also closed, and over StrictMode's second mount, it goes on.
@@ -36,61 +37,34 @@ export function HoldfastDevtools({
   const { recorder } = kept;
   useEffect(() => recorder.start(), [recorder]);
 
-  const [isOpen, setOpen] = useState(defaultOpen);
-  const whole = useRef<HTMLDivElement>(null);
-  const wasOpen = useRef(isOpen);
-  // The button that had the focus is gone: it goes to the selected tab, and back to the button.
-  useEffect(() => {
-    if (wasOpen.current !== isOpen)
-      whole.current?.querySelector<HTMLElement>(isOpen ? "[aria-selected=true]" : "button")?.focus();
-    wasOpen.current = isOpen;
-  }, [isOpen]);
-  const title = useId();
-  const { name, pending, conflicts, attention } = useSyncStatus();
-  const decisions = conflicts + attention;
+  // What is there from the beginning takes no focus; what somebody opens or closes does.
+  const [{ isOpen, isAsked }, show] = useState({ isOpen: defaultOpen, isAsked: false });
+  const close = onClose ?? (() => show({ isOpen: false, isAsked: true }));
 
   // A server renders nothing of it, so that nothing has to be the same.
   const [isMounted, setMounted] = useState(false);
   useEffect(() => setMounted(true), []);
   if (!isMounted) return null;
 
-  const sum = `${nameInWords(name)} ${pending} unsettled, ${decisions} to decide`;
   return (
-    <div ref={whole} className="holdfast-devtools">
+    <div ref={toTop} popover="manual" className="holdfast-devtools" data-position={position}>
       <style>{styles}</style>
-      {isOpen ? (
-        <section
-          className="hd-panel"
-          aria-labelledby={title}
-          onKeyDown={(event) => {
-            if (event.key === "Escape") setOpen(false);
-          }}
-        >
-          <div className="hd-bar">
-            <h2 id={title}>Holdfast devtools</h2>
-            <span>{sum}</span>
-            <button type="button" onClick={() => setOpen(false)}>
-              Close
-            </button>
-          </div>
-          <Tabs
-            tabs={[
-              { name: "Status", body: <StatusTab /> },
-              { name: `Queue (${pending})`, body: <QueueTab /> },
-              { name: `To decide (${decisions})`, body: <AttentionTab /> },
-              { name: "Claims", body: <ClaimsTab records={records} /> },
-              { name: "Presence", body: <PresenceTab rooms={rooms} /> },
-              { name: "Events", body: <EventsTab recorder={recorder} /> },
-            ]}
-          />
-        </section>
+      {isOpen || onClose ? (
+        <OpenPanel
+          rooms={rooms}
+          records={records}
+          recorder={recorder}
+          takesFocus={isAsked || onClose !== undefined}
+          close={close}
+        />
       ) : (
-        <button type="button" aria-label={`Open Holdfast devtools. ${sum}`} onClick={() => setOpen(true)}>
-          Holdfast: {name}
-          {pending > 0 && `, ${pending} unsettled`}
-          {decisions > 0 && `, ${decisions} to decide`}
-        </button>
+        <CornerButton takesFocus={isAsked} open={() => show({ isOpen: true, isAsked: true })} />
       )}
     </div>
   );
+}
+
+/** Above all of the page, wherever in it this is mounted: in the browser's top layer, if it has one. */
+function toTop(place: HTMLElement | null): void {
+  if (place?.showPopover && !place.matches(":popover-open")) place.showPopover();
 }

@@ -3,16 +3,16 @@ import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { root } from "../../../../scripts/root.mjs";
 
-const app = `
+const app = (entry: string) => `
   import { createElement } from "react";
-  import { HoldfastDevtools } from "./packages/react/src/devtools/index.ts";
+  import { HoldfastDevtools } from "./packages/react/src/devtools/${entry}";
   export const page = () => createElement(HoldfastDevtools, { defaultOpen: true });
   export const answer = HoldfastDevtools({});
 `;
 
-async function bundle(mode: string) {
+async function bundle(mode: string, entry = "index.ts") {
   const { outputFiles, metafile } = await build({
-    stdin: { contents: app, resolveDir: root, loader: "ts" },
+    stdin: { contents: app(entry), resolveDir: root, loader: "ts" },
     define: { "process.env.NODE_ENV": JSON.stringify(mode) },
     ...{ bundle: true, minify: true, write: false, metafile: true, format: "esm", conditions: ["holdfast-source"] },
     external: ["react", "react/*", "@holdfast/sdk"],
@@ -31,4 +31,10 @@ test("[V24] a production build has nothing of the panel but a component that ren
   const development = await bundle("development");
   expect(development.files).toEqual(expect.arrayContaining(["devtools/panel.tsx", "devtools/styles.ts"]));
   expect(development.text).toContain("holdfast-devtools");
+});
+
+test("[V24] what is imported from devtools/production is the panel, also in a production build", async () => {
+  const { files, text } = await bundle("production", "production.ts");
+  expect(files).toEqual(expect.arrayContaining(["devtools/panel.tsx", "devtools/styles.ts"]));
+  expect(text).toContain("holdfast-devtools");
 });

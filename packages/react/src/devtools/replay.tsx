@@ -54,9 +54,13 @@ export function Replay({ recording: { events }, close }: { recording: Recording;
             {event.view.attention.map((item) => (
               <li key={item.clientTxId}>
                 <h3>{inWords(item)} was refused</h3>
-                <p>
+                <p className="hd-error">
                   {item.code}: {item.message}
                 </p>
+                {item.operations.map(({ model, id, data }, place) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: the operations of a write never change places.
+                  <Diff key={place} caption={`What was refused for ${model} ${id}`} mine={data} base={undefined} />
+                ))}
               </li>
             ))}
           </ul>

@@ -23,10 +23,24 @@ const NAMES: Record<SyncStatus["name"], string> = {
 
 export const nameInWords = (name: SyncStatus["name"] | undefined): string => (name ? (NAMES[name] ?? name) : "");
 
+/** The state in a few words, for those who see the panel and for those who hear it. */
+export const sumInWords = ({ name, pending, conflicts, attention }: SyncStatus): string =>
+  `${nameInWords(name)} ${pending} unsettled, ${conflicts + attention} to decide`;
+
+/** Who sends what this tab writes; nothing where nothing was said of it. */
+export function leaderInWords({ leads, name, storage }: Partial<SyncStatus>): string | undefined {
+  if (leads === undefined || name === "starting") return undefined;
+  if (leads) return "This tab: it sends for all tabs of this browser profile.";
+  if (name === "paused") return "Not this tab, while it is paused.";
+  return storage === "memory" ? "This tab for itself alone: it has no disk." : "Another tab: it sends for this one.";
+}
+
 function aboutStatus(before: View["status"], after: View["status"]): string[] {
   const says: string[] = [];
   if (before.name !== after.name) says.push(nameInWords(after.name));
   if (after.reason !== undefined && before.reason !== after.reason) says.push(`The reason given: ${after.reason}`);
+  if (before.leads !== after.leads)
+    says.push(after.leads ? "This tab leads: it sends for all tabs." : "This tab does not lead any more.");
   if (before.storage !== after.storage && after.storage === "disk") says.push("The local store is open.");
   if (before.storageTrouble !== after.storageTrouble && after.storageTrouble)
     says.push(`The local store is in trouble: ${after.storageTrouble}.`);

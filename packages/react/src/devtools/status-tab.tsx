@@ -1,7 +1,7 @@
 import type { SyncStatus } from "@holdfast/sdk";
 import type { ReactElement } from "react";
 import { useSyncStatus } from "../use-sync-status.ts";
-import { nameInWords } from "./sentences.ts";
+import { leaderInWords, nameInWords } from "./sentences.ts";
 
 export function StatusTab(): ReactElement {
   return <StatusList status={useSyncStatus()} />;
@@ -26,6 +26,7 @@ function linesOf(status: Partial<SyncStatus>): [string, string][] {
   const { storage, storageTrouble, persisted, lostStore, loadedRows } = status;
   const lines: [string, string | number | undefined][] = [
     ["Connection", nameInWords(name)],
+    ["Leader", leaderInWords(status)],
     ["Reason", reason],
     ["Next attempt", retryAt && clock(retryAt)],
     ["Log read up to", syncId],

@@ -32,6 +32,7 @@ interface Answers {
 
 const online: SyncStatus = {
   name: "online",
+  leads: true,
   pending: 0,
   conflicts: 0,
   attention: 0,

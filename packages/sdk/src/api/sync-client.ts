@@ -119,6 +119,12 @@ export type SyncStatus = {
    * can be queued durably.
    */
   readonly name: "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
+  /**
+   * Whether this tab sends, and reads the log, for all tabs of the browser profile. False while another one does, while
+   * this one is paused, and when it has lost the disk: then it sends for itself alone. In Node a client shares its store
+   * with no other, so it is true whenever the client is not paused.
+   */
+  readonly leads: boolean;
   /** Writes that the log has not settled. */
   readonly pending: number;
   readonly conflicts: number;

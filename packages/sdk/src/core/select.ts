@@ -12,6 +12,7 @@ export type StatusName = "starting" | "connecting" | "online" | "offline" | "pau
 
 export interface Status {
   readonly name: StatusName;
+  readonly leads: boolean;
   readonly pending: number;
   readonly conflicts: number;
   readonly attention: number;
@@ -27,13 +28,15 @@ export interface Status {
 }
 
 export function statusOf(state: ClientState): Status {
-  const { queue, rows, auth, trouble, storageTrouble, life } = state;
+  const { queue, rows, auth, trouble, storageTrouble, life, lead } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
   const line = lineOfLeader(state);
   const reason = auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : line ? line.reason : trouble;
   return {
     name,
+    // Without a disk it sends for itself, and another one leads the others.
+    leads: lead === "yes" && storageTrouble === undefined,
     pending: queue.order.length - queue.waiting.length,
     conflicts,
     attention,

@@ -244,6 +244,47 @@ test("[Q27] a paused tab lets another one lead, and a tab without a disk sends f
   expect(second.slides.get("b")?.title).toBe("in memory");
 });
 
+test("[Q37] one tab says that it leads: a take-over, a pause and a lost disk change which", async () => {
+  const { first, second, settle, open, disk } = await twoTabs();
+  const leads = (...tabs: (typeof first)[]) => tabs.map(({ client }) => client.status().leads);
+  expect(leads(first, second)).toEqual([true, false]);
+  // Another one was first at the disk: neither has heard of it.
+  disk.lead();
+  await settle();
+  expect(leads(first, second)).toEqual([true, false]);
+  const heard: boolean[] = [];
+  second.client.subscribe(() => heard.push(second.client.status().leads));
+
+  first.tab.freeze();
+  second.tab.steal();
+  await settle();
+  expect(heard.filter((is, at) => is !== heard[at - 1])).toEqual([false, true]);
+  first.tab.thaw();
+  await settle();
+  expect(leads(first, second)).toEqual([false, true]);
+
+  second.client.pause();
+  await settle();
+  expect(leads(first, second)).toEqual([true, false]);
+  second.client.resume();
+  await settle();
+  expect(leads(first, second)).toEqual([true, false]);
+
+  // It goes on by itself, and sends, but for nobody else.
+  const broken = await open((disk) => ({
+    ...memoryStorage(disk),
+    enqueue: () => Promise.reject(new Error("QuotaExceededError")),
+  }));
+  const write = broken.slides.create({ title: "in memory" });
+  await expect(write.queued).rejects.toMatchObject({ code: "storage_failed" });
+  await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
+  expect(leads(first, second, broken)).toEqual([true, false, false]);
+
+  await first.client.close();
+  await settle();
+  expect(leads(first, second)).toEqual([false, true]);
+});
+
 test("[Q10] writes of one profile keep their order over a change of the tab that sends", async () => {
   const { first, second, server, settle } = await twoTabs();
   first.line.up = false;

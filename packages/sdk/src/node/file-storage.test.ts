@@ -56,6 +56,17 @@ test("[D20] a client without the option keeps nothing", async () => {
   await client.close();
 });
 
+test("[Q37] a client in Node leads as soon as its store was read, and not while it is paused", async () => {
+  const first = open();
+  expect(first.status().leads).toBe(false);
+  await vi.waitFor(() => expect(first.status().leads).toBe(true));
+  first.pause();
+  await vi.waitFor(() => expect(first.status().leads).toBe(false));
+  first.resume();
+  await vi.waitFor(() => expect(first.status().leads).toBe(true));
+  await first.close();
+});
+
 test("[D21] [D22] what cannot be its store is refused when the client is made", async () => {
   const first = open();
   expect(() => open()).toThrow(expect.objectContaining({ name: "SyncError", code: "store_in_use", then: "wait" }));

@@ -1,0 +1,141 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { filesOf, printed } from "../docs/fences.ts";
+import type {} from "./global-setup.ts";
+import { holdfastIn, startInstalled } from "./installed-server.ts";
+import { ADDRESS, commandsOf, openFolder, runTsx, startBrowser, startVite } from "./newcomer-page.ts";
+import { ending, runIn } from "./stranger.ts";
+
+const read = (name: string) => readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), "utf8");
+const page = read("react.md");
+const own = filesOf(page);
+
+/** A folder with the files of the quick start and of the page about React, and its server. */
+async function start(): Promise<string> {
+  const folder = openFolder("react-page");
+  const server = await startInstalled(holdfastIn(inject("newcomer")), folder);
+  onTestFinished(() => server.stop());
+  for (const [name, text] of [...filesOf(read("quick-start.md")), ...own])
+    writeFileSync(join(folder, name), text.replace(ADDRESS, server.url));
+  expect(await runTsx(folder, "hello.ts")).toMatchObject({ code: 0 });
+  return folder;
+}
+
+test("[DP6] every component of the page about React does in two windows what the page says, and its server renders", {
+  timeout: 120_000,
+}, async () => {
+  const folder = await start();
+  const url = await startVite(folder);
+  const browser = await startBrowser();
+  const faults: string[] = [];
+  let renders = 0;
+  const open = async (address: string, note: (text: string) => void) => {
+    const opened = await browser.newPage();
+    opened.on("pageerror", (error) => faults.push(error.message));
+    opened.on("console", (message) => {
+      const { url: about } = message.location();
+      // The browser asks for one by itself.
+      if (message.type() === "error" && !about.endsWith("/favicon.ico")) faults.push(`${message.text()} ${about}`);
+      note(message.text());
+    });
+    await opened.goto(address);
+    return opened;
+  };
+  const ann = await open(`${url}hooks.html`, (text) => {
+    if (text === "SlideCount was rendered") renders += 1;
+  });
+  const shows = (who: Page, text: string) => who.getByText(text).waitFor({ timeout: 10_000 });
+  const press = (who: Page, name: string) => who.getByRole("button", { name, exact: true }).click();
+  const title = (who: Page) => who.getByLabel("Title", { exact: true });
+  const claimed = (who: Page) => who.getByLabel("Claimed title");
+  const isReadOnly = (who: Page) => expect.poll(() => claimed(who).getAttribute("readonly"), { timeout: 10_000 });
+  const says = (who: Page) => expect.poll(() => title(who).inputValue(), { timeout: 10_000 });
+
+  // Reading, suspense, status.
+  await ann.getByRole("heading", { name: "Hello" }).waitFor();
+  await shows(ann, "online, 0 to send. This slide is saved. This tab sends for all tabs.");
+  await shows(ann, "1 slides");
+
+  // Who is here.
+  const ben = await open(`${url}hooks.html?user=ben`, () => {});
+  await shows(ann, "ann, awake and ben, awake");
+  await press(ann, "Say that I am tired");
+  await shows(ben, "ben, awake and ann, tired");
+
+  // Writing, and what it renders.
+  const before = renders;
+  await title(ben).fill("Hello, all");
+  await says(ann).toBe("Hello, all");
+  await ann.getByRole("heading", { name: "Hello, all" }).waitFor();
+  expect(renders).toBe(before);
+  await press(ann, "Add");
+  await shows(ann, "2 slides");
+  expect(renders).toBeGreaterThan(before);
+  await press(ann, "Delete “New”");
+  await shows(ben, "1 slides");
+
+  // Claims.
+  await claimed(ann).focus();
+  await shows(ben, "ann writes here.");
+  await shows(ben, "1 of these slides are held.");
+  await isReadOnly(ben).toBe("");
+  await claimed(ann).fill("Under a claim");
+  await claimed(ann).blur();
+  await says(ben).toBe("Under a claim");
+  await isReadOnly(ben).toBeNull();
+
+  // Offline, what waits, and the question before the page is closed.
+  await press(ann, "Go offline");
+  await title(ann).fill("Ann’s");
+  await shows(ann, "paused, 1 to send. This slide waits.");
+  const leaving = ann.goto("about:blank").catch(() => {});
+  const question = await ann.waitForEvent("dialog");
+  expect(question.type()).toBe("beforeunload");
+  await question.dismiss();
+  await leaving;
+
+  // What waits for a person.
+  await title(ben).fill("Ben’s");
+  await shows(ben, "online, 0 to send. This slide is saved.");
+  await press(ann, "Go online");
+  await shows(ann, "You wrote “Ann’s”, user:ben wrote “Ben’s”.");
+  await press(ann, "Keep mine");
+  await says(ben).toBe("Ann’s");
+  // The module that the page has loaded already.
+  await ann.evaluate(`import("/sync.ts").then(({ client }) => {
+    client.models.slide.update("no-such-slide", { title: "Hello?" }).receipt.catch(() => {});
+  })`);
+  await shows(ann, "Refused:");
+  await press(ann, "Forget it");
+  await ann.getByText("Refused:").waitFor({ state: "detached" });
+
+  // The devtools: in development, and on demand.
+  await ann.getByRole("button", { name: /^Open Holdfast devtools\. Connected/ }).waitFor();
+  await press(ann, "Look inside");
+  await ann.getByRole("tab", { name: "Status" }).press("Escape");
+  await expect.poll(() => ann.evaluate(() => document.activeElement?.textContent)).toBe("Look inside");
+  expect(faults).toEqual([]);
+
+  // The server.
+  const commands = commandsOf(page);
+  expect(commands).toHaveLength(1);
+  const [configure = "", run] = commands[0]?.split("\n") ?? [];
+  expect(await ending(runIn(folder, "sh", ["-c", configure]))).toMatchObject({ code: 0 });
+  expect(run).toBe("npx tsx render.tsx");
+  const rendered = await runTsx(folder, "render.tsx");
+  expect(rendered, rendered.output).toMatchObject({ code: 0, stdout: printed(own.get("render.tsx") ?? "") });
+});
+
+test("[DP6] the page that shows all components shows every one that there is, and every hook is in one of them", async () => {
+  const components = [...own.keys()].filter(
+    (name) => name.endsWith(".tsx") && !["hooks.tsx", "render.tsx"].includes(name),
+  );
+  const shown = [...(own.get("hooks.tsx") ?? "").matchAll(/from "\.\/(.*\.tsx)"/g)].map(([, name]) => name);
+  expect(shown.sort()).toEqual(components.sort());
+  const { createHooks } = await import("@holdfast/react");
+  const used = components.map((name) => own.get(name)).join("\n");
+  expect(Object.keys(createHooks()).filter((hook) => !used.includes(`${hook}(`))).toEqual([]);
+});

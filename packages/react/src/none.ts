@@ -1,0 +1,2 @@
+/** The one empty list: whoever is shown nothing is always shown the same. */
+export const none: readonly never[] = [];
