@@ -1,27 +1,35 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { afterPaint, doWhatIsDue } from "./after-paint.ts";
 
-test("what need not be shown is done after the paint, in the order asked for, and once", async () => {
-  const done: string[] = [];
-  let frame = () => {};
-  vi.spyOn(window, "requestAnimationFrame").mockImplementation((paint) => {
-    frame = () => paint(0);
+const done: string[] = [];
+let paint = () => {};
+
+beforeEach(() => {
+  done.length = 0;
+  vi.useFakeTimers();
+  vi.spyOn(window, "requestAnimationFrame").mockImplementation((frame) => {
+    paint = () => frame(0);
     return 1;
   });
+});
+afterEach(() => vi.useRealTimers());
+
+test("what need not be shown is done after the paint, in the order asked for, and once", () => {
   afterPaint(() => done.push("saved"));
   afterPaint(() => done.push("released"));
-  frame();
+  paint();
   expect(done).toEqual([]);
-  await vi.waitFor(() => expect(done).toEqual(["saved", "released"]), { timeout: 90, interval: 5 });
+  vi.advanceTimersByTime(0);
+  expect(done).toEqual(["saved", "released"]);
   doWhatIsDue();
+  vi.advanceTimersByTime(1_000);
   expect(done).toEqual(["saved", "released"]);
 });
 
-test("a window that is not painted, or is left, does it all the same", async () => {
-  const done: string[] = [];
-  vi.spyOn(window, "requestAnimationFrame").mockReturnValue(1);
+test("a window that is not painted does it all the same, and one that is left does it at once", () => {
   afterPaint(() => done.push("behind another window"));
-  await vi.waitFor(() => expect(done).toEqual(["behind another window"]));
+  vi.advanceTimersByTime(100);
+  expect(done).toEqual(["behind another window"]);
   afterPaint(() => done.push("left"));
   dispatchEvent(new Event("pagehide"));
   expect(done).toEqual(["behind another window", "left"]);

@@ -47,4 +47,4 @@ test("[Y10] of two hundred cards an edit renders the one that it changes", async
   expect(rendered.size).toBe(190);
   act(() => root.unmount());
   await client.close();
-});
+}, 30_000);

@@ -87,7 +87,12 @@ export const SlideCard = memo(function SlideCard({
       <span className="slide-number" aria-hidden="true">
         {number}
       </span>
-      <article aria-label={`Slide ${number}: ${name}`} tabIndex={-1} onFocus={onFocus} onBlur={onBlur}>
+      <article
+        aria-label={`Slide ${number}: ${slide.title?.trim() || "untitled"}`}
+        tabIndex={-1}
+        onFocus={onFocus}
+        onBlur={onBlur}
+      >
         <EditableText
           label={`Title of slide ${number}`}
           className="slide-title"
