@@ -9,7 +9,7 @@ test("edits made offline are shown, survive a reload, and are sent once", async 
   await ada.workOffline();
   await ada.rename(1, "Written on a train");
   await expect(ada.card(1)).toContainText("Waiting to be sent");
-  await expect(ada.page.getByText(/^1 change/)).toBeVisible();
+  await expect(ada.page.locator(".sync-line")).toContainText("1 change");
 
   await ada.page.reload();
   await expect(ada.status("Working offline")).toBeVisible();

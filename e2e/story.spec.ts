@@ -87,11 +87,13 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await ada.comeBack();
   const dialog = await ada.openConflict();
   await expect(dialog.getByLabel("Or merge the two")).toHaveValue("Third, from the train");
-  await dialog.getByLabel("Or merge the two").fill("Our third, from the train");
-  await expect(dialog.locator(".merge .version")).toContainText("Our third, from the train");
+  await dialog.getByLabel("Or merge the two").fill("Our Third from the train");
+  await expect(dialog.locator(".merge .version")).toContainText("Our Third from the train");
+  const preview = await dialog.locator(".merge .version p").boundingBox();
+  expect(preview?.height, "kept and changed words stand in one line").toBeLessThan(40);
   await step(ada.page, "Both changed the same title: mine, before, theirs, and the merge as it would be.");
   await ada.press("Save the merged text");
-  await expect(ben.title(3)).toHaveValue("Our third, from the train");
+  await expect(ben.title(3)).toHaveValue("Our Third from the train");
 
   // What cannot be done waits for a person.
   await ada.workOffline();
@@ -146,7 +148,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   // Back in time.
   await ada.press("Look back in time");
   const range = ada.page.getByRole("slider", { name: "Changes of this deck" });
-  await expect(range).toHaveAttribute("aria-valuetext", /Ben changed the text of “Our third, from the train”\.$/);
+  await expect(range).toHaveAttribute("aria-valuetext", /Ben changed the text of “Our Third from the train”\.$/);
   const timeline = ada.page.getByRole("region", { name: "Earlier states" });
   await expect(timeline.getByRole("heading", { level: 2 })).toHaveText(["First", "Second, by Ben alone", /train$/]);
   await range.press("Home");
@@ -157,7 +159,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await expect(timeline.getByRole("textbox")).toHaveCount(0);
   await step(ada.page, "The deck as it was after the third of its changes.");
   await ada.press("Back to the board");
-  await expect(ada.title(3)).toHaveValue("Our third, from the train");
+  await expect(ada.title(3)).toHaveValue("Our Third from the train");
 
   // What moved without anybody's touch.
   const walked = await readPaint(ada.page);
@@ -169,7 +171,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   const cleo = createBoard(await phone.newPage(), phone);
   await cleo.page.goto(`${demo.pageUrl}/?person=cleo&deck=${deckId}`);
   await cleo.isSaved();
-  await expect(cleo.title(3)).toHaveValue("Our third, from the train");
+  await expect(cleo.title(3)).toHaveValue("Our Third from the train");
   const width = await cleo.page.evaluate(() => document.documentElement.scrollWidth);
   expect(width, "nothing is wider than the phone").toBeLessThanOrEqual(390);
   await step(cleo.page, "On a phone, in the dark.");
@@ -200,7 +202,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await away.setOffline(true);
   const dora = createBoard(await away.newPage(), away);
   await dora.page.goto(address);
-  await dora.shows(["First", "Second, by Ben alone", "Our third, from the train"]);
+  await dora.shows(["First", "Second, by Ben alone", "Our Third from the train"]);
   await dora.rename(1, "First, without a network");
   await expect(dora.card(1)).toContainText("Waiting to be sent");
   await expect(dora.status("No connection")).toBeVisible();
