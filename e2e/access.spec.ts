@@ -60,7 +60,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await ada.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await ada.workOffline();
     await ada.rename(1, "Ada’s");
-    await expect(ada.card(1)).toContainText("Waiting to send");
+    await expect(ada.card(1)).toContainText("Waiting to be sent");
     expect(await violations(ada.page)).toEqual([]);
 
     await ben.rename(1, "Ben’s");

@@ -1,8 +1,16 @@
-import { gzipSync } from "node:zlib";
-import type { Board } from "./support/board.ts";
-import type { Demo } from "./support/demo.ts";
-import { commit, createDeck } from "./support/log.ts";
-import { forgetPaint, readPaint, watchPaint } from "./support/paint.ts";
+import {
+  cardsPerChange,
+  longestTaskUnderHaste,
+  manyTitles,
+  p75,
+  titleFields,
+  touchesOfOneField,
+  touchesToPaint,
+  untilEditable,
+  weighScripts,
+} from "./support/board-costs.ts";
+import { createDeck } from "./support/log.ts";
+import { watchPaint } from "./support/paint.ts";
 import { createReport } from "./support/report.ts";
 import { expect, test } from "./support/test.ts";
 
@@ -11,8 +19,8 @@ test.use({ trace: "off" });
 
 const SCRIPT_BYTES = 120_000;
 const LONGEST_TASK_MS = 200;
-/** Wanted are 50. What a machine with other work on it measures is mostly that work, so this only finds what is badly slow. */
-const SLOWEST_PAINT_MS = 200;
+/** Wanted are 50, and a machine with nothing else to do needs less; one that has more work than processors needs twice that. */
+const SLOWEST_PAINT_MS = 100;
 
 test("[Y11] two hundred slides: what is loaded, how soon it paints, and what an agent's haste does to it", async ({
   demo,
@@ -20,72 +28,39 @@ test("[Y11] two hundred slides: what is loaded, how soon it paints, and what an 
 }) => {
   test.setTimeout(90_000);
   const report = await createReport("budgets", "What the slide board costs");
-  const titles = Array.from({ length: 200 }, (_, at) => `Slide ${at + 1}`);
-  const deck = await createDeck(demo, titles);
-  const scripts: Promise<number>[] = [];
+  const deck = await createDeck(demo, manyTitles);
+  let weigh = async () => 0;
   const ada = await open("ada", deck.id, {
     prepare: async (page) => {
       await watchPaint(page);
-      page.on("response", (response) => {
-        if (response.request().resourceType() !== "script") return;
-        scripts.push(response.body().then((bytes) => gzipSync(bytes).length));
-      });
+      weigh = weighScripts(page);
     },
   });
-  await expect(ada.title(1)).toBeEditable();
-  await expect(ada.title(200)).toHaveValue("Slide 200");
-  await ada.isSaved();
-  const bytes = (await Promise.all(scripts)).reduce((sum, one) => sum + one, 0);
+  await untilEditable(ada);
+  const bytes = await weigh();
   report.figure(
     `Scripts until a slide can be edited: ${(bytes / 1000).toFixed(1)} kB with gzip, of ${SCRIPT_BYTES / 1000}`,
   );
-  expect(scripts.length).toBeGreaterThan(1);
+  expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThanOrEqual(SCRIPT_BYTES);
 
-  const paints = await editSlowly(ada);
-  const p75 = paints[Math.ceil(paints.length * 0.75) - 1] ?? 0;
+  const touches = await touchesToPaint(ada.page, titleFields(deck));
+  await expect(ada.title(4)).toHaveValue(/abcd/);
+  // What else this machine has to do, a page with one field feels too: on a busy one it is the measure.
+  const floor = p75(await touchesOfOneField(ada.context));
+  const allowed = Math.max(SLOWEST_PAINT_MS, 4 * floor);
   report.figure(
-    `From a touch to the next paint, at a quarter of the speed: p75 ${p75} ms of ${paints.length}; wanted are 50`,
+    `From a touch to the next paint, at a quarter of the speed: p75 ${p75(touches)} ms of ${touches.length}, wanted are 50; a page with one field: ${floor}`,
   );
-  expect(paints.length).toBeGreaterThan(10);
-  expect(p75).toBeLessThanOrEqual(SLOWEST_PAINT_MS);
+  expect(touches.length).toBeGreaterThan(10);
+  expect(p75(touches), `of ${touches.join(" ")}; one field alone takes ${floor}`).toBeLessThanOrEqual(allowed);
 
-  await forgetPaint(ada.page);
-  const perSecond = await writeHastily(demo, deck.slideIds, 200);
-  await expect(ada.text(200)).toHaveValue("Edit 200");
-  const longest = Math.max(0, ...(await readPaint(ada.page)).longTasks);
-  report.figure(`While an agent made ${perSecond.toFixed(0)} edits/s: longest task ${longest} ms (0: none above 50)`);
-  expect(longest).toBeLessThanOrEqual(LONGEST_TASK_MS);
+  const { perSecond, longestMs } = await longestTaskUnderHaste(demo, ada, deck);
+  report.figure(`While an agent made ${perSecond.toFixed(0)} edits/s: longest task ${longestMs} ms (0: none above 50)`);
+  expect(longestMs).toBeLessThanOrEqual(LONGEST_TASK_MS);
+
+  const cards = await cardsPerChange(demo, ada, deck);
+  report.figure(`Cards that render when somebody changes one slide: ${cards} of ${manyTitles.length}`);
+  expect(cards).toBe(1);
   await report.write();
 });
-
-/** Types into four slides with a processor of a quarter of its speed; the times from touch to paint, in order of length. */
-async function editSlowly({ page, context, title }: Board): Promise<readonly number[]> {
-  const devtools = await context.newCDPSession(page);
-  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
-  await forgetPaint(page);
-  for (const slide of [1, 2, 3, 4]) {
-    await title(slide).click();
-    await page.keyboard.type("abcd", { delay: 120 });
-    await page.keyboard.press("Enter");
-  }
-  await expect(title(4)).toHaveValue(/abcd/);
-  const { interactions } = await readPaint(page);
-  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
-  return [...interactions].sort((a, b) => a - b);
-}
-
-/** One write every 20 ms, whether or not those before it have been answered; resolves with how many a second it came to. */
-async function writeHastily(demo: Demo, slideIds: readonly string[], edits: number): Promise<number> {
-  const begun = performance.now();
-  const answers: Promise<unknown>[] = [];
-  for (let n = 0; n < edits; n += 1) {
-    const wait = begun + n * 20 - performance.now();
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const id = slideIds[n % slideIds.length];
-    answers.push(commit(demo, [{ action: "update", model: "slide", id, data: { notes: `Edit ${n + 1}` } }]));
-  }
-  const perSecond = edits / ((performance.now() - begun) / 1000);
-  await Promise.all(answers);
-  return perSecond;
-}

@@ -38,12 +38,12 @@ test("[Y1] [D9] opened once, the board opens in a new browser while nobody serve
   const offline = await open();
   await offline.shows(["Written before", "Two"]);
   await offline.rename(2, "Written while nobody was there");
-  await expect(offline.card(2)).toContainText("Waiting to send");
+  await expect(offline.card(2)).toContainText("Waiting to be sent");
   // Nobody gives tokens either, which is no reason to ask anybody to sign in.
   await expect(offline.status("No connection")).toBeVisible();
   await offline.page.reload();
   await offline.shows(["Written before", "Written while nobody was there"]);
-  await expect(offline.card(2)).toContainText("Waiting to send");
+  await expect(offline.card(2)).toContainText("Waiting to be sent");
   await expect(offline.status("No connection")).toBeVisible();
   expect(await seriousViolations(offline.page)).toEqual([]);
 

@@ -48,7 +48,7 @@ for (const [choice, outcome] of [
   test(`“${choice}” ends with “${outcome}” on both sides`, async ({ demo, open }) => {
     const { ada, ben, slideId } = await quarrel(demo, open);
     const dialog = await ada.openConflict();
-    await dialog.getByLabel("Or put the two together").fill("Ada’s and Ben’s title");
+    await dialog.getByLabel("Or merge the two").fill("Ada’s and Ben’s title");
     await ada.press(choice);
     await expect(dialog).toBeHidden();
     await expect(ada.page.getByRole("heading", { name: "Needs your decision" })).toBeHidden();

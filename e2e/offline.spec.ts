@@ -8,13 +8,13 @@ test("edits made offline are shown, survive a reload, and are sent once", async 
 
   await ada.workOffline();
   await ada.rename(1, "Written on a train");
-  await expect(ada.card(1)).toContainText("Waiting to send");
-  await expect(ada.page.getByText(/^1 change/)).toBeVisible();
+  await expect(ada.card(1)).toContainText("Waiting to be sent");
+  await expect(ada.page.locator(".sync-line")).toContainText("1 change");
 
   await ada.page.reload();
   await expect(ada.status("Working offline")).toBeVisible();
   await expect(ada.title(1)).toHaveValue("Written on a train");
-  await expect(ada.card(1)).toContainText("Waiting to send");
+  await expect(ada.card(1)).toContainText("Waiting to be sent");
   await ben.rename(2, "Meanwhile");
   await expect(ada.title(2)).toHaveValue("Two");
 
@@ -38,7 +38,7 @@ test("a network that goes away under an open socket loses nothing", async ({ dem
   await ada.rename(1, "In a tunnel");
   await ben.rename(2, "Above ground");
   await ben.isSaved();
-  await expect(ada.card(1)).toContainText("Waiting to send");
+  await expect(ada.card(1)).toContainText("Waiting to be sent");
   await expect(ada.title(2)).toHaveValue("Two");
 
   await ada.context.setOffline(false);
@@ -62,7 +62,7 @@ test("[Y1] without a network the page is loaded again, edited, and what was writ
   await ada.page.reload();
   await ada.shows(["One", "Two"]);
   await ada.rename(1, "Loaded in a tunnel");
-  await expect(ada.card(1)).toContainText("Waiting to send");
+  await expect(ada.card(1)).toContainText("Waiting to be sent");
 
   await ada.context.setOffline(false);
   // A page that was loaded under Playwright's switch is not told when that is turned back; somebody looks at the window again.

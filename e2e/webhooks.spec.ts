@@ -38,25 +38,25 @@ test("the mirror that is made to fail falls behind, and when it recovers it has 
   const ada = await open("ada", deck.id);
   const mirror = mirrorOn(ada.page);
   await mirror.isUpToDate();
-  await expect(mirror.lag).toHaveText("0 events");
-  await expect(mirror.attempts.first()).toContainText("succeeded, 200");
+  await expect(mirror.lag).toHaveText("0 changes");
+  await expect(mirror.attempts.first()).toContainText("taken: 200");
 
   await mirror.press("Make it fail");
   await expect(mirror.panel).toContainText("It fails from the next change on");
   await ada.rename(1, "While it fails");
-  await expect(mirror.lag).toHaveText("1 event");
+  await expect(mirror.lag).toHaveText("1 change");
   await expect(mirror.panel).toContainText(/Attempt \d of 8 failed\s*next in \d\ss/);
-  await expect(mirror.attempts.first()).toContainText("failed, 500");
+  await expect(mirror.attempts.first()).toContainText("not taken: 500");
   await ada.rename(2, "And this");
   await ada.press("Delete “Three”");
-  await expect(mirror.lag).toHaveText("3 events");
+  await expect(mirror.lag).toHaveText("3 changes");
   expect(readMirror(demo.mirrorFile).records).toContainEqual(
     expect.objectContaining({ id: deck.slideIds[0], data: expect.objectContaining({ title: "One" }) }),
   );
 
   await mirror.press("Let it recover");
   await mirror.isUpToDate();
-  await expect(mirror.lag).toHaveText("0 events");
+  await expect(mirror.lag).toHaveText("0 changes");
   await ada.isSaved();
   await expectSame(demo);
 });
@@ -74,13 +74,13 @@ test("a mirror that was given up is told of nothing, and of everything when it r
     expect(await seriousViolations(ada.page)).toEqual([]);
   }
   await ada.rename(2, "Nor of this");
-  await expect(mirror.lag).toHaveText("2 events");
+  await expect(mirror.lag).toHaveText("2 changes");
   await ada.page.reload();
   await expect(mirror.panel).toContainText("Given up after 8 attempts");
 
   await mirror.press("Let it recover");
   await mirror.isUpToDate();
-  await expect(mirror.lag).toHaveText("0 events");
+  await expect(mirror.lag).toHaveText("0 changes");
   await expectSame(demo);
 });
 

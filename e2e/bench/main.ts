@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { measureBrowser } from "./browser.ts";
 import { measureClaims } from "./claims.ts";
 import { measureCommits } from "./commits.ts";
+import { measureDemo } from "./demo.ts";
 import { measureFileStore } from "./file-store.ts";
 import { measureFlush } from "./flush.ts";
 import { measureLists } from "./lists.ts";
@@ -15,11 +16,11 @@ import { measureStream } from "./stream.ts";
 import { type Row, toTable } from "./table.ts";
 import { measureWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,claims,webhooks,flush,step,live-lists,file-store,browser,memory] [--rounds 3] [--seconds 3] [--write]
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,claims,webhooks,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
 Measures Holdfast on this machine, beside floors measured in the same run. Takes about a quarter of an hour.
 
-  --only     some of the parts: commits, stream, snapshot, lists, claims, webhooks, flush, step, live-lists, file-store, browser, memory
+  --only     some of the parts: commits, stream, snapshot, lists, claims, webhooks, flush, step, live-lists, file-store, browser, demo, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
   --seconds  length of a run under load: 3
   --write    put the table into docs/benchmarks.md
@@ -43,6 +44,7 @@ const parts: Record<string, (options: Options) => Promise<Row[]>> = {
   "live-lists": measureLiveLists,
   "file-store": measureFileStore,
   browser: measureBrowser,
+  demo: measureDemo,
   memory: measureMemory,
 };
 

@@ -17,6 +17,12 @@ interface Observed {
   shifts: { value: number; what: string }[];
 }
 
+interface LayoutShift extends PerformanceEntry {
+  readonly value: number;
+  readonly hadRecentInput: boolean;
+  readonly sources: readonly { readonly node?: Node | null }[];
+}
+
 type Watched = typeof window & { painted: Observed };
 
 /** Begins to measure, from the page's first byte on. */
@@ -24,26 +30,25 @@ export async function watchPaint(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const painted: Observed = { interactions: new Map(), longTasks: [], shifts: [] };
     (window as Watched).painted = painted;
-    const observe = (options: PerformanceObserverInit, take: (entry: PerformanceEntry) => void) =>
-      new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ buffered: true, ...options });
-    observe({ type: "longtask" }, ({ duration }) => painted.longTasks.push(duration));
-    observe({ type: "event", durationThreshold: 16 } as PerformanceObserverInit, (entry) => {
-      const { interactionId = 0, duration } = entry as PerformanceEntry & { interactionId?: number };
-      const before = painted.interactions.get(interactionId) ?? 0;
-      if (interactionId > 0) painted.interactions.set(interactionId, Math.max(before, duration));
-    });
-    observe({ type: "layout-shift" }, (entry) => {
-      const { value, hadRecentInput, sources } = entry as PerformanceEntry & {
-        value: number;
-        hadRecentInput: boolean;
-        sources: { node?: Node | null }[];
-      };
-      if (hadRecentInput) return;
-      const what = sources.map(({ node }) =>
-        node instanceof Element ? node.className || node.tagName : node?.nodeName,
-      );
-      painted.shifts.push({ value, what: what.join(", ") });
-    });
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) painted.longTasks.push(duration);
+    }).observe({ type: "longtask", buffered: true });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const { interactionId = 0, duration } = entry as PerformanceEntry & { interactionId?: number };
+        const before = painted.interactions.get(interactionId) ?? 0;
+        if (interactionId > 0) painted.interactions.set(interactionId, Math.max(before, duration));
+      }
+    }).observe({ type: "event", buffered: true, durationThreshold: 16 } as PerformanceObserverInit);
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as LayoutShift[]) {
+        if (entry.hadRecentInput) continue;
+        const what = entry.sources.map(({ node }) =>
+          node instanceof Element ? node.className || node.tagName : node?.nodeName,
+        );
+        painted.shifts.push({ value: entry.value, what: what.join(", ") });
+      }
+    }).observe({ type: "layout-shift", buffered: true });
   });
 }
 

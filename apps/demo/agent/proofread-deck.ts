@@ -36,7 +36,7 @@ export async function proofreadDeck(
     try {
       lease = await client.models.slide.claim(id, {
         action: "proofread",
-        description: "Proofreading",
+        description: "mending quotes and dashes",
         ttl: "20s",
         queue: waits,
         ...(waits && { signal: AbortSignal.timeout(patienceMs) }),

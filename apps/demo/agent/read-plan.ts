@@ -5,7 +5,7 @@ export const LARGEST_FILE = 500_000;
 /** What an import of these bytes would write; throws a sentence that says why they cannot be imported. */
 export function readPlan(name: string, bytes: Uint8Array): ImportPlan {
   if (bytes.length > LARGEST_FILE)
-    throw new Error(`${name} is larger than ${LARGEST_FILE / 1000} kB. Cut it in parts.`);
+    throw new Error(`${name} is larger than ${LARGEST_FILE / 1000} kB. Cut it into parts.`);
   const plan = planImport(name, textOf(name, bytes));
   if (plan.document.content.trim() === "") throw new Error(`${name} is empty: there is nothing to import.`);
   return plan;

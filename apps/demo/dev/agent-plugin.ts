@@ -28,7 +28,7 @@ export function agentPlugin(): Plugin {
 function answer(request: IncomingMessage, running: Map<string, ChildProcess>): { status: number; says: string } {
   if (request.method !== "POST") return { status: 405, says: "This address answers POST." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress))
-    return { status: 403, says: "The agent is sent by this demo's own page only." };
+    return { status: 403, says: "The agent is sent by this demo’s own page only." };
   const deck = new URL(request.url ?? "", "http://page").searchParams.get("deck") ?? "";
   if (!/^[\w.:~-]{1,255}$/.test(deck)) return { status: 400, says: "deck is the id of a deck." };
   if (running.has(deck)) return { status: 409, says: "The proofreader is at it already." };

@@ -29,12 +29,12 @@ export function importPlugin(): Plugin {
 async function answer(request: IncomingMessage, running: Map<string, ChildProcess | undefined>): Promise<Answer> {
   if (request.method !== "POST") return { status: 405, body: "This address answers POST." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress))
-    return { status: 403, body: "Files are taken from this demo's own page only." };
+    return { status: 403, body: "Files are taken from this demo’s own page only." };
   const asked = new URL(request.url ?? "", "http://page").searchParams.get("name") ?? "";
   // Of a path the name alone, whichever system it comes from.
   const name = basename(asked.replaceAll("\\", "/")).slice(0, 200) || "file.md";
   const bytes = await bodyOf(request);
-  if (!bytes) return { status: 413, body: `${name} is larger than ${LARGEST_FILE / 1000} kB. Cut it in parts.` };
+  if (!bytes) return { status: 413, body: `${name} is larger than ${LARGEST_FILE / 1000} kB. Cut it into parts.` };
   let deck: string;
   try {
     deck = readPlan(name, bytes).document.id;

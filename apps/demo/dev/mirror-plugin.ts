@@ -29,7 +29,7 @@ async function answer(request: IncomingMessage, mirror: RunningMirror, scheduleM
   if (!["", "fail", "recover"].includes(path)) return { status: 404, body: "There is nothing here." };
   if (request.method !== method) return { status: 405, body: `This address answers ${method}.` };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress))
-    return { status: 403, body: "The mirror is shown to this demo's own page only." };
+    return { status: 403, body: "The mirror is shown to this demo’s own page only." };
   const state = mirror.state();
   const { serverUrl } = await readDemoFile();
   if (!state || !serverUrl)

@@ -28,7 +28,7 @@ function serve({ middlewares }: PageServer): void {
 async function answer(request: IncomingMessage): Promise<Answer> {
   if (request.method !== "GET") return { status: 405, body: "This address answers GET." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress)) {
-    return { status: 403, body: "Tokens are given to this demo's own page only." };
+    return { status: 403, body: "Tokens are given to this demo’s own page only." };
   }
   const person = new URL(request.url ?? "", "http://page").searchParams.get("person") ?? "";
   if (!/^[a-z]{1,20}$/.test(person)) return { status: 400, body: "person is a name of 1 to 20 letters a-z." };

@@ -12,7 +12,7 @@ export function AskAgent({ deckId }: { deckId: string }) {
       const answer = await fetch(`/agent?deck=${encodeURIComponent(deckId)}`, { method: "POST" });
       if (!answer.ok) setSays(await answer.text());
     } catch {
-      setSays("The agent could not be asked: this page's server does not answer.");
+      setSays("The agent could not be asked: this page’s server does not answer.");
     }
   };
 
@@ -21,7 +21,7 @@ export function AskAgent({ deckId }: { deckId: string }) {
       <h2 id="agent-heading">An agent beside you</h2>
       <p>
         It mends quotes and dashes, one slide after the other. It claims the slide that it works on, so that nobody else
-        writes there meanwhile; take it over when you like.
+        writes there meanwhile. Take it over when you like.
       </p>
       <p className="choices">
         <button type="button" onClick={() => void ask()} disabled={!isOnline}>

@@ -1,5 +1,6 @@
 import type { AttentionItem } from "@holdfast/sdk";
 import { valueWords } from "./conflict-words.ts";
+import { refusalWords } from "./refusal-words.ts";
 import { useAttention, useRecord } from "./sync.ts";
 
 /** Writes that the server refused. Each waits here until somebody says what becomes of it. */
@@ -18,17 +19,23 @@ export function AttentionList() {
   );
 }
 
-const verbs = { create: "add", update: "change", delete: "delete", archive: "archive", unarchive: "restore" } as const;
+const verbs = {
+  create: "add",
+  update: "change",
+  delete: "delete",
+  archive: "put away",
+  unarchive: "bring back",
+} as const;
 
 function Refused({ item }: { item: AttentionItem }) {
   const first = item.operations[0];
   const titleNow = useRecord("slide", first?.id ?? "skip", (slide) => slide.title);
   const title = valueWords(first?.data?.title ?? titleNow).trim();
-  const what = first ? `Could not ${verbs[first.action]} ${title ? `“${title}”` : `this ${first.model}`}.` : "";
+  const what = first ? `Could not ${verbs[first.action]} ${title ? `“${title}”` : "a slide"}.` : "";
   return (
     <li>
       <p>
-        {what} {item.error.message}
+        {what} {refusalWords(item.error)}
       </p>
       <p className="choices">
         <button type="button" onClick={() => item.retry()}>

@@ -1,20 +1,26 @@
-import type { RecordClaims } from "@holdfast/sdk";
 import { claimWords } from "./claim-words.ts";
 import { useNames } from "./people.ts";
-import type { useClaim } from "./sync.ts";
+import { type useClaim, useClaims } from "./sync.ts";
 
 interface Props {
   readonly id: string;
+  readonly slideId: string;
   readonly claim: ReturnType<typeof useClaim>;
-  readonly queue: RecordClaims["queue"];
   readonly isHere: boolean;
   /** The slide is asked for past the line: whoever does so wants to write. */
   takeOver(): void;
 }
 
 /** Who edits this slide, who waits for it, and what can be done about that. */
-export function ClaimBadge({ id, claim, queue, isHere, takeOver }: Props) {
+export function ClaimBadge(props: Props) {
+  const { holder, status } = props.claim;
+  // Of a slide that nobody has there is nothing to say: most of them need not hear who waits.
+  return holder || status === "mine" ? <Badge {...props} /> : null;
+}
+
+function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
   const nameOf = useNames();
+  const { queue } = useClaims("slide", [slideId])[slideId] ?? NOBODY;
   const words = claimWords({ ...claim, queue, isHere, nameOf });
   if (!words) return null;
   return (
@@ -44,3 +50,5 @@ export function ClaimBadge({ id, claim, queue, isHere, takeOver }: Props) {
     </p>
   );
 }
+
+const NOBODY = { queue: [] } as const;

@@ -123,7 +123,7 @@ function Merge({ lines, fits, base, text, change }: MergeProps) {
   const id = useId();
   return (
     <div className="merge">
-      <label htmlFor={id}>Or put the two together</label>
+      <label htmlFor={id}>Or merge the two</label>
       <p className="hint">
         {fits
           ? "Both changes fit into one text. Edit it if you like."

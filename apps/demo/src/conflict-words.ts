@@ -24,7 +24,7 @@ export function slideName(conflict: Conflict, titleNow: string | undefined): str
 
 /** What the two plain answers are called. */
 export function choiceWords(conflict: Conflict): { readonly mine: string; readonly theirs: string } {
-  if (conflict.theirs === null) return { mine: "Add it as a new slide", theirs: "Let it go" };
+  if (conflict.theirs === null) return { mine: "Add it as a new slide", theirs: "Discard it" };
   if (conflict.action === "delete") return { mine: "Delete it anyway", theirs: "Keep the slide" };
   return { mine: "Keep mine", theirs: "Take theirs" };
 }

@@ -1,7 +1,9 @@
-import { useCallback, useRef, useState } from "react";
+import { memo, type Ref, useCallback, useRef, useState } from "react";
+import { afterPaint } from "./after-paint.ts";
+import { useBySlide } from "./by-slide.ts";
 import { LookInside } from "./look-inside.tsx";
 import { roomOf, usePeersBySlide } from "./peers.tsx";
-import { SlideCard } from "./slide-card.tsx";
+import { SlideCard, type SlideCardProps } from "./slide-card.tsx";
 import { moveSlide, orderAtEnd } from "./slide-order.ts";
 import { useClient, useMutation, useMyPresence, useQuery } from "./sync.ts";
 import { Undo, type Undoable } from "./undo.tsx";
@@ -19,10 +21,22 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
     samePlaces,
   );
   const hasRows = useHasRows();
-  const states = useSlideStates();
-  const peers = usePeersBySlide(deckId);
+  const states = useBySlide(useSlideStates());
+  const peers = useBySlide(usePeersBySlide(deckId));
   const [, say] = useMyPresence(roomOf(deckId), AT_NO_SLIDE);
-  const goTo = useCallback((slide: string | null) => say({ slide }), [say]);
+  const place = useRef<{ now: string | null; said: string | null }>({ now: null, said: null });
+  const goTo = useCallback(
+    (slide: string | null) => {
+      place.current.now = slide;
+      // Whoever goes from one slide to the next has left neither for all: only where one stands in the end is said.
+      afterPaint(() => {
+        const { now, said } = place.current;
+        if (now !== said) say({ slide: now });
+        place.current.said = now;
+      });
+    },
+    [say],
+  );
   const [newId, setNewId] = useState<string>();
   const [deleted, setDeleted] = useState<Undoable>();
   const forgetDeleted = useCallback(() => setDeleted(undefined), []);
@@ -69,23 +83,16 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
         </button>
       </div>
       {places.length === 0 && hasRows && <p className="empty">No slides here yet.</p>}
-      <ol ref={list}>
-        {places.map(({ id }, at) => (
-          <SlideCard
-            key={id}
-            id={id}
-            number={at + 1}
-            isFirst={at === 0}
-            isLast={at === places.length - 1}
-            state={states.get(id) ?? ""}
-            peers={peers.get(id)}
-            isNew={id === newId}
-            move={move}
-            remove={removeSlide}
-            goTo={goTo}
-          />
-        ))}
-      </ol>
+      <Cards
+        places={places}
+        states={states}
+        peers={peers}
+        newId={newId}
+        move={move}
+        remove={removeSlide}
+        goTo={goTo}
+        listRef={list}
+      />
       <button type="button" className="add" onClick={add}>
         Add a slide
       </button>
@@ -94,9 +101,39 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
   );
 }
 
+interface CardsProps extends Pick<SlideCardProps, "states" | "peers" | "move" | "remove" | "goTo"> {
+  readonly places: readonly Place[];
+  readonly newId: string | undefined;
+  readonly listRef: Ref<HTMLOListElement>;
+}
+
+/** Rendered when slides come, go or move; of what else happens, each card hears for itself. */
+const Cards = memo(function Cards({ places, newId, listRef, ...shared }: CardsProps) {
+  return (
+    <ol ref={listRef}>
+      {places.map(({ id }, at) => (
+        <SlideCard
+          key={id}
+          id={id}
+          number={at + 1}
+          isFirst={at === 0}
+          isLast={at === places.length - 1}
+          isNew={id === newId}
+          {...shared}
+        />
+      ))}
+    </ol>
+  );
+});
+
 const AT_NO_SLIDE = { slide: null };
 
+interface Place {
+  readonly id: string;
+  readonly order: number;
+}
+
 /** A slide whose text changes keeps its place: only the card itself has to render. */
-function samePlaces(a: readonly { id: string; order: number }[], b: readonly { id: string; order: number }[]): boolean {
+function samePlaces(a: readonly Place[], b: readonly Place[]): boolean {
   return a.length === b.length && a.every((place, at) => place.id === b[at]?.id && place.order === b[at].order);
 }

@@ -1,4 +1,5 @@
 import type { KeyboardEvent, Ref } from "react";
+import { afterPaint, doWhatIsDue } from "./after-paint.ts";
 import { useDraft } from "./use-draft.ts";
 
 interface Props {
@@ -39,19 +40,23 @@ export function EditableText({
     // While a word is being composed (Japanese, accents), Enter and Escape belong to the composition.
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Escape") {
+      // What Enter has saved a moment ago stays saved.
+      doWhatIsDue();
       draft.drop();
       end();
       event.stopPropagation();
     }
     if (event.key === "Enter" && (oneLine || event.metaKey || event.ctrlKey)) {
       event.preventDefault();
-      draft.save();
-      end();
+      afterPaint(() => {
+        draft.save();
+        end();
+      });
     }
   };
 
   return (
-    // The copy of the text in `data-text` gives the box its height, in every browser and without measuring.
+    // The copy of the text in `data-text` gives the box its height where the browser does not, without measuring.
     <div className={`grows ${className}`} data-text={draft.text}>
       <textarea
         ref={fieldRef}
@@ -66,7 +71,7 @@ export function EditableText({
           begin();
           draft.type(oneLine ? event.target.value.replace(/\s*\n\s*/g, " ") : event.target.value);
         }}
-        onBlur={draft.save}
+        onBlur={() => afterPaint(draft.save)}
         onKeyDown={onKeyDown}
       />
     </div>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { MirrorAttempt, RunningReport } from "./mirror-report.ts";
-import { events, mirrorHint, mirrorWords, records } from "./mirror-words.ts";
+import { changes, mirrorHint, mirrorWords, records } from "./mirror-words.ts";
 import { useMirror } from "./use-mirror.ts";
 
 /** A receiver of webhooks, seen from its owner's side: how far it is behind, and what became of the last attempts. */
@@ -11,8 +11,8 @@ export function MirrorPanel() {
     <section className="panel mirror" aria-labelledby="mirror-heading">
       <h2 id="mirror-heading">A mirror elsewhere</h2>
       <p>
-        Another process keeps a copy of everything in a database of its own. The server tells it of each change by a
-        request to its address: a webhook.
+        Another process keeps a copy of every record (decks, slides, passages) in a database of its own. The server
+        tells it of each change by a request to its address: a webhook.
       </p>
       {report.isRunning ? (
         <Mirror report={report} isOnline={isOnline}>
@@ -54,7 +54,7 @@ function Mirror({ report, isOnline, children }: MirrorProps) {
       <dl className="mirror-numbers">
         <div>
           <dt>Behind by</dt>
-          <dd>{events(report.lag)}</dd>
+          <dd>{changes(report.lag)}</dd>
         </div>
         <div>
           <dt>In its copy</dt>
@@ -84,12 +84,13 @@ function Attempt({ attempt }: { attempt: MirrorAttempt }) {
       <span aria-hidden="true">{outcome === "succeeded" ? "✓" : "✕"}</span>
       <time dateTime={startedAt}>{clockTime.format(new Date(startedAt))}</time>
       <span className="attempt-answer">
-        <span className="unseen">{outcome}, </span>
-        {answer}
+        {outcomes[outcome]}: {answer}
       </span>
-      <span>{events(attempt.events)}</span>
+      <span>{changes(attempt.events)}</span>
     </li>
   );
 }
+
+const outcomes = { succeeded: "taken", failed: "not taken", unknown: "unknown" } as const;
 
 const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });

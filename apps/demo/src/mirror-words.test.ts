@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunningReport } from "./mirror-report.ts";
-import { events, mirrorHint, mirrorWords, scheduleWords } from "./mirror-words.ts";
+import { changes, mirrorHint, mirrorWords, scheduleWords } from "./mirror-words.ts";
 
 const report = (change: Partial<RunningReport>): RunningReport => ({
   isRunning: true,
@@ -42,14 +42,14 @@ test.each([
 test("what to expect is said while it fails, and only then", () => {
   expect(mirrorHint(report({}))).toBe("");
   expect(mirrorHint(report({ isFailing: true }))).toMatch(
-    /^It fails from the next change on; edit a slide\. Whatever is sent/,
+    /^It fails from the next change on; edit a slide\. Each change/,
   );
   expect(mirrorHint(report({ isFailing: true, lag: 1 }))).toMatch(
-    /^Whatever is sent is tried 3 times: at once, then after 2 and 5\u00a0s\./,
+    /^Each change is tried 3 times: at once, then after 2 and 5\u00a0s\./,
   );
   expect(mirrorHint(report({ isFailing: true, lag: 1, status: "disabled" }))).toMatch(/nothing is lost/);
 });
 
-test("one event, several events", () => {
-  expect([events(0), events(1), events(2)]).toEqual(["0 events", "1 event", "2 events"]);
+test("one change, several changes", () => {
+  expect([changes(0), changes(1), changes(2)]).toEqual(["0 changes", "1 change", "2 changes"]);
 });

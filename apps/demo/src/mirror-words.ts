@@ -21,9 +21,10 @@ export function mirrorWords(report: RunningReport, isOnline: boolean): MirrorWor
 
 /** What to expect while it fails. */
 export function mirrorHint({ isFailing, status, lag, scheduleMs }: RunningReport): string {
-  if (status === "disabled") return "Nothing is sent any more, and nothing is lost: it will go on where it stopped.";
+  if (status === "disabled")
+    return "It is told of nothing any more, and nothing is lost: when it recovers, it goes on where it stopped.";
   if (!isFailing) return "";
-  const tries = `Whatever is sent is tried ${scheduleMs.length} times: ${scheduleWords(scheduleMs)}. That is for this demo; otherwise it takes 27 hours.`;
+  const tries = `Each change is tried ${scheduleMs.length} times: ${scheduleWords(scheduleMs)}. Outside this demo the waits are longer: 27 hours in all.`;
   return lag === 0 ? `It fails from the next change on; edit a slide. ${tries}` : tries;
 }
 
@@ -34,7 +35,7 @@ export function scheduleWords(scheduleMs: readonly number[]): string {
   return rest.length === 0 ? first : `${first}, then after ${rest.slice(0, -1).join(", ")} and ${rest.at(-1)}\u00a0s`;
 }
 
-export const events = (number: number): string => count(number, "event");
+export const changes = (number: number): string => count(number, "change");
 
 export const records = (number: number): string => count(number, "record");
 

@@ -10,6 +10,6 @@ export function NoDeck() {
     );
   }
   return (
-    <p className="empty">There is no deck yet. Drop a Markdown file on this page, and an agent makes one of it.</p>
+    <p className="empty">There is no deck yet. Drop a Markdown file on this page, and an agent makes a deck of it.</p>
   );
 }

@@ -21,16 +21,16 @@ export function Peers({ deckId }: { deckId: string }) {
   );
 }
 
-type BySlide = ReadonlyMap<unknown, readonly RoomPeer[]>;
+type BySlide = ReadonlyMap<string, readonly RoomPeer[]>;
 
 /** Who of the others is at which slide, asked once for all of them. */
 export const usePeersBySlide = (deckId: string): BySlide => useOthers(roomOf(deckId), bySlide, samePeers);
 
 function bySlide(others: readonly RoomPeer[]): BySlide {
-  const groups = new Map<unknown, RoomPeer[]>();
+  const groups = new Map<string, RoomPeer[]>();
   for (const peer of others) {
     const { slide } = peer.state;
-    if (slide) groups.set(slide, [...(groups.get(slide) ?? []), peer]);
+    if (typeof slide === "string") groups.set(slide, [...(groups.get(slide) ?? []), peer]);
   }
   return groups;
 }

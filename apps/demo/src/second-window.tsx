@@ -24,7 +24,7 @@ export function SecondWindow({ person, deckId }: { person: string; deckId: strin
       )}
       <p className="hint">
         Be two people: go offline in one window, change the same title in both, and go online again. “Slow” takes a
-        second each way; “lossy” loses two of three requests, or their answers.
+        second each way; “Lossy” loses two of three requests, or their answers.
       </p>
     </section>
   );

@@ -18,7 +18,7 @@ export const somebodyElse = (person: string): string => (person === "ada" ? "ben
 
 export async function openSession(person: string): Promise<Session> {
   const answer = await fetch(`/session?person=${encodeURIComponent(person)}`, { cache: "no-store" });
-  if (!answer.ok) throw new Error((await answer.text()) || `The demo's server answered ${answer.status}.`);
+  if (!answer.ok) throw new Error((await answer.text()) || `The demo’s server answered ${answer.status}.`);
   const session = (await answer.json()) as Session;
   localStorage.setItem(ADDRESS_KEY, session.url);
   return session;

@@ -1,21 +1,23 @@
 import type { RoomPeer } from "@holdfast/sdk";
 import { type FocusEvent, type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
+import { afterPaint } from "./after-paint.ts";
+import { type BySlide, useOfSlide } from "./by-slide.ts";
 import { ClaimBadge } from "./claim-badge.tsx";
 import { isLocked } from "./claim-words.ts";
 import { EditableText } from "./editable-text.tsx";
 import { PeersAt } from "./peers.tsx";
-import { useClaim, useClaims, useMutation, useRecord } from "./sync.ts";
+import { useClaim, useMutation, useRecord } from "./sync.ts";
 import { useEditing } from "./use-editing.ts";
 
-interface Props {
+export interface SlideCardProps {
   readonly id: string;
   readonly number: number;
   readonly isFirst: boolean;
   readonly isLast: boolean;
-  /** About unsaved edits; empty: all is saved. */
-  readonly state: string;
-  /** Who of the others is here. */
-  readonly peers: readonly RoomPeer[] | undefined;
+  /** About unsaved edits, where there are any. */
+  readonly states: BySlide<string>;
+  /** Who of the others is at which slide. */
+  readonly peers: BySlide<readonly RoomPeer[]>;
   /** A slide that this window has just added: its title takes the focus. */
   readonly isNew: boolean;
   move(id: string, by: -1 | 1): void;
@@ -28,7 +30,7 @@ interface Props {
 export const SlideCard = memo(function SlideCard({
   id,
   number,
-  state,
+  states,
   peers,
   isFirst,
   isLast,
@@ -36,11 +38,12 @@ export const SlideCard = memo(function SlideCard({
   move,
   remove,
   goTo,
-}: Props) {
+}: SlideCardProps) {
   const slide = useRecord("slide", id);
   const write = useMutation("slide");
   const claim = useClaim("slide", id, CLAIM);
-  const { queue } = useClaims("slide", [id])[id] ?? NOBODY;
+  const state = useOfSlide(states, id) ?? "";
+  const here = useOfSlide(peers, id);
   const locked = isLocked(claim);
   const badge = `claim-${id}`;
   const [isHere, setHere] = useState(false);
@@ -61,15 +64,17 @@ export const SlideCard = memo(function SlideCard({
   const isText = ({ target }: FocusEvent) => target instanceof HTMLTextAreaElement;
   const onFocus = (event: FocusEvent) => {
     if (!isText(event)) return;
-    setHere(true);
     goTo(id);
+    afterPaint(() => setHere(true));
   };
   const onBlur = (event: FocusEvent) => {
     const next = event.relatedTarget;
     if (!isText(event) || (next instanceof HTMLTextAreaElement && event.currentTarget.contains(next))) return;
-    setHere(false);
     goTo(null);
-    editing.end();
+    afterPaint(() => {
+      setHere(false);
+      editing.end();
+    });
   };
   const takeOver = () => {
     claim.takeOver();
@@ -82,7 +87,12 @@ export const SlideCard = memo(function SlideCard({
       <span className="slide-number" aria-hidden="true">
         {number}
       </span>
-      <article aria-label={`Slide ${number}: ${name}`} tabIndex={-1} onFocus={onFocus} onBlur={onBlur}>
+      <article
+        aria-label={`Slide ${number}: ${slide.title?.trim() || "untitled"}`}
+        tabIndex={-1}
+        onFocus={onFocus}
+        onBlur={onBlur}
+      >
         <EditableText
           label={`Title of slide ${number}`}
           className="slide-title"
@@ -109,8 +119,8 @@ export const SlideCard = memo(function SlideCard({
         />
         <footer>
           <span className="slide-state">{state}</span>
-          <ClaimBadge id={badge} claim={claim} queue={queue} isHere={isHere} takeOver={takeOver} />
-          <PeersAt here={peers} />
+          <ClaimBadge id={badge} slideId={id} claim={claim} isHere={isHere} takeOver={takeOver} />
+          <PeersAt here={here} />
           <span className="slide-tools">
             <button
               type="button"
@@ -140,7 +150,6 @@ export const SlideCard = memo(function SlideCard({
 
 /** For as long as it is edited: it is renewed meanwhile, and a window that is gone loses it soon. */
 const CLAIM = { ttl: "20s" } as const;
-const NOBODY = { queue: [] } as const;
 
 const Arrow = ({ up }: { up?: boolean }) => (
   <svg viewBox="0 0 16 16" aria-hidden="true">

@@ -24,12 +24,12 @@ test.each([
   [
     "without a connection",
     said([write("queued", "a"), write("sending", "b")], "paused"),
-    { a: "Waiting to send", b: "Saving…" },
+    { a: "Waiting to be sent", b: "Saving…" },
   ],
   [
     "behind another",
     said([write("queued", "a"), write("blocked", "a", "b")]),
-    { a: "Waits for another change", b: "Waits for another change" },
+    { a: "Waits for a decision", b: "Waits for a decision" },
   ],
   [
     "a decision comes before all",

@@ -15,8 +15,8 @@ export function slideStates(
 }
 
 function unsaved(mine: readonly PendingMutation[], connection: SyncStatus["name"]): string {
-  if (mine.some((mutation) => mutation.phase === "blocked")) return "Waits for another change";
+  if (mine.some((mutation) => mutation.phase === "blocked")) return "Waits for a decision";
   return connection === "online" || mine.some((mutation) => mutation.phase === "sending")
     ? "Saving…"
-    : "Waiting to send";
+    : "Waiting to be sent";
 }

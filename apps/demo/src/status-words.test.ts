@@ -22,9 +22,11 @@ const status = (change: Partial<SyncStatus>): SyncStatus => ({
 
 test.each([
   [{}, "calm", "All changes saved", ""],
-  [{ pending: 1, oldestPendingAt: 99_000 }, "busy", "Saving", "1 change"],
-  [{ conflicts: 1 }, "waiting", "Waiting for your decision", ""],
-  [{ attention: 1, pending: 1 }, "busy", "Saving", "1 change"],
+  [{ pending: 1, oldestPendingAt: 99_000 }, "busy", "Saving…", "1 change"],
+  [{ conflicts: 1 }, "waiting", "Needs your decision", ""],
+  [{ attention: 1 }, "waiting", "Needs attention", ""],
+  [{ attention: 1, conflicts: 1 }, "waiting", "Needs your decision", ""],
+  [{ attention: 1, pending: 1 }, "busy", "Saving…", "1 change"],
   [{ name: "paused" }, "waiting", "Working offline", ""],
   [
     { name: "paused", pending: 2, oldestPendingAt: 40_000 },
@@ -38,7 +40,7 @@ test.each([
     "No connection",
     "1 change, oldest from 12 seconds ago",
   ],
-  [{ name: "connecting" }, "busy", "Connecting", ""],
+  [{ name: "connecting" }, "busy", "Connecting…", ""],
   [{ name: "connecting", reason: "Failed to fetch" }, "waiting", "No connection", ""],
   [{ name: "storage-failed" }, "trouble", "This browser cannot store your changes", ""],
 ] as const)("%o is said as %s: %s %s", (change, mood, says, waiting) => {
@@ -49,10 +51,10 @@ test("changes that wait behind a decision are not said to be on their way", () =
   const behind = status({ conflicts: 1, pending: 2 });
   expect(statusWords(behind, 2, 0)).toEqual({
     mood: "waiting",
-    says: "Waiting for your decision",
+    says: "Needs your decision",
     waiting: "2 changes",
   });
-  expect(statusWords(behind, 1, 0).says).toBe("Saving");
+  expect(statusWords(behind, 1, 0).says).toBe("Saving…");
 });
 
 test.each([

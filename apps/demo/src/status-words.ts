@@ -15,16 +15,17 @@ export function statusWords(status: SyncStatus, blocked: number, now: number): S
   const waiting = waitingWords(status, now);
   switch (status.name) {
     case "starting":
-      return { mood: "busy", says: "Opening your copy", waiting };
+      return { mood: "busy", says: "Opening your copy…", waiting };
     case "connecting":
       // After a failure it is no news that it is being tried again.
       return status.reason === undefined
-        ? { mood: "busy", says: "Connecting", waiting }
+        ? { mood: "busy", says: "Connecting…", waiting }
         : { mood: "waiting", says: "No connection", waiting };
     case "online":
-      if (status.pending > blocked) return { mood: "busy", says: "Saving", waiting };
-      return status.conflicts + status.attention > 0
-        ? { mood: "waiting", says: "Waiting for your decision", waiting }
+      if (status.pending > blocked) return { mood: "busy", says: "Saving…", waiting };
+      if (status.conflicts > 0) return { mood: "waiting", says: "Needs your decision", waiting };
+      return status.attention > 0
+        ? { mood: "waiting", says: "Needs attention", waiting }
         : { mood: "calm", says: "All changes saved", waiting };
     case "offline":
       return { mood: "waiting", says: "No connection", waiting };

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef } from "react";
+import { afterPaint } from "./after-paint.ts";
 import type { useClaim } from "./sync.ts";
 
 /** Somebody who stopped typing and went for coffee does not keep the slide from others. */
@@ -31,7 +32,10 @@ export function useEditing({ status, claim, release }: ReturnType<typeof useClai
   );
   const begin = useCallback(() => {
     goOn(IDLE_MS);
-    if (latest.current !== "mine" && latest.current !== "waiting") claim();
+    if (latest.current === "mine" || latest.current === "waiting") return;
+    afterPaint(() => {
+      if (hasBegun.current) claim();
+    });
   }, [claim, goOn]);
 
   useEffect(() => {

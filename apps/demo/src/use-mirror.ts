@@ -31,7 +31,7 @@ export function useMirror() {
       if (!answer.ok) return setSays(await answer.text());
       setReport(await readReport());
     } catch {
-      setSays("The mirror could not be told: this page's server does not answer.");
+      setSays("The mirror could not be told: this page’s server does not answer.");
     }
   }, []);
 

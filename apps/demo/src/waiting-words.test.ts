@@ -22,6 +22,6 @@ test("a write of several is told by its first, and by how many there are", () =>
   const one = { ...slide, action: "delete" } as const;
   expect(waiting("blocked", one, one, one)).toMatchObject({
     says: "Delete “One”, and 2 more",
-    state: "behind a decision",
+    state: "waits for a decision",
   });
 });

@@ -14,7 +14,7 @@ const states: Readonly<Record<PendingMutation["phase"], string>> = {
   queued: "saved here",
   sending: "on its way",
   confirmed: "arrived",
-  blocked: "behind a decision",
+  blocked: "waits for a decision",
 };
 
 /** One write that the server has not told everybody yet, as a line of the queue. `titleOf` knows slides by id. */

@@ -38,7 +38,7 @@ export function ImportFile({ deckId, choose }: Props) {
       {deckId && <ImportOutcome deckId={deckId} />}
       {isOver && (
         <div className="drop" aria-hidden="true">
-          <p>Let go, and the agent makes a deck of it</p>
+          <p>Let go, and an agent makes a deck of it</p>
         </div>
       )}
     </section>

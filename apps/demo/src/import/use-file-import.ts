@@ -15,7 +15,7 @@ export function useFileImport(open: (deckId: string) => void): FileImport {
 
   const take = useCallback(
     (file: File) => {
-      setSays(`Sending ${file.name} to the agent.`);
+      setSays(`Sending ${file.name} to the agent…`);
       void send(file).then(({ deck, trouble }) => {
         setSays(trouble ?? "");
         if (deck) open(deck);

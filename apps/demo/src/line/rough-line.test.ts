@@ -7,8 +7,12 @@ const straight = vi.fn(async (_: RequestInfo | URL) => new Response("answer"));
 
 /** A socket as the browser's, that remembers what left it. */
 class FakeSocket extends EventTarget {
+  readonly OPEN = 1;
   readonly sent: unknown[] = [];
   isClosed = false;
+  get readyState(): number {
+    return this.isClosed ? 3 : this.OPEN;
+  }
   send(data: unknown): void {
     this.sent.push(data);
   }
@@ -101,6 +105,15 @@ test("a slow socket says and hears late and in order, also when the line becomes
   expect([heard, socket.sent]).toEqual([["at once"], []]);
   await vi.advanceTimersByTimeAsync(SLOW_MS / 2);
   expect([heard, socket.sent]).toEqual([["at once", "first", "second"], ["mine"]]);
+});
+
+test("what a slow socket has not sent when it closes is lost, and nobody complains", async () => {
+  const socket = new WebSocket(server) as unknown as FakeSocket;
+  setLine("slow");
+  socket.send("too late");
+  socket.close();
+  await vi.advanceTimersByTimeAsync(SLOW_MS);
+  expect(socket.sent).toEqual([]);
 });
 
 test("a lossy socket breaks by a low roll and loses nothing else", () => {

@@ -51,7 +51,10 @@ export function roughenLine(url: string): void {
     override send(data: Parameters<WebSocket["send"]>[0]): void {
       const late = this.#lateness();
       if (late === 0) return super.send(data);
-      setTimeout(() => super.send(data), late);
+      setTimeout(() => {
+        // What was on its way when the line broke is lost, as anywhere.
+        if (this.readyState === this.OPEN) super.send(data);
+      }, late);
     }
 
     /** Nothing overtakes what was said before it, also when the line is quick again. */

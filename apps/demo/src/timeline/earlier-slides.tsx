@@ -30,7 +30,7 @@ const Earlier = memo(function Earlier({ title, notes, number, isChanged }: Props
       <span className="slide-number" aria-hidden="true">
         {number}
       </span>
-      <article aria-label={`Slide ${number}: ${title || "without a title"}`}>
+      <article aria-label={`Slide ${number}: ${title || "untitled"}`}>
         <h2 className="slide-title">{title || <em>Untitled</em>}</h2>
         <p className="slide-notes">{notes}</p>
       </article>

@@ -11,7 +11,7 @@ export function momentWords(moment: Moment, before: EarlierDeck, who: string): s
 
 function did(entry: Entry, before: EarlierDeck): string {
   const { model, id, verb, data, changedFields } = entry;
-  if (model !== "slide") return verb === "created" ? "began this deck" : `${verb} this deck`;
+  if (model !== "slide") return verb === "created" ? "began this deck" : "changed this deck";
   const was = before.slides.find((slide) => slide.id === id);
   const titleNow = typeof data?.title === "string" ? data.title : "";
   const name = quoted(was?.title || titleNow);
@@ -34,6 +34,6 @@ function did(entry: Entry, before: EarlierDeck): string {
   }
 }
 
-const quoted = (title: string): string => (title.trim() ? `“${title.trim()}”` : "a slide without a title");
+const quoted = (title: string): string => (title.trim() ? `“${title.trim()}”` : "an untitled slide");
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
