@@ -16,42 +16,37 @@ vi.mock("./claim-badge.tsx", () => ({
 }));
 vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 
-test(
-  "[Y10] of two hundred cards an edit renders the one that it changes",
-  { timeout: 20_000 },
-  async () => {
-    const client = createClient({ schema: boardSchema, url: "http://127.0.0.1:9", getToken: () => "", paused: true });
-    const ids = Array.from({ length: 200 }, (_, at) => `s${at}`);
-    for (const [order, id] of ids.entries())
-      client.models.slide.create({ deckId: "d1", title: id, notes: "", order }, { id });
-    const root = createRoot(document.body.appendChild(document.createElement("div")));
-    await act(async () =>
-      root.render(
-        <SyncProvider client={client}>
-          <Deck deckId="d1" lookBack={() => {}} />
-        </SyncProvider>,
-      ),
-    );
-    expect(rendered.size).toBe(200);
-    const settle = () => act(() => new Promise((resolve) => setTimeout(resolve, 50)));
-    // Claims are loaded beside the first view. When they are there every card is told so, once.
-    await act(() => vi.waitFor(() => expect(client.claims.of("slide", "s0").why).toBe("line"), 10_000));
-    await settle();
+test("[Y10] of two hundred cards an edit renders the one that it changes", { timeout: 30_000 }, async () => {
+  const client = createClient({ schema: boardSchema, url: "http://127.0.0.1:9", getToken: () => "", paused: true });
+  const ids = Array.from({ length: 200 }, (_, at) => `s${at}`);
+  for (const [order, id] of ids.entries())
+    client.models.slide.create({ deckId: "d1", title: id, notes: "", order }, { id });
+  const root = createRoot(document.body.appendChild(document.createElement("div")));
+  await act(async () =>
+    root.render(
+      <SyncProvider client={client}>
+        <Deck deckId="d1" lookBack={() => {}} />
+      </SyncProvider>,
+    ),
+  );
+  expect(rendered.size).toBe(200);
+  const settle = () => act(() => new Promise((resolve) => setTimeout(resolve, 50)));
+  // Claims are loaded beside the first view. When they are there every card is told so, once.
+  await act(() => vi.waitFor(() => expect(client.claims.of("slide", "s0").why).toBe("line"), 10_000));
+  await settle();
 
-    rendered.clear();
-    await act(async () => void (await client.models.slide.update("s7", { title: "Changed" }).queued));
-    await settle();
-    expect([...rendered.keys()]).toEqual(["claim-s7"]);
-    expect(document.querySelector<HTMLTextAreaElement>("#slide-s7 textarea")?.value).toBe("Changed");
+  rendered.clear();
+  await act(async () => void (await client.models.slide.update("s7", { title: "Changed" }).queued));
+  await settle();
+  expect([...rendered.keys()]).toEqual(["claim-s7"]);
+  expect(document.querySelector<HTMLTextAreaElement>("#slide-s7 textarea")?.value).toBe("Changed");
 
-    rendered.clear();
-    await act(async () => void (await client.models.slide.delete("s9").queued));
-    await settle();
-    // Those behind it have another number now; those before it are as they were.
-    expect(rendered.has("claim-s8")).toBe(false);
-    expect(rendered.size).toBe(190);
-    act(() => root.unmount());
-    await client.close();
-  },
-  30_000,
-);
+  rendered.clear();
+  await act(async () => void (await client.models.slide.delete("s9").queued));
+  await settle();
+  // Those behind it have another number now; those before it are as they were.
+  expect(rendered.has("claim-s8")).toBe(false);
+  expect(rendered.size).toBe(190);
+  act(() => root.unmount());
+  await client.close();
+});
