@@ -7,7 +7,7 @@ import { deliveries } from "./deliveries.ts";
 import { simulation } from "./simulation.ts";
 import { isAsItShouldBe, type Place, type Suite } from "./suite.ts";
 
-// The quickest of each suite; `npm run planted` looks for all of them.
+// One of each suite; `npm run planted` looks for all of them.
 
 const quick = ({ planted }: Suite) => planted.filter(({ isQuick }) => isQuick);
 const databases: string[] = [];

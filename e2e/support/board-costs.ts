@@ -63,14 +63,14 @@ export async function touchesToPaint(page: Page, fields: readonly string[]): Pro
 
 /** The titles of the first slides, for `touchesToPaint`. */
 export const titleFields = ({ slideIds }: TestDeck): readonly string[] =>
-  slideIds.slice(0, 4).map((id) => `#slide-${id} .slide-title textarea`);
+  slideIds.slice(0, 3).map((id) => `#slide-${id} .slide-title textarea`);
 
 /** The same on a page that is one field and nothing else: what the browser and the machine need for themselves. */
 export async function touchesOfOneField(context: BrowserContext): Promise<readonly number[]> {
   const page = await context.newPage();
   await watchPaint(page);
   await page.goto("data:text/html,<!doctype html><title>One field</title><textarea></textarea>");
-  const touches = await touchesToPaint(page, Array<string>(4).fill("textarea"));
+  const touches = await touchesToPaint(page, Array<string>(3).fill("textarea"));
   await page.close();
   return touches;
 }
@@ -94,10 +94,10 @@ export async function longestTaskUnderHaste(
 
 /** How many cards render when somebody elsewhere changes one slide, as a mean of several. */
 export async function cardsPerChange(demo: Demo, { page, title }: Board, { slideIds }: TestDeck): Promise<number> {
-  const changes = 10;
+  const changes = 5;
   let rendered = 0;
   for (let n = 0; n < changes; n += 1) {
-    const slide = n * 20;
+    const slide = n * 40;
     await page.evaluate(rememberListeners);
     const to = `Changed ${Math.random().toString(36).slice(2, 6)}`;
     await commit(demo, [{ action: "update", model: "slide", id: slideIds[slide], data: { title: to } }]);

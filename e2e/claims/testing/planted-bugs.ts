@@ -69,7 +69,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a field is claimed beside the whole record",
-    isQuick: true,
     edits: [
       {
         file: `${server}/rules/claim.ts`,

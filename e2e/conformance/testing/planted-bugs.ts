@@ -53,7 +53,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "records that sort alike are lost between two pages",
-    isQuick: true,
     chapter: "lists",
     edits: [
       {
@@ -263,7 +262,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "timestamp and id change places where they are signed",
-    isQuick: true,
     chapter: "webhook-deliveries",
     only: "The signature is",
     edits: [

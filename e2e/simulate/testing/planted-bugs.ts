@@ -71,7 +71,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is sent again has another name",
-    isQuick: true,
     finds: ["what is promised is so"],
     edits: [
       {
@@ -190,7 +189,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "no timer is set for the next attempt",
-    isQuick: true,
     finds: ["the queue never lies still"],
     edits: [
       {

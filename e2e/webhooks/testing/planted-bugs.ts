@@ -176,7 +176,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "two servers may begin at once",
-    isQuick: true,
     edits: [
       { file: `${server}/db/deliveries.ts`, find: "where e.turn = x.turn\n", replace: "\n" },
       { file: `${server}/db/deliveries.ts`, find: "e.id = x.id and e.turn = x.turn", replace: "e.id = x.id" },
