@@ -22,12 +22,18 @@ process.on("SIGTERM", () => {
   process.exit(0);
 });
 
+/** Comes again when it is told that the server is too busy, as every client does. */
 async function ask<T>(method: string, path: string, token: string, body?: object): Promise<T> {
   const answer = await fetch(plan.url + path, {
     method,
     headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
   });
+  if (answer.status === 503) {
+    await answer.text();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return ask(method, path, token, body);
+  }
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as T;
 }
