@@ -38,8 +38,11 @@ export function createBoard(page: Page, context: BrowserContext) {
       await line("online").check();
       await expect(status("Working offline")).toBeHidden();
     },
-    /** Everything written here has reached the log. */
-    isSaved: () => expect(status("All changes saved")).toBeVisible(),
+    /** Everything written here has reached the log. What was typed is saved after its paint, 100 ms later at most. */
+    async isSaved() {
+      await page.waitForTimeout(150);
+      await expect(status("All changes saved")).toBeVisible();
+    },
     async shows(titles: readonly string[]) {
       await expect(slides()).toHaveCount(titles.length);
       for (const [at, expected] of titles.entries()) await expect(title(at + 1)).toHaveValue(expected);
