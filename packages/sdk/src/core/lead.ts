@@ -48,7 +48,8 @@ export function tookLead(turn: Turn, { look, brought }: Of<"tookLead">): void {
   const { tabs, rows } = turn.state;
   // Whoever put them on disk was killed before it could say so, or is about to.
   const found = look.mutations.filter(({ clientTxId }) => !known.has(clientTxId) && find(turn.state.queue, clientTxId));
-  if (tabs.listening && found.length > 0) ask(turn, { do: "post", message: { type: "arrived", mutations: found } });
+  if (tabs.listening && found.length > 0)
+    ask(turn, { do: "post", message: { type: "arrived", mutations: found, asOf: look.changes } });
   // What this tab heard while it followed may not have reached the disk before the other one went.
   keepHeard(turn, generation);
   const names = new Set(brought.map((m) => m.clientTxId));

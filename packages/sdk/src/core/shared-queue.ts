@@ -84,12 +84,13 @@ function giveUp(turn: Turn, clientTxId: string, failure: Failure): void {
 }
 
 /** A tab has put new writes on disk. */
-export function heardArrived(turn: Turn, mutations: readonly Mutation[]): void {
+export function heardArrived(turn: Turn, mutations: readonly Mutation[], asOf = Number.POSITIVE_INFINITY): void {
   const { queue, shared } = turn.state;
   const names = new Set(mutations.map((m) => m.clientTxId));
   const unknown = mutations.filter((m) => !find(queue, m.clientTxId) && !isKnown(shared.places, m.seq ?? 0));
   // While the disk is being looked at they are found there, or by the next look, together with what came after them.
-  const news = shared.looks === 0 ? unknown : [];
+  // Found before a change that is known here, they may be others by now.
+  const news = shared.looks === 0 && asOf >= shared.changes ? unknown : [];
   const known = mutations.flatMap((m) => {
     const own = find(queue, m.clientTxId);
     return own && own.seq === undefined ? [withPlace(own, m.seq)] : [];

@@ -45,7 +45,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "storeLost":
       return set(turn, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
     case "arrived":
-      return sharedQueue.heardArrived(turn, event.mutations);
+      return sharedQueue.heardArrived(turn, event.mutations, event.asOf);
     case "changed":
       return sharedQueue.heardChanged(turn, event);
     case "writing":

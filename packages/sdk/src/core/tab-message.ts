@@ -5,8 +5,8 @@ import type { Scope } from "./rows.ts";
 
 /** What the tabs of a browser profile tell each other. */
 export type TabMessage =
-  /** These are new on disk, each at its place. */
-  | { readonly type: "arrived"; readonly mutations: readonly Mutation[] }
+  /** These are new on disk, each at its place. `asOf`: they were found there, when the queue had been changed that often. */
+  | { readonly type: "arrived"; readonly mutations: readonly Mutation[]; readonly asOf?: number }
   | QueueChanged
   | { readonly type: "answered"; readonly names: readonly string[]; readonly reply: Reply }
   /** The log as the leading tab hears it. */

@@ -37,7 +37,8 @@ export interface Schedule {
 export const STEPS = 70;
 /** In one step so many things happen before the next one at most. */
 const BURST = 14;
-const LOOK_AGAIN_MS = 5_000;
+/** Longer than the last look for what a tab said that it puts on disk: 2, 10 and 50 s after it was said. */
+const LOOK_AGAIN_MS = 65_000;
 const MOST_PICKS = 60_000;
 /** After that much time, with everything in order, a client that has not come to rest never will. */
 const REST_MS = 3_600_000;

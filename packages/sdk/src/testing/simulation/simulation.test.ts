@@ -43,6 +43,8 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [7_003_521, "a write that was put on disk late was looked for too early, and once"],
   [9_008_702, "a tab that waits for a token before it asks what became of a write was taken for at rest"],
   [9_014_281, "a tab that did not know that it was replaced sent what was decided about meanwhile"],
+  [15_000_891, "what a killed tab put on disk was not waited for until it was looked for again"],
+  [15_007_393, "what was found on disk before a change was told to those who knew the change"],
   [7_008_992, "what waited behind a discarded write was sent before that was on disk"],
 ];
 
