@@ -68,11 +68,10 @@ export function takeLook(turn: Turn, look: Look): void {
     look.mutations.filter(({ seq = 0 }) => !over.has(seq)),
     onTheWay,
   );
+  // What was put there after the look is known too.
+  const since = [...shared.places.ahead, ...own.map(({ seq = 0 }) => seq)].filter((seq) => seq > look.lastSeq);
   share(turn, {
-    places: noted(
-      ledgerUpTo(look.lastSeq),
-      shared.places.ahead.filter((seq) => seq > look.lastSeq),
-    ),
+    places: noted(ledgerUpTo(look.lastSeq), since),
     changes: look.changes,
     settled,
   });
@@ -102,7 +101,8 @@ function takeFound(turn: Turn, mutations: readonly Mutation[], onTheWay: Readonl
 
 export function looked(turn: Turn, { look, rows: which }: Extract<ClientEvent, { type: "looked" }>): void {
   share(turn, { looks: Math.max(0, turn.state.shared.looks - 1) });
-  if (turn.state.storageTrouble !== undefined) return;
+  // What was to be found there is not known any more, but perhaps to the server.
+  if (turn.state.storageTrouble !== undefined) return ask(turn, { do: "inquire" });
   if (look.rows && (turn.state.lead !== "yes" || goOnFrom(turn.state.rows, look.rows)))
     takeRows(turn, look.rows, which === "other");
   takeLook(turn, look);

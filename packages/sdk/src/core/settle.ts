@@ -1,7 +1,8 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import { type Failure, knownFailure } from "./failure.ts";
 import type { Gone, Mutation } from "./mutation.ts";
-import { changed, find, onRecord, type Queue, removed } from "./queue.ts";
+import { changed, find, onRecord, removed } from "./queue.ts";
+import type { ClientState } from "./state.ts";
 import { ask, keep, set, type Turn, touch } from "./turn.ts";
 
 /**
@@ -15,7 +16,7 @@ export function settle(turn: Turn): readonly Gone[] {
   for (const name of queue.confirmed) {
     const mutation = find(queue, name);
     if (mutation?.stage.phase !== "confirmed" || !reached(mutation.stage.receipt, rows)) continue;
-    if (!isNext(queue, mutation)) continue;
+    if (!isNext(turn.state, mutation)) continue;
     const failure = missed(mutation, mutation.stage.receipt);
     if (failure) parked.push({ ...mutation, stage: { phase: "parked", failure } });
     else done.push(mutation);
@@ -56,11 +57,16 @@ const goneOf = ({ clientTxId, seq, stage }: Mutation): readonly Gone[] =>
  * Whether what was written to its records before has its answer too. A tab that has just begun to lead may know the answer
  * to a later write and not yet that to an earlier one: if the later one left first, who reads the disk then would see the earlier on top.
  */
-const isNext = (queue: Queue, m: Mutation): boolean =>
+const isNext = (state: ClientState, m: Mutation): boolean =>
+  knowsBefore(state, m) &&
   m.keys.every((key) => {
-    const writes = onRecord(queue, key);
+    const writes = onRecord(state.queue, key);
     return writes.slice(0, writes.indexOf(m)).every(({ stage }) => stage.phase === "confirmed" || isStopped(stage));
   });
+
+/** A place that this tab has not heard of may hold an earlier write to the same record: found later, it would be shown on top. */
+const knowsBefore = ({ shared, storageTrouble }: ClientState, { seq = 0 }: Mutation): boolean =>
+  storageTrouble !== undefined || seq <= shared.places.upTo + 1;
 
 const isStopped = ({ phase }: Mutation["stage"]): boolean => phase === "held" || phase === "parked";
 

@@ -42,8 +42,10 @@ export function persisted(turn: Turn, { done, refused, change }: Extract<ClientE
   set(turn, { queue: changed(turn.state.queue, saved) });
   for (const { mutation, over } of put) {
     const { clientTxId } = mutation;
-    if (over && over.clientTxId !== clientTxId) tellReplaced(turn, over, clientTxId);
+    const isRenamed = over !== undefined && over.clientTxId !== clientTxId;
+    if (isRenamed) tellReplaced(turn, over, clientTxId);
     ask(turn, { do: "tell", clientTxId, news: kept(turn.state) });
+    if (isRenamed) tellEarly(turn, clientTxId);
   }
   for (const { clientTxId } of done.flatMap((d) => d.drop)) giveUp(turn, clientTxId, localFailure("discarded"));
   notePlaces(
@@ -70,6 +72,13 @@ function tellReplaced(turn: Turn, { clientTxId, phase }: Standing, to: string): 
   const news: News =
     phase === "queued" ? { kind: "renamed", to } : { kind: "failed", failure: localFailure("discarded") };
   ask(turn, { do: "tell", clientTxId, news });
+}
+
+/** What was heard of it under its new name, before anybody could wait for that. */
+function tellEarly(turn: Turn, clientTxId: string): void {
+  const write = find(turn.state.queue, clientTxId);
+  if (write) tellNews(turn, write);
+  else ask(turn, { do: "inquire" });
 }
 
 const kept = ({ storageTrouble }: ClientState): News =>

@@ -9,9 +9,17 @@ const LONGEST_WAIT_MS = 4_000;
 /** A write goes on under another name each time that the log is replaced. */
 const NAMES = 3;
 
+const GIVEN_UP = localFailure("discarded");
+const UNKNOWN = localFailure(
+  "storage_failed",
+  "What became of the write is not known: it may still lie on the disk that failed, and is sent from there after a reload.",
+);
+
 export interface InquiryDesk {
   /** Whether anything may be asked of the server now. */
   mayAsk(): boolean;
+  /** Whether what lies on disk is out of this tab's reach. */
+  hasLostDisk(): boolean;
   tokenRefused(reason: string): void;
 }
 
@@ -87,7 +95,7 @@ export class Inquiry {
       else return false;
       return true;
     }
-    this.#waiters.tell(clientTxId, { kind: "failed", failure: localFailure("discarded") });
+    this.#waiters.tell(clientTxId, { kind: "failed", failure: this.#desk.hasLostDisk() ? UNKNOWN : GIVEN_UP });
     return true;
   }
 }

@@ -56,6 +56,7 @@ export function createPerformer(
   const onDisk = new Set<Promise<void>>();
   const inquiry = new Inquiry(server, waiters, clock, {
     mayAsk: () => mayGo(currentState()),
+    hasLostDisk: () => currentState().storageTrouble !== undefined,
     tokenRefused: (reason) => dispatch({ type: "tokenRefused", reason }),
   });
 

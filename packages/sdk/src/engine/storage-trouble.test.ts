@@ -38,6 +38,40 @@ test("[D10] the status says where writes are kept, and of a disk that failed whi
   expect(none.client.status()).toMatchObject({ storage: "memory", storageTrouble: "unavailable" });
 });
 
+test("[D32] what hangs on a disk that fails is done in memory, in its order, and what the disk says later does not count", async () => {
+  const memory = memoryStorage();
+  let lost: (failure: StorageFailure) => void = () => {};
+  let answer = () => {};
+  const hung = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { slides, client, line, settle } = await start({
+    storage: async () => ({
+      ...memory,
+      enqueue: async (changes) => {
+        await hung;
+        return memory.enqueue(changes);
+      },
+      watch: (listener) => {
+        lost = listener;
+      },
+    }),
+  });
+  const first = slides.create({ title: "first" }, { id: "a" });
+  const second = slides.update("a", { title: "second" });
+  await settle();
+  expect(client.status()).toMatchObject({ storage: "disk", pending: 2 });
+  lost(new StorageFailure("It is gone.", { code: "lost" }));
+  await settle();
+  await expect(Promise.all([first.receipt, second.receipt])).resolves.toMatchObject([{ ops: 1 }, { ops: 1 }]);
+  await expect(first.queued).rejects.toMatchObject({ code: "storage_failed" });
+  expect(client.status()).toMatchObject({ storage: "memory", storageTrouble: "lost", pending: 0 });
+  const sent = line.sent.length;
+  answer();
+  await settle();
+  expect([line.sent.length, slides.get("a")?.title]).toEqual([sent, "second"]);
+});
+
 test("[D11] the platform is asked to keep the store with the first write that is queued, once, and its answer is told", async () => {
   let asked = 0;
   const persist = async () => {

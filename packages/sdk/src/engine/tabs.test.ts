@@ -221,6 +221,51 @@ test("[Q36] whoever waits for a write that is over, and heard nothing of how, is
   expect(second.client.status()).toMatchObject({ pending: 0, attention: 0 });
 });
 
+test("[Q36] in a tab whose disk failed the end of a write that lies there is not known, and it is sent from there", async () => {
+  const { first, server, settle, open } = await twoTabs();
+  let isLost = false;
+  const third = await open((disk: MemoryDisk): Storage => {
+    const storage = memoryStorage(disk);
+    const look: Storage["look"] = (seen) => (isLost ? Promise.reject(new Error("UnknownError")) : storage.look(seen));
+    return { ...storage, look };
+  });
+  const theirs = (action: string, title: string) =>
+    server.commit(
+      { operations: [{ action, model: "slide", id: "a", data: { title } }], clientTxId: title } as never,
+      "ben",
+    );
+  theirs("create", "first");
+  await settle();
+  const isOnline = async (up: boolean) => {
+    first.line.up = up;
+    if (up) first.signals.woke();
+    else first.line.cut?.();
+    await settle();
+  };
+  await isOnline(false);
+  third.slides.update("a", { title: "mine" });
+  await settle();
+  theirs("update", "theirs");
+  await isOnline(true);
+  await isOnline(false);
+  const later = third.slides.update("a", { order: 7 });
+  await later.queued;
+  await settle();
+
+  third.tab.freeze();
+  first.client.conflicts()[0]?.keepMine();
+  await settle();
+  isLost = true;
+  third.client.conflicts()[0]?.keepMine();
+  await expect(later.receipt).rejects.toMatchObject({
+    code: "storage_failed",
+    message: expect.stringMatching(/not known/),
+  });
+  expect(third.client.status()).toMatchObject({ storage: "memory", pending: 0 });
+  await isOnline(true);
+  expect(server.rows.get("slide/a")?.data).toMatchObject({ title: "mine", order: 7 });
+});
+
 test("[Q27] a paused tab lets another one lead, and a tab without a disk sends for itself", async () => {
   const { first, second, settle, server, open } = await twoTabs();
   first.client.pause();

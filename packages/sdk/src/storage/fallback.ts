@@ -14,17 +14,36 @@ export function withMemoryFallback(
   const fallback = memoryStorage(memory);
   let primary: Promise<Storage> | undefined;
   let broken = false;
+  /** What the disk has not answered yet, oldest first: each goes over to memory. */
+  const open = new Set<() => void>();
+  let lastInMemory: Promise<unknown> = Promise.resolve();
 
-  async function run<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
-    if (!broken) {
-      try {
-        primary ??= disk().then(watched);
-        return await work(await primary);
-      } catch (error) {
-        lost(error);
-      }
-    }
-    return work(fallback);
+  function run<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
+    if (broken) return inMemory(work);
+    primary ??= disk().then(watched);
+    return onDisk(primary, work);
+  }
+
+  function onDisk<T>(storage: Promise<Storage>, work: (storage: Storage) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const goOver = () => inMemory(work).then(resolve, reject);
+      open.add(goOver);
+      const answered = (then: () => void) => {
+        // What the disk says after it was given up counts no more: memory has answered in its place.
+        if (open.delete(goOver)) then();
+      };
+      storage.then(work).then(
+        (result) => answered(() => resolve(result)),
+        (error) => (open.has(goOver) ? lost(error) : undefined),
+      );
+    });
+  }
+
+  /** One after the other: what becomes of a write is told in the order in which it happened to it. */
+  function inMemory<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
+    const done = lastInMemory.then(() => work(fallback));
+    lastInMemory = done.catch(() => {});
+    return done;
   }
 
   function watched(storage: Storage): Storage {
@@ -36,6 +55,8 @@ export function withMemoryFallback(
   function lost(error: unknown): void {
     const isNews = !broken;
     broken = true;
+    for (const goOver of open) goOver();
+    open.clear();
     if (isNews)
       failed(
         error instanceof StorageFailure

@@ -66,7 +66,7 @@ export class SimulatedDisk {
         ),
     ]);
     const watch: Storage["watch"] = (lost) => void this.#watchers.push({ tab, lost });
-    return { ...(Object.fromEntries(port) as Storage), watch };
+    return inTwo({ ...(Object.fromEntries(port) as Storage), watch });
   }
 
   /** What would be sent again after a reload. */
@@ -161,3 +161,13 @@ export class SimulatedDisk {
     return result;
   }
 }
+
+/** As on a real disk the rows come in one transaction and what they settled goes in another. */
+const inTwo = (port: Storage): Storage => ({
+  ...port,
+  keepRows: async ({ settled, ...stretch }, generation) => {
+    const kept = await port.keepRows({ ...stretch, settled: [] }, generation);
+    if (kept === "gap" || kept === "deposed" || settled.length === 0) return kept;
+    return port.forget(settled, generation);
+  },
+});

@@ -45,6 +45,11 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [9_014_281, "a tab that did not know that it was replaced sent what was decided about meanwhile"],
   [15_000_891, "what a killed tab put on disk was not waited for until it was looked for again"],
   [15_007_393, "what was found on disk before a change was told to those who knew the change"],
+  [21_005_246, "of a write that was renamed twice while its disk failed the second name was told first"],
+  [21_010_396, "a tab settled a write while a place before it was not known, and then found the earlier one"],
+  [21_016_824, "what a decision that came too late had touched could not be looked for: the disk was lost"],
+  [22_000_054, "what a tab put on disk while it was about to lead was not known to it any more"],
+  [22_014_724, "the answer to a write came before it was told under which name it had gone on"],
   [7_008_992, "what waited behind a discarded write was sent before that was on disk"],
 ];
 
