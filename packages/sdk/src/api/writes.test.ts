@@ -320,6 +320,7 @@ test("[Q22] drain waits until every write so far is settled or needs a decision,
   clock.advance(1_000);
   await expect(late).rejects.toMatchObject({ code: "timed_out" });
   const drained = client.drain();
+  await settle();
   line.up = true;
   clock.advance(60_000);
   await drained;

@@ -4,7 +4,7 @@ import { takeLook } from "./look.ts";
 import { type Mutation, waitsForPerson } from "./mutation.ts";
 import { find, inOrder } from "./queue.ts";
 import { offerAgain } from "./rebase.ts";
-import { extentOf } from "./shared-queue.ts";
+import { extentOf, UNHEARD, writing } from "./shared-queue.ts";
 import type { ClientState, Look } from "./state.ts";
 import { takeRows } from "./tabs.ts";
 import { ask, keep, set, type Turn } from "./turn.ts";
@@ -50,6 +50,7 @@ export function tookLead(turn: Turn, { look, brought }: Of<"tookLead">): void {
   const found = look.mutations.filter(({ clientTxId }) => !known.has(clientTxId) && find(turn.state.queue, clientTxId));
   if (tabs.listening && found.length > 0)
     ask(turn, { do: "post", message: { type: "arrived", mutations: found, asOf: look.changes } });
+  writing(turn, [UNHEARD]);
   // What this tab heard while it followed may not have reached the disk before the other one went.
   keepHeard(turn, generation);
   const names = new Set(brought.map((m) => m.clientTxId));

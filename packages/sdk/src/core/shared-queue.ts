@@ -253,6 +253,9 @@ export function hearExtent(turn: Turn, { lastSeq, changes }: Extent): void {
   share(turn, { told: { lastSeq: Math.max(told.lastSeq, lastSeq), changes: Math.max(told.changes, changes) } });
 }
 
+/** What another tab said that it would put on disk before this one listened. */
+export const UNHEARD = "";
+
 /** Another tab is putting these on disk: it may be killed before it can say that they are there. */
 export function writing(turn: Turn, clientTxIds: readonly string[]): void {
   const news = clientTxIds.map((clientTxId) => ({ clientTxId, at: turn.now + COMING_MS, looks: 0 }));
