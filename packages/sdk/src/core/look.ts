@@ -39,7 +39,7 @@ export function takeLook(turn: Turn, look: Look): void {
   if (look.changes < shared.changes) return lookAgain(turn);
   const byPlace = new Map(look.mutations.map((m) => [m.seq, m]));
   const own = [...inOrder(queue)];
-  const onTheWay = new Set([...own.filter(isOnItsWay), ...putSince(shared, look)].map((m) => m.seq));
+  const onTheWay = new Set([...own.filter(isOnItsWay), ...changedSince(shared, look)].map(({ seq }) => seq));
   const gone: Mutation[] = [];
   const again: { own: Mutation; found: Mutation }[] = [];
   for (const m of own) {
@@ -79,9 +79,11 @@ export function takeLook(turn: Turn, look: Look): void {
   ask(turn, { do: "inquire" });
 }
 
-/** What this tab has put there after the look. */
-const putSince = ({ early }: SharedQueue, { changes }: Look): readonly Mutation[] =>
-  early.flatMap(({ change, put, isOwn }) => (isOwn && change > changes ? put.map(({ mutation }) => mutation) : []));
+/** The places that this tab has changed after the look. */
+const changedSince = ({ early }: SharedQueue, { changes }: Look) =>
+  early.flatMap(({ change, put, gone, isOwn }) =>
+    isOwn && change > changes ? [...put.map(({ mutation }) => mutation), ...gone] : [],
+  );
 
 const asStanding = ({ clientTxId, seq = 0 }: Mutation) => ({ clientTxId, seq, phase: "queued" }) as const;
 

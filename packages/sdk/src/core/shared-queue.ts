@@ -47,12 +47,13 @@ export function persisted(turn: Turn, { done, refused, change }: Extract<ClientE
     ask(turn, { do: "tell", clientTxId, news: kept(turn.state) });
     if (isRenamed) tellEarly(turn, clientTxId);
   }
-  for (const { clientTxId } of done.flatMap((d) => d.drop)) giveUp(turn, clientTxId, localFailure("discarded"));
+  const gone = done.flatMap((d) => d.drop);
+  for (const { clientTxId } of gone) giveUp(turn, clientTxId, localFailure("discarded"));
   notePlaces(
     turn,
     put.map(({ mutation: { seq = 0 } }) => seq),
   );
-  if (change !== undefined) heardChanged(turn, { type: "changed", change, put, gone: [], isOwn: true });
+  if (change !== undefined) heardChanged(turn, { type: "changed", change, put, gone, isOwn: true });
   offerStrays(turn, saved);
   if (refused.length === 0) return;
   for (const { mutation, over } of refused.flatMap((d) => d.put)) takeBack(turn, mutation, over);
@@ -111,6 +112,8 @@ export function heardArrived(turn: Turn, mutations: readonly Mutation[], asOf = 
   if (news.length === unknown.length) notePlaces(turn, seqs);
   else hearExtent(turn, { lastSeq: Math.max(...seqs), changes: 0 });
   offerStrays(turn, news);
+  // What was confirmed may have waited for one of these places to be known.
+  settleAll(turn);
 }
 
 export const withPlace = (m: Mutation, seq: number | undefined): Mutation => ({

@@ -51,6 +51,7 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [22_000_054, "what a tab put on disk while it was about to lead was not known to it any more"],
   [22_014_724, "the answer to a write came before it was told under which name it had gone on"],
   [23_014_701, "a tab was killed on the way to the disk, and the one that led had come after it had said so"],
+  [24_000_085, "what this tab had taken off the disk was found there by an older look of its own"],
   [7_008_992, "what waited behind a discarded write was sent before that was on disk"],
 ];
 
