@@ -93,6 +93,15 @@ export async function measureCommits({
             )
           ).perSecond,
       ],
+      [
+        "rounds",
+        async () =>
+          (
+            await wholeOutput<{ perSecond: number }>(
+              startProgram(new URL("floor-rounds.ts", import.meta.url), [JSON.stringify({ url: floorUrl, seconds })]),
+            )
+          ).perSecond,
+      ],
       ["one1", writes(one, 1)],
       ["one16", writes(one, 16)],
       ["one64", writes(one)],
@@ -180,12 +189,17 @@ function commitRows(runs: ReadonlyMap<string, Runs>): Row[] {
   return [
     row("floor: Fastify echo of the same body, 64 connections", "echo"),
     row("floor: transactions of one log line and one row, 64 connections", "floor"),
+    row(
+      "floor: transactions of 32 log lines, rows and receipts, one connection, no HTTP",
+      "rounds",
+      `${share("rounds", "echo")} of the echo`,
+    ),
     row("commits, 1 organisation, 1 connection", "one1", `${share("one1", "echo")} of the echo at 64`),
     row("commits, 1 organisation, 16 connections", "one16", `${share("one16", "echo")} of the echo at 64`),
     row(
       "commits, 1 organisation, 64 connections",
       "one64",
-      `**${share("one64", "echo")}** of the echo; ${share("one64", "floor")} of one-row transactions`,
+      `**${share("one64", "echo")}** of the echo; ${share("one64", "floor")} of one-row transactions, ${share("one64", "rounds")} of those of 32`,
       "target 0.35",
     ),
     row(

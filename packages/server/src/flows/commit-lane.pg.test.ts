@@ -127,6 +127,35 @@ test("[L8] a commit that breaks its round fails alone", async () => {
   expect(log.at(-1)?.syncId).toBe(log.length);
 });
 
+test("[L8] rounds that fail one after the other, each with the next one on its way behind it, cost nobody else a write", async () => {
+  const before = (await wholeLog()).length;
+  await app.sql("alter table holdfast.log add constraint poison check (id not like 'poison%')");
+  const write = (id: string, n: number) =>
+    callers[n % 2]!("POST", "/v1/models/slide", { json: { id, data: {} }, key: id });
+  const results = await Promise.all(
+    Array.from({ length: 12 }, async (_, writer) => {
+      const confirmed: string[] = [];
+      for (let n = 0; n < 20; n++) {
+        const id = `${(writer + n) % 7 === 0 ? "poison" : "sound"}-${writer}-${n}`;
+        // The helper takes any 500 for a broken promise; here it is the promise.
+        const answer = await write(id, writer).catch(() => undefined);
+        expect(answer?.status).toBe(id.startsWith("poison") ? undefined : 200);
+        if (answer) confirmed.push(id);
+      }
+      return confirmed;
+    }),
+  );
+  await app.sql("alter table holdfast.log drop constraint poison");
+  const log = await wholeLog();
+  expect(
+    log
+      .slice(before)
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(results.flat().sort());
+  expect(log.at(-1)?.syncId).toBe(log.length);
+});
+
 test("[C14] a head that somebody else holds: 503 with Retry-After, and the key tells what became of it", async () => {
   const holder = await app.hold("select 1 from holdfast.head for update");
   const asked = app.call("POST", "/v1/models/slide", { json: { id: "late", data: {} }, key: "late" });

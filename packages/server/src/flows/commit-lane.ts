@@ -11,7 +11,7 @@ import type { SchemaCache } from "./schema-cache.ts";
 
 /**
  *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round's load ─► answer ─► announce
- *             busy? wait: the next round takes you
+ *             busy? wait: the next round takes you            └─ behind it the next round's load, if enough wait by then
  *
  * Every write ends here, and every change of a claim, so that each is judged by what the others left. The log of a world is one line under one head row, so its commits happen one after the other
  * whatever we do: the lane puts all that wait into one transaction. There is one lane for the whole process, since
@@ -87,6 +87,11 @@ export function createCommitLane({
   const unclaimed = new Set<number>();
   let pipe: Pipe | undefined;
   let running = false;
+  let isSaving = false;
+  /** The round whose load was sent behind the COMMIT of the one that is being saved. */
+  let behind: Started | undefined;
+  /** How many requests the last round answered. */
+  let answered = 0;
   let waking: NodeJS.Timeout | undefined;
   let idle: (() => void) | undefined;
   let closed = false;
@@ -97,9 +102,9 @@ export function createCommitLane({
     while (round) {
       const { taken } = round;
       const result = await settle(round);
-      // Who came meanwhile is on the way before anybody is answered. Sending that load already behind the commit
-      // was tried: it makes rounds smaller, and the cost is per round.
-      round = start();
+      // Who came meanwhile is on the way before anybody is answered.
+      round = behind ?? start();
+      behind = undefined;
       if (result) tell(taken, result);
     }
     // In the same tick in which nothing was found waiting: who comes now starts a new run.
@@ -118,6 +123,15 @@ export function createCommitLane({
     // It is awaited when its turn comes; until then a failure is nobody's.
     loaded.catch(() => {});
     return { taken, loaded };
+  }
+
+  /**
+   * Sends a load while a round is being saved, so that the database need not wait for us between the two. Only once as
+   * many wait as were answered last: those are back with their next requests then. Sooner it makes rounds smaller, and
+   * the cost is per round.
+   */
+  function startBehind(): void {
+    if (isSaving && !behind && pipe?.usable && answered > 0 && waiting.length >= answered) behind = start();
   }
 
   async function connect(): Promise<Pipe> {
@@ -150,17 +164,24 @@ export function createCommitLane({
       const { pipe: ready, found } = await loaded;
       const jobs = taken.map(({ job }) => job);
       const result = await judgeRound(ready, schemas, jobs, found);
-      await save(result);
+      const saved = save(result);
+      isSaving = true;
+      startBehind();
+      await saved;
       return result;
     } catch (error) {
-      // Whatever is still open is taken back; nothing of another round is on this connection yet.
-      if (pipe?.usable) await pipe.send([rollback]).catch(() => {});
+      // Whatever is still open is taken back. A save ends with COMMIT, which ends its transaction in any case, and what
+      // is open behind that belongs to the next round.
+      if (!isSaving && pipe?.usable) await pipe.send([rollback]).catch(() => {});
       fail(taken, error);
       return undefined;
+    } finally {
+      isSaving = false;
     }
   }
 
   function tell(taken: readonly Waiting[], { outcomes, batches, claimWorlds }: RoundResult): void {
+    answered = taken.length;
     for (const [i, { resolve }] of taken.entries()) resolve(outcomes[i] ?? "internal_error");
     for (const batch of batches) harmless(() => announce(batch));
     for (const world of claimWorlds) harmless(() => announceClaims(world));
@@ -220,7 +241,8 @@ export function createCommitLane({
     new Promise((resolve) => {
       if (closed || waiting.length >= maxWaiting) return resolve("overloaded");
       waiting.push({ job, resolve, since: performance.now(), attempts: 1 });
-      if (!running) void run();
+      if (running) startBehind();
+      else void run();
     });
 
   return {

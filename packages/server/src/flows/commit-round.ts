@@ -164,11 +164,11 @@ const movedGroups = ({ state, batch: { world, from } }: JudgedWorld): SavedGroup
   );
 
 /** Second trip: writes what was decided, and commits. */
-export async function save({ pipe, round, claims }: RoundResult): Promise<void> {
+export function save({ pipe, round, claims }: RoundResult): Promise<unknown> {
   const gone = round.lines
     .filter(({ row }) => row === "deleted")
     .map(({ world, entry: { model, id } }) => ({ world, model, id }));
-  await pipe.send([
+  return pipe.send([
     ...(round.receipts.length > 0 ? [saveRound(round)] : []),
     ...(gone.length > 0 ? [deleteRecords(gone)] : []),
     ...claims,
