@@ -28,13 +28,14 @@ export function withMemoryFallback(
     return new Promise((resolve, reject) => {
       const goOver = () => inMemory(work).then(resolve, reject);
       open.add(goOver);
-      const answered = (then: () => void) => {
-        // What the disk says after it was given up counts no more: memory has answered in its place.
-        if (open.delete(goOver)) then();
-      };
+      // What the disk says after it was given up counts no more: memory has answered in its place.
       storage.then(work).then(
-        (result) => answered(() => resolve(result)),
-        (error) => (open.has(goOver) ? lost(error) : undefined),
+        (result) => {
+          if (open.delete(goOver)) resolve(result);
+        },
+        (error) => {
+          if (open.has(goOver)) lost(error);
+        },
       );
     });
   }
