@@ -47,9 +47,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["a value that was shown never goes back"],
     edits: [
       {
-        file: `${core}/settle.ts`,
-        find: '  ask(turn, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });',
-        replace: '  ask(turn, { do: "forget", settled, generation });',
+        file: `${sdk}/engine/row-keeper.ts`,
+        find: "    else this.#gather(stretch, generation);",
+        replace:
+          "    else this.#gather({ ...stretch, settled: [] }, generation);\n    void this.#storage.forget(stretch.settled, generation).then((kept) => kept !== 'deposed' && this.#desk.settled(stretch.settled, kept));",
       },
     ],
   },
@@ -161,6 +162,12 @@ export const plantedBugs: readonly PlantedBug[] = [
         find: "        const mutations = look.mutations.map((m) => adapted(m, state));",
         replace:
           '        const mutations = look.mutations.map((m) => adapted(m, state)).filter((m) => m.stage.phase !== "parked");',
+      },
+      {
+        file: `${sdk}/engine/queue-keeper.ts`,
+        find: "        const mutations = look.mutations.map((m) => shownAs(adapted(m, state), m));",
+        replace:
+          '        const mutations = look.mutations.map((m) => shownAs(adapted(m, state), m)).filter((m) => m.stage.phase !== "parked");',
       },
     ],
   },
