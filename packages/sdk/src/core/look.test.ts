@@ -31,7 +31,7 @@ function follower() {
   };
   const empty = { mutations: [], changes: 0, lastSeq: 0, generation: 1 };
   hear({ type: "restored", clientId: "client", ...empty, rows: rowsAt(0) });
-  return hear;
+  return Object.assign(hear, { pending: () => state.queue.order });
 }
 
 const confirmed = (to: number): Happening => ({
@@ -68,4 +68,24 @@ test("[R8] an earlier write that a tab finds on disk late is not shown on top of
   expect(hear({ type: "looked", look, rows: "all" })).toBe(2);
   const gone = [count(1), count(2)].map(({ clientTxId, seq = 0 }) => ({ clientTxId, seq }));
   expect(hear({ type: "changed", change: 1, put: [], gone })).toBe(2);
+});
+
+test("[Q35] what a tab put on disk while it was about to lead is known to it, and leaves the queue when the log has it", () => {
+  const hear = follower();
+  hear({ type: "leads" });
+  hear({ type: "arrived", mutations: [count(1)] });
+  for (const to of [2, 3]) {
+    hear({ ...count(to), type: "mutated" });
+    hear({ type: "persisted", done: [{ put: [{ mutation: count(to) }], drop: [] }], refused: [], change: undefined });
+  }
+  const look: Look = { mutations: [count(1)], changes: 0, lastSeq: 1, generation: 1, rows: undefined };
+  hear({ type: "tookLead", look, brought: [] });
+  for (const to of [1, 2, 3]) hear(confirmed(to));
+  expect(hear.pending()).toEqual(["tx1", "tx2", "tx3"]);
+  const entries = [1, 2, 3].map((syncId) => ({
+    ...{ object: "log_entry", syncId, ...record, verb: "updated", data: { id: "a", order: syncId } },
+    ...{ changedFields: ["order"], clientTxId: `tx${syncId}`, clientId: "client", createdAt: "" },
+  }));
+  hear({ type: "entriesCame", from: 0, to: 3, entries: entries as never });
+  expect(hear.pending()).toEqual([]);
 });
