@@ -312,6 +312,18 @@ test("[Q21] a refused write that nobody waits for disturbs nobody", async () => 
   expect(unhandled).toEqual([]);
 });
 
+test("[Q36] of what a person gave up the server is not asked", async () => {
+  const { client, slides, server, line, settle, signals } = await start();
+  server.refuse(() => "capability_scope_denied");
+  slides.create({ title: "New" });
+  await settle();
+  client.attention()[0]?.discard();
+  await settle();
+  signals.woke();
+  await settle();
+  expect([client.attention(), line.requests]).toEqual([[], []]);
+});
+
 test("[Q22] drain waits until every write so far is settled or needs a decision, and says when its time is over", async () => {
   const { client, slides, line, settle, clock } = await start();
   line.up = false;

@@ -1,5 +1,5 @@
 import type { ClientEvent } from "./events.ts";
-import { localFailure } from "./failure.ts";
+import { type Failure, localFailure } from "./failure.ts";
 import { keysOf, type Mutation, sealed, standing } from "./mutation.ts";
 import { find, removed, replaced } from "./queue.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
@@ -9,6 +9,7 @@ export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { ty
   const over = standing(plan.write);
   if (!over) return tooLate(turn, newTxId);
   const { write, instead, again } = plan;
+  if (!instead) tell(turn, newTxId, localFailure("discarded"));
   const put = [
     ...(instead ? [{ before: write, mutation: newName(turn, instead, newTxId), over }] : []),
     ...again.flatMap((m) => (m.operations.length > 0 ? putAgain(turn, m) : [])),
@@ -35,10 +36,11 @@ export function decided(turn: Turn, { plan, newTxId }: Extract<ClientEvent, { ty
 const standingOf = (m: Mutation) => standing(m) ?? [];
 
 /** What a person decided about is another write by now, or none. */
-function tooLate(turn: Turn, clientTxId: string): void {
-  const failure = localFailure("discarded", "It was answered elsewhere, or settled.");
+const tooLate = (turn: Turn, clientTxId: string): void =>
+  tell(turn, clientTxId, localFailure("discarded", "It was answered elsewhere, or settled."));
+
+const tell = (turn: Turn, clientTxId: string, failure: Failure): void =>
   ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure } });
-}
 
 function newName(turn: Turn, next: Mutation, newTxId: string): Mutation {
   const fresh = { ...next, clientTxId: newTxId, attempts: 0, landed: [], lost: undefined, createdAt: turn.now };
