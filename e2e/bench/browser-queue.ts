@@ -30,21 +30,14 @@ export async function measureBrowserQueue(
     const page = await browser.openPage();
     await page.evaluate((o) => bench.open(o), { url, token, store: `enqueue-${n}` });
     const mine = (await page.evaluate((count) => bench.enqueue(count), WRITES)).sort((a, b) => a - b);
-    const offline = await page.evaluate(async (count) => {
-      await bench.pause();
-      return bench.enqueue(count);
-    }, WRITES);
-    found.offline50.push(
-      percentile(
-        offline.sort((a, b) => a - b),
-        0.5,
-      ),
-    );
+    await page.evaluate(() => bench.pause());
+    const offline = (await page.evaluate((count) => bench.enqueue(count), WRITES)).sort((a, b) => a - b);
     const bare = (
       await page.evaluate(([name, count]) => bench.bareCommits(name, count), [`bare-${n}`, WRITES] as const)
     ).sort((a, b) => a - b);
     found.p50.push(percentile(mine, 0.5));
     found.p99.push(percentile(mine, 0.99));
+    found.offline50.push(percentile(offline, 0.5));
     found.bare50.push(percentile(bare, 0.5));
     found.bare99.push(percentile(bare, 0.99));
 

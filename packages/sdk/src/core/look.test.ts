@@ -89,3 +89,15 @@ test("[Q35] what a tab put on disk while it was about to lead is known to it, an
   hear({ type: "entriesCame", from: 0, to: 3, entries: entries as never });
   expect(hear.pending()).toEqual([]);
 });
+
+test("[Q35] what waited for an unheard place leaves the queue as soon as that is heard of", () => {
+  const hear = follower();
+  hear({ type: "arrived", mutations: [count(2)] });
+  hear(confirmed(2));
+  const look: Look = { mutations: [count(2)], changes: 0, lastSeq: 0, generation: 1, rows: rowsAt(2) };
+  hear({ type: "rows", other: false });
+  hear({ type: "looked", look, rows: "all" });
+  expect(hear.pending()).toEqual(["tx2"]);
+  hear({ type: "arrived", mutations: [{ ...count(1), keys: ["slide/another"] }] });
+  expect(hear.pending()).toEqual(["tx1"]);
+});

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import pg from "pg";
 import { clientConfig } from "./pool.ts";
 import type { Answers, Statement } from "./statement.ts";
@@ -32,20 +33,27 @@ export async function openPipe(url: string, { lockTimeoutMs }: { lockTimeoutMs: 
   client.on("end", spoil);
   await client.connect();
   const { stream } = (
-    client as unknown as { connection: { stream: { cork(): void; uncork(): void; destroy(error: Error): void } } }
+    client as unknown as { connection: { stream: Pick<Socket, "cork" | "uncork" | "destroy" | "on"> } }
   ).connection;
+  // What was sent behind something slow is answered after it: only while nothing at all is heard does its time run.
+  const silences = new Set<NodeJS.Timeout>();
+  stream.on("data", () => {
+    for (const silence of silences) silence.refresh();
+  });
 
   async function send<const S extends readonly Statement<unknown>[]>(statements: S): Promise<Answers<S>> {
     const silence = setTimeout(() => {
       spoil();
       stream.destroy(new Error("The database connection went silent."));
     }, SILENCE_MS);
+    silences.add(silence);
     stream.cork();
     const replies = statements.map(({ name, text, values }) =>
       client.query({ ...(name !== "" && { name }), text, values: [...values] }),
     );
     stream.uncork();
     const settled = await Promise.allSettled(replies);
+    silences.delete(silence);
     clearTimeout(silence);
     // The first failure is the cause; the statements after it only say that the transaction is aborted.
     const failed = settled.find((reply) => reply.status === "rejected");
