@@ -1,6 +1,7 @@
 import type { StoredEntry } from "../rules/entry-text.ts";
 import type { NewReceipt, RecordState } from "../rules/world-state.ts";
 import { booleans, jsons, listText, numbers, texts } from "./columns.ts";
+import type { LockedHead } from "./heads.ts";
 import type { Statement } from "./statement.ts";
 
 /** A line to append. */
@@ -51,16 +52,36 @@ export interface Round {
 export const saveRound = (round: Round): Statement<void> => ({
   name: "save_round",
   text: SAVE,
+  values: roundValues(round),
+  read: () => {},
+});
+
+/**
+ * The same as a transaction of its own, for a round that was judged by heads that nobody has locked yet: it locks them,
+ * in the order of their worlds, before it writes anything. Fails with `HEAD_MOVED` when one is another than was expected,
+ * and with a unique violation when a name or a record is there that was taken not to be.
+ */
+export const saveExpectedRound = (round: Round, expected: readonly LockedHead[]): Statement<void> => ({
+  name: "save_expected_round",
+  text: SAVE_EXPECTED,
   values: [
-    ...lineColumns(round.lines),
-    ...receiptColumns(round.receipts),
-    JSON.stringify(round.heads),
-    JSON.stringify(round.groups),
-    round.now,
-    round.heads.map(({ world }) => world),
+    ...roundValues(round),
+    expected.map(({ world }) => world),
+    expected.map(({ logId }) => logId),
+    expected.map(({ syncId }) => syncId),
+    expected.map(({ schemaVersion }) => schemaVersion),
   ],
   read: () => {},
 });
+
+const roundValues = (round: Round): readonly unknown[] => [
+  ...lineColumns(round.lines),
+  ...receiptColumns(round.receipts),
+  JSON.stringify(round.heads),
+  JSON.stringify(round.groups),
+  round.now,
+  round.heads.map(({ world }) => world),
+];
 
 const lineColumns = (lines: readonly SavedLine[]): Buffer[] => [
   numbers(lines.map(({ world }) => world)),
@@ -102,9 +123,11 @@ const ROW_COLUMNS =
 const ROW = `world, model, id, sync_id, data, groups::text[], archived_at::timestamptz(3), created_sync_id, created_by,
     row_created_at::timestamptz(3), created_at::timestamptz(3), updated_by`;
 
-const SAVE = `
-with line as materialized (
-  select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::json[], $7::json[], $8::text[], $9::text[],
+/** `before`: what comes first. `behind`: what nothing is written ahead of. */
+function saveText(before = "", behind = ""): string {
+  return `
+with ${before}line as materialized (
+  select line.* from ${behind}unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::json[], $7::json[], $8::text[], $9::text[],
       $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
       $17::text[], $18::text[], $19::bigint[], $20::text[], $21::text[], $22::text[])
     as line(world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
@@ -139,5 +162,16 @@ with line as materialized (
 )
 insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
 select world, participant, name, fingerprint, body, held, $31::timestamptz(3)
-from unnest($23::bigint[], $24::text[], $25::text[], $26::text[], $27::json[], $28::boolean[])
+from ${behind}unnest($23::bigint[], $24::text[], $25::text[], $26::text[], $27::json[], $28::boolean[])
   as receipt(world, participant, name, fingerprint, body, held)`;
+}
+
+const SAVE = saveText();
+
+const SAVE_EXPECTED = saveText(
+  `expected as materialized (
+  select count(holdfast.lock_expected_head(world, log_id, sync_id, schema_version))
+  from unnest($33::int[], $34::text[], $35::bigint[], $36::int[]) as head(world, log_id, sync_id, schema_version)
+), `,
+  "expected cross join ",
+);

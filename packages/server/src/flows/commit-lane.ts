@@ -1,17 +1,28 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import { errorState, failureCode } from "../db/database-error.ts";
+import { HEAD_MOVED } from "../db/heads.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
 import { rollback } from "../db/statement.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";
 import type { CommitRequest } from "../rules/commit-request.ts";
 import type { Judged } from "../rules/round.ts";
-import { type Batch, type ClaimOutcome, judgeRound, type Outcome, type RoundResult, save } from "./commit-round.ts";
+import {
+  type Batch,
+  type ClaimOutcome,
+  judgeExpected,
+  judgeRound,
+  type Outcome,
+  type RoundResult,
+  save,
+} from "./commit-round.ts";
+import { createKnownHeads } from "./known-heads.ts";
 import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
 /**
- *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round's load ─► answer ─► announce
- *             busy? wait: the next round takes you            └─ behind it the next round's load, if enough wait by then
+ *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round starts ─► answer ─► announce
+ *             busy? wait: the next      │             ↑       └─ behind it the next round, if enough wait by then
+ *             round takes you           └─ creates? ──┘ by the head that is expected: the save says when that was wrong
  *
  * Every write ends here, and every change of a claim, so that each is judged by what the others left. The log of a world is one line under one head row, so its commits happen one after the other
  * whatever we do: the lane puts all that wait into one transaction. There is one lane for the whole process, since
@@ -56,13 +67,15 @@ interface Waiting {
   readonly attempts: number;
   /** After a round that failed as a whole: to be tried with its own world's only, or all by itself. */
   readonly apart?: "by world" | "alone";
+  /** After a round that was not as expected: nothing is taken for granted any more. */
+  readonly looks?: boolean;
 }
 
-/** A round whose load is on its way. */
-interface Started {
-  readonly taken: readonly Waiting[];
-  readonly loaded: Promise<{ pipe: Pipe; found: Loaded }>;
-}
+/** A round on its way: its load, or, where nothing has to be looked up, its save already. */
+type Started = { readonly taken: readonly Waiting[] } & (
+  | { readonly loaded: Promise<{ pipe: Pipe; found: Loaded }> }
+  | { readonly expected: RoundResult; readonly saved: Promise<unknown> }
+);
 
 const ATTEMPTS = 3;
 /** How long a round waits for a head that another process holds, and how long that world is then left alone. */
@@ -83,12 +96,13 @@ export function createCommitLane({
   let waiting: Waiting[] = [];
   /** Worlds whose head somebody else holds, and until when they are left alone: they must not stall the others. */
   const resting = new Map<number, number>();
+  const known = createKnownHeads(Date.now);
   /** Worlds without a living claim, when they were last looked at. */
   const unclaimed = new Set<number>();
   let pipe: Pipe | undefined;
   let running = false;
   let isSaving = false;
-  /** The round whose load was sent behind the COMMIT of the one that is being saved. */
+  /** The round that was sent behind the COMMIT of the one that is being saved. */
   let behind: Started | undefined;
   /** How many requests the last round answered. */
   let answered = 0;
@@ -113,20 +127,39 @@ export function createCommitLane({
     else wakeLater();
   }
 
-  /** Takes what waits and sends its load; on a warm connection the statements leave in this very tick. */
+  /** Takes what waits and sends its load, or its save; on a warm connection the statements leave in this very tick. */
   function start(): Started | undefined {
     const taken = take();
     if (taken.length === 0) return undefined;
     const jobs = taken.map(({ job }) => job);
+    const expected = taken.some(({ looks }) => looks) ? undefined : expect(jobs);
+    if (expected) return { taken, ...expected };
     const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs, unclaimed) });
     const loaded = pipe?.usable ? trip(pipe) : connect().then(trip);
-    // It is awaited when its turn comes; until then a failure is nobody's.
     loaded.catch(() => {});
     return { taken, loaded };
   }
 
+  /** Judges a round by heads that are known, and sends its save at once; undefined when something has to be looked up. */
+  function expect(jobs: readonly Job[]): { expected: RoundResult; saved: Promise<unknown> } | undefined {
+    const heads = pipe?.usable ? known.expect(jobs) : undefined;
+    if (!pipe || !heads) return undefined;
+    try {
+      const expected = judgeExpected(pipe, schemas, jobs, heads);
+      if (!expected) return undefined;
+      const saved = save(expected);
+      // It is awaited when its turn comes; until then a failure is nobody's.
+      saved.catch(() => {});
+      known.learn(expected.heads, "expected");
+      return { expected, saved };
+    } catch {
+      // A fault of ours comes again with what is loaded, and is reported there.
+      return undefined;
+    }
+  }
+
   /**
-   * Sends a load while a round is being saved, so that the database need not wait for us between the two. Only once as
+   * Starts a round while another is being saved, so that the database need not wait for us between the two. Only once as
    * many wait as were answered last: those are back with their next requests then. Sooner it makes rounds smaller, and
    * the cost is per round.
    */
@@ -159,12 +192,9 @@ export function createCommitLane({
   }
 
   /** Undefined when the round failed: then its jobs wait again, or were told. */
-  async function settle({ taken, loaded }: Started): Promise<RoundResult | undefined> {
+  async function settle(round: Started): Promise<RoundResult | undefined> {
     try {
-      const { pipe: ready, found } = await loaded;
-      const jobs = taken.map(({ job }) => job);
-      const result = await judgeRound(ready, schemas, jobs, found);
-      const saved = save(result);
+      const { result, saved } = "saved" in round ? { result: round.expected, saved: round.saved } : await judged(round);
       isSaving = true;
       startBehind();
       await saved;
@@ -173,11 +203,20 @@ export function createCommitLane({
       // Whatever is still open is taken back. A save ends with COMMIT, which ends its transaction in any case, and what
       // is open behind that belongs to the next round.
       if (!isSaving && pipe?.usable) await pipe.send([rollback]).catch(() => {});
-      fail(taken, error);
+      known.distrust(round.taken.map(({ job }) => worldOf(job)));
+      fail(round, error);
       return undefined;
     } finally {
       isSaving = false;
     }
+  }
+
+  async function judged({ taken, loaded }: Extract<Started, { loaded: unknown }>) {
+    const { pipe: ready, found } = await loaded;
+    const jobs = taken.map(({ job }) => job);
+    const result = await judgeRound(ready, schemas, jobs, found);
+    known.learn(result.heads, "locked");
+    return { result, saved: save(result) };
   }
 
   function tell(taken: readonly Waiting[], { outcomes, batches, claimWorlds }: RoundResult): void {
@@ -200,8 +239,10 @@ export function createCommitLane({
    * A round failed as a whole. Trying again is safe even when it may have been committed: every commit is remembered
    * under its names. One commit that breaks a round must fail alone.
    */
-  function fail(taken: readonly Waiting[], error: unknown): void {
+  function fail(round: Started, error: unknown): void {
+    const { taken } = round;
     const worlds = new Set(taken.map(({ job }) => worldOf(job)));
+    if ("expected" in round && UNEXPECTED.has(errorState(error) ?? "")) return lookAgain(taken);
     if (errorState(error) === LOCK_NOT_AVAILABLE) return worlds.size > 1 ? again(taken, "by world") : letRest(taken);
     const code = failureCode(error);
     if (taken.length > 1 && code === undefined) return again(taken, "alone");
@@ -223,6 +264,11 @@ export function createCommitLane({
       taken.filter((one) => !isOver(one)),
       "by world",
     );
+  }
+
+  /** Nothing came of it, and nothing was wrong with it: that is no attempt. */
+  function lookAgain(taken: readonly Waiting[]): void {
+    waiting = [...taken.map((one) => ({ ...one, looks: true })), ...waiting];
   }
 
   function again(taken: readonly Waiting[], apart?: Waiting["apart"]): void {
@@ -269,6 +315,9 @@ export function createCommitLane({
 }
 
 const LOCK_NOT_AVAILABLE = "55P03";
+const UNIQUE_VIOLATION = "23505";
+/** A head is another one than was expected, or a name is taken after all. */
+const UNEXPECTED: ReadonlySet<string> = new Set([HEAD_MOVED, UNIQUE_VIOLATION]);
 
 const sizeOf = ({ commits }: Job): number => commits?.length ?? 1;
 

@@ -1,8 +1,9 @@
 import { saveClaims } from "../db/claims.ts";
+import type { LockedHead } from "../db/heads.ts";
 import { loadSchema } from "../db/model-schemas.ts";
 import type { Pipe } from "../db/pipe.ts";
 import { deleteRecords } from "../db/records.ts";
-import { type Round, type SavedGroup, type SavedLine, saveRound } from "../db/save-round.ts";
+import { type Round, type SavedGroup, type SavedLine, saveExpectedRound, saveRound } from "../db/save-round.ts";
 import { commit as commitTransaction, type Statement } from "../db/statement.ts";
 import type { ClaimDecision } from "../rules/claim-queue.ts";
 import { judgeClaim } from "../rules/claim-round.ts";
@@ -10,7 +11,7 @@ import { recordKey } from "../rules/commit-request.ts";
 import { storedEntry } from "../rules/entry-text.ts";
 import { type Judged, judgeInOrder } from "../rules/round.ts";
 import type { LogLine, WorldState } from "../rules/world-state.ts";
-import { type Job, type Loaded, worldAt, worldOf } from "./load-round.ts";
+import { emptyWorldAt, type Job, type Loaded, worldAt, worldOf } from "./load-round.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
 /** What came of a job. */
@@ -45,6 +46,10 @@ export interface RoundResult {
   /** What has to be written for all this to be true. */
   readonly round: Round;
   readonly claims: readonly Statement<void>[];
+  /** The worlds' heads after it. */
+  readonly heads: readonly LockedHead[];
+  /** Of a round that was judged before they were locked: the heads that it was judged by. */
+  readonly expected?: readonly LockedHead[];
   /** The connection whose transaction holds the locks. */
   readonly pipe: Pipe;
 }
@@ -56,22 +61,59 @@ export async function judgeRound(
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<RoundResult> {
-  const outcomes = new Map<Job, Outcome>();
-  const worlds: JudgedWorld[] = [];
+  const worlds: WorldJobs[] = [];
   for (const head of loaded.heads) {
     const own = jobs.filter((job) => worldOf(job) === head.world);
     const schema =
       schemas.get(head.world, head.schemaVersion) ??
       schemas.put(head.world, (await pipe.send([loadSchema(head.world, head.schemaVersion)]))[0]);
-    const state = await worldAt(pipe, head, schema, own, loaded);
-    for (const job of own) outcomes.set(job, judge(state, job));
-    const lines = savedLines(
-      head.world,
-      state.now,
-      own.flatMap((job) => outcomes.get(job)?.commits ?? []),
-    );
-    worlds.push({ state, batch: { world: head.world, from: head.syncId, to: state.head.syncId, lines, schema } });
+    worlds.push({ world: head.world, jobs: own, schema, state: await worldAt(pipe, head, schema, own, loaded) });
   }
+  return judgeWorlds(pipe, jobs, worlds);
+}
+
+/**
+ * Judges a round of creates by heads that are expected, without asking the database for anything: as if nothing that
+ * it names were there. What it saves says so too (see `save`), and fails as a whole where that is wrong. Undefined
+ * when one of its commits would not be confirmed: what is not written cannot fail, so nobody would notice.
+ */
+export function judgeExpected(
+  pipe: Pipe,
+  schemas: SchemaCache,
+  jobs: readonly Job[],
+  heads: readonly LockedHead[],
+): RoundResult | undefined {
+  const worlds: WorldJobs[] = [];
+  for (const head of heads) {
+    const own = jobs.filter((job) => worldOf(job) === head.world);
+    const schema = schemas.get(head.world, head.schemaVersion);
+    if (!schema) return undefined;
+    worlds.push({ world: head.world, jobs: own, schema, state: emptyWorldAt(head, schema, own) });
+  }
+  const result = judgeWorlds(pipe, jobs, worlds);
+  const isWritten = result.outcomes.every(({ commits }) =>
+    commits?.every(({ decision }) => decision.kind === "confirmed"),
+  );
+  return isWritten ? { ...result, expected: heads } : undefined;
+}
+
+/** The jobs of one world, with the world as they find it. */
+interface WorldJobs {
+  readonly world: number;
+  readonly jobs: readonly Job[];
+  readonly schema: LiveSchema;
+  readonly state: WorldState;
+}
+
+function judgeWorlds(pipe: Pipe, jobs: readonly Job[], found: readonly WorldJobs[]): RoundResult {
+  const outcomes = new Map<Job, Outcome>();
+  const worlds = found.map(({ world, jobs: own, schema, state }) => {
+    const from = state.head.syncId;
+    for (const job of own) outcomes.set(job, judge(state, job));
+    const judged = own.flatMap((job) => outcomes.get(job)?.commits ?? []);
+    const lines = savedLines(world, state.now, judged);
+    return { state, batch: { world, from, to: state.head.syncId, lines, schema } };
+  });
   const answers = jobs.map((job) => outcomes.get(job));
   if (answers.includes(undefined)) throw new Error("A job's world has no head.");
   const claimed = worlds.filter(({ state }) => state.changedClaims.size > 0);
@@ -81,6 +123,13 @@ export async function judgeRound(
     claimWorlds: claimed.map(({ batch }) => batch.world),
     round: roundOf(worlds),
     claims: claimed.length > 0 ? [saveChanged(claimed)] : [],
+    heads: worlds.map(({ state: { head, now, claimChange, claimCount }, batch: { world } }) => ({
+      ...head,
+      world,
+      now,
+      claimChange,
+      claims: claimCount,
+    })),
     pipe,
   };
 }
@@ -138,7 +187,14 @@ function roundOf(worlds: readonly JudgedWorld[]): Round {
   return {
     lines: moved.flatMap(({ batch }) => batch.lines),
     receipts: worlds.flatMap(({ state, batch: { world } }) =>
-      state.newReceipts.map((receipt) => ({ ...receipt, world })),
+      state.newReceipts.map(({ participant, name, fingerprint, body, held }) => ({
+        world,
+        participant,
+        name,
+        fingerprint,
+        body,
+        held,
+      })),
     ),
     heads: moved.map(({ state: { head, now }, batch: { world } }) => ({
       world,
@@ -163,8 +219,9 @@ const movedGroups = ({ state, batch: { world, from } }: JudgedWorld): SavedGroup
       : [],
   );
 
-/** Second trip: writes what was decided, and commits. */
-export function save({ pipe, round, claims }: RoundResult): Promise<unknown> {
+/** Second trip, or the only one: writes what was decided, and commits. */
+export function save({ pipe, round, claims, expected }: RoundResult): Promise<unknown> {
+  if (expected) return pipe.send([saveExpectedRound(round, expected)]);
   const gone = round.lines
     .filter(({ row }) => row === "deleted")
     .map(({ world, entry: { model, id } }) => ({ world, model, id }));

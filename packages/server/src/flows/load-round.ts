@@ -64,6 +64,18 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
 
 const commitsOf = (jobs: readonly Job[]): CommitRequest[] => jobs.flatMap(({ commits }) => commits ?? []);
 
+/** What a round needs nobody's answer for. */
+const NOTHING_FOUND: Omit<Loaded, "heads"> = {
+  receipts: [],
+  records: [],
+  lines: [],
+  groups: [],
+};
+
+/** A world of which nothing is asked but its head: no name that its jobs write under is taken, no record is there, and none is claimed. */
+export const emptyWorldAt = (head: LockedHead, schema: LiveSchema, jobs: readonly Job[]): WorldState =>
+  worldState(head, organizationOf(jobs), schema, NOTHING_FOUND, { waits: [], revokedTokens: new Set() });
+
 /** One world as the round finds it, with what its jobs ask about. The database is asked again only about what moved. */
 export async function worldAt(
   pipe: Pipe,
@@ -155,7 +167,7 @@ const worldState = (
   head: LockedHead,
   organization: string,
   schema: LiveSchema,
-  { receipts, records, groups, lines }: Loaded,
+  { receipts, records, groups, lines }: Omit<Loaded, "heads">,
   { waits, revokedTokens }: Pick<WorldState, "waits" | "revokedTokens">,
 ): WorldState => ({
   organization,

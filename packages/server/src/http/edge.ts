@@ -35,6 +35,8 @@ export async function createEdge({
   const broken = brokenRequests(docUrl);
   const app = fastify({
     loggerInstance: logger,
+    // Nothing is logged by request: a logger for each would be made for nobody.
+    childLoggerFactory: (parent) => parent,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => newId("req_"),
     requestIdHeader: false,
@@ -148,7 +150,8 @@ function checkHeaders(raw: readonly string[], url: string, most: number): Refusa
 
 function takeOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, body, done) => {
+  // By its name as well: what is taken for "anything" is looked for anew with every request.
+  app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, (request, body, done) => {
     const bytes = body as Buffer;
     // A body that may be left out, was left out.
     if (bytes.length === 0) return done(null, undefined);

@@ -11,15 +11,13 @@ export const organizationGroup = (organization: string): string => `org:${organi
 
 /** The groups that a row is filed under, besides its organisation's: sorted, each once. */
 export function groupsOf(model: Model, data: JsonObject): readonly string[] {
-  if (!model.groups?.length) return [];
-  return [
-    ...new Set(
-      model.groups.flatMap(({ kind, from }) => {
-        const value = fieldOf(data, from);
-        return isPresent(value) ? [`${kind}:${value}`] : [];
-      }),
-    ),
-  ].sort();
+  const groups: string[] = [];
+  for (const { kind, from } of model.groups ?? []) {
+    const value = fieldOf(data, from);
+    const group = `${kind}:${value}`;
+    if (isPresent(value) && !groups.includes(group)) groups.push(group);
+  }
+  return groups.sort();
 }
 
 /** Refuses a row whose group field holds what no group can be named after. */

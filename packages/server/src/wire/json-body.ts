@@ -6,7 +6,7 @@ import { type Refusal, refuse } from "../rules/refusal.ts";
 const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
 export const isJsonType = (contentType: string | undefined): boolean =>
-  contentType !== undefined && JSON_IN_UTF8.test(contentType.trim());
+  contentType === "application/json" || (contentType !== undefined && JSON_IN_UTF8.test(contentType.trim()));
 
 /** Bytes → a JSON value that can be kept and given back. Of two equal keys the last one counts; a leading BOM is skipped. */
 export function parseJson(bytes: Buffer): { readonly value: unknown } | Refusal {

@@ -1,0 +1,166 @@
+import type { LogEntry } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { type Answer, type Asking, referenceSchema, startApp } from "../testing/app.ts";
+
+const app = await startApp();
+const second = await app.another();
+
+// Counts the rounds that were judged by an expected head, also those that were wrong: a sequence is never rolled back.
+await app.sql(`create sequence holdfast.tries;
+  alter function holdfast.lock_expected_head(integer, text, bigint, integer) rename to lock_as_shipped;
+  create function holdfast.lock_expected_head(a integer, b text, c bigint, d integer) returns boolean language plpgsql as $$
+  begin perform nextval('holdfast.tries'); return holdfast.lock_as_shipped(a, b, c, d); end $$`);
+
+const tries = async (): Promise<number> => {
+  const [row] = await app.sql<{ n: string }>(
+    "select case when is_called then last_value else 0 end as n from holdfast.tries",
+  );
+  return Number(row?.n);
+};
+
+let made = 0;
+const create = (json: object, more: Asking = {}, call = app.call) =>
+  call("POST", "/v1/models/slide", { json, key: `key-${++made}`, ...more });
+
+/** Until the first server judges by what it expects: what was not so is looked at for a second. */
+async function warm(): Promise<void> {
+  const before = await tries();
+  for (const until = Date.now() + 5_000; (await tries()) === before; ) {
+    expect(Date.now()).toBeLessThan(until);
+    expect((await create({ id: `warm-${made}`, data: {} })).status).toBe(200);
+  }
+}
+
+/** What a warm server answers, and that it had expected something. */
+async function whenWarm(ask: () => Promise<Answer>, between?: () => Promise<unknown>): Promise<Answer> {
+  await warm();
+  await between?.();
+  const before = await tries();
+  const answer = await ask();
+  expect(await tries()).toBe(before + 1);
+  return answer;
+}
+
+async function wholeLog(): Promise<LogEntry[]> {
+  const log: LogEntry[] = [];
+  for (let more = true; more; ) {
+    const { body } = await app.call("GET", `/v1/log?limit=1000&after=${log.length}`);
+    log.push(...(body.data as LogEntry[]));
+    more = body.has_more === true;
+  }
+  return log;
+}
+
+test("[L10] creates that follow each other need one look at their world, and stand in the log as any other", async () => {
+  await warm();
+  const before = await tries();
+  const ids = Array.from({ length: 40 }, (_, i) => `steady-${i}`);
+  const receipts: Answer[] = [];
+  for (const id of ids) receipts.push(await create({ id, data: { deckId: "d1", title: id } }));
+  // A look each second, and every other round by what is expected.
+  expect((await tries()) - before).toBeGreaterThan(20);
+  const log = await wholeLog();
+  expect(log.map(({ syncId }) => syncId)).toEqual(log.map((_, i) => i + 1));
+  for (const [i, { body }] of receipts.entries())
+    expect(log[Number(body.lastSyncId) - 1]).toMatchObject({ id: ids[i], verb: "created" });
+  const times = log.map(({ createdAt }) => createdAt);
+  expect(times).toEqual([...times].sort());
+  const [clock] = await app.sql<{ off: number }>(
+    "select abs(extract(epoch from clock_timestamp() - max(created_at)))::float8 as off from holdfast.log",
+  );
+  expect(clock?.off).toBeLessThan(1);
+  const { body } = await app.call("GET", "/v1/models/slide/steady-7");
+  expect(body.data).toMatchObject({ title: "steady-7" });
+});
+
+test("[L10] [I1] a key that is there after all is answered by its receipt, byte for byte", async () => {
+  const first = await create({ id: "again", data: {} }, { key: "again" });
+  const answer = await whenWarm(() => create({ id: "again", data: {} }, { key: "again" }));
+  expect([answer.status, answer.text, answer.headers["idempotent-replayed"]]).toEqual([200, first.text, "true"]);
+  const other = await whenWarm(() => create({ id: "again", data: { title: "another" } }, { key: "again" }));
+  expect([other.status, other.body.code]).toEqual([409, "idempotency_conflict"]);
+});
+
+test("[L10] a record that is there after all is not made again", async () => {
+  await create({ id: "there", data: { title: "first" } });
+  const answer = await whenWarm(() => create({ id: "there", data: { title: "second" } }));
+  expect([answer.status, answer.body.code]).toEqual([409, "already_exists"]);
+  expect((await app.call("GET", "/v1/models/slide/there")).body.data).toMatchObject({ title: "first" });
+});
+
+test("[L1] [L10] what another server wrote meanwhile stands before it", async () => {
+  const answer = await whenWarm(
+    () => create({ id: "after-theirs", data: {} }),
+    () => create({ id: "theirs", data: {} }, {}, second.call),
+  );
+  expect(answer.status).toBe(200);
+  expect((await wholeLog()).slice(-2).map(({ id }) => id)).toEqual(["theirs", "after-theirs"]);
+});
+
+test("[L10] a schema that another server took meanwhile is judged by", async () => {
+  const slide = referenceSchema.models.slide as { fields: object };
+  const models = {
+    ...referenceSchema.models,
+    slide: { ...slide, fields: { ...slide.fields, subtitle: { type: "string", default: "none" } } },
+  };
+  const answer = await whenWarm(
+    () => create({ id: "subtitled", data: {} }),
+    () => second.call("POST", "/v1/schema", { json: { models } }),
+  );
+  expect(answer.status).toBe(200);
+  expect((await app.call("GET", "/v1/models/slide/subtitled")).body.data).toMatchObject({ subtitle: "none" });
+});
+
+test("[L10] claims elsewhere are no reason to look, and what is claimed is not made again", async () => {
+  const holder = await app.newKey();
+  await create({ id: "held", data: {} });
+  const claimed = await second.call("POST", "/v1/claims", {
+    token: holder.token,
+    json: { target: { model: "slide", id: "held" } },
+  });
+  expect(claimed.status).toBeLessThan(300);
+  const free = await whenWarm(() => create({ id: "free", data: {} }));
+  expect(free.status).toBe(200);
+  const answer = await whenWarm(() => create({ id: "held", data: { title: "mine" } }));
+  const cold = await create({ id: "held", data: { title: "mine" } }, {}, second.call);
+  expect(cold.status).toBe(409);
+  expect([answer.status, answer.body.code]).toEqual([cold.status, cold.body.code]);
+});
+
+test("[L8] [L10] rounds on their way behind one that fails cost nobody else a write", async () => {
+  await warm();
+  const before = { log: (await wholeLog()).length, tries: await tries() };
+  await app.sql("alter table holdfast.log add constraint poison check (id not like 'poison%')");
+  const confirmed = await Promise.all(
+    Array.from({ length: 16 }, async (_, writer) => {
+      const ids: string[] = [];
+      for (let n = 0; n < 20; n++) {
+        const id = `${(writer + n) % 9 === 0 ? "poison" : "sound"}-${writer}-${n}`;
+        // The helper takes any 500 for a broken promise; here it is the promise.
+        const answer = await create({ id, data: {} }).catch(() => undefined);
+        expect(answer?.status).toBe(id.startsWith("poison") ? undefined : 200);
+        if (answer) ids.push(id);
+      }
+      return ids;
+    }),
+  );
+  await app.sql("alter table holdfast.log drop constraint poison");
+  expect(await tries()).toBeGreaterThan(before.tries);
+  const log = await wholeLog();
+  const written = log.slice(before.log).map(({ id }) => id);
+  expect(written.sort()).toEqual(confirmed.flat().sort());
+  expect(log.at(-1)?.syncId).toBe(log.length);
+});
+
+test("[L10] one that is refused is refused by what is there, and takes nobody along", async () => {
+  await warm();
+  const answers = await Promise.all(
+    Array.from({ length: 9 }, (_, i) =>
+      create(i === 4 ? { id: "wrong", data: { order: "first" } } : { id: `right-${i}`, data: {} }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i === 4 ? 400 : 200)));
+  // Under a key that was confirmed before, also what would be refused now is a replay, or a conflict.
+  const answer = await create({ id: "wrong", data: { order: "first" } }, { key: "again" });
+  expect([answer.status, answer.body.code]).toEqual([409, "idempotency_conflict"]);
+});
