@@ -2,6 +2,7 @@ import type { Batch } from "../flows/commit-round.ts";
 import type { FollowLog } from "../flows/follow-log.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
 import { type News, newsOfBatch } from "./news.ts";
+import { createPace } from "./pace.ts";
 import { createTail, type Tail } from "./tail.ts";
 
 /** Somebody in this process who hears one world's log: a stream session, or a long poll. */
@@ -47,9 +48,9 @@ export function createHub(log: FollowLog, failed: (error: unknown) => void): Hub
       log,
       world,
       position: head.syncId,
-      tell: (news) => {
+      tell: createPace((news) => {
         for (const listener of listeners) listener.hear(news);
-      },
+      }),
       failed,
     });
     const audience = { tail, listeners, schema };
