@@ -18,6 +18,7 @@ import {
 import { createKnownHeads } from "./known-heads.ts";
 import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
+import { createWaitingLine, REST_MS, type Waiting } from "./waiting-line.ts";
 
 /**
  *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round starts ─► answer ─► announce
@@ -59,18 +60,6 @@ export interface LaneOptions {
   readonly maxWaiting?: number;
 }
 
-interface Waiting {
-  readonly job: Job;
-  readonly resolve: (result: Outcome | ErrorCode) => void;
-  /** When it came (ms, monotonic). */
-  readonly since: number;
-  readonly attempts: number;
-  /** After a round that failed as a whole: to be tried with its own world's only, or all by itself. */
-  readonly apart?: "by world" | "alone";
-  /** After a round that was not as expected: nothing is taken for granted any more. */
-  readonly looks?: boolean;
-}
-
 /** A round on its way: its load, or, where nothing has to be looked up, its save already. */
 type Started = { readonly taken: readonly Waiting[] } & (
   | { readonly loaded: Promise<{ pipe: Pipe; found: Loaded }> }
@@ -78,11 +67,8 @@ type Started = { readonly taken: readonly Waiting[] } & (
 );
 
 const ATTEMPTS = 3;
-/** How long a round waits for a head that another process holds, and how long that world is then left alone. */
+/** How long a round waits for a head that another process holds. */
 const LOCK_MS = 200;
-const REST_MS = 300;
-/** A commit that waited this long for its world's head is told to come again. */
-const PATIENCE_MS = 5_000;
 
 export function createCommitLane({
   url,
@@ -93,9 +79,7 @@ export function createCommitLane({
   maxCommits = 128,
   maxWaiting = 10_000,
 }: LaneOptions): CommitLane {
-  let waiting: Waiting[] = [];
-  /** Worlds whose head somebody else holds, and until when they are left alone: they must not stall the others. */
-  const resting = new Map<number, number>();
+  const waiting = createWaitingLine(maxCommits);
   const known = createKnownHeads(Date.now);
   /** Worlds without a living claim, when they were last looked at. */
   const unclaimed = new Set<number>();
@@ -129,7 +113,7 @@ export function createCommitLane({
 
   /** Takes what waits and sends its load, or its save; on a warm connection the statements leave in this very tick. */
   function start(): Started | undefined {
-    const taken = take();
+    const taken = waiting.take();
     if (taken.length === 0) return undefined;
     const jobs = taken.map(({ job }) => job);
     const expected = taken.some(({ looks }) => looks) ? undefined : expect(jobs);
@@ -161,34 +145,16 @@ export function createCommitLane({
   /**
    * Starts a round while another is being saved, so that the database need not wait for us between the two. Only once as
    * many wait as were answered last: those are back with their next requests then. Sooner it makes rounds smaller, and
-   * the cost is per round.
+   * the cost is per round; so one alone is never sent, but waits for company until its turn.
    */
   function startBehind(): void {
-    if (isSaving && !behind && pipe?.usable && answered > 0 && waiting.length >= answered) behind = start();
+    if (!isSaving || behind || !pipe?.usable || answered === 0) return;
+    if (Math.min(waiting.length, maxCommits) >= Math.max(answered, 2)) behind = start();
   }
 
   async function connect(): Promise<Pipe> {
     pipe = await openPipe(url, { lockTimeoutMs: LOCK_MS });
     return pipe;
-  }
-
-  /** The first that may be tried, and what waits behind it and may share its round. The others keep their places. */
-  function take(): Waiting[] {
-    const now = performance.now();
-    const taken: Waiting[] = [];
-    const left: Waiting[] = [];
-    let commits = 0;
-    for (const one of waiting) {
-      const fits =
-        taken.length === 0 || (commits + sizeOf(one.job) <= maxCommits && mayShare(taken[0] as Waiting, one));
-      if (!fits || (resting.get(worldOf(one.job)) ?? 0) > now) left.push(one);
-      else {
-        commits += sizeOf(one.job);
-        taken.push(one);
-      }
-    }
-    waiting = left;
-    return taken;
   }
 
   /** Undefined when the round failed: then its jobs wait again, or were told. */
@@ -242,38 +208,19 @@ export function createCommitLane({
   function fail(round: Started, error: unknown): void {
     const { taken } = round;
     const worlds = new Set(taken.map(({ job }) => worldOf(job)));
-    if ("expected" in round && UNEXPECTED.has(errorState(error) ?? "")) return lookAgain(taken);
-    if (errorState(error) === LOCK_NOT_AVAILABLE) return worlds.size > 1 ? again(taken, "by world") : letRest(taken);
+    if ("expected" in round && UNEXPECTED.has(errorState(error) ?? "")) return waiting.lookAgain(taken);
+    if (errorState(error) === LOCK_NOT_AVAILABLE)
+      return worlds.size > 1 ? waiting.again(taken, "by world") : letRest(taken);
     const code = failureCode(error);
-    if (taken.length > 1 && code === undefined) return again(taken, "alone");
+    if (taken.length > 1 && code === undefined) return waiting.again(taken, "alone");
     const mayRetry = isWorthRetrying(error) && !closed && taken.every(({ attempts }) => attempts < ATTEMPTS);
-    if (mayRetry) return again(taken);
+    if (mayRetry) return waiting.again(taken);
     report(error);
     for (const { resolve } of taken) resolve(code ?? "internal_error");
   }
 
-  /** Somebody else holds this world's head: its commits step aside for a moment, and the patience of some is over. */
   function letRest(taken: readonly Waiting[]): void {
-    const now = performance.now();
-    const world = worldOf((taken[0] as Waiting).job);
-    resting.set(world, now + REST_MS);
-    setTimeout(() => resting.delete(world), REST_MS).unref();
-    const isOver = ({ since }: Waiting) => closed || now - since > PATIENCE_MS;
-    for (const { resolve } of taken.filter(isOver)) resolve("overloaded");
-    again(
-      taken.filter((one) => !isOver(one)),
-      "by world",
-    );
-  }
-
-  /** Nothing came of it, and nothing was wrong with it: that is no attempt. */
-  function lookAgain(taken: readonly Waiting[]): void {
-    waiting = [...taken.map((one) => ({ ...one, looks: true })), ...waiting];
-  }
-
-  function again(taken: readonly Waiting[], apart?: Waiting["apart"]): void {
-    const once = taken.map((one) => ({ ...one, attempts: one.attempts + 1, ...(apart && { apart }) }));
-    waiting = [...once, ...waiting];
+    for (const { resolve } of waiting.letRest(taken, closed)) resolve("overloaded");
   }
 
   function wakeLater(): void {
@@ -286,7 +233,7 @@ export function createCommitLane({
   const line = (job: Job): Promise<Outcome | ErrorCode> =>
     new Promise((resolve) => {
       if (closed || waiting.length >= maxWaiting) return resolve("overloaded");
-      waiting.push({ job, resolve, since: performance.now(), attempts: 1 });
+      waiting.join(job, resolve);
       if (running) startBehind();
       else void run();
     });
@@ -318,14 +265,6 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const UNIQUE_VIOLATION = "23505";
 /** A head is another one than was expected, or a name is taken after all. */
 const UNEXPECTED: ReadonlySet<string> = new Set([HEAD_MOVED, UNIQUE_VIOLATION]);
-
-const sizeOf = ({ commits }: Job): number => commits?.length ?? 1;
-
-/** Whether one that waits may be in a round with the first of it. */
-const mayShare = (first: Waiting, one: Waiting): boolean =>
-  first.apart === one.apart &&
-  first.apart !== "alone" &&
-  (first.apart === undefined || worldOf(first.job) === worldOf(one.job));
 
 /** The database is there but was busy, or the connection broke; one that cannot be had now is not asked for at once. */
 function isWorthRetrying(error: unknown): boolean {
