@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { measureBrowser } from "./browser.ts";
@@ -10,6 +10,7 @@ import { measureFlush } from "./flush.ts";
 import { measureLists } from "./lists.ts";
 import { measureLiveLists } from "./live-lists.ts";
 import { measureMemory } from "./memory.ts";
+import { benchmarkPage, type Part } from "./page.ts";
 import { measureSnapshot } from "./snapshot.ts";
 import { measureStep } from "./step.ts";
 import { measureStream } from "./stream.ts";
@@ -18,12 +19,12 @@ import { measureWebhooks } from "./webhooks.ts";
 
 const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,claims,webhooks,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
-Measures Holdfast on this machine, beside floors measured in the same run. Takes about a quarter of an hour.
+Measures Holdfast on this machine, beside floors measured in the same run. Takes about three quarters of an hour.
 
   --only     some of the parts: commits, stream, snapshot, lists, claims, webhooks, flush, step, live-lists, file-store, browser, demo, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
   --seconds  length of a run under load: 3
-  --write    put the table into docs/benchmarks.md
+  --write    put the tables into docs/benchmarks.md; the parts that were not measured stay there as they are
 `;
 
 interface Options {
@@ -32,7 +33,7 @@ interface Options {
   say(line: string): void;
 }
 
-const parts: Record<string, (options: Options) => Promise<Row[]>> = {
+const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
   commits: measureCommits,
   stream: measureStream,
   snapshot: measureSnapshot,
@@ -59,41 +60,25 @@ const { values } = parseArgs({
 });
 const say = (line: string) => void process.stderr.write(`bench: ${line}\n`);
 const names = values.only?.split(",") ?? Object.keys(parts);
-const unknown = names.find((name) => !Object.hasOwn(parts, name));
+const isPart = (name: string): name is Part => Object.hasOwn(parts, name);
 
-if (values.help || unknown !== undefined) {
+if (values.help || !names.every(isPart)) {
   process.stdout.write(HELP);
   process.exitCode = values.help ? 0 : 1;
 } else {
-  const rows: Row[] = [];
+  const measured = new Map<Part, string>();
   for (const name of names) {
     say(`${name} …`);
-    rows.push(
-      ...((await parts[name]?.({ rounds: Number(values.rounds), seconds: Number(values.seconds), say })) ?? []),
-    );
+    const rows = await parts[name]({ rounds: Number(values.rounds), seconds: Number(values.seconds), say });
+    measured.set(name, `${machine()}\n\n${toTable(rows)}`);
   }
-  const report = `${machine()}\n\n${toTable(rows)}\n`;
-  process.stdout.write(report);
-  if (values.write) writeFileSync(new URL("../../docs/benchmarks.md", import.meta.url), page(report));
+  process.stdout.write(`${[...measured.values()].join("\n\n")}\n`);
+  const page = new URL("../../docs/benchmarks.md", import.meta.url);
+  if (values.write) writeFileSync(page, benchmarkPage(readFileSync(page, "utf8"), measured));
 }
 
 function machine(): string {
   const [cpu] = cpus();
   const what = `${cpus().length} cores (${cpu?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform}`;
   return `Machine: ${what}. Embedded Postgres over a unix socket, \`fsync\` and \`synchronous_commit\` on. Server, Postgres and whoever sends the load share the machine. ${new Date().toISOString().slice(0, 10)}, ${values.rounds} runs of ${values.seconds} s each, interleaved.`;
-}
-
-function page(report: string): string {
-  return `# Benchmarks
-
-Made by \`npm run bench -- --write\`; run it on your machine. Absolute figures depend on the machine and on what else it does, so each is shown beside a
-floor or a baseline from the same run. The limits of the server stay at their defaults, but for the rate of the scoped token.
-The middle of the runs is quoted, with the lowest and the highest.
-
-A target is what we want; a figure that misses its target stays here until it does not. Compare shares, and only within one table: the same machine may be
-twice as fast an hour later.
-
-${report}
-Bundle sizes: \`npm run verify -- size\`.
-`;
 }

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { benchmarkPage } from "./page.ts";
+
+test("what was measured takes its section's place, in the page's order; the others stay", () => {
+  const first = benchmarkPage(
+    "",
+    new Map([
+      ["stream", "stream 1"],
+      ["commits", "commits 1\n\n| a | b |"],
+    ]),
+  );
+  expect(first.match(/^## .*/gm)).toEqual(["## Commits over HTTP", "## The stream"]);
+  const second = benchmarkPage(
+    first,
+    new Map([
+      ["stream", "stream 2"],
+      ["memory", "memory 1"],
+    ]),
+  );
+  expect(second.match(/^## .*/gm)).toEqual(["## Commits over HTTP", "## The stream", "## Memory"]);
+  expect(second).toContain("## Commits over HTTP\n\ncommits 1\n\n| a | b |\n\n## The stream\n\nstream 2\n");
+  expect(second).not.toContain("stream 1");
+  expect(benchmarkPage(second, new Map())).toBe(second);
+});

@@ -1,0 +1,45 @@
+/** The parts of the benchmark, in the order in which docs/benchmarks.md shows them, with their headings there. */
+export const HEADINGS = {
+  commits: "Commits over HTTP",
+  stream: "The stream",
+  snapshot: "The snapshot",
+  lists: "Lists",
+  claims: "Claims",
+  webhooks: "Webhooks",
+  flush: "The SDK's queue",
+  step: "A write in the client",
+  "live-lists": "Live lists",
+  "file-store": "The agents' store",
+  browser: "In Chromium",
+  demo: "The slide board",
+  memory: "Memory",
+} as const;
+
+export type Part = keyof typeof HEADINGS;
+
+const INTRODUCTION = `# Benchmarks
+
+Made by \`npm run bench -- --write\`; run it on your machine. Absolute figures depend on the machine and on what else it does, so each is shown beside a
+floor or a baseline from the same run. The limits of the server stay at their defaults, but for the rate of the scoped token.
+The middle of the runs is quoted, with the lowest and the highest.
+
+A target is what we want; a figure that misses its target stays here until it does not. Compare shares, and only within one table: the same machine may be
+twice as fast an hour later.
+
+Bundle sizes: \`npm run verify -- size\`.
+`;
+
+/** The page with what was measured now; what was not stays as it was. */
+export function benchmarkPage(before: string, measured: ReadonlyMap<Part, string>): string {
+  const kept = new Map(
+    before
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [section.slice(0, section.indexOf("\n")), section.slice(section.indexOf("\n")).trim()]),
+  );
+  const sections = (Object.keys(HEADINGS) as Part[]).flatMap((part) => {
+    const text = measured.get(part) ?? kept.get(HEADINGS[part]);
+    return text === undefined ? [] : [`## ${HEADINGS[part]}\n\n${text}\n`];
+  });
+  return [INTRODUCTION, ...sections].join("\n");
+}
