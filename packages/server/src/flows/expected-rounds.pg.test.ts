@@ -19,6 +19,8 @@ const tries = async (): Promise<number> => {
 };
 
 let made = 0;
+/** A test may be tried again. */
+const fresh = (name: string): string => `${name}-${++made}`;
 const create = (json: object, more: Asking = {}, call = app.call) =>
   call("POST", "/v1/models/slide", { json, key: `key-${++made}`, ...more });
 
@@ -54,7 +56,7 @@ async function wholeLog(): Promise<LogEntry[]> {
 test("[L10] creates that follow each other need one look at their world, and stand in the log as any other", async () => {
   await warm();
   const before = await tries();
-  const ids = Array.from({ length: 40 }, (_, i) => `steady-${i}`);
+  const ids = Array.from({ length: 40 }, () => fresh("steady"));
   const receipts: Answer[] = [];
   for (const id of ids) receipts.push(await create({ id, data: { deckId: "d1", title: id } }));
   // A look each second, and every other round by what is expected.
@@ -69,8 +71,8 @@ test("[L10] creates that follow each other need one look at their world, and sta
     "select abs(extract(epoch from clock_timestamp() - max(created_at)))::float8 as off from holdfast.log",
   );
   expect(clock?.off).toBeLessThan(1);
-  const { body } = await app.call("GET", "/v1/models/slide/steady-7");
-  expect(body.data).toMatchObject({ title: "steady-7" });
+  const { body } = await app.call("GET", `/v1/models/slide/${ids[7]}`);
+  expect(body.data).toMatchObject({ title: ids[7] });
 });
 
 test("[L10] [I1] a key that is there after all is answered by its receipt, byte for byte", async () => {
@@ -89,26 +91,28 @@ test("[L10] a record that is there after all is not made again", async () => {
 });
 
 test("[L1] [L10] what another server wrote meanwhile stands before it", async () => {
+  const [theirs, ours] = [fresh("theirs"), fresh("ours")];
   const answer = await whenWarm(
-    () => create({ id: "after-theirs", data: {} }),
-    () => create({ id: "theirs", data: {} }, {}, second.call),
+    () => create({ id: ours, data: {} }),
+    () => create({ id: theirs, data: {} }, {}, second.call),
   );
   expect(answer.status).toBe(200);
-  expect((await wholeLog()).slice(-2).map(({ id }) => id)).toEqual(["theirs", "after-theirs"]);
+  expect((await wholeLog()).slice(-2).map(({ id }) => id)).toEqual([theirs, ours]);
 });
 
 test("[L10] a schema that another server took meanwhile is judged by", async () => {
   const slide = referenceSchema.models.slide as { fields: object };
+  const id = fresh("subtitled");
   const models = {
     ...referenceSchema.models,
     slide: { ...slide, fields: { ...slide.fields, subtitle: { type: "string", default: "none" } } },
   };
   const answer = await whenWarm(
-    () => create({ id: "subtitled", data: {} }),
+    () => create({ id, data: {} }),
     () => second.call("POST", "/v1/schema", { json: { models } }),
   );
   expect(answer.status).toBe(200);
-  expect((await app.call("GET", "/v1/models/slide/subtitled")).body.data).toMatchObject({ subtitle: "none" });
+  expect((await app.call("GET", `/v1/models/slide/${id}`)).body.data).toMatchObject({ subtitle: "none" });
 });
 
 test("[L10] claims elsewhere are no reason to look, and what is claimed is not made again", async () => {
@@ -119,7 +123,7 @@ test("[L10] claims elsewhere are no reason to look, and what is claimed is not m
     json: { target: { model: "slide", id: "held" } },
   });
   expect(claimed.status).toBeLessThan(300);
-  const free = await whenWarm(() => create({ id: "free", data: {} }));
+  const free = await whenWarm(() => create({ id: fresh("free"), data: {} }));
   expect(free.status).toBe(200);
   const answer = await whenWarm(() => create({ id: "held", data: { title: "mine" } }));
   const cold = await create({ id: "held", data: { title: "mine" } }, {}, second.call);
@@ -130,12 +134,14 @@ test("[L10] claims elsewhere are no reason to look, and what is claimed is not m
 test("[L8] [L10] rounds on their way behind one that fails cost nobody else a write", async () => {
   await warm();
   const before = { log: (await wholeLog()).length, tries: await tries() };
-  await app.sql("alter table holdfast.log add constraint poison check (id not like 'poison%')");
+  await app.sql(
+    "alter table holdfast.log drop constraint if exists poison, add constraint poison check (id not like 'poison%')",
+  );
   const confirmed = await Promise.all(
     Array.from({ length: 16 }, async (_, writer) => {
       const ids: string[] = [];
       for (let n = 0; n < 20; n++) {
-        const id = `${(writer + n) % 9 === 0 ? "poison" : "sound"}-${writer}-${n}`;
+        const id = fresh((writer + n) % 9 === 0 ? "poison" : "sound");
         // The helper takes any 500 for a broken promise; here it is the promise.
         const answer = await create({ id, data: {} }).catch(() => undefined);
         expect(answer?.status).toBe(id.startsWith("poison") ? undefined : 200);
@@ -156,7 +162,7 @@ test("[L10] one that is refused is refused by what is there, and takes nobody al
   await warm();
   const answers = await Promise.all(
     Array.from({ length: 9 }, (_, i) =>
-      create(i === 4 ? { id: "wrong", data: { order: "first" } } : { id: `right-${i}`, data: {} }),
+      create(i === 4 ? { id: "wrong", data: { order: "first" } } : { id: fresh("right"), data: {} }),
     ),
   );
   expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i === 4 ? 400 : 200)));
