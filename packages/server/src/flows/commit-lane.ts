@@ -120,6 +120,7 @@ export function createCommitLane({
     if (expected) return { taken, ...expected };
     const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs, unclaimed) });
     const loaded = pipe?.usable ? trip(pipe) : connect().then(trip);
+    // Like a save below: it is awaited when its turn comes; until then a failure is nobody's.
     loaded.catch(() => {});
     return { taken, loaded };
   }
@@ -132,7 +133,6 @@ export function createCommitLane({
       const expected = judgeExpected(pipe, schemas, jobs, heads);
       if (!expected) return undefined;
       const saved = save(expected);
-      // It is awaited when its turn comes; until then a failure is nobody's.
       saved.catch(() => {});
       known.learn(expected.heads, "expected");
       return { expected, saved };
