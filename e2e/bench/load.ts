@@ -16,7 +16,7 @@ export interface LoadResult {
   readonly failed: number;
 }
 
-/** Node works out its fast code while a server is busy: after a second it does a quarter less than after four. */
+/** Node works out its fast code while a server is busy, for some seconds: it is what comes after them that is measured. */
 const WARM_MS = 4_000;
 
 const { url, connections, seconds, requests } = JSON.parse(process.argv[2] ?? "{}") as LoadPlan;

@@ -19,7 +19,7 @@ import { measureWebhooks } from "./webhooks.ts";
 
 const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,lists,claims,webhooks,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
-Measures Holdfast on this machine, beside floors measured in the same run. Takes about three quarters of an hour.
+Measures Holdfast on this machine, beside floors measured in the same run. Takes about half an hour.
 
   --only     some of the parts: commits, stream, snapshot, lists, claims, webhooks, flush, step, live-lists, file-store, browser, demo, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)

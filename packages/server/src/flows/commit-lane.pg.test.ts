@@ -1,9 +1,10 @@
-import type { CommitReceipt, LogEntry } from "@holdfast/sdk/protocol";
+import type { CommitReceipt } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { singleCommit } from "../http/commit-requests.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRefusal } from "../rules/refusal.ts";
 import { type Call, startApp } from "../testing/app.ts";
+import { wholeLog } from "../testing/whole-log.ts";
 import { createCommitLane } from "./commit-lane.ts";
 import { createSchemaCache } from "./schema-cache.ts";
 
@@ -19,17 +20,6 @@ interface Written {
   readonly asked: number;
   readonly answered: number;
   readonly receipt: CommitReceipt;
-}
-
-/** The whole log, page by page. */
-async function wholeLog(): Promise<LogEntry[]> {
-  const log: LogEntry[] = [];
-  for (let more = true; more; ) {
-    const { body } = await app.call("GET", `/v1/log?limit=1000&after=${log.length}`);
-    log.push(...(body.data as LogEntry[]));
-    more = body.has_more === true;
-  }
-  return log;
 }
 
 test("[L1] [L2] 32 writers over two servers: no holes, every acknowledged write once and where its receipt says, in real-time order", async () => {
@@ -59,7 +49,7 @@ test("[L1] [L2] 32 writers over two servers: no holes, every acknowledged write 
       }
     }),
   );
-  const log = await wholeLog();
+  const log = await wholeLog(app.call);
   expect(log.map(({ syncId }) => syncId)).toEqual(Array.from({ length: log.length }, (_, i) => i + 1));
   const own = log.filter(({ model }) => model === "slide");
   expect(own.map(({ id }) => id).sort()).toEqual(done.map(({ id }) => id).sort());
@@ -82,7 +72,7 @@ test("[L1] [L2] 32 writers over two servers: no holes, every acknowledged write 
 });
 
 test("[L1] the rows are what the log adds up to, and so are the heads of the groups", async () => {
-  const log = await wholeLog();
+  const log = await wholeLog(app.call);
   const rows = new Map<string, unknown>();
   for (const { model, id, data, syncId } of log) rows.set(`${model}/${id}`, { data, syncId });
   const stored = await app.sql<{ key: string; data: unknown; sync_id: string }>(
@@ -123,12 +113,12 @@ test("[L8] a commit that breaks its round fails alone", async () => {
   // The helper takes any 500 for a broken promise; here it is the promise.
   expect(results.map(({ status }) => status)).toEqual(ids.map((id) => (id === "poison" ? "rejected" : "fulfilled")));
   expect((await app.call("GET", "/v1/models/slide/poison")).status).toBe(404);
-  const log = await wholeLog();
+  const log = await wholeLog(app.call);
   expect(log.at(-1)?.syncId).toBe(log.length);
 });
 
 test("[L8] rounds that fail one after the other, each with the next one on its way behind it, cost nobody else a write", async () => {
-  const before = (await wholeLog()).length;
+  const before = (await wholeLog(app.call)).length;
   await app.sql("alter table holdfast.log add constraint poison check (id not like 'poison%')");
   const write = (id: string, n: number) =>
     callers[n % 2]!("POST", "/v1/models/slide", { json: { id, data: {} }, key: id });
@@ -146,7 +136,7 @@ test("[L8] rounds that fail one after the other, each with the next one on its w
     }),
   );
   await app.sql("alter table holdfast.log drop constraint poison");
-  const log = await wholeLog();
+  const log = await wholeLog(app.call);
   expect(
     log
       .slice(before)
@@ -192,7 +182,7 @@ test("[C15] a world whose head is held does not hold up the others; its own writ
 });
 
 test("[C14] a connection that is cut in the middle of the load costs nobody a write, and no write twice", async () => {
-  const log = (await wholeLog()).length;
+  const log = (await wholeLog(app.call)).length;
   let acknowledged = 0;
   const cut = () =>
     app.sql(
@@ -219,7 +209,7 @@ test("[C14] a connection that is cut in the middle of the load costs nobody a wr
   );
   expect(outcomes).toHaveLength(16);
   expect(
-    (await wholeLog())
+    (await wholeLog(app.call))
       .slice(log)
       .map(({ id }) => id)
       .sort(),

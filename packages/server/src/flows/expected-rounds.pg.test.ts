@@ -1,6 +1,6 @@
-import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { type Answer, type Asking, referenceSchema, startApp } from "../testing/app.ts";
+import { wholeLog } from "../testing/whole-log.ts";
 
 const app = await startApp();
 const second = await app.another();
@@ -43,16 +43,6 @@ async function whenWarm(ask: () => Promise<Answer>, between?: () => Promise<unkn
   return answer;
 }
 
-async function wholeLog(): Promise<LogEntry[]> {
-  const log: LogEntry[] = [];
-  for (let more = true; more; ) {
-    const { body } = await app.call("GET", `/v1/log?limit=1000&after=${log.length}`);
-    log.push(...(body.data as LogEntry[]));
-    more = body.has_more === true;
-  }
-  return log;
-}
-
 test("[L10] creates that follow each other need one look at their world, and stand in the log as any other", async () => {
   await warm();
   const before = await tries();
@@ -61,7 +51,7 @@ test("[L10] creates that follow each other need one look at their world, and sta
   for (const id of ids) receipts.push(await create({ id, data: { deckId: "d1", title: id } }));
   // A look each second, and every other round by what is expected.
   expect((await tries()) - before).toBeGreaterThan(20);
-  const log = await wholeLog();
+  const log = await wholeLog(app.call);
   expect(log.map(({ syncId }) => syncId)).toEqual(log.map((_, i) => i + 1));
   for (const [i, { body }] of receipts.entries())
     expect(log[Number(body.lastSyncId) - 1]).toMatchObject({ id: ids[i], verb: "created" });
@@ -97,7 +87,7 @@ test("[L1] [L10] what another server wrote meanwhile stands before it", async ()
     () => create({ id: theirs, data: {} }, {}, second.call),
   );
   expect(answer.status).toBe(200);
-  expect((await wholeLog()).slice(-2).map(({ id }) => id)).toEqual([theirs, ours]);
+  expect((await wholeLog(app.call)).slice(-2).map(({ id }) => id)).toEqual([theirs, ours]);
 });
 
 test("[L10] a schema that another server took meanwhile is judged by", async () => {
@@ -133,7 +123,7 @@ test("[L10] claims elsewhere are no reason to look, and what is claimed is not m
 
 test("[L8] [L10] rounds on their way behind one that fails cost nobody else a write", async () => {
   await warm();
-  const before = { log: (await wholeLog()).length, tries: await tries() };
+  const before = { log: (await wholeLog(app.call)).length, tries: await tries() };
   await app.sql(
     "alter table holdfast.log drop constraint if exists poison, add constraint poison check (id not like 'poison%')",
   );
@@ -152,7 +142,7 @@ test("[L8] [L10] rounds on their way behind one that fails cost nobody else a wr
   );
   await app.sql("alter table holdfast.log drop constraint poison");
   expect(await tries()).toBeGreaterThan(before.tries);
-  const log = await wholeLog();
+  const log = await wholeLog(app.call);
   const written = log.slice(before.log).map(({ id }) => id);
   expect(written.sort()).toEqual(confirmed.flat().sort());
   expect(log.at(-1)?.syncId).toBe(log.length);
@@ -169,4 +159,30 @@ test("[L10] one that is refused is refused by what is there, and takes nobody al
   // Under a key that was confirmed before, also what would be refused now is a replay, or a conflict.
   const answer = await create({ id: "wrong", data: { order: "first" } }, { key: "again" });
   expect([answer.status, answer.body.code]).toEqual([409, "idempotency_conflict"]);
+});
+
+test("[L1] [L10] a head that moved is told by itself, also when its line of the log is no longer there", async () => {
+  let theirs = 0;
+  const answer = await whenWarm(
+    () => create({ id: fresh("ours"), data: {} }),
+    async () => {
+      const id = fresh("trimmed");
+      theirs = Number((await create({ id, data: {} }, {}, second.call)).body.lastSyncId);
+      await app.sql("delete from holdfast.log where id = $1", [id]);
+    },
+  );
+  expect([answer.status, answer.body.lastSyncId]).toEqual([200, theirs + 1]);
+});
+
+test("[L10] a log that was replaced meanwhile is the one that the receipt names", async () => {
+  const log = "log_of_another_life";
+  const answer = await whenWarm(
+    () => create({ id: fresh("replaced"), data: {} }),
+    () =>
+      app.sql(
+        "update holdfast.head h set log_id = $1 from holdfast.world w where w.id = h.world and w.organization = $2 and w.livemode",
+        [log, app.organization],
+      ),
+  );
+  expect([answer.status, answer.body.logId]).toEqual([200, log]);
 });

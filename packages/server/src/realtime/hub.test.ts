@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { Batch } from "../flows/commit-round.ts";
+import type { FollowLog } from "../flows/follow-log.ts";
+import type { LiveSchema } from "../flows/schema-cache.ts";
+import { createHub } from "./hub.ts";
+import type { News } from "./news.ts";
+
+const schema: LiveSchema = { version: 1, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 1 };
+const log = {
+  head: async () => ({ syncId: 0 }),
+  schema: async () => schema,
+  positions: async () => new Map(),
+} as unknown as FollowLog;
+
+test("[T9] while it rests from a telling that took long, what is committed becomes one piece of news", async () => {
+  const hub = createHub(log, (error) => {
+    throw error;
+  });
+  const heard: Pick<News, "from" | "to">[] = [];
+  const hear = ({ from, to }: News) => {
+    heard.push({ from, to });
+    for (const until = performance.now() + 5; performance.now() < until; );
+  };
+  const subscription = await hub.listen(1, { hear, schemaPushed: () => {} });
+  const committed = (from: number, to: number) => hub.committed({ world: 1, from, to, lines: [], schema } as Batch);
+  committed(0, 1);
+  committed(1, 2);
+  committed(2, 5);
+  expect(heard).toEqual([{ from: 0, to: 1 }]);
+  // Who begins to listen now need not hear them: they are in the log.
+  expect(subscription.position()).toBe(5);
+  await expect
+    .poll(() => heard)
+    .toEqual([
+      { from: 0, to: 1 },
+      { from: 1, to: 5 },
+    ]);
+  subscription.end();
+  hub.close();
+});
