@@ -116,7 +116,7 @@ export function createCommitLane({
     const taken = waiting.take();
     if (taken.length === 0) return undefined;
     const jobs = taken.map(({ job }) => job);
-    const expected = taken.some(({ looks }) => looks) ? undefined : expect(jobs);
+    const expected = expect(jobs);
     if (expected) return { taken, ...expected };
     const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs, unclaimed) });
     const loaded = pipe?.usable ? trip(pipe) : connect().then(trip);
@@ -208,7 +208,8 @@ export function createCommitLane({
   function fail(round: Started, error: unknown): void {
     const { taken } = round;
     const worlds = new Set(taken.map(({ job }) => worldOf(job)));
-    if ("expected" in round && UNEXPECTED.has(errorState(error) ?? "")) return waiting.lookAgain(taken);
+    // Its worlds are distrusted by now: the next time is with what is loaded.
+    if ("expected" in round && UNEXPECTED.has(errorState(error) ?? "")) return waiting.putBack(taken);
     if (errorState(error) === LOCK_NOT_AVAILABLE)
       return worlds.size > 1 ? waiting.again(taken, "by world") : letRest(taken);
     const code = failureCode(error);

@@ -11,8 +11,6 @@ export interface Waiting {
   readonly attempts: number;
   /** After a round that failed as a whole: to be tried with its own world's only, or all by itself. */
   readonly apart?: "by world" | "alone";
-  /** After a round that was not as expected: nothing is taken for granted any more. */
-  readonly looks?: boolean;
 }
 
 /** Who waits for a round, in the order in which they came. */
@@ -24,7 +22,7 @@ export interface WaitingLine {
   /** Their round failed: first in the line again. */
   again(taken: readonly Waiting[], apart?: Waiting["apart"]): void;
   /** Nothing came of their round, and nothing was wrong with them: that was no attempt. */
-  lookAgain(taken: readonly Waiting[]): void;
+  putBack(taken: readonly Waiting[]): void;
   /**
    * Somebody else holds the head of their world: they step aside for a moment, so that others need not wait for them.
    * Answers those whose patience is over; all, when nobody may wait any more.
@@ -71,8 +69,8 @@ export function createWaitingLine(maxCommits: number): WaitingLine {
       return taken;
     },
     again,
-    lookAgain(taken) {
-      waiting = [...taken.map((one) => ({ ...one, looks: true })), ...waiting];
+    putBack(taken) {
+      waiting = [...taken, ...waiting];
     },
     letRest(taken, closed) {
       const now = performance.now();
