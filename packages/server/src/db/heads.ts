@@ -53,9 +53,6 @@ export const lockHeads = (worlds: readonly number[]): Statement<LockedHead[]> =>
     })),
 });
 
-/** SQLSTATE of `saveExpectedRound` when a head is another one than was expected. */
-export const HEAD_MOVED = "WM001";
-
 export async function readHead(db: Transaction, world: number): Promise<Head> {
   const { rows } = await db.query<HeadRow>({
     name: "read_head",

@@ -1,7 +1,6 @@
 import type { StoredEntry } from "../rules/entry-text.ts";
 import type { NewReceipt, RecordState } from "../rules/world-state.ts";
 import { booleans, jsons, listText, numbers, texts } from "./columns.ts";
-import type { LockedHead } from "./heads.ts";
 import type { Statement } from "./statement.ts";
 
 /** A line to append. */
@@ -52,30 +51,12 @@ export interface Round {
 export const saveRound = (round: Round): Statement<void> => ({
   name: "save_round",
   text: SAVE,
-  values: roundValues(round),
+  values: [...commonValues(round), ...lineColumns(round.lines)],
   read: () => {},
 });
 
-/**
- * The same as a transaction of its own, for a round that was judged by heads that nobody has locked yet: it locks them,
- * in the order of their worlds, before it writes anything. Fails with `HEAD_MOVED` when one is another than was expected,
- * and with a unique violation when a name or a record is there that was taken not to be.
- */
-export const saveExpectedRound = (round: Round, expected: readonly LockedHead[]): Statement<void> => ({
-  name: "save_expected_round",
-  text: SAVE_EXPECTED,
-  values: [
-    ...roundValues(round),
-    expected.map(({ world }) => world),
-    expected.map(({ logId }) => logId),
-    expected.map(({ syncId }) => syncId),
-    expected.map(({ schemaVersion }) => schemaVersion),
-  ],
-  read: () => {},
-});
-
-const roundValues = (round: Round): readonly unknown[] => [
-  ...lineColumns(round.lines),
+/** What every statement begins with that saves a round: `$1` to `$10`. */
+export const commonValues = (round: Round): readonly unknown[] => [
   ...receiptColumns(round.receipts),
   JSON.stringify(round.heads),
   JSON.stringify(round.groups),
@@ -123,13 +104,32 @@ const ROW_COLUMNS =
 const ROW = `world, model, id, sync_id, data, groups::text[], archived_at::timestamptz(3), created_sync_id, created_by,
     row_created_at::timestamptz(3), created_at::timestamptz(3), updated_by`;
 
-/** `before`: what comes first. `behind`: what nothing is written ahead of. */
-function saveText(before = "", behind = ""): string {
-  return `
-with ${before}line as materialized (
-  select line.* from ${behind}unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::json[], $7::json[], $8::text[], $9::text[],
-      $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[],
-      $17::text[], $18::text[], $19::bigint[], $20::text[], $21::text[], $22::text[])
+/** What both ways of saving a round do with its groups, heads and receipts; see `commonValues`. */
+export const COMMON = `grouped as (
+  insert into holdfast.group_head as g (world, name, sync_id, writer, other_sync_id)
+  select world, name, "syncId", writer, "otherSyncId"
+  from json_to_recordset($8::json) as x(world int, name text, "syncId" bigint, writer text, "otherSyncId" bigint)
+  on conflict (world, name) do update set sync_id = excluded.sync_id, writer = excluded.writer,
+    other_sync_id = case
+      when excluded.other_sync_id > 0 then excluded.other_sync_id
+      when excluded.writer = g.writer then g.other_sync_id
+      else g.sync_id end
+), moved as (
+  update holdfast.head h set sync_id = n."syncId", writer = n.writer, other_sync_id = n."otherSyncId", last_at = n.now
+  from json_to_recordset($7::json) as n(world int, "syncId" bigint, writer text, "otherSyncId" bigint, now timestamptz(3))
+  where h.world = n.world and h.world = any($10::int[])
+), answered as (
+  select receipt.* from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::json[], $6::boolean[])
+    as receipt(world, participant, name, fingerprint, body, held)
+)
+insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
+select world, participant, name, fingerprint, body, held, $9::timestamptz(3) from`;
+
+const SAVE = `
+with line as materialized (
+  select * from unnest($11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::json[], $17::json[], $18::text[], $19::text[],
+      $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[],
+      $27::text[], $28::text[], $29::bigint[], $30::text[], $31::text[], $32::text[])
     as line(world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
       client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
       row, archived_at, created_sync_id, created_by, row_created_at, updated_by)
@@ -146,32 +146,4 @@ with ${before}line as materialized (
     archived_at = excluded.archived_at, created_sync_id = excluded.created_sync_id, created_by = excluded.created_by,
     created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by,
     hidden = case when record.created_sync_id = excluded.created_sync_id then record.hidden end
-), grouped as (
-  insert into holdfast.group_head as g (world, name, sync_id, writer, other_sync_id)
-  select world, name, "syncId", writer, "otherSyncId"
-  from json_to_recordset($30::json) as x(world int, name text, "syncId" bigint, writer text, "otherSyncId" bigint)
-  on conflict (world, name) do update set sync_id = excluded.sync_id, writer = excluded.writer,
-    other_sync_id = case
-      when excluded.other_sync_id > 0 then excluded.other_sync_id
-      when excluded.writer = g.writer then g.other_sync_id
-      else g.sync_id end
-), moved as (
-  update holdfast.head h set sync_id = n."syncId", writer = n.writer, other_sync_id = n."otherSyncId", last_at = n.now
-  from json_to_recordset($29::json) as n(world int, "syncId" bigint, writer text, "otherSyncId" bigint, now timestamptz(3))
-  where h.world = n.world and h.world = any($32::int[])
-)
-insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
-select world, participant, name, fingerprint, body, held, $31::timestamptz(3)
-from ${behind}unnest($23::bigint[], $24::text[], $25::text[], $26::text[], $27::json[], $28::boolean[])
-  as receipt(world, participant, name, fingerprint, body, held)`;
-}
-
-const SAVE = saveText();
-
-const SAVE_EXPECTED = saveText(
-  `expected as materialized (
-  select count(holdfast.lock_expected_head(world, log_id, sync_id, schema_version))
-  from unnest($33::int[], $34::text[], $35::bigint[], $36::int[]) as head(world, log_id, sync_id, schema_version)
-), `,
-  "expected cross join ",
-);
+), ${COMMON} answered`;

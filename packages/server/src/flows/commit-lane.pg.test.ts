@@ -216,7 +216,8 @@ test("[C14] a connection that is cut in the middle of the load costs nobody a wr
   ).toEqual(Array.from({ length: 160 }, (_, i) => `cut${Math.floor(i / 10)}-${i % 10}`).sort());
 });
 
-test("[L9] a listener that throws is reported; the commit is answered, and so is the next", async () => {
+/** A lane of the test's own, with a writer for it. */
+async function ownLane(announce: () => void) {
   const [home] = await app.sql<{ world: number; organization: string }>(
     "select h.world, w.organization from holdfast.head h join holdfast.world w on w.id = h.world where w.organization = $1 and w.livemode",
     [app.organization],
@@ -225,9 +226,7 @@ test("[L9] a listener that throws is reported; the commit is answered, and so is
   const lane = createCommitLane({
     url: app.databaseUrl,
     schemas: createSchemaCache(),
-    announce: () => {
-      throw new Error("nobody can hear this");
-    },
+    announce,
     report: (error) => reported.push(error),
   });
   const principal: Principal = {
@@ -251,8 +250,30 @@ test("[L9] a listener that throws is reported; the commit is answered, and so is
     if (isRefusal(commit)) throw new Error(commit.code);
     return lane.submit([commit]);
   };
+  return { lane, submit, reported };
+}
+
+test("[L9] a listener that throws is reported; the commit is answered, and so is the next", async () => {
+  const { lane, submit, reported } = await ownLane(() => {
+    throw new Error("nobody can hear this");
+  });
   expect(await submit("unheard-1")).toMatchObject({ kind: "judged", judged: [{ decision: { kind: "confirmed" } }] });
   expect(await submit("unheard-2")).toMatchObject({ kind: "judged", judged: [{ decision: { kind: "confirmed" } }] });
   await lane.close();
   expect(reported.map(String)).toEqual(["Error: nobody can hear this", "Error: nobody can hear this"]);
+});
+
+test("[L11] all of a round are answered before anybody is told", async () => {
+  const order: string[] = [];
+  const { lane, submit } = await ownLane(() => order.push("told"));
+  const answer = async (id: string) => {
+    await submit(id);
+    // What is left to do for an answer, after a few turns of promises, is to write it.
+    for (let turns = 0; turns < 20; turns++) await undefined;
+    order.push("answered");
+  };
+  await Promise.all([answer("answered-1"), answer("answered-2")]);
+  await lane.close();
+  expect(order.filter((what) => what === "answered")).toHaveLength(2);
+  expect([order[0], order.at(-1)]).toEqual(["answered", "told"]);
 });

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import { errorState, failureCode } from "../db/database-error.ts";
-import { HEAD_MOVED } from "../db/heads.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
+import { UNEXPECTED } from "../db/save-creates.ts";
 import { rollback } from "../db/statement.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";
 import type { CommitRequest } from "../rules/commit-request.ts";
@@ -188,8 +188,12 @@ export function createCommitLane({
   function tell(taken: readonly Waiting[], { outcomes, batches, claimWorlds }: RoundResult): void {
     answered = taken.length;
     for (const [i, { resolve }] of taken.entries()) resolve(outcomes[i] ?? "internal_error");
-    for (const batch of batches) harmless(() => announce(batch));
-    for (const world of claimWorlds) harmless(() => announceClaims(world));
+    // Behind the answers, which are written when this tick is over: a writer that listens too goes on with its answer,
+    // and hears its news meanwhile.
+    setImmediate(() => {
+      for (const batch of batches) harmless(() => announce(batch));
+      for (const world of claimWorlds) harmless(() => announceClaims(world));
+    });
   }
 
   /** Committed and answered; who listens finds it in the database. The lane goes on. */
@@ -209,7 +213,7 @@ export function createCommitLane({
     const { taken } = round;
     const worlds = new Set(taken.map(({ job }) => worldOf(job)));
     // Its worlds are distrusted by now: the next time is with what is loaded.
-    if ("expected" in round && UNEXPECTED.has(errorState(error) ?? "")) return waiting.putBack(taken);
+    if ("expected" in round && MISTAKEN.has(errorState(error) ?? "")) return waiting.putBack(taken);
     if (errorState(error) === LOCK_NOT_AVAILABLE)
       return worlds.size > 1 ? waiting.again(taken, "by world") : letRest(taken);
     const code = failureCode(error);
@@ -264,8 +268,8 @@ export function createCommitLane({
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const UNIQUE_VIOLATION = "23505";
-/** A head is another one than was expected, or a name is taken after all. */
-const UNEXPECTED: ReadonlySet<string> = new Set([HEAD_MOVED, UNIQUE_VIOLATION]);
+/** Something is not as it was expected, or a name is taken after all. */
+const MISTAKEN: ReadonlySet<string> = new Set([UNEXPECTED, UNIQUE_VIOLATION]);
 
 /** The database is there but was busy, or the connection broke; one that cannot be had now is not asked for at once. */
 function isWorthRetrying(error: unknown): boolean {

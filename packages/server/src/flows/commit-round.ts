@@ -1,17 +1,19 @@
 import { saveClaims } from "../db/claims.ts";
 import type { LockedHead } from "../db/heads.ts";
+import type { HistoryQuestion } from "../db/history.ts";
 import { loadSchema } from "../db/model-schemas.ts";
 import type { Pipe } from "../db/pipe.ts";
 import { deleteRecords } from "../db/records.ts";
-import { type Round, type SavedGroup, type SavedLine, saveExpectedRound, saveRound } from "../db/save-round.ts";
+import { type Expectation, saveCreates } from "../db/save-creates.ts";
+import { type Round, type SavedGroup, type SavedLine, saveRound } from "../db/save-round.ts";
 import { commit as commitTransaction, type Statement } from "../db/statement.ts";
 import type { ClaimDecision } from "../rules/claim-queue.ts";
 import { judgeClaim } from "../rules/claim-round.ts";
 import { recordKey } from "../rules/commit-request.ts";
 import { storedEntry } from "../rules/entry-text.ts";
-import { type Judged, judgeInOrder } from "../rules/round.ts";
+import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
 import type { LogLine, WorldState } from "../rules/world-state.ts";
-import { emptyWorldAt, type Job, type Loaded, worldAt, worldOf } from "./load-round.ts";
+import { commitsOf, emptyWorldAt, type Job, type Loaded, worldAt, worldOf } from "./load-round.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
 /** What came of a job. */
@@ -48,8 +50,8 @@ export interface RoundResult {
   readonly claims: readonly Statement<void>[];
   /** The worlds' heads after it. */
   readonly heads: readonly LockedHead[];
-  /** Of a round that was judged before they were locked: the heads that it was judged by. */
-  readonly expected?: readonly LockedHead[];
+  /** Of a round that was judged before anything was looked up: what it took for granted. */
+  readonly expected?: Expectation;
   /** The connection whose transaction holds the locks. */
   readonly pipe: Pipe;
 }
@@ -74,8 +76,9 @@ export async function judgeRound(
 
 /**
  * Judges a round of creates by heads that are expected, without asking the database for anything: as if nothing that
- * it names were there. What it saves says so too (see `save`), and fails as a whole where that is wrong. Undefined
- * when one of its commits would not be confirmed: what is not written cannot fail, so nobody would notice.
+ * it names were there, or had been since it was read. What it saves says so too (see `save`), and fails as a whole where
+ * that is wrong. Undefined when one of its commits would not be confirmed: what is not written cannot fail, so nobody
+ * would notice.
  */
 export function judgeExpected(
   pipe: Pipe,
@@ -90,12 +93,17 @@ export function judgeExpected(
     if (!schema) return undefined;
     worlds.push({ world: head.world, jobs: own, schema, state: emptyWorldAt(head, schema, own) });
   }
+  const unseen = worlds.flatMap(questions);
   const result = judgeWorlds(pipe, jobs, worlds);
   const isWritten = result.outcomes.every(({ commits }) =>
     commits?.every(({ decision }) => decision.kind === "confirmed"),
   );
-  return isWritten ? { ...result, expected: heads } : undefined;
+  return isWritten ? { ...result, expected: { heads, unseen } } : undefined;
 }
+
+/** What would be asked of the log about what moved, if it were asked. */
+const questions = ({ world, state, jobs }: WorldJobs): HistoryQuestion[] =>
+  [...lookupFor(state, commitsOf(jobs)).history.values()].map((question) => ({ world, ...question }));
 
 /** The jobs of one world, with the world as they find it. */
 interface WorldJobs {
@@ -221,7 +229,7 @@ const movedGroups = ({ state, batch: { world, from } }: JudgedWorld): SavedGroup
 
 /** Second trip, or the only one: writes what was decided, and commits. */
 export function save({ pipe, round, claims, expected }: RoundResult): Promise<unknown> {
-  if (expected) return pipe.send([saveExpectedRound(round, expected)]);
+  if (expected) return pipe.send([saveCreates(round, expected)]);
   const gone = round.lines
     .filter(({ row }) => row === "deleted")
     .map(({ world, entry: { model, id } }) => ({ world, model, id }));

@@ -80,6 +80,34 @@ test("[L10] a record that is there after all is not made again", async () => {
   expect((await app.call("GET", "/v1/models/slide/there")).body.data).toMatchObject({ title: "first" });
 });
 
+test("[L10] a create that says how far its writer had read is no reason to look either", async () => {
+  const id = fresh("read");
+  const answer = await whenWarm(() => create({ id, data: { title: "read" }, readAt: 0, onStale: "reject" }));
+  expect([answer.status, answer.body.status]).toEqual([200, "confirmed"]);
+  expect((await app.call("GET", `/v1/models/slide/${id}`)).body.data).toMatchObject({ title: "read" });
+});
+
+test.each([
+  { onStale: "reject", status: 409, held: undefined },
+  { onStale: "notify", status: 200, held: "true" },
+  { onStale: "overwrite", status: 200, held: undefined },
+])("[L10] a record that came and went since it was read is stale under $onStale", async ({ onStale, status, held }) => {
+  const id = fresh("gone");
+  const readAt = (await create({ id: fresh("before"), data: {} })).body.lastSyncId;
+  const other = { token: (await app.newKey()).token };
+  await create({ id, data: {} }, other);
+  await app.call("DELETE", `/v1/models/slide/${id}`, { ...other, key: fresh("delete") });
+  const body = { id, data: { title: "mine" }, readAt, onStale };
+  const answer = await whenWarm(() => create(body));
+  expect([answer.status, answer.headers["holdfast-held"]]).toEqual([status, held]);
+  // Read after it had gone, it is not.
+  const later = fresh("gone");
+  const end = Number((await create({ id: later, data: {} }, other)).body.lastSyncId) + 1;
+  await app.call("DELETE", `/v1/models/slide/${later}`, { ...other, key: fresh("delete") });
+  const seen = await whenWarm(() => create({ ...body, id: later, readAt: end }));
+  expect([seen.status, seen.body.status]).toEqual([200, "confirmed"]);
+});
+
 test("[L1] [L10] what another server wrote meanwhile stands before it", async () => {
   const [theirs, ours] = [fresh("theirs"), fresh("ours")];
   const answer = await whenWarm(

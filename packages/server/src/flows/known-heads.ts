@@ -71,12 +71,12 @@ export function createKnownHeads(now: () => number): KnownHeads {
   };
 }
 
-/** They ask for nothing but that what they name is not there yet; what is not there, nobody can have claimed. */
+/**
+ * They ask for nothing but that what they name is not there yet, and was not since their writer looked; what is not
+ * there, nobody can have claimed.
+ */
 const onlyCreates = ({ commits }: Job): boolean =>
   commits?.every(
     ({ operations, reads }) =>
-      reads.length === 0 &&
-      operations.every(
-        ({ action, claim, readAt }) => action === "create" && claim === undefined && readAt === undefined,
-      ),
+      reads.length === 0 && operations.every(({ action, claim }) => action === "create" && claim === undefined),
   ) ?? false;

@@ -62,7 +62,7 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
   return { heads, receipts, records, lines: lines ?? (isSure ? [] : await askClaims()), groups: groupHeads ?? [] };
 }
 
-const commitsOf = (jobs: readonly Job[]): CommitRequest[] => jobs.flatMap(({ commits }) => commits ?? []);
+export const commitsOf = (jobs: readonly Job[]): CommitRequest[] => jobs.flatMap(({ commits }) => commits ?? []);
 
 /** What a round needs nobody's answer for. */
 const NOTHING_FOUND: Omit<Loaded, "heads"> = {
