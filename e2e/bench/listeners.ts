@@ -1,10 +1,12 @@
-// Opens sockets, hears every commit, and prints how long each took from being sent to being heard.
+// Opens sockets, hears every commit, and prints how long those of one title took from being sent to being heard.
 import { WebSocket } from "ws";
 
 export interface ListenPlan {
   readonly url: string;
   readonly token: string;
   readonly sockets: number;
+  /** Only records of this title are counted. */
+  readonly title: string;
 }
 
 const plan = JSON.parse(process.argv[2] ?? "{}") as ListenPlan;
@@ -19,11 +21,15 @@ await Promise.all(
       new Promise<void>((resolve, reject) => {
         socket.on("error", reject);
         socket.on("open", () => socket.send(JSON.stringify({ frame: "hello", token: plan.token })));
-        socket.on("message", (data: Buffer) => {
+        socket.on("message", (bytes: Buffer) => {
           const heard = process.hrtime.bigint();
-          const frame = JSON.parse(data.toString()) as { frame: string; entries?: { data: { notes: string } }[] };
+          const frame = JSON.parse(bytes.toString()) as {
+            frame: string;
+            entries?: { data: { title: string; notes: string } }[];
+          };
           if (frame.frame === "welcome") resolve();
-          for (const entry of frame.entries ?? []) delays.push(Number(heard - BigInt(entry.data.notes)) / 1e6);
+          for (const { data } of frame.entries ?? [])
+            if (data.title === plan.title) delays.push(Number(heard - BigInt(data.notes)) / 1e6);
         });
       }),
   ),

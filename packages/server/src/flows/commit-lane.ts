@@ -190,7 +190,7 @@ export function createCommitLane({
     for (const [i, { resolve }] of taken.entries()) resolve(outcomes[i] ?? "internal_error");
     // Behind the answers, which are written when this tick is over: a writer that listens too goes on with its answer,
     // and hears its news meanwhile.
-    setImmediate(() => {
+    process.nextTick(() => {
       for (const batch of batches) harmless(() => announce(batch));
       for (const world of claimWorlds) harmless(() => announceClaims(world));
     });
