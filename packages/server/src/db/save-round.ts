@@ -104,7 +104,10 @@ const ROW_COLUMNS =
 const ROW = `world, model, id, sync_id, data, groups::text[], archived_at::timestamptz(3), created_sync_id, created_by,
     row_created_at::timestamptz(3), created_at::timestamptz(3), updated_by`;
 
-/** What both ways of saving a round do with its groups, heads and receipts; see `commonValues`. */
+/**
+ * What both ways of saving a round do with its groups, heads and receipts, with `commonValues`. It ends before the
+ * source of the receipts: `answered`, and whatever has to be so before anything is written.
+ */
 export const COMMON = `grouped as (
   insert into holdfast.group_head as g (world, name, sync_id, writer, other_sync_id)
   select world, name, "syncId", writer, "otherSyncId"
