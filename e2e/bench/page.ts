@@ -21,7 +21,7 @@ const INTRODUCTION = `# Benchmarks
 
 Made by \`npm run bench -- --write\`; run it on your machine. Absolute figures depend on the machine and on what else it does, so each is shown beside a
 floor or a baseline from the same run. The limits of the server stay at their defaults, but for the rate of the scoped token.
-The middle of the runs is quoted, with the lowest and the highest.
+The middle of the runs is quoted, with the lowest and the highest. Commits, stream and flush are measured warm: the first seconds do not count.
 
 A target is what we want; a figure that misses its target stays here until it does not. Compare shares, and only within one table: the same machine may be
 twice as fast an hour later.

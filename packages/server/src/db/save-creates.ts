@@ -1,7 +1,6 @@
-import { jsons, listText, numbers, texts } from "./columns.ts";
 import type { LockedHead } from "./heads.ts";
 import type { HistoryQuestion } from "./history.ts";
-import { COMMON, commonValues, type Round, type SavedLine } from "./save-round.ts";
+import { COMMON, commonValues, type Round } from "./save-round.ts";
 import type { Statement } from "./statement.ts";
 
 /** What a round took for granted that was judged before anything was looked up. */
@@ -24,7 +23,6 @@ export const saveCreates = (round: Round, { heads, unseen }: Expectation): State
   text: SAVE_CREATES,
   values: [
     ...commonValues(round),
-    ...lineColumns(round.lines),
     heads.map(({ world }) => world),
     heads.map(({ logId }) => logId),
     heads.map(({ syncId }) => syncId),
@@ -38,22 +36,6 @@ export const saveCreates = (round: Round, { heads, unseen }: Expectation): State
 });
 
 /** A record that was made now says the rest of itself: it was never archived, and nobody changed it. */
-const lineColumns = (lines: readonly SavedLine[]): Buffer[] => [
-  numbers(lines.map(({ world }) => world)),
-  numbers(lines.map(({ entry }) => entry.syncId)),
-  texts(lines.map(({ entry }) => entry.model)),
-  texts(lines.map(({ entry }) => entry.id)),
-  jsons(lines.map(({ entry }) => entry.data)),
-  texts(lines.map(({ entry }) => listText(entry.groups))),
-  texts(lines.map(({ entry }) => entry.clientTxId)),
-  texts(lines.map(({ entry }) => entry.clientId)),
-  texts(lines.map(({ entry }) => entry.transactionId)),
-  texts(lines.map(({ entry }) => entry.actor)),
-  texts(lines.map(({ entry }) => entry.participantKind)),
-  texts(lines.map(({ after }) => after?.createdBy ?? null)),
-  texts(lines.map(({ entry }) => entry.createdAt)),
-];
-
 const SAVE_CREATES = `
 with locked as materialized (
   select count(holdfast.lock_expected_head(world, log_id, sync_id, schema_version))

@@ -51,40 +51,41 @@ export interface Round {
 export const saveRound = (round: Round): Statement<void> => ({
   name: "save_round",
   text: SAVE,
-  values: [...commonValues(round), ...lineColumns(round.lines)],
+  values: [...commonValues(round), ...furtherColumns(round.lines)],
   read: () => {},
 });
 
-/** What every statement begins with that saves a round: `$1` to `$10`. */
-export const commonValues = (round: Round): readonly unknown[] => [
-  ...receiptColumns(round.receipts),
-  JSON.stringify(round.heads),
-  JSON.stringify(round.groups),
-  round.now,
-  round.heads.map(({ world }) => world),
-];
-
-const lineColumns = (lines: readonly SavedLine[]): Buffer[] => [
+/** What every statement begins with that saves a round: `$1` to `$23`, of which the lines are the last 13. */
+export const commonValues = ({ lines, receipts, heads, groups, now }: Round): readonly unknown[] => [
+  ...receiptColumns(receipts),
+  JSON.stringify(heads),
+  JSON.stringify(groups),
+  now,
+  heads.map(({ world }) => world),
   numbers(lines.map(({ world }) => world)),
   numbers(lines.map(({ entry }) => entry.syncId)),
   texts(lines.map(({ entry }) => entry.model)),
   texts(lines.map(({ entry }) => entry.id)),
-  texts(lines.map(({ entry }) => entry.verb)),
   jsons(lines.map(({ entry }) => entry.data)),
-  jsons(lines.map(({ entry }) => entry.changedFields)),
   texts(lines.map(({ entry }) => listText(entry.groups))),
-  texts(lines.map(({ entry }) => entry.groupsBefore && listText(entry.groupsBefore))),
   texts(lines.map(({ entry }) => entry.clientTxId)),
   texts(lines.map(({ entry }) => entry.clientId)),
   texts(lines.map(({ entry }) => entry.transactionId)),
   texts(lines.map(({ entry }) => entry.actor)),
   texts(lines.map(({ entry }) => entry.participantKind)),
-  texts(lines.map(({ entry }) => entry.claim)),
+  texts(lines.map(({ after }) => after?.createdBy ?? null)),
   texts(lines.map(({ entry }) => entry.createdAt)),
+];
+
+/** What is not plain of a line that is no create. */
+const furtherColumns = (lines: readonly SavedLine[]): Buffer[] => [
+  texts(lines.map(({ entry }) => entry.verb)),
+  jsons(lines.map(({ entry }) => entry.changedFields)),
+  texts(lines.map(({ entry }) => entry.groupsBefore && listText(entry.groupsBefore))),
+  texts(lines.map(({ entry }) => entry.claim)),
   texts(lines.map(({ row }) => row)),
   texts(lines.map(({ after }) => after?.archivedAt ?? null)),
   numbers(lines.map(({ after }) => after?.createdSyncId ?? null)),
-  texts(lines.map(({ after }) => after?.createdBy ?? null)),
   texts(lines.map(({ after }) => after?.createdAt ?? null)),
   texts(lines.map(({ after }) => after?.updatedBy ?? null)),
 ];
@@ -130,12 +131,12 @@ select world, participant, name, fingerprint, body, held, $9::timestamptz(3) fro
 
 const SAVE = `
 with line as materialized (
-  select * from unnest($11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::json[], $17::json[], $18::text[], $19::text[],
-      $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[],
-      $27::text[], $28::text[], $29::bigint[], $30::text[], $31::text[], $32::text[])
-    as line(world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
-      client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
-      row, archived_at, created_sync_id, created_by, row_created_at, updated_by)
+  select * from unnest($11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::json[], $16::text[],
+      $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[],
+      $24::text[], $25::json[], $26::text[], $27::text[], $28::text[], $29::text[], $30::bigint[], $31::text[], $32::text[])
+    as line(world, sync_id, model, id, data, groups, client_tx_id, client_id, transaction_id, actor, participant_kind,
+      created_by, created_at,
+      verb, changed_fields, groups_before, claim, row, archived_at, created_sync_id, row_created_at, updated_by)
 ), appended as (
   insert into holdfast.log (world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at)

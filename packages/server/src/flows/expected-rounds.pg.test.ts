@@ -43,6 +43,13 @@ async function whenWarm(ask: () => Promise<Answer>, between?: () => Promise<unkn
   return answer;
 }
 
+/** Right after an answer: that it came of the round that was expected, since nothing is expected for a second after one that was wrong. */
+async function wasRight(): Promise<boolean> {
+  const before = await tries();
+  await create({ id: fresh("next"), data: {} });
+  return (await tries()) === before + 1;
+}
+
 test("[L10] creates that follow each other need one look at their world, and stand in the log as any other", async () => {
   await warm();
   const before = await tries();
@@ -83,7 +90,7 @@ test("[L10] a record that is there after all is not made again", async () => {
 test("[L10] a create that says how far its writer had read is no reason to look either", async () => {
   const id = fresh("read");
   const answer = await whenWarm(() => create({ id, data: { title: "read" }, readAt: 0, onStale: "reject" }));
-  expect([answer.status, answer.body.status]).toEqual([200, "confirmed"]);
+  expect([answer.status, answer.body.status, await wasRight()]).toEqual([200, "confirmed", true]);
   expect((await app.call("GET", `/v1/models/slide/${id}`)).body.data).toMatchObject({ title: "read" });
 });
 
@@ -100,12 +107,13 @@ test.each([
   const body = { id, data: { title: "mine" }, readAt, onStale };
   const answer = await whenWarm(() => create(body));
   expect([answer.status, answer.headers["holdfast-held"]]).toEqual([status, held]);
+  expect(await wasRight()).toBe(onStale === "overwrite");
   // Read after it had gone, it is not.
   const later = fresh("gone");
   const end = Number((await create({ id: later, data: {} }, other)).body.lastSyncId) + 1;
   await app.call("DELETE", `/v1/models/slide/${later}`, { ...other, key: fresh("delete") });
   const seen = await whenWarm(() => create({ ...body, id: later, readAt: end }));
-  expect([seen.status, seen.body.status]).toEqual([200, "confirmed"]);
+  expect([seen.status, seen.body.status, await wasRight()]).toEqual([200, "confirmed", true]);
 });
 
 test("[L1] [L10] what another server wrote meanwhile stands before it", async () => {

@@ -157,6 +157,8 @@ test("[S8] the log is asked only about what moved since", () => {
     ["slide/gone"],
     [],
   ]);
+  const overwrites = update("slide", "a", { title: "x" }, { readAt: 0, onStale: "overwrite" });
+  expect(lookupFor(state, [commitOf([overwrites])]).history.size).toBe(0);
   const both = lookupFor(state, [
     commitOf([update("slide", "b", { title: "x" }, { readAt: 1 })]),
     commitOf([], {

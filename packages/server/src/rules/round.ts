@@ -132,7 +132,8 @@ export function lookupFor(state: WorldState, commits: readonly CommitRequest[]):
     history.set(key, { model, id, after: Math.min(readAt, history.get(key)?.after ?? readAt) });
   };
   for (const { operations, reads } of commits) {
-    for (const { model, id, readAt } of operations) ask(model, id, readAt);
+    // What overwrites whatever is there is not asked against it.
+    for (const { model, id, readAt, onStale } of operations) if (onStale !== "overwrite") ask(model, id, readAt);
     for (const { model, id, group, readAt } of reads) {
       if (model !== undefined && id !== undefined) ask(model, id, readAt);
       const head = group === undefined ? undefined : groupHeadOf(state, group);
