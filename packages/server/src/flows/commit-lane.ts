@@ -18,7 +18,7 @@ import {
 import { createKnownHeads } from "./known-heads.ts";
 import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
-import { createWaitingLine, REST_MS, type Waiting } from "./waiting-line.ts";
+import { createWaitingLine, enoughToGoBehind, REST_MS, type Waiting } from "./waiting-line.ts";
 
 /**
  *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round starts ─► answer ─► announce
@@ -88,8 +88,8 @@ export function createCommitLane({
   let isSaving = false;
   /** The round that was sent behind the COMMIT of the one that is being saved. */
   let behind: Started | undefined;
-  /** How many requests the last round answered. */
-  let answered = 0;
+  /** How many requests were here when a round was answered last: its own, and those that waited or were on their way. */
+  let present = 0;
   let waking: NodeJS.Timeout | undefined;
   let idle: (() => void) | undefined;
   let closed = false;
@@ -103,7 +103,9 @@ export function createCommitLane({
       // Who came meanwhile is on the way before anybody is answered.
       round = behind ?? start();
       behind = undefined;
-      if (result) tell(taken, result);
+      if (!result) continue;
+      present = taken.length + (round?.taken.length ?? 0) + waiting.length;
+      tell(taken, result);
     }
     // In the same tick in which nothing was found waiting: who comes now starts a new run.
     running = false;
@@ -142,14 +144,10 @@ export function createCommitLane({
     }
   }
 
-  /**
-   * Starts a round while another is being saved, so that the database need not wait for us between the two. Only once as
-   * many wait as were answered last: those are back with their next requests then. Sooner it makes rounds smaller, and
-   * the cost is per round; so one alone is never sent, but waits for company until its turn.
-   */
+  /** Starts a round while another is being saved, so that the database need not wait for us between the two. */
   function startBehind(): void {
-    if (!isSaving || behind || !pipe?.usable || answered === 0) return;
-    if (Math.min(waiting.length, maxCommits) >= Math.max(answered, 2)) behind = start();
+    if (!isSaving || behind || !pipe?.usable) return;
+    if (waiting.length >= enoughToGoBehind(present, maxCommits)) behind = start();
   }
 
   async function connect(): Promise<Pipe> {
@@ -186,7 +184,6 @@ export function createCommitLane({
   }
 
   function tell(taken: readonly Waiting[], { outcomes, batches, claimWorlds }: RoundResult): void {
-    answered = taken.length;
     for (const [i, { resolve }] of taken.entries()) resolve(outcomes[i] ?? "internal_error");
     // Behind the answers, which are written when this tick is over: a writer that listens too goes on with its answer,
     // and hears its news meanwhile.
