@@ -18,7 +18,7 @@ import {
 import { createKnownHeads } from "./known-heads.ts";
 import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
-import { createWaitingLine, enoughToGoBehind, REST_MS, type Waiting } from "./waiting-line.ts";
+import { createWaitingLine, mayGoBehind, REST_MS, type Waiting } from "./waiting-line.ts";
 
 /**
  *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round starts ─► answer ─► announce
@@ -147,7 +147,7 @@ export function createCommitLane({
   /** Starts a round while another is being saved, so that the database need not wait for us between the two. */
   function startBehind(): void {
     if (!isSaving || behind || !pipe?.usable) return;
-    if (waiting.length >= enoughToGoBehind(present, maxCommits)) behind = start();
+    if (mayGoBehind(waiting.length, present, maxCommits)) behind = start();
   }
 
   async function connect(): Promise<Pipe> {

@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
-import { enoughToGoBehind } from "./waiting-line.ts";
+import { mayGoBehind } from "./waiting-line.ts";
 
 test.each([
-  { what: "one that is alone waits for company", present: 1, enough: 2 },
-  { what: "before anybody was answered, two are company", present: 0, enough: 2 },
-  { what: "half of those who are here", present: 64, enough: 32 },
-  { what: "rather one too many than a third round", present: 63, enough: 32 },
-  { what: "never more than a round takes", present: 1_000, enough: 128 },
-])("a round goes out behind another: $what", ({ present, enough }) => {
-  expect(enoughToGoBehind(present, 128)).toBe(enough);
+  { what: "one alone waits for company", waiting: 1, present: 1, may: false },
+  { what: "before anybody was answered, two are company", waiting: 2, present: 0, may: true },
+  { what: "half of those who are here may go", waiting: 32, present: 64, may: true },
+  { what: "fewer would make a third round", waiting: 31, present: 64, may: false },
+  { what: "of very many, as many as a round takes", waiting: 128, present: 1_000, may: true },
+  { what: "of very many, no fewer than a round takes", waiting: 127, present: 1_000, may: false },
+])("a round goes out behind another: $what", ({ waiting, present, may }) => {
+  expect(mayGoBehind(waiting, present, 128)).toBe(may);
+});
+
+test("a lane of one commit a round sends none behind another", () => {
+  expect(mayGoBehind(64, 64, 1)).toBe(false);
 });

@@ -86,12 +86,14 @@ export function createWaitingLine(maxCommits: number): WaitingLine {
 }
 
 /**
- * How many have to wait for a round to be sent behind another: half of all who are here, so that there are two rounds, one
- * with the database and one with us or our callers. Sooner it makes rounds smaller, and the cost is per round; so one
- * alone is never sent, but waits for company until its turn.
+ * Whether a round of those who wait may be sent behind another: when they are half of all who are here, so that there are
+ * two rounds, one with the database and one with us or our callers. Sooner it makes rounds smaller, and the cost is per
+ * round; so one alone is never sent, but waits for company until its turn.
  */
-export const enoughToGoBehind = (present: number, maxCommits: number): number =>
-  Math.max(2, Math.min(Math.ceil(present / 2), maxCommits));
+export function mayGoBehind(waiting: number, present: number, maxCommits: number): boolean {
+  const size = Math.min(waiting, maxCommits);
+  return size >= 2 && size >= Math.min(present / 2, maxCommits);
+}
 
 const sizeOf = ({ commits }: Job): number => commits?.length ?? 1;
 
