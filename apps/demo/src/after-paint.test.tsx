@@ -34,3 +34,17 @@ test("a window that is not painted does it all the same, and one that is left do
   dispatchEvent(new Event("pagehide"));
   expect(done).toEqual(["behind another window", "left"]);
 });
+
+test("one that fails is reported, and what waits behind it is done all the same", () => {
+  const reported = vi.fn();
+  vi.stubGlobal("reportError", reported);
+  const failure = new Error("The quota is used up.");
+  afterPaint(() => {
+    throw failure;
+  });
+  afterPaint(() => done.push("released"));
+  doWhatIsDue();
+  expect(done).toEqual(["released"]);
+  expect(reported).toHaveBeenCalledExactlyOnceWith(failure);
+  vi.unstubAllGlobals();
+});

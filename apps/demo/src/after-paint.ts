@@ -10,9 +10,14 @@ export function afterPaint(act: () => void): void {
   setTimeout(doWhatIsDue, LONGEST_MS);
 }
 
-/** Does at once what still waits for a paint. */
+/** Does at once what still waits for a paint. One that fails is reported, and takes nothing behind it along. */
 export function doWhatIsDue(): void {
-  for (const act of due.splice(0)) act();
+  for (const act of due.splice(0))
+    try {
+      act();
+    } catch (error) {
+      reportError(error);
+    }
 }
 
 const LONGEST_MS = 100;

@@ -2,6 +2,7 @@ import type { ClaimFrame, ClaimsFrame, ErrorFrame, PresenceFrame } from "../prot
 import { closeCodes } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
 import type { JsonObject } from "../protocol/json.ts";
+import { claimsDue, claimsDueAt } from "./claim-due.ts";
 import * as claims from "./claims.ts";
 import { type Failure, readFailure } from "./failure.ts";
 import type { ClaimEffect, ClaimTurn, Holds, Instant, LineState, Target, Terms } from "./hold.ts";
@@ -82,7 +83,7 @@ export function companyStep(
     effects: effects as ClaimEffect[],
   };
   hearClaims(turn, event, state.line);
-  claims.goOn(turn);
+  claimsDue(turn);
   const now = event.now.at;
   const looking = hearWatched(state, event);
   const looked = line.live ? watched.sayWatched(looking, now) : { watched: looking, frames: [] };
@@ -105,7 +106,7 @@ export function companyStep(
 export function companyDueAt(state: CompanyState, now: Instant): number | undefined {
   const { line } = state;
   const times = [
-    claims.nextDueAt(state.holds, line, now),
+    claimsDueAt(state.holds, line, now),
     ...(line.live ? watched.watchDueAt(state.watched) : []),
     ...presence.presenceDueAt(state.presence, line.live),
   ].filter((at) => at !== undefined) as number[];

@@ -1,0 +1,54 @@
+import type { Reply } from "../../core/outcome.ts";
+import type { Asked } from "../../engine/ports.ts";
+import type { ClientEndpointName } from "../../protocol/client-paths.ts";
+import type { FrameDown } from "../../protocol/frames-down.ts";
+import type { FrameUp } from "../../protocol/frames-up.ts";
+
+/** The line of one client: what it sends, and what becomes of it. */
+export class Line {
+  /** Bodies of the bulks that were sent, in order. */
+  readonly sent: string[] = [];
+  /** How often a snapshot, the log, or a socket was asked for. */
+  readonly asked = { snapshot: 0, log: 0, socket: 0 };
+  /** Other requests that were made, in order, each with what came of it. */
+  readonly requests: { readonly name: ClientEndpointName; readonly asked: Asked }[] = [];
+  /** What the next of them are answered with instead; "lost": the server hears it, its answer is lost. */
+  readonly replies: (Reply | "lost" | "held back")[] = [];
+  /** Frames that were said, the greeting aside. */
+  readonly frames: FrameUp[] = [];
+  /** What the next bulks are answered with instead; "lost": the server hears it, its receipt is lost. */
+  readonly answers: (Reply | "lost" | "held back")[] = [];
+  /** Tokens that are refused, whatever is asked. */
+  readonly badTokens = new Set<string>();
+  /** Rooms and models that the server does not let it into. */
+  readonly forbidden = new Set<string>();
+  /** Records in a page of a snapshot. */
+  snapshotPage = Number.POSITIVE_INFINITY;
+  /** So many pages that go on from a cursor are refused. */
+  cursorsRefused = 0;
+  /** Who the server takes the token for. */
+  actor = "";
+  up = true;
+  socketUp = true;
+  /** While true, commits are not told on the stream. */
+  quiet = false;
+  readonly #held: (() => void)[] = [];
+
+  holdBack(then: () => void): void {
+    this.#held.push(then);
+  }
+
+  /** Lets through what was held back. */
+  release(): void {
+    for (const then of this.#held.splice(0)) then();
+  }
+
+  /** Set while a socket is open. */
+  cut: ((code?: number) => void) | undefined;
+  /** Brings the stream up to the head. */
+  flush: () => void = () => {};
+  /** Sends what lies behind a position, as if what lies before it had been delivered. */
+  skip: (to: number) => void = () => {};
+  /** Sends a frame. */
+  say: (frame: FrameDown) => void = () => {};
+}

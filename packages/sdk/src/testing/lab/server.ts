@@ -1,0 +1,133 @@
+import type { Reply } from "../../core/outcome.ts";
+import type { Scope } from "../../core/rows.ts";
+import type { Asked, LogPage, Server, Snapshot } from "../../engine/ports.ts";
+import type { Claim, ClaimBody } from "../../protocol/claim.ts";
+import type { ClientEndpointName } from "../../protocol/client-paths.ts";
+import { errorCodes } from "../../protocol/error-codes.ts";
+import { errorSentences } from "../../protocol/error-sentences.ts";
+import { withoutToken } from "../../transport/token.ts";
+import type { FakeClock } from "../fake-clock.ts";
+import type { Answer } from "../model-claims.ts";
+import type { ModelServer } from "../model-server.ts";
+import type { Line } from "./line.ts";
+
+const SILENCE: Reply = { kind: "silence", timedOut: false, reason: "The line is down." };
+const REFUSED: Reply = {
+  kind: "answer",
+  status: 401,
+  body: { type: "authentication_error", code: "token_expired", message: "The token's time is over." },
+};
+
+const INVALID_CURSOR = { type: "validation_error", code: "invalid_cursor", message: "It is no cursor of this list." };
+
+/** The model server, as a client asks it over its line. */
+export function labServer(server: ModelServer, clock: FakeClock, line: Line, token: () => Promise<string>): Server {
+  /** What keeps a request from arriving; undefined: it gets through. */
+  async function obstacle(): Promise<Reply | undefined> {
+    let given: string;
+    try {
+      given = await token();
+    } catch (error) {
+      return withoutToken(error);
+    }
+    if (!line.up) return SILENCE;
+    return line.badTokens.has(given) ? REFUSED : undefined;
+  }
+
+  const reach = async <T>(work: () => T | Promise<T>): Promise<T | Reply> => (await obstacle()) ?? work();
+
+  /** The server hears what got through, and answers; unless the test has planned something else. */
+  async function answerTo(
+    hear: () => Reply | Promise<Reply>,
+    planned: Reply | "lost" | "held back" | undefined,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    if (planned === undefined) return hear();
+    if (planned === "lost") {
+      await hear();
+      return { kind: "silence", timedOut: false, reason: "The answer was lost." };
+    }
+    if (planned !== "held back") return planned;
+    return new Promise((resolve) => {
+      line.holdBack(() => resolve(hear()));
+      signal.addEventListener("abort", () => resolve(SILENCE));
+    });
+  }
+
+  return {
+    send: (body, signal) =>
+      reach(() => {
+        line.sent.push(body);
+        const hear = (): Reply => ({ kind: "answer", status: 200, body: server.bulk(body, line.actor) });
+        return answerTo(hear, line.answers.shift(), signal);
+      }),
+    request: (name, asked, signal) => {
+      line.requests.push({ name, asked });
+      const hear = () =>
+        name === "readCommit"
+          ? receiptReply(server, line.actor, asked)
+          : claimRequest(server, clock, line.actor, name, asked, signal);
+      return reach(() => answerTo(hear, line.replies.shift(), signal));
+    },
+    readLog: (after, _, scope) =>
+      reach((): LogPage => {
+        line.asked.log += 1;
+        const { entries, ...page } = server.readLog(after);
+        return { kind: "log", ...page, entries: entries.filter(inScope(scope)) };
+      }),
+    readSnapshot: (cursor, _, scope) =>
+      reach((): Snapshot | Reply => {
+        line.asked.snapshot += 1;
+        if (cursor !== null && line.cursorsRefused > 0) {
+          line.cursorsRefused -= 1;
+          return { kind: "answer", status: 400, body: INVALID_CURSOR };
+        }
+        const { lines, ...page } = server.snapshotPage(cursor, line.snapshotPage);
+        return { kind: "snapshot", ...page, lines: lines.filter(inScope(scope)) };
+      }),
+  };
+}
+
+function receiptReply(server: ModelServer, actor: string, { params: { clientTxId = "" } = {} }: Asked): Reply {
+  const receipt = server.receiptOf(actor, clientTxId);
+  if (receipt) return { kind: "answer", status: 200, body: receipt };
+  const { type, status } = errorCodes.commit_not_found;
+  return { kind: "answer", status, body: { type, code: "commit_not_found", message: errorSentences.commit_not_found } };
+}
+
+async function claimRequest(
+  { claims }: ModelServer,
+  clock: FakeClock,
+  actor: string,
+  name: ClientEndpointName,
+  { params: { model = "", id = "" } = {}, query, body }: Asked,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const answer = (): Answer | undefined => {
+    if (name === "acquireClaim") return claims.acquire(actor, model, id, body as ClaimBody | undefined);
+    if (name === "renewClaim") return claims.renew(actor, id);
+    if (name === "readClaim") return claims.read(id);
+    if (name === "releaseClaim") return claims.release(actor, id);
+    if (name === "releaseRecord") return claims.releaseRecord(actor, model, id);
+    return undefined;
+  };
+  const now = answer() ?? { status: 404, body: undefined };
+  if (name !== "readClaim" || (now.body as Claim).status !== "queued") return { kind: "answer", ...now };
+  return new Promise((resolve) => {
+    const end = () => {
+      off();
+      late();
+      signal.removeEventListener("abort", end);
+      resolve(signal.aborted ? SILENCE : { kind: "answer", status: 200, body: claims.read(id).body });
+    };
+    const off = claims.onChange((claim) => claim.id === id && end());
+    const late = clock.wait(Number(query?.wait ?? 0), end);
+    signal.addEventListener("abort", end);
+  });
+}
+
+/** The laboratory knows no groups: of a scope it looks at the models. */
+export const inScope =
+  ({ models }: Scope = {}) =>
+  ({ model }: { model: string }) =>
+    !models || models.includes(model);

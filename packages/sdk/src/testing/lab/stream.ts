@@ -1,0 +1,124 @@
+import type { Stream, StreamListener } from "../../engine/ports.ts";
+import type { JsonObject } from "../../protocol/json.ts";
+import type { ModelServer } from "../model-server.ts";
+import type { Line } from "./line.ts";
+import { inScope } from "./server.ts";
+
+const DENIED = {
+  type: "permission_error",
+  code: "capability_scope_denied",
+  message: "The token's scope does not cover this.",
+  request_id: "req_lab",
+  doc_url: "http://lab.test/docs/errors#capability_scope_denied",
+} as const;
+
+const needed = (model: string, syncGroup: string) => ({
+  can: "read" as const,
+  model,
+  syncGroup,
+  scope: `${model}.read`,
+});
+
+let sessionsMade = 0;
+
+/** The model server, as a client hears it over its line. */
+export function labStream(server: ModelServer, line: Line): Stream {
+  const watched = new Map<string, readonly string[]>();
+  let hearing: { listener: StreamListener; off: () => void } | undefined;
+  let session = "";
+  const drop = () => {
+    hearing?.off();
+    watched.clear();
+    server.rooms.gone(session);
+    hearing = undefined;
+    line.cut = undefined;
+    line.flush = () => {};
+  };
+  return {
+    open(listener) {
+      drop();
+      line.asked.socket += 1;
+      const own = { listener, off: () => {} };
+      hearing = own;
+      line.cut = (code = 1006) => {
+        drop();
+        listener.closed(code, "cut");
+      };
+      queueMicrotask(() => {
+        if (hearing !== own) return;
+        if (line.up && line.socketUp) listener.opened();
+        else line.cut?.();
+      });
+    },
+    say(frame) {
+      const own = hearing;
+      if (!own) return;
+      line.frames.push(frame);
+      if (frame.frame === "watch" && line.forbidden.has(frame.model)) {
+        own.listener.frame({ frame: "error", ...DENIED, requiredCapability: needed(frame.model, "org:lab") });
+        return line.cut?.(4403);
+      }
+      if (frame.frame === "watch") {
+        const before = watched.get(frame.model) ?? [];
+        watched.set(frame.model, frame.ids);
+        for (const id of frame.ids)
+          if (!before.includes(id))
+            own.listener.frame({ frame: "claims", model: frame.model, id, ...server.claims.of(frame.model, id) });
+      }
+      if (frame.frame !== "presence") return;
+      if (line.forbidden.has(frame.room)) {
+        own.listener.frame({ frame: "error", ...DENIED, param: "room", requiredCapability: needed("*", frame.room) });
+        return line.cut?.(4403);
+      }
+      server.rooms.say(frame.room, session, line.actor, frame.state as JsonObject | null, (told) => {
+        if (hearing === own) own.listener.frame(told);
+      });
+    },
+    hello({ token, logId, since, scope }) {
+      const own = hearing;
+      if (!own) return;
+      if (line.badTokens.has(token)) return line.cut?.(4401);
+      if (logId !== server.logId || since > server.head)
+        return own.listener.frame({ frame: "resync", reason: logId === server.logId ? "ahead" : "other_log" });
+      let at = since;
+      const flush = () => {
+        if (hearing !== own || at >= server.head) return;
+        const { to, entries } = server.readLog(at);
+        const from = at;
+        at = to;
+        own.listener.frame({ frame: "entries", from, to, entries: entries.filter(inScope(scope)) });
+      };
+      session = `ses_${++sessionsMade}`;
+      const offCommit = server.onCommit(() => void (line.quiet || flush()));
+      const offClaims = server.claims.onChange((claim, { model, id }) => {
+        if (hearing !== own) return;
+        if (claim.actor === line.actor) own.listener.frame({ frame: "claim", claim });
+        if (watched.get(model)?.includes(id))
+          own.listener.frame({ frame: "claims", model, id, ...server.claims.of(model, id) });
+      });
+      own.off = () => {
+        offCommit();
+        offClaims();
+      };
+      line.flush = flush;
+      line.skip = (to) => {
+        at = to;
+        flush();
+      };
+      line.say = (frame) => own.listener.frame(frame);
+      own.listener.frame({
+        frame: "welcome",
+        stamp: server.head,
+        logId: server.logId,
+        session,
+        participant: `user:${line.actor}`,
+        protocol: "holdfast.v1",
+        resumeFrom: since,
+        expiresAt: null,
+        schema: null,
+      });
+      flush();
+    },
+    close: drop,
+  };
+}
