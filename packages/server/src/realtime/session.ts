@@ -8,7 +8,7 @@ import { newId } from "../ids.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { checkModel } from "../rules/scope.ts";
 import { isSameView } from "../rules/view.ts";
-import { type DocUrl, envelopeOf } from "../wire/envelope.ts";
+import type { DocUrl } from "../wire/envelope.ts";
 import { fullBucket } from "../wire/full-bucket.ts";
 import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
@@ -24,6 +24,7 @@ import {
   presenceOf,
 } from "./introduction.ts";
 import { type LogReader, listenToLog, viewOfWish, type Wish } from "./log-reader.ts";
+import { createOutlet } from "./outlet.ts";
 import { createAttendance } from "./presence/attendance.ts";
 import type { PresenceRooms } from "./presence/rooms.ts";
 
@@ -71,42 +72,23 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   const { meet, meetAgain } = introduction(deps, connection);
   let phase: Phase = { name: "greeting" };
-  let slowSince: number | undefined;
   // Frames are answered one after the other, in the order they came.
   let turn: Promise<void> = Promise.resolve();
   const helloTimer = setTimeout(() => close(closeCodes.noHello, "no hello within 5 s"), limits.helloMs);
 
-  const send = (frame: object | string) => {
-    if (socket.readyState === socket.OPEN) socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
-  };
-  const tell = (frame: string) => {
-    send(frame);
-    letGoIfSlow();
-  };
-  const ears = {
-    tell,
-    write: (frame: string) => new Promise<void>((resolve) => socket.send(frame, () => resolve())),
-    schemaPushed,
-  };
-  const attendance = createAttendance(rooms, id, (frame, written) => {
-    if (socket.readyState === socket.OPEN) socket.send(frame, { binary: false }, written);
-    letGoIfSlow();
+  const { send, tell, write, pass, close, fail, letGoIfStuck } = createOutlet(socket, {
+    docUrl,
+    now,
+    excused: () => attendance.greeting,
+    closing: () => end(),
   });
+  const ears = { tell, write, schemaPushed };
+  const attendance = createAttendance(rooms, id, pass);
   const claimWatch = createClaimWatch(claimNews, claims, tell, () =>
     phase.name === "greeting" ? undefined : phase.principal,
   );
   const known = (): Known | undefined => (phase.name === "greeting" ? phase.known : phase);
 
-  const close = (code: number, reason: string) => {
-    end();
-    socket.close(code, reason);
-    // A peer that does not answer the close is not waited for.
-    setTimeout(() => socket.terminate(), 2_000).unref();
-  };
-  const fail = (refusal: Refusal, code: number) => {
-    send({ frame: "error", ...envelopeOf(refusal, newId("req_"), docUrl) });
-    close(code, refusal.code);
-  };
   /** Nothing is heard any more, of log and claims; who it is, and where, is still known. */
   const leave = () => {
     claimWatch.end();
@@ -204,11 +186,6 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   /** Where a log ends, and how its records look. */
   const where = async (world: number) => [await log.head(world), await log.schema(world)] as const;
 
-  function letGoIfSlow(): void {
-    if (socket.bufferedAmount - attendance.greeting > limits.slowReaderBytes)
-      close(closeCodes.slowReader, "reads too slowly");
-  }
-
   function schemaPushed({ version, hash }: LiveSchema, rowsChanged: boolean): void {
     if (phase.name === "greeting") return;
     if (rowsChanged) resync("schema");
@@ -264,9 +241,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   return {
     who: () => (phase.name === "greeting" ? undefined : presenceOf(phase)),
     async check() {
-      slowSince = socket.bufferedAmount < limits.frameBytes ? undefined : (slowSince ?? now());
-      if (slowSince !== undefined && now() - slowSince > limits.slowReaderMs)
-        return close(closeCodes.slowReader, "reads too slowly");
+      if (letGoIfStuck()) return;
       const before = known();
       if (!before) return;
       const { token } = before;
