@@ -169,6 +169,7 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["readCapability", "/v1/capabilities/cap_none", {}, 404],
   ["rotateCapability", "/v1/capabilities/cap_none/rotate", {}, 404],
   ["revokeCapability", "/v1/capabilities/cap_none", {}, 404],
+  ["revokeCapability", "/v1/capabilities/cap_none", { json: { label: "x" } }, 400],
   ["revokeCapability", "/v1/capabilities/cap_none", { bytes: "{" }, 400],
   ["revokeCapability", "/v1/capabilities/cap_none", { bytes: Buffer.from([0xff]) }, 400],
   ["revokeCapability", "/v1/capabilities/cap_none", { json: ["\0"] }, 400],

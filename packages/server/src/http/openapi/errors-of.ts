@@ -23,8 +23,10 @@ const BODY_READ: readonly ErrorCode[] = [
   "invalid_value",
   "request_too_large",
   "unsupported_media_type",
+  // Where no body is taken, every field of one is unknown.
+  "unknown_field",
 ];
-const BODY_CHECKED: readonly ErrorCode[] = ["invalid_type", "missing_field", "unknown_field", "storage_full"];
+const BODY_CHECKED: readonly ErrorCode[] = ["invalid_type", "missing_field", "storage_full"];
 const WRITES: readonly ErrorCode[] = [
   "invalid_id",
   "idempotency_key_mismatch",
