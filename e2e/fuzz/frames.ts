@@ -2,12 +2,12 @@ import { closeCodes, STREAM_PATH, STREAM_PROTOCOL } from "@holdfast/sdk/protocol
 import fc from "fast-check";
 import { WebSocket } from "ws";
 import type { Holder } from "./cast.ts";
-import { envelopeFaults, type Judging, secretFault } from "./judge.ts";
+import { createListener } from "./hearing.ts";
+import type { Judging } from "./judge.ts";
 import type { Memory } from "./memory.ts";
 import { mutate } from "./mutate.ts";
 import { type Mutation, mutation } from "./mutation.ts";
-import { groupName } from "./payload.ts";
-import { hiddenRow, readsModel, seesGroups } from "./sight.ts";
+import { groupName, recordId } from "./payload.ts";
 import { nastyText, nastyValue } from "./values.ts";
 
 /** What one socket does, step by step. */
@@ -49,6 +49,14 @@ export function scripts({ schema }: Judging): fc.Arbitrary<Script> {
     {
       weight: 3,
       arbitrary: fc.record({
+        frame: fc.constant("watch"),
+        model: fc.constantFrom(...Object.keys(schema.models)),
+        ids: fc.array(recordId, { maxLength: 5 }),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
         frame: fc.constant("presence"),
         room: groupName(schema),
         state: fc.option(fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })),
@@ -83,7 +91,6 @@ const KNOWN_CODES = new Set<number>([
   1007,
   1009,
 ]);
-const FRAMES = new Set(["welcome", "entries", "schema", "resync", "pong", "presence", "error"]);
 /** So long nothing more comes; and so long the first frame may take. */
 const QUIET_MS = 60;
 const FIRST_MS = 500;
@@ -159,64 +166,6 @@ function spelledFrame(frame: object, { token }: Holder, mutations: readonly Muta
   const blank = { method: "GET", segments: [], query: [], headers: [], bytes: undefined, hangsUp: false };
   const done = mutations.reduce(mutate, { ...blank, body } as Parameters<typeof mutate>[0]);
   return done.bytes ? done.bytes.toString("utf8") : (JSON.stringify(done.body) ?? "");
-}
-
-type Plain = Readonly<Record<string, unknown>>;
-
-/** Judges what a socket hears, in view of the tokens that were named on it. */
-function createListener(judging: Judging, say: (fault: string) => void) {
-  const spoken = new Set<Holder>();
-  let position: number | undefined;
-  /** Any of the tokens that were named may be the one that is heard with; undefined: one of them sees everything. */
-  const scopesHeardWith = () => {
-    const judged = [...spoken].filter(({ world }) => judging.cast.judged.has(world ?? ""));
-    const scopes = judged.flatMap(({ scope }) => scope ?? []);
-    return judged.length > 0 && scopes.length === judged.length ? scopes : undefined;
-  };
-  return {
-    speaks: (who: Holder) => void spoken.add(who),
-    hear(text: string): void {
-      const leak = secretFault(text, judging);
-      if (leak !== undefined) say(`a frame: ${leak}`);
-      let frame: Plain;
-      try {
-        frame = JSON.parse(text) as Plain;
-      } catch {
-        return say("a frame that is no JSON");
-      }
-      if (!FRAMES.has(String(frame.frame))) return say(`a frame "${frame.frame}"`);
-      if (frame.frame === "welcome") position = Number(frame.resumeFrom);
-      if (frame.frame === "resync") position = undefined;
-      if (frame.frame === "error") {
-        for (const fault of envelopeFaults(frame, undefined, String(frame.request_id), judging.url))
-          say(`a frame: ${fault}`);
-        if (!/^req_[0-9A-Za-z]{24}$/.test(String(frame.request_id))) say(`an error frame with ${frame.request_id}`);
-      }
-      if (frame.frame === "entries") this.read(frame);
-      if (frame.frame === "presence") this.attends(frame);
-    },
-    attends({ room }: Plain): void {
-      const scopes = scopesHeardWith();
-      if (scopes?.every((scope) => !seesGroups(scope, [String(room)])))
-        say(`a stream was told of the room ${room}, which its token does not cover`);
-    },
-    read({ from, to, entries }: Plain): void {
-      if (position !== undefined && from !== position) say(`(${from}, ${to}] came at position ${position}`);
-      position = Number(to);
-      let last = Number(from);
-      for (const entry of entries as Plain[]) {
-        const syncId = Number(entry.syncId);
-        if (syncId <= last || syncId > Number(to)) say(`entry ${syncId} came after ${last} in (${from}, ${to}]`);
-        last = syncId;
-        const hidden = scopesHeardWith()?.every(
-          (scope) =>
-            !readsModel(scope, String(entry.model)) ||
-            (entry.data && hiddenRow(judging.schema, scope, String(entry.model), entry.data as Plain)),
-        );
-        if (hidden) say(`a stream was told of the ${entry.model} ${entry.id}, which its token does not cover`);
-      }
-    },
-  };
 }
 
 const AT_ONCE = 4;
