@@ -29,8 +29,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, "**/dist/**"],
     // Nobody may lean on the state of a spy that another test left behind.
     restoreMocks: true,
-    // Most of the time a test waits for a process, a database or a browser: on two cores one worker would leave both idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most of the time a test waits for a process, a database or a browser: as many workers as cores would leave them idle.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         extends: true,
