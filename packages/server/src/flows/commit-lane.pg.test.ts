@@ -5,7 +5,7 @@ import type { Principal } from "../rules/participant.ts";
 import { isRefusal } from "../rules/refusal.ts";
 import { type Call, startApp } from "../testing/app.ts";
 import { wholeLog } from "../testing/whole-log.ts";
-import { createCommitLane } from "./commit-lane.ts";
+import { createCommitLane, type LaneOptions } from "./commit-lane.ts";
 import { createSchemaCache } from "./schema-cache.ts";
 
 const app = await startApp();
@@ -217,7 +217,7 @@ test("[C14] a connection that is cut in the middle of the load costs nobody a wr
 });
 
 /** A lane of the test's own, with a writer for it. */
-async function ownLane(announce: () => void) {
+async function ownLane(announce: LaneOptions["announce"]) {
   const [home] = await app.sql<{ world: number; organization: string }>(
     "select h.world, w.organization from holdfast.head h join holdfast.world w on w.id = h.world where w.organization = $1 and w.livemode",
     [app.organization],
@@ -276,4 +276,26 @@ test("[L11] all of a round are answered before anybody is told", async () => {
   await lane.close();
   expect(order.filter((what) => what === "answered")).toHaveLength(2);
   expect([order[0], order.at(-1)]).toEqual(["answered", "told"]);
+});
+
+test("a round goes out behind another once half of all who are here wait, and takes those who came by then", async () => {
+  const sizes: number[] = [];
+  const { lane, submit } = await ownLane(({ from, to }) => sizes.push(to - from));
+  await app.sql(`create function linger() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$;
+    create trigger linger after insert on holdfast.receipt execute function linger()`);
+  let made = 0;
+  const some = (count: number) => Array.from({ length: count }, () => submit(`behind-${++made}`));
+  // One is alone, and 9 wait: they are company, so they go out behind it. That makes ten who are here.
+  const [first, ...nine] = some(10);
+  await first;
+  // Behind the nine two are not half of ten; with three more they are, and those after them are late.
+  const two = some(2);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const three = some(3);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const late = some(1);
+  await Promise.all([...nine, ...two, ...three, ...late]);
+  await app.sql("drop trigger linger on holdfast.receipt; drop function linger()");
+  await lane.close();
+  expect(sizes).toEqual([1, 9, 5, 1]);
 });

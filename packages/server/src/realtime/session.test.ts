@@ -69,7 +69,7 @@ function open(more: { head?: () => Promise<object> } = {}) {
     },
     strangers: { areTooMany: () => false, came: () => {} },
     docUrl: (code: string) => code,
-    now: () => 0,
+    now: () => Date.now(),
   } as unknown as SessionDeps;
   const seat = { moveTo: () => true, leave: () => {} };
   const session = createSession(socket as unknown as WebSocket, deps, { address: "::1", seat });
@@ -100,6 +100,23 @@ test("[K11] an old token that ends while a fresh one takes its place does not en
   refused.set("fresh", Promise.resolve(refuse("token_expired")));
   await session.check();
   expect(socket.closed).toEqual([4401]);
+});
+
+test("[T5] who leaves much unread for more than 10 s is let go; who read meanwhile is not", async () => {
+  const { socket, session, say } = open();
+  await say({ frame: "hello", token: "a" });
+  const unread = async (bytes: number, forMs: number) => {
+    socket.bufferedAmount = bytes;
+    await session.check();
+    await vi.advanceTimersByTimeAsync(forMs);
+    await session.check();
+  };
+  await unread(70_000, 9_000);
+  await unread(60_000, 60_000);
+  await unread(70_000, 10_000);
+  expect(socket.closed).toEqual([]);
+  await unread(70_000, 1);
+  expect(socket.closed).toEqual([4409]);
 });
 
 const enter = { frame: "presence", room: "deck:a", state: {} };
