@@ -142,7 +142,7 @@ test("[O10] an organisation is dumped and restored: rows, log, receipts and keys
   expect([restored.code, restored.err]).toEqual([0, ""]);
   const parts = ["/v1/snapshot", "/v1/log?limit=1000", "/v1/schema"];
   for (const [token, asked] of [
-    [keys.live, [...parts, "/v1/log?limit=1000&after=1000"]],
+    [keys.live, [...parts, "/v1/log?limit=1000&after=1000", "/v1/models/slide/d0-2/history"]],
     [keys.test, parts],
   ] as const)
     for (const what of asked) {
@@ -167,6 +167,15 @@ test("[O10] an organisation is dumped and restored: rows, log, receipts and keys
   expect([twice.code, twice.err]).toEqual([1, expect.stringMatching(/--new-id/)]);
   const beside = await start(["--json", "restore", path, "--new-id"], { DATABASE_URL: other.databaseUrl }).ended;
   expect(JSON.parse(beside.out).organization).not.toBe(organization);
+
+  // A dump that an earlier version made.
+  const earlier = join(folder, "earlier.ndjson");
+  await writeFile(earlier, text.replaceAll(/,"created_sync_id":(?:null|\d+)\}$/gm, "}"));
+  const third = await elsewhere();
+  expect((await start(["restore", earlier], { DATABASE_URL: third.databaseUrl }).ended).err).toBe("");
+  const told = await third.ask("GET", "/v1/models/slide/d0-2/history");
+  expect(told.body.data).toEqual((await call("GET", "/v1/models/slide/d0-2/history")).body.data);
+  expect((told.body.data as { verb: string }[]).map(({ verb }) => verb)).toEqual(["created", "deleted"]);
 });
 
 test("[O10] a dump that cannot be written is told in a sentence", async () => {

@@ -2,7 +2,7 @@ import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { freshDatabase } from "../testing/database.ts";
 import { naughtyStrings } from "../testing/naughty-strings.ts";
-import { booleans, jsons, listText, numbers, texts } from "./columns.ts";
+import { booleans, jsons, lists, numbers, texts, times } from "./columns.ts";
 
 const { url } = await freshDatabase();
 const client = new pg.Client({ connectionString: url });
@@ -28,11 +28,9 @@ test("[L4] a column of texts arrives code unit for code unit", async () => {
 });
 
 test("[L4] lists of texts within a column, and JSON", async () => {
-  const lists = [strings, [], ['a"b\\c,{}', "NULL"]];
-  const { rows } = await client.query("select item::text[] from unnest($1::text[]) as item", [
-    texts(lists.map(listText)),
-  ]);
-  expect(rows.map(({ item }) => item as unknown)).toEqual(lists);
+  const sent = [strings, [], ['a"b\\c,{}', "NULL"], null];
+  const { rows } = await client.query("select item::text[] from unnest($1::text[]) as item", [lists(sent)]);
+  expect(rows.map(({ item }) => item as unknown)).toEqual(sent);
   expect(await told("json", jsons([JSON.stringify(strings), null]))).toEqual([strings, null]);
 });
 
@@ -50,4 +48,19 @@ test("[L4] whole numbers of any size, and booleans", async () => {
   ];
   expect(await told("bigint", numbers([...whole, null]))).toEqual([...whole, null]);
   expect(await told("boolean", booleans([true, false]))).toEqual([true, false]);
+});
+
+test("[L4] instants to the millisecond", async () => {
+  const instants = [
+    "2026-11-22T23:59:59.999Z",
+    "2026-11-22T23:59:59.999Z",
+    "1999-12-31T23:59:59.001Z",
+    "9999-12-31T23:59:59.999Z",
+  ];
+  const { rows } = await client.query(
+    "select item = spelled::timestamptz as is_same from unnest($1::timestamptz[], $2::text[]) as t(item, spelled)",
+    [times(instants), instants],
+  );
+  expect(rows).toEqual(instants.map(() => ({ is_same: true })));
+  expect(await told("timestamptz", times([null]))).toEqual([null]);
 });

@@ -26,14 +26,34 @@ export function booleans(items: readonly boolean[]): Buffer {
   return bytes;
 }
 
-/** A list within a column of lists, which may be of any length: as text, to be cast to `text[]`. */
-export const listText = (items: readonly string[]): string =>
-  `{${items.map((item) => `"${item.replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
+/** Instants, as ISO 8601 in UTC to the millisecond: timestamptz. */
+export function times(items: readonly (string | null)[]): Buffer {
+  const bytes = open(TIMESTAMPTZ, items.length, items.length * (LENGTH + 8));
+  let at = HEAD;
+  let last: string | null = null;
+  let microseconds = 0n;
+  for (const item of items) {
+    at = bytes.writeInt32BE(item === null ? -1 : 8, at);
+    if (item === null) continue;
+    // What a round writes has one time, or a few.
+    if (item !== last) microseconds = BigInt(Date.parse(item) - POSTGRES_EPOCH_MS) * 1_000n;
+    last = item;
+    at = bytes.writeBigInt64BE(microseconds, at);
+  }
+  return bytes.subarray(0, at);
+}
+
+/** Lists of any length each, which no array of arrays can hold: as texts, to be cast to `text[]`. */
+export const lists = (items: readonly (readonly string[] | null)[]): Buffer =>
+  texts(items.map((item) => item && `{${item.map((text) => `"${text.replace(/["\\]/g, "\\$&")}"`).join(",")}}`));
 
 const BOOLEAN = 16;
 const BIGINT = 20;
 const TEXT = 25;
 const JSON_TEXT = 114;
+const TIMESTAMPTZ = 1184;
+
+const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 
 /** Before the items: dimensions (one), whether there may be nulls, type, how many, the first index (1). */
 const HEAD = 20;

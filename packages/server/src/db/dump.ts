@@ -54,6 +54,15 @@ export async function restoreRows(
   return rowCount ?? 0;
 }
 
+/** A dump of an earlier version does not say where the records were made that ended. */
+export async function findCreations(tx: Transaction, world: number): Promise<void> {
+  await tx.query(
+    `select holdfast.find_creations(world) from (
+       select world from holdfast.log where world = $1 and verb = 'deleted' and created_sync_id is null limit 1) l`,
+    [world],
+  );
+}
+
 export interface DumpedKey {
   readonly id: string;
   readonly livemode: boolean;

@@ -1,5 +1,6 @@
 import type { Verb } from "@holdfast/sdk/protocol";
 import type { FiledEntry } from "../rules/world-state.ts";
+import { recordLines } from "./record-lines.ts";
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
 
@@ -20,13 +21,19 @@ export interface HistoryQuestion extends RecordName {
   readonly after: number;
 }
 
+const OF_QUESTION = {
+  world: "k.world",
+  model: "k.model",
+  id: "k.id",
+  within: (position: string) => `${position} > k.after`,
+};
+
 /** What happened to each record after a position, oldest first; one list per question. */
 export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<FiledEntry[][]> => ({
   name: "load_history",
-  text: `select k.n, l.* from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) with ordinality as k(world, model, id, after, n)
-    cross join lateral (select sync_id, verb, changed_fields, participant_kind || ':' || actor as written_by, client_id, groups from holdfast.log l
-      where l.world = k.world and l.model = k.model and l.id = k.id and l.sync_id > k.after
-      order by l.sync_id desc limit ${MOST}) l`,
+  text: `select k.n, l.sync_id, l.verb, l.changed_fields, l.participant_kind || ':' || l.actor as written_by, l.client_id, l.groups
+    from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) with ordinality as k(world, model, id, after, n)
+    cross join lateral (${recordLines({ ...OF_QUESTION, order: "desc", limit: String(MOST) })}) l`,
   values: [
     questions.map(({ world }) => world),
     questions.map(({ model }) => model),

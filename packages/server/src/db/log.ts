@@ -1,5 +1,6 @@
 import type { StoredEntry } from "../rules/entry-text.ts";
 import type { Author } from "../rules/world-state.ts";
+import { recordLines } from "./record-lines.ts";
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
@@ -49,11 +50,14 @@ export async function readRecordHistory(
   db: Transaction,
   { world, model, id, groups, after, descending, limit }: RecordHistoryQuestion,
 ): Promise<StoredEntry[]> {
-  const [direction, beyond] = descending ? ["desc", "<"] : ["asc", ">"];
+  const order = descending ? "desc" : "asc";
   const { rows } = await db.query<StoredEntry & Record<string, unknown>>({
-    name: `read_record_history_${direction}`,
-    text: `select ${COLUMNS} from holdfast.log where world = $1 and model = $2 and id = $3 and sync_id ${beyond} $4
-      and ($5::text[] is null or groups && $5 or groups_before && $5) order by sync_id ${direction} limit $6`,
+    name: `read_record_history_${order}`,
+    text: `select ${COLUMNS} from (${recordLines({
+      ...{ world: "$1", model: "$2", id: "$3", order, limit: "$6" },
+      within: (position) => `${position} ${descending ? "<" : ">"} $4`,
+      filter: "($5::text[] is null or l.groups && $5 or l.groups_before && $5)",
+    })}) l`,
     values: [world, model, id, after ?? (descending ? Number.MAX_SAFE_INTEGER : 0), groups ?? null, limit],
   });
   return rows;

@@ -56,6 +56,43 @@ test("[O4] from every earlier version to the newest gives the same tables", asyn
   }
 });
 
+test("[O4] [G12] what was deleted before says where it was made: its history stays whole", async () => {
+  await emptied();
+  const earlier = await mkdtemp(join(tmpdir(), "holdfast-earlier-"));
+  for (const name of names.filter((name) => name < "0012"))
+    await writeFile(join(earlier, name), await readFile(new URL(name, SHIPPED)));
+  await migrate(url, pathToFileURL(`${earlier}/`));
+  await client.query(`insert into holdfast.organization (id, name) values ('org_a', 'A');
+    insert into holdfast.world (organization, livemode) values ('org_a', true), ('org_a', false)`);
+  const lives = ["created", "updated", "deleted", "created", "created", "deleted", "deleted", "created"];
+  const [a, b] = ["a", "b"];
+  const owners = [a, a, a, a, b, a, b, b];
+  // In the other world the log was trimmed: the first life of `a` began before it.
+  for (const [world, from] of [
+    [1, 1],
+    [2, 2],
+  ] as const)
+    for (const [i, verb] of lives.entries())
+      if (i + 1 >= from)
+        await client.query(
+          "insert into holdfast.log values ($1, $2, 'slide', $3, $4, null, null, '{}', null, '', null, null, '', 'system', null, now())",
+          [world, i + 1, owners[i], verb],
+        );
+  await migrate(url);
+  const { rows } = await client.query(
+    "select world, sync_id, created_sync_id as made from holdfast.log where verb = 'deleted' or created_sync_id is not null order by 1, 2",
+  );
+  expect(rows).toEqual([
+    { world: 1, sync_id: "3", made: "1" },
+    { world: 1, sync_id: "6", made: "4" },
+    { world: 1, sync_id: "7", made: "5" },
+    { world: 2, sync_id: "3", made: null },
+    { world: 2, sync_id: "6", made: "4" },
+    { world: 2, sync_id: "7", made: "5" },
+  ]);
+  await rm(earlier, { recursive: true });
+});
+
 test("[O4] one that fails leaves nothing of itself, and those before it stay", async () => {
   const broken = await mkdtemp(join(tmpdir(), "holdfast-broken-"));
   await writeFile(join(broken, "0001_fine.sql"), "create table holdfast.fine ()");

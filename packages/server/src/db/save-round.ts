@@ -1,12 +1,14 @@
 import type { StoredEntry } from "../rules/entry-text.ts";
 import type { NewReceipt, RecordState } from "../rules/world-state.ts";
-import { booleans, jsons, listText, numbers, texts } from "./columns.ts";
+import { rowColumns } from "./row-columns.ts";
 import type { Statement } from "./statement.ts";
 
 /** A line to append. */
 export interface SavedLine {
   readonly world: number;
   readonly entry: StoredEntry;
+  /** Position of the entry that made its record. */
+  readonly createdSyncId: number;
   /** The record after it. */
   readonly after: RecordState | null;
   /** What the round does to the record's row: decided by its last line alone. */
@@ -51,97 +53,104 @@ export interface Round {
 export const saveRound = (round: Round): Statement<void> => ({
   name: "save_round",
   text: SAVE,
-  values: [...commonValues(round), ...furtherColumns(round.lines)],
+  values: [...roundValues(round), ...FURTHER.values(round.lines)],
   read: () => {},
 });
 
-/** What every statement begins with that saves a round: `$1` to `$23`, of which the lines are the last 13. */
-export const commonValues = ({ lines, receipts, heads, groups, now }: Round): readonly unknown[] => [
-  ...receiptColumns(receipts),
-  JSON.stringify(heads),
-  JSON.stringify(groups),
+/** What every statement begins with that saves a round: what `HEADS`, `LINES` and the texts below speak of. */
+export const roundValues = ({ lines, receipts, heads, groups, now }: Round): readonly unknown[] => [
   now,
-  heads.map(({ world }) => world),
-  numbers(lines.map(({ world }) => world)),
-  numbers(lines.map(({ entry }) => entry.syncId)),
-  texts(lines.map(({ entry }) => entry.model)),
-  texts(lines.map(({ entry }) => entry.id)),
-  jsons(lines.map(({ entry }) => entry.data)),
-  texts(lines.map(({ entry }) => listText(entry.groups))),
-  texts(lines.map(({ entry }) => entry.clientTxId)),
-  texts(lines.map(({ entry }) => entry.clientId)),
-  texts(lines.map(({ entry }) => entry.transactionId)),
-  texts(lines.map(({ entry }) => entry.actor)),
-  texts(lines.map(({ entry }) => entry.participantKind)),
-  texts(lines.map(({ after }) => after?.createdBy ?? null)),
-  texts(lines.map(({ entry }) => entry.createdAt)),
+  ...RECEIPTS.values(receipts),
+  ...GROUPS.values(groups),
+  ...HEADS.values(heads),
+  ...LINES.values(lines),
 ];
+
+const RECEIPTS = rowColumns<SavedReceipt>(2, [
+  ["world", "bigint", ({ world }) => world],
+  ["participant", "text", ({ participant }) => participant],
+  ["name", "text", ({ name }) => name],
+  ["fingerprint", "text", ({ fingerprint }) => fingerprint],
+  // As it was sent, byte for byte.
+  ["body", "json", ({ body }) => body],
+  ["held", "boolean", ({ held }) => held],
+]);
+
+const GROUPS = rowColumns<SavedGroup>(RECEIPTS.next, [
+  ["world", "bigint", ({ world }) => world],
+  ["name", "text", ({ name }) => name],
+  ["sync_id", "bigint", ({ syncId }) => syncId],
+  ["writer", "text", ({ writer }) => writer],
+  ["other_sync_id", "bigint", ({ otherSyncId }) => otherSyncId],
+]);
+
+export const HEADS = rowColumns<SavedHead>(GROUPS.next, [
+  ["world", "bigint", ({ world }) => world],
+  ["sync_id", "bigint", ({ syncId }) => syncId],
+  ["writer", "text", ({ writer }) => writer],
+  ["other_sync_id", "bigint", ({ otherSyncId }) => otherSyncId],
+  ["now", "timestamptz", ({ now }) => now],
+]);
+
+/** What every line has, whatever it does. */
+export const LINES = rowColumns<SavedLine>(HEADS.next, [
+  ["world", "bigint", ({ world }) => world],
+  ["sync_id", "bigint", ({ entry }) => entry.syncId],
+  ["model", "text", ({ entry }) => entry.model],
+  ["id", "text", ({ entry }) => entry.id],
+  ["data", "json", ({ entry }) => entry.data],
+  ["groups", "text[]", ({ entry }) => entry.groups],
+  ["client_tx_id", "text", ({ entry }) => entry.clientTxId],
+  ["client_id", "text", ({ entry }) => entry.clientId],
+  ["transaction_id", "text", ({ entry }) => entry.transactionId],
+  ["actor", "text", ({ entry }) => entry.actor],
+  ["participant_kind", "text", ({ entry }) => entry.participantKind],
+  ["created_by", "text", ({ after }) => after?.createdBy ?? null],
+  ["created_at", "timestamptz", ({ entry }) => entry.createdAt],
+]);
 
 /** What is not plain of a line that is no create. */
-const furtherColumns = (lines: readonly SavedLine[]): Buffer[] => [
-  texts(lines.map(({ entry }) => entry.verb)),
-  jsons(lines.map(({ entry }) => entry.changedFields)),
-  texts(lines.map(({ entry }) => entry.groupsBefore && listText(entry.groupsBefore))),
-  texts(lines.map(({ entry }) => entry.claim)),
-  texts(lines.map(({ row }) => row)),
-  texts(lines.map(({ after }) => after?.archivedAt ?? null)),
-  numbers(lines.map(({ after }) => after?.createdSyncId ?? null)),
-  texts(lines.map(({ after }) => after?.createdAt ?? null)),
-  texts(lines.map(({ after }) => after?.updatedBy ?? null)),
-];
+const FURTHER = rowColumns<SavedLine>(LINES.next, [
+  ["verb", "text", ({ entry }) => entry.verb],
+  ["changed_fields", "json", ({ entry }) => entry.changedFields],
+  ["groups_before", "text[]", ({ entry }) => entry.groupsBefore],
+  ["claim", "text", ({ entry }) => entry.claim],
+  ["row", "text", ({ row }) => row],
+  ["archived_at", "timestamptz", ({ after }) => after?.archivedAt ?? null],
+  ["created_sync_id", "bigint", ({ createdSyncId }) => createdSyncId],
+  ["row_created_at", "timestamptz", ({ after }) => after?.createdAt ?? null],
+  ["updated_by", "text", ({ after }) => after?.updatedBy ?? null],
+]);
 
-const receiptColumns = (receipts: readonly SavedReceipt[]): Buffer[] => [
-  numbers(receipts.map(({ world }) => world)),
-  texts(receipts.map(({ participant }) => participant)),
-  texts(receipts.map(({ name }) => name)),
-  texts(receipts.map(({ fingerprint }) => fingerprint)),
-  // As it was sent, byte for byte.
-  jsons(receipts.map(({ body }) => body)),
-  booleans(receipts.map(({ held }) => held)),
-];
+/** Where the worlds' logs end now. `rows`: those of the heads, and what else is known of them. */
+export const moveHeads = (rows: string): string =>
+  `update holdfast.head h set sync_id = n.sync_id, writer = n.writer, other_sync_id = n.other_sync_id, last_at = n.now
+  from (select ${rows}) n where h.world = n.world and h.world = any(${HEADS.array("world")})`;
 
-const ROW_COLUMNS =
-  "world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
-const ROW = `world, model, id, sync_id, data, groups::text[], archived_at::timestamptz(3), created_sync_id, created_by,
-    row_created_at::timestamptz(3), created_at::timestamptz(3), updated_by`;
-
-/**
- * What both ways of saving a round do with its groups, heads and receipts, with `commonValues`. It ends before the
- * source of the receipts: `answered`, and whatever has to be so before anything is written.
- */
-export const COMMON = `grouped as (
-  insert into holdfast.group_head as g (world, name, sync_id, writer, other_sync_id)
-  select world, name, "syncId", writer, "otherSyncId"
-  from json_to_recordset($8::json) as x(world int, name text, "syncId" bigint, writer text, "otherSyncId" bigint)
+export const FILE_GROUPS = `insert into holdfast.group_head as g (world, name, sync_id, writer, other_sync_id)
+  select ${GROUPS.rows}
   on conflict (world, name) do update set sync_id = excluded.sync_id, writer = excluded.writer,
     other_sync_id = case
       when excluded.other_sync_id > 0 then excluded.other_sync_id
       when excluded.writer = g.writer then g.other_sync_id
-      else g.sync_id end
-), moved as (
-  update holdfast.head h set sync_id = n."syncId", writer = n.writer, other_sync_id = n."otherSyncId", last_at = n.now
-  from json_to_recordset($7::json) as n(world int, "syncId" bigint, writer text, "otherSyncId" bigint, now timestamptz(3))
-  where h.world = n.world and h.world = any($10::int[])
-), answered as (
-  select receipt.* from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::json[], $6::boolean[])
-    as receipt(world, participant, name, fingerprint, body, held)
-)
-insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
-select world, participant, name, fingerprint, body, held, $9::timestamptz(3) from`;
+      else g.sync_id end`;
+
+export const KEEP_RECEIPTS = `insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
+select ${RECEIPTS.rows}, $1::timestamptz(3)`;
+
+const ROW_COLUMNS =
+  "world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+const ROW = `world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, row_created_at, created_at, updated_by`;
 
 const SAVE = `
 with line as materialized (
-  select * from unnest($11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::json[], $16::text[],
-      $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[],
-      $24::text[], $25::json[], $26::text[], $27::text[], $28::text[], $29::text[], $30::bigint[], $31::text[], $32::text[])
-    as line(world, sync_id, model, id, data, groups, client_tx_id, client_id, transaction_id, actor, participant_kind,
-      created_by, created_at,
-      verb, changed_fields, groups_before, claim, row, archived_at, created_sync_id, row_created_at, updated_by)
+  select ${LINES.rows}, ${FURTHER.rows}
 ), appended as (
   insert into holdfast.log (world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
-    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at)
-  select world, sync_id, model, id, verb, data, changed_fields, groups::text[], groups_before::text[],
-    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at::timestamptz(3) from line
+    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at, created_sync_id)
+  select world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
+    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
+    case when verb = 'deleted' then created_sync_id end from line
 ), inserted as (
   insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'inserted'
 ), updated as (
@@ -150,4 +159,9 @@ with line as materialized (
     archived_at = excluded.archived_at, created_sync_id = excluded.created_sync_id, created_by = excluded.created_by,
     created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by,
     hidden = case when record.created_sync_id = excluded.created_sync_id then record.hidden end
-), ${COMMON} answered`;
+), grouped as (
+  ${FILE_GROUPS}
+), moved as (
+  ${moveHeads(HEADS.rows)}
+)
+${KEEP_RECEIPTS}`;

@@ -98,7 +98,8 @@ export function judgeExpected(
   const isWritten = result.outcomes.every(({ commits }) =>
     commits?.every(({ decision }) => decision.kind === "confirmed"),
   );
-  return isWritten ? { ...result, expected: { heads, unseen } } : undefined;
+  const isMoved = result.round.heads.length === heads.length;
+  return isWritten && isMoved ? { ...result, expected: { heads, unseen } } : undefined;
 }
 
 /** What would be asked of the log about what moved, if it were asked. */
@@ -184,6 +185,7 @@ function savedLines(world: number, now: string, judged: readonly Judged[]): Save
     return {
       world,
       entry: storedEntry(commit, line, now),
+      createdSyncId: line.createdSyncId,
       after: line.after,
       row: last.get(key) !== line ? null : line.after === null ? "deleted" : made.has(key) ? "inserted" : "updated",
     };

@@ -7,6 +7,7 @@ import {
   dumpHead,
   dumpKeys,
   dumpRows,
+  findCreations,
   restoreHead,
   restoreKey,
   restoreRows,
@@ -110,6 +111,8 @@ export async function restoreOrganization(
       throw new DumpError(`There is an organisation ${organization} here already. --new-id restores beside it.`);
     await insertOrganization(client, organization, name, { live: newId("log_"), test: newId("log_") });
     const counts = await restoreWorlds(client, organization, next);
+    for (const livemode of [true, false])
+      await findCreations(client, (await worldOf(client, organization, livemode)) as number);
     if (!asNew) await restoreKeys(client, organization, first.keys as DumpedKey[]);
     await client.query("commit");
     return { organization, counts };

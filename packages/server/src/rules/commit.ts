@@ -226,6 +226,7 @@ function write(
   )
     return;
   const syncId = state.head.syncId + draft.lines.length + 1;
+  const createdSyncId = before?.createdSyncId ?? syncId;
   const by = writerOf(commit).writtenBy;
   // A deletion is filed where the record was: who saw it hears that it is gone, not that it went elsewhere.
   const groups = row ? groupsOf(model, row.data) : (before?.groups ?? []);
@@ -235,7 +236,7 @@ function write(
         data: row.data,
         archivedAt: row.archivedAt,
         groups,
-        createdSyncId: before?.createdSyncId ?? syncId,
+        createdSyncId,
         createdBy: before?.createdBy ?? by,
         createdAt: before?.createdAt ?? state.now,
         updatedAt: state.now,
@@ -253,6 +254,7 @@ function write(
     claim: operation.claim ?? null,
     groups,
     groupsBefore: before && !sameJson(before.groups, groups) ? before.groups : null,
+    createdSyncId,
     after,
   });
 }

@@ -159,6 +159,8 @@ export interface LogLine {
   readonly groups: readonly string[];
   /** Null when the record was in the same groups before. */
   readonly groupsBefore: readonly string[] | null;
+  /** Position of the line that made the record. */
+  readonly createdSyncId: number;
   /** The record after; null when it is gone. */
   readonly after: RecordState | null;
 }
