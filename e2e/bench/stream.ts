@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { ListenPlan } from "./listeners.ts";
 import { startProgram } from "./processes.ts";
+import { createSender, type Sent } from "./sender.ts";
 import { openStage } from "./stage.ts";
 import { percentile, summarize } from "./statistics.ts";
 import type { Row } from "./table.ts";
@@ -9,7 +10,7 @@ import type { Row } from "./table.ts";
 const PER_SECOND = 300;
 /** At the same pace, and not counted: V8 is still at work on all three in their first seconds. */
 const WARM_SECONDS = 4;
-const COUNTED = "Heard";
+const COUNTED = "Heard ";
 
 /** From sending a commit to hearing it on another client's socket: sender, server and listeners are three processes. */
 export async function measureStream({
@@ -57,38 +58,36 @@ export async function measureStream({
 
 async function oneRun(url: string, token: string, sockets: number, seconds: number): Promise<number[]> {
   const child = startProgram(new URL("listeners.ts", import.meta.url), [
-    JSON.stringify({ url, token, sockets, title: COUNTED } satisfies ListenPlan),
+    JSON.stringify({ url, token, sockets, mark: COUNTED } satisfies ListenPlan),
   ]);
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   await lines.next();
-  await sendSteadily(url, token, WARM_SECONDS, "Warm");
+  await sendSteadily(url, token, WARM_SECONDS, "Warm ");
   await sendSteadily(url, token, seconds, COUNTED);
   child.kill("SIGTERM");
   const delays = JSON.parse((await lines.next()).value as string) as number[];
+  if (delays.length !== sockets * seconds * PER_SECOND)
+    throw new Error(`${sockets} sockets heard ${delays.length} of ${seconds * PER_SECOND} commits each.`);
   if (child.exitCode === null) await once(child, "exit");
   return delays;
 }
 
-/** Commits at an even pace, whatever their answers take: a slow server gets no rest. */
-async function sendSteadily(url: string, token: string, seconds: number, title: string): Promise<void> {
-  const sent: Promise<unknown>[] = [];
+/** Commits at an even pace, whatever their answers take: a slow server gets no rest. `mark` stands before the time of sending. */
+async function sendSteadily(url: string, token: string, seconds: number, mark: string): Promise<void> {
+  const body = JSON.stringify({ id: "l[<id>]", data: { deckId: "deck-1", title: "A slide", notes: `${mark}[<ns>]` } });
+  // So many that none is missing before an answer is a second late.
+  const sender = await createSender(url, PER_SECOND, [{ path: "/v1/models/slide", token, body }]);
+  const sent: Promise<Sent>[] = [];
   const start = performance.now();
   for (let n = 0; n < seconds * PER_SECOND; n++) {
-    const due = start + (n * 1_000) / PER_SECOND;
-    const wait = due - performance.now();
+    const wait = start + (n * 1_000) / PER_SECOND - performance.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const body = JSON.stringify({
-      id: `l${start}-${n}`.replace(".", "_"),
-      data: { deckId: "deck-1", title, notes: String(process.hrtime.bigint()) },
-    });
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    sent.push(
-      fetch(`${url}/v1/models/slide`, { method: "POST", headers, body }).then(async (answer) => {
-        if (!answer.ok) throw new Error(`A commit was answered ${answer.status}: ${await answer.text()}`);
-        return answer.text();
-      }),
-    );
+    const posted = sender.post();
+    if (!posted) throw new Error("The server is more than a second behind.");
+    sent.push(posted);
   }
-  await Promise.all(sent);
+  const failed = (await Promise.all(sent)).reduce((sum, one) => sum + one.failed, 0);
+  if (failed > 0) throw new Error(`${failed} of ${sent.length} commits failed.`);
   await new Promise((resolve) => setTimeout(resolve, 200));
+  sender.close();
 }
