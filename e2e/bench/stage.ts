@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@holdfast/server";
 import pg from "pg";
+import type { AbreastPlan, AbreastResult } from "./abreast.ts";
 import type { LoadPlan, LoadResult } from "./load.ts";
 import { endProgram, firstLine, startProgram, wholeOutput } from "./processes.ts";
 import type { ServerPlan, ServerReady } from "./server.ts";
@@ -65,3 +66,7 @@ export async function runLoad(plan: LoadPlan): Promise<LoadResult> {
     throw new Error(`${result.failed} of ${result.answers + result.failed} requests failed.`);
   return result;
 }
+
+/** The same of several servers in turn, a moment each: see abreast.ts. */
+export const runAbreast = (plans: AbreastPlan): Promise<AbreastResult> =>
+  wholeOutput(startProgram(new URL("abreast.ts", import.meta.url), [JSON.stringify(plans)]));
