@@ -166,6 +166,28 @@ test("[U4] without a line the lease is over a tenth before the server lets other
   expect(server.claims.of("slide", "s1").claims).toHaveLength(1);
 });
 
+test.each([1, 2, 3, 4, 5, 6])(
+  "[U4] a lease ends too whose deadline passes while the client is at work: %d ms before it something else happens",
+  async (early) => {
+    const own = lab(schema);
+    let isBusy = false;
+    let spent = 0;
+    // At work, a millisecond goes by between one look at the clock and the next.
+    const clock = { ...own.clock, monotonic: () => own.clock.monotonic() + (isBusy ? ++spent : spent) };
+    const { client, signals } = own.client({ platform: { clock } });
+    await client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
+    const lease = await client.models.slide.claim("s1", { ttl: "10s" });
+    client.pause();
+    own.clock.advance(9_000 - early);
+    isBusy = true;
+    signals.woke();
+    isBusy = false;
+    own.clock.advance(1_000);
+    await own.settle();
+    expect(lease.signal.reason).toMatchObject({ reason: "deadline" });
+  },
+);
+
 test("[U5] after sleep nothing is relied on before the server was asked", async () => {
   const { slides, server, settle, clock, signals, ben } = await start();
   const lease = await slides.claim("s1");

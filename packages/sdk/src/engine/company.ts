@@ -53,6 +53,8 @@ export function companyLoop(
   const flights = new Map<number, AbortController>();
   const farewells = new Set<Promise<unknown>>();
   let state = noCompany;
+  /** When the last step was made: what was due by then, it did. */
+  let steppedAt = now();
   let busy = false;
   let closed = false;
   let alarm: { readonly at: number; readonly off: () => void } | undefined;
@@ -72,7 +74,8 @@ export function companyLoop(
 
   function hear(happening: CompanyHappening): void {
     const before = state;
-    const [next, effects] = companyStep(before, { ...happening, now: now(), roll: dice.roll() });
+    steppedAt = now();
+    const [next, effects] = companyStep(before, { ...happening, now: steppedAt, roll: dice.roll() });
     state = next;
     for (const effect of effects) perform(effect);
     for (const listener of [...listeners]) listener(next, before);
@@ -109,7 +112,8 @@ export function companyLoop(
   }
 
   function setAlarm(): void {
-    const at = closed ? undefined : companyDueAt(state, now());
+    // Not as of this moment: what has become due since the step is still to be done.
+    const at = closed ? undefined : companyDueAt(state, steppedAt);
     if (alarm?.at === at) return;
     alarm?.off();
     alarm = undefined;
