@@ -17,10 +17,10 @@ export const UNEXPECTED = "WM001";
 
 /**
  * A round of nothing but creates, as a transaction of its own. It was judged by heads that nobody has locked yet: they
- * are locked by being moved before anything else is written: in the order of their worlds as Postgres is used to doing it,
- * which nothing promises; two servers that wait for each other end by their lock timeouts, and go on world by world. Fails with `UNEXPECTED` when
- * one is elsewhere, or when the log knows a record that it was not to know, and with a unique violation when a name or a
- * record is there.
+ * are locked by being moved, before anything else is written: in the order of their worlds as a rule, which nothing
+ * promises; two servers that wait for each other end by their lock timeouts, and go on world by world. Fails with
+ * `UNEXPECTED` when a head is elsewhere, or when the log knows a record that it was not to know, and with a unique
+ * violation when a name or a record is there.
  */
 export const saveCreates = (round: Round, { heads, unseen }: Expectation): Statement<void> => ({
   name: "save_creates",
