@@ -98,6 +98,7 @@ export function judgeExpected(
   const isWritten = result.outcomes.every(({ commits }) =>
     commits?.every(({ decision }) => decision.kind === "confirmed"),
   );
+  // The save compares the heads that it moves: one that nothing was written to would go unasked.
   const isMoved = result.round.heads.length === heads.length;
   return isWritten && isMoved ? { ...result, expected: { heads, unseen } } : undefined;
 }
