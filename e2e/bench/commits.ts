@@ -218,7 +218,7 @@ function commitRows(runs: ReadonlyMap<string, Runs>): Row[] {
       `${share("one64", "echo")} of the echo; ${share("one64", "floor")} of one-row transactions, ${share("one64", "rounds")} of those of 32`,
     ),
     {
-      what: "the same, and the echo, in turn for half a second each: the share of the echo",
+      what: `the same, and the echo, in turn for half a second each, ${SHARE_SECONDS} s in all: the share of the echo`,
       unit: "",
       runs: of("share"),
       note: "target 0.35",

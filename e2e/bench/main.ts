@@ -80,5 +80,5 @@ if (values.help || !names.every(isPart)) {
 function machine(): string {
   const [cpu] = cpus();
   const what = `${cpus().length} cores (${cpu?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform}`;
-  return `Machine: ${what}. Embedded Postgres over a unix socket, \`fsync\` and \`synchronous_commit\` on. Server, Postgres and whoever sends the load share the machine. ${new Date().toISOString().slice(0, 10)}, ${values.rounds} runs of ${values.seconds} s each, interleaved.`;
+  return `Machine: ${what}. Embedded Postgres over a unix socket, \`fsync\` and \`synchronous_commit\` on. Server, Postgres and whoever sends the load share the machine. ${new Date().toISOString().slice(0, 10)}, ${values.rounds} runs, interleaved; under load of ${values.seconds} s each, unless a row says otherwise.`;
 }

@@ -30,7 +30,7 @@ export async function measureStream({ rounds, say }: { rounds: number; say(line:
           `round ${n + 1} of ${rounds}: ${sockets} sockets, ${delays.length} deliveries, p50 ${found.at(-1)?.p50.toFixed(2)} ms, p99 ${found.at(-1)?.p99.toFixed(2)} ms`,
         );
       }
-      const what = `sent → heard by another client, ${sockets} socket${sockets === 1 ? "" : "s"}, ${PER_SECOND} commits/s`;
+      const what = `sent → heard by another client, ${sockets} socket${sockets === 1 ? "" : "s"}, ${PER_SECOND} commits/s for ${HEARD_SECONDS} s`;
       rows.push({
         what: `${what}, p50`,
         unit: "ms",
