@@ -9,6 +9,7 @@ import { modelApi } from "./api/model.ts";
 import { arrived } from "./api/on-the-way.ts";
 import { sameFields } from "./api/same.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
+import { tellApp } from "./api/tell-app.ts";
 import { checkModel, type Desk, makeWrite } from "./api/write.ts";
 import type { Queue } from "./core/queue.ts";
 import { pendingOf, statusOf } from "./core/select.ts";
@@ -136,7 +137,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       return kept.list;
     },
     subscribe: (listener) => {
-      const tell = () => listener();
+      const tell = () => tellApp(listener);
       const offs = [engine.store.subscribe(tell), company.subscribe(tell)];
       return () => {
         for (const off of offs) off();

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Claim } from "../protocol/claim.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";
 // Loaded when it is first used: here at once, so that no test has to wait for it.
@@ -396,4 +396,108 @@ test("[U1] a record that was just made is claimed once it is there", async () =>
   line.release();
   const lease = await claim;
   expect(server.claims.of("slide", "s2").claims).toMatchObject([{ id: lease.id, actor: "ann" }]);
+});
+
+test("[U3] [U5] a check that gets no good answer is made again, and the lease goes on", async () => {
+  const { slides, line, signals, wait } = await start();
+  const lease = await slides.claim("s1", { ttl: "60s" });
+  await wait(2_000);
+  line.replies.push({ kind: "answer", status: 503, body: undefined });
+  signals.woke();
+  await wait(120_000);
+  expect(lease.signal.aborted).toBe(false);
+  expect(lease.remainingMs()).toBeGreaterThan(20_000);
+});
+
+test("[U7] [U8] a place in the line that came when all who would wait had gone is given back", async () => {
+  const { slides, server, line, ben, settle, wait } = await start();
+  const first = ben();
+  line.replies.push("held back");
+  const leaving = new AbortController();
+  const waiting = slides.claim("s1", { queue: true, signal: leaving.signal });
+  await settle();
+  const other = slides.claim("s1");
+  await settle();
+  leaving.abort("no");
+  await expect(waiting).rejects.toBe("no");
+  line.release();
+  await expect(other).rejects.toMatchObject({ code: "claim_conflict" });
+  await settle();
+  expect(server.claims.of("slide", "s1").queue).toEqual([]);
+  server.claims.release("ben", first.id);
+  await wait(5_000);
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});
+
+test("[U8] what is given up without a line is released as long as it may be held there", async () => {
+  const { client, slides, server, wait } = await start();
+  const lease = await slides.claim("s1", { ttl: "1h" });
+  client.pause();
+  const released = lease.release();
+  await wait(90_000);
+  client.resume();
+  await wait(2_000);
+  await released;
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});
+
+test("[U9] what waits for a person, itself or what it builds on, holds up neither a release nor a claim", async () => {
+  const { client, slides, server, line, settle } = await start();
+  line.quiet = true;
+  const lease = await slides.claim("s1");
+  server.commit({ operations: [{ action: "update", model: "slide", id: "s1", data: { title: "X" } }] } as never, "ann");
+  lease.update({ title: "1" });
+  await settle();
+  expect(client.conflicts()).toHaveLength(1);
+  lease.update({ title: "2" });
+  await settle();
+  await lease.release();
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});
+
+test("[U11] what is looked at again before the server was told to stop is known as it is", async () => {
+  const { client, ben, settle, clock } = await start();
+  const off = client.claims.watch("slide", ["s1"]);
+  await settle();
+  clock.advance(50);
+  await settle();
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "known", holders: [] });
+  off();
+  clock.advance(200);
+  ben();
+  await settle();
+  client.claims.watch("slide", ["s1"]);
+  clock.advance(5_000);
+  await settle();
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "known", holders: [{ actor: "ben" }] });
+});
+
+test("[R16] an app's listener that throws is the app's fault, and stops nothing", async () => {
+  const said = vi.spyOn(console, "error").mockImplementation(() => {});
+  const fault = new Error("a fault of the app");
+  const { client, slides, server, settle, ben, wait } = await start({ stream: false });
+  let throws = true;
+  client.subscribe(() => {
+    if (throws) throw fault;
+  });
+  const { id, receipt } = slides.create({ title: "Two" });
+  await settle();
+  await receipt;
+  await wait(6_000);
+  expect([client.status().storage, client.pending(), slides.get(id)?.title]).toEqual(["disk", [], "Two"]);
+  throws = false;
+  const first = ben();
+  const claim = slides.claim("s1", {
+    queue: true,
+    onPosition: () => {
+      throw fault;
+    },
+  });
+  await settle();
+  server.claims.release("ben", first.id);
+  await wait(40_000);
+  expect((await claim).remainingMs()).toBeGreaterThan(0);
+  expect(said.mock.calls.every(([error]) => error === fault)).toBe(true);
+  expect(said).toHaveBeenCalled();
+  said.mockRestore();
 });

@@ -8,6 +8,7 @@ import type { CompanyLoop } from "../engine/company.ts";
 import { localError, SyncError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { ClaimOptions, Lease } from "./claims-api.ts";
+import { tellApp } from "./tell-app.ts";
 import type { AskedOperation } from "./write.ts";
 import type { Write, WriteOptions } from "./write-api.ts";
 
@@ -67,7 +68,8 @@ export class Leases {
             end();
             return resolve(this.#lease(lease, target, news));
           case "position":
-            return news.position === undefined ? undefined : onPosition?.(news.position);
+            if (news.position !== undefined && onPosition) tellApp(onPosition, news.position);
+            return;
           case "failed":
             end();
             return reject(new SyncError(news.failure));

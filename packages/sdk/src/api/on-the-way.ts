@@ -1,20 +1,26 @@
 import type { StoreApi } from "zustand/vanilla";
+import { blockedNames } from "../core/bulk.ts";
 import type { MutationOperation } from "../core/mutation.ts";
 import { onRecord } from "../core/queue.ts";
 import type { ClientState } from "../core/state.ts";
 
 const ON_THE_WAY: ReadonlySet<string> = new Set(["saving", "queued", "sending"]);
 
-/** Resolves when none of such operations on a record is on its way: each has its answer, or waits for a person. */
+/** Resolves when none of such operations on a record is on its way: each has its answer, or waits for a person, itself or what it builds on. */
 export function arrived(
   store: StoreApi<ClientState>,
   key: string,
   isMeant: (operation: MutationOperation) => boolean,
 ): Promise<void> {
-  const isDone = () =>
-    !onRecord(store.getState().queue, key).some(
+  function isDone(): boolean {
+    const { queue } = store.getState();
+    const meant = onRecord(queue, key).filter(
       ({ stage, operations }) => ON_THE_WAY.has(stage.phase) && operations.some(isMeant),
     );
+    if (meant.length === 0) return true;
+    const blocked = blockedNames(queue);
+    return meant.every(({ clientTxId }) => blocked.has(clientTxId));
+  }
   return new Promise((resolve) => {
     if (isDone()) return resolve();
     const off = store.subscribe(() => {

@@ -4,6 +4,7 @@ import { SyncError } from "../errors.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { Peer } from "../protocol/presence.ts";
 import type { Presence, RoomPeer } from "./presence-api.ts";
+import { tellApp } from "./tell-app.ts";
 
 /** What the answers about one room are made of; as long as it is the same object they are the same answers. */
 interface Shown {
@@ -77,7 +78,7 @@ export function roomsOn(loop: CompanyLoop): (name: string) => Presence {
       error: () => look(name).error,
       subscribe(listener) {
         enter();
-        const own = () => listener();
+        const own = () => tellApp(listener);
         if (listeners.size === 0)
           off = loop.subscribe((state, before) => {
             const same =

@@ -1,5 +1,5 @@
 import type { NewOperation } from "../core/events.ts";
-import { knownFailure } from "../core/failure.ts";
+import { knownFailure, nameTaken } from "../core/failure.ts";
 import type { Premise } from "../core/mutation.ts";
 import { find } from "../core/queue.ts";
 import { recordKey, tableOf } from "../core/tables.ts";
@@ -52,10 +52,7 @@ export function makeWrite(
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
     throw invalid("claim", "The lease is on another record than what is written.");
   const clientTxId = options.clientTxId === undefined ? desk.dice.id() : checkTxId(options.clientTxId);
-  if (find(desk.engine.store.getState().queue, clientTxId)) {
-    const message = `A write named ${clientTxId} is in the queue already.`;
-    throw new SyncError(knownFailure("idempotency_conflict", message, { param: "clientTxId" }));
-  }
+  if (find(desk.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
   const { queued, receipt } = desk.waiters.add(clientTxId);
   desk.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
   return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };

@@ -297,6 +297,22 @@ test("[Q20] a name is taken once: a second write under it is refused while the f
   await settle();
 });
 
+test("[Q20] a name that a stored write has is not taken by one that came before the store was read", async () => {
+  const own = lab(schema);
+  const first = own.client();
+  first.line.up = false;
+  await first.client.models.slide.create({ title: "durable" }, { id: "s1", clientTxId: "job-1" }).queued;
+  await first.client.close();
+  const again = own.client({ disk: first.disk });
+  const other = again.client.models.slide.create({ title: "other" }, { id: "s2", clientTxId: "job-1" });
+  await expect(other.queued).rejects.toMatchObject({ code: "idempotency_conflict", param: "clientTxId" });
+  await expect(other.receipt).rejects.toMatchObject({ code: "idempotency_conflict" });
+  await own.settle();
+  expect(again.line.sent.flatMap(commits).map(({ clientTxId }) => clientTxId)).toEqual(["job-1"]);
+  expect([...again.client.models.slide.list()].map(({ title }) => title)).toEqual(["durable"]);
+  expect(again.client.pending()).toEqual([]);
+});
+
 test("[Q21] a refused write that nobody waits for disturbs nobody", async () => {
   const unhandled: unknown[] = [];
   const hear = (reason: unknown) => void unhandled.push(reason);

@@ -24,7 +24,7 @@ export function claimsDueAt(holds: Holds, line: LineState, now: Instant): number
     if (stage.phase === "leaving") times.push(stage.until);
     if (!line.mayTalk) continue;
     if (flight && flight.what !== "poll") continue;
-    if (wait) times.push(wait.at);
+    if (wait && !isDue(wait, now.at)) times.push(wait.at);
     else if (stage.phase === "held") times.push(renewAt(stage));
     else if (stage.phase === "waiting" && line.live) times.push(stage.checkAt);
   }

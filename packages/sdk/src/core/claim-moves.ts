@@ -1,4 +1,5 @@
 import type { Claim, ClaimStatus } from "../protocol/claim.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { type Failure, knownFailure, type LossReason } from "./failure.ts";
 import type { ClaimNews, ClaimTurn, Flight, Hold, HoldStage, User } from "./hold.ts";
 import { remainingMs } from "./lease-time.ts";
@@ -52,6 +53,18 @@ export function hear(turn: ClaimTurn, key: string, claim: Claim, flight: Flight)
   const waiting = { phase: "waiting", claimId: claim.id, position, granted: false, checkAt } as const;
   turn.holds.set(key, { ...hold, stage: waiting, told: undefined });
   for (const user of hold.users) joinLine(turn, key, user, position);
+  // Who asked to wait has gone meanwhile, and nobody else would.
+  const left = turn.holds.get(key);
+  if (left?.users.length === 0) leave(turn, key, left, []);
+}
+
+/** Nobody here wants it any more: it is given back, and those who `left` are told when it is. */
+export function leave(turn: ClaimTurn, key: string, hold: Hold, left: readonly string[]): void {
+  const { stage } = hold;
+  const claimId = stage.phase === "asking" ? undefined : stage.claimId;
+  // Beyond that it has ended by itself; of what was not granted yet it is not known when.
+  const until = turn.now.at + (stage.phase === "held" ? stage.ttlMs : limits.claimTtlMaxMs);
+  turn.holds.set(key, { ...hold, users: [], stage: { phase: "leaving", claimId, until, left }, wait: undefined });
 }
 
 function grantedUnseen(turn: ClaimTurn, key: string, hold: Hold, claimId: string): void {
@@ -161,9 +174,12 @@ export function later(turn: ClaimTurn, key: string, atLeastMs: number): void {
   const hold = turn.holds.get(key);
   if (!hold) return;
   const wait = waitAfter(hold.wait, PACE, turn.now.at, turn.roll, atLeastMs);
-  const stage = hold.stage.phase === "waiting" ? { ...hold.stage, checkAt: turn.now.at } : hold.stage;
-  turn.holds.set(key, { ...hold, wait, stage });
+  turn.holds.set(key, { ...hold, wait, stage: unanswered(hold.stage, turn.now.at) });
 }
+
+/** What was asked and not answered is still to be asked. */
+const unanswered = (stage: HoldStage, at: number): HoldStage =>
+  stage.phase === "waiting" ? { ...stage, checkAt: at } : stage.phase === "held" ? { ...stage, check: true } : stage;
 
 export function tell(turn: ClaimTurn, users: readonly { readonly lease: string }[], news: ClaimNews): void {
   for (const { lease } of users) turn.effects.push({ do: "tellLease", lease, news });

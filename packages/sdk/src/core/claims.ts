@@ -1,11 +1,11 @@
 import type { Claim } from "../protocol/claim.ts";
-import { clientLimits as limits } from "../protocol/client-limits.ts";
 import {
   ended,
   handOver,
   hear,
   joinLine,
   later,
+  leave,
   leftOn,
   lost,
   moved,
@@ -51,12 +51,7 @@ export function left(turn: ClaimTurn, lease: string): void {
       turn.holds.delete(key);
       return tell(turn, [{ lease }], { kind: "released" });
     }
-    const claimId = hold.stage.phase === "asking" ? undefined : hold.stage.claimId;
-    // Beyond that it has ended by itself.
-    const until = turn.now.at + limits.claimTtlMs;
-    const stage = { phase: "leaving", claimId, until, left: [lease] } as const;
-    turn.holds.set(key, { ...hold, users, stage, wait: undefined });
-    return;
+    return leave(turn, key, hold, [lease]);
   }
   tell(turn, [{ lease }], { kind: "released" });
 }

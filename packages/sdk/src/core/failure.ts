@@ -60,6 +60,10 @@ export function knownFailure(code: ErrorCode, message: string, more: Partial<Fai
   return { code, ...errorCodes[code], message, ...more };
 }
 
+/** A write under the name of another that is in the queue. */
+export const nameTaken = (clientTxId: string): Failure =>
+  knownFailure("idempotency_conflict", `A write named ${clientTxId} is in the queue already.`, { param: "clientTxId" });
+
 /** What an error body says, read without trusting its shape. Undefined: it is not one of our error bodies. */
 export function readFailure(body: unknown, status: number): Failure | undefined {
   if (typeof body !== "object" || body === null) return undefined;

@@ -1,8 +1,9 @@
 import type { ClientEvent } from "./events.ts";
-import { localFailure } from "./failure.ts";
+import { localFailure, nameTaken } from "./failure.ts";
 import { ledgerUpTo } from "./ledger.ts";
+import type { Mutation } from "./mutation.ts";
 import { refreshed } from "./overlay.ts";
-import { added, emptyQueue, inOrder } from "./queue.ts";
+import { added, emptyQueue, find, inOrder } from "./queue.ts";
 import { checkScope } from "./scope.ts";
 import type { StorageTrouble } from "./state.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
@@ -26,7 +27,18 @@ export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restor
   // What is shown is worked out at the end of the step; before that only for writes that are to say what they build on.
   if (early.length === 0) return;
   set(turn, refreshed(turn.state, turn.state));
-  take(turn, early);
+  take(turn, unnamed(turn, early));
+}
+
+/** Of the early writes those under a name of their own. One that a stored write has is refused as late as it can be known. */
+function unnamed(turn: Turn, early: readonly Mutation[]): readonly Mutation[] {
+  return early.filter(({ clientTxId }) => {
+    if (!find(turn.state.queue, clientTxId)) return true;
+    const failure = nameTaken(clientTxId);
+    ask(turn, { do: "tell", clientTxId, news: { kind: "not-durable", failure } });
+    ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure } });
+    return false;
+  });
 }
 
 /** The disk failed. Writes go on from memory, which is said: they do not survive a reload. */

@@ -35,6 +35,8 @@ const GATHER_MS = 20;
 /** What nobody looks at any more is often looked at again in a moment. */
 const LINGER_MS = 1_000;
 const DENIED_MS = 60_000;
+/** Stands in no id. */
+const BETWEEN = "/";
 
 export function watch(watched: Watched, model: string, ids: readonly string[], now: number): Watched {
   const before = watched.get(tableOf(model)) ?? {
@@ -78,7 +80,8 @@ export function denied(watched: Watched, model: string, now: number): Watched {
 
 export function heardClaims(watched: Watched, { model, id, claims, queue }: ClaimsFrame): Watched {
   const before = watched.get(tableOf(model));
-  if (!before?.looking.has(id)) return watched;
+  // The server tells of each change once: also of what is looked at again before it is told to stop.
+  if (!before || !(before.looking.has(id) || before.said?.split(BETWEEN).includes(id))) return watched;
   return changed(watched, { ...before, known: new Map(before.known).set(id, { claims, queue }) });
 }
 
@@ -90,7 +93,7 @@ export function sayWatched(watched: Watched, now: number): { watched: Watched; f
     if (each.deniedAt !== undefined) continue;
     if (each.dueAt !== undefined ? each.dueAt > now : each.said !== undefined || each.looking.size === 0) continue;
     const ids = watchedIds(each);
-    const said = ids.join("/");
+    const said = ids.join(BETWEEN);
     const known = new Map([...each.known].filter(([id]) => ids.includes(id)));
     if (said !== (each.said ?? "")) frames.push({ frame: "watch", model: each.model, ids: [...ids] });
     next = changed(next, { ...each, known, said, dueAt: undefined });

@@ -16,7 +16,7 @@ export const clientLimits = {
   resendMs: 2_505_600_000,
   /** What the SDK puts into one bulk request at most. */
   bulkBodyBytes: 262_144,
-  claimTtlMs: 60_000,
+  claimTtlMaxMs: 3_600_000,
   claimWaitMs: 25_000,
   watchedPerModel: 500,
   presenceStateBytes: 4_096,

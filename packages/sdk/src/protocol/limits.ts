@@ -24,7 +24,7 @@ export const limits = {
   tokenTtlMaxSeconds: 86_400,
   userMetaLength: 4 * KiB,
   claimTtlMinMs: 1_000,
-  claimTtlMaxMs: 3_600_000,
+  claimTtlMs: 60_000,
   /** However often it is renewed. */
   claimLongestMs: 86_400_000,
   claimActionLength: 255,

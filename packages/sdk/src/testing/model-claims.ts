@@ -1,8 +1,8 @@
 import { tableOf } from "../core/tables.ts";
 import type { Claim, ClaimBody, ClaimStatus } from "../protocol/claim.ts";
-import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/error-codes.ts";
 import { errorSentences } from "../protocol/error-sentences.ts";
+import { limits } from "../protocol/limits.ts";
 
 interface Held {
   readonly id: string;
