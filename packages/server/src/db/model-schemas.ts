@@ -12,6 +12,10 @@ export interface StoredSchema extends ModelSchema {
   readonly rowsVersion: number;
 }
 
+/** What changed the records of a model, which may be called like a method of objects. */
+export const changesOf = ({ changes }: StoredSchema, key: string): readonly SchemaChange[] =>
+  Object.hasOwn(changes, key) ? (changes[key] ?? []) : [];
+
 type SchemaBody = Omit<StoredSchema, "version" | "hash">;
 /** What the body of a schema that never hid anything leaves out. */
 const UNCHANGED = { changes: {}, hiddenModels: [], rowsVersion: 0 };

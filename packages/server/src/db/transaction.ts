@@ -6,13 +6,21 @@ export type Transaction = Pick<pg.ClientBase, "query">;
 
 const RETRIED = new Set(["40001", "40P01"]);
 
+/** Runs `work` as of one moment, and without writing. */
+export const momentOf = <T>(pool: Database, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  transaction(pool, work, "begin isolation level repeatable read read only");
+
 /** Runs `work` in one transaction, again (up to three times) when Postgres asks for a retry. */
-export async function transaction<T>(pool: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function transaction<T>(
+  pool: Database,
+  work: (tx: Transaction) => Promise<T>,
+  begin = "begin",
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query("begin");
+      await client.query(begin);
       const result = await work(client);
       await client.query("commit");
       return result;

@@ -1,10 +1,18 @@
 import { readHead } from "../db/heads.ts";
 import { readSchema } from "../db/model-schemas.ts";
-import type { Database } from "../db/pool.ts";
+import type { Transaction } from "../db/transaction.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
 /** The world's models as pushed last, from the cache when its version is still the head's. */
-export async function liveSchema(pool: Database, schemas: SchemaCache, world: number): Promise<LiveSchema> {
-  const { schemaVersion } = await readHead(pool, world);
-  return schemas.get(world, schemaVersion) ?? schemas.put(world, await readSchema(pool, world, schemaVersion));
+export async function liveSchema(db: Transaction, schemas: SchemaCache, world: number): Promise<LiveSchema> {
+  const { schemaVersion } = await readHead(db, world);
+  return schemaAt(db, schemas, world, schemaVersion);
 }
+
+/** The models of a version: that of a head, for what was written up to it. */
+export const schemaAt = async (
+  db: Transaction,
+  schemas: SchemaCache,
+  world: number,
+  version: number,
+): Promise<LiveSchema> => schemas.get(world, version) ?? schemas.put(world, await readSchema(db, world, version));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
 import { renameClaimedFields } from "../db/claims.ts";
 import { lockHeads } from "../db/heads.ts";
-import { insertSchema, readSchema, type StoredSchema } from "../db/model-schemas.ts";
+import { changesOf, insertSchema, readSchema, type StoredSchema } from "../db/model-schemas.ts";
 import type { Database } from "../db/pool.ts";
 import { hasRecords } from "../db/records.ts";
 import { refileRecords } from "../db/refile.ts";
@@ -124,10 +124,7 @@ function nextChanges(
   upTo: number,
 ): StoredSchema["changes"] {
   const keys = new Set([...rewritten.map((name) => name.toLowerCase()), ...renames.keys()]);
-  const added = [...keys].map((key) => [
-    key,
-    [...(before.changes[key] ?? []), { upTo, renames: renames.get(key) ?? {} }],
-  ]);
+  const added = [...keys].map((key) => [key, [...changesOf(before, key), { upTo, renames: renames.get(key) ?? {} }]]);
   return { ...before.changes, ...Object.fromEntries(added) };
 }
 

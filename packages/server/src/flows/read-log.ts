@@ -4,7 +4,7 @@ import { readLog as readStored } from "../db/log.ts";
 import type { Database } from "../db/pool.ts";
 import { seenText } from "../rules/seen-entry.ts";
 import type { View } from "../rules/view.ts";
-import { liveSchema } from "./live-schema.ts";
+import { schemaAt } from "./live-schema.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
 export interface LogPage {
@@ -25,8 +25,9 @@ export type ReadLog = (world: number, view: View, after: number, limit: number) 
 export const readLog =
   (db: Database, schemas: SchemaCache): ReadLog =>
   async (world, view, after, limit) => {
-    const schema = await liveSchema(db, schemas, world);
     const head = await readHead(db, world);
+    // In this order: of an entry whose model was declared after its schema was read nobody would ever hear.
+    const schema = await schemaAt(db, schemas, world, head.schemaVersion);
     const page = { stamp: head.syncId, logId: head.logId, trimmedTo: head.trimmedTo };
     const end = Math.min(head.syncId, after + limits.logExamined);
     const entries: string[] = [];

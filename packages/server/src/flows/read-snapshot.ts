@@ -1,9 +1,10 @@
 import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
 import { readSnapshotPage } from "../db/snapshot.ts";
+import { momentOf, type Transaction } from "../db/transaction.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { View } from "../rules/view.ts";
-import { liveSchema } from "./live-schema.ts";
+import { schemaAt } from "./live-schema.ts";
 import type { PageCursors } from "./page-cursor.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
@@ -24,33 +25,46 @@ interface SnapshotCursor {
   readonly id: string;
   readonly stamp: number;
   readonly logId: string;
+  readonly rowsVersion: number;
 }
 
 /** The stamp is the head before the first page, and the cursor carries it on: whoever reads the log from there misses nothing. */
 export const readSnapshot =
   (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadSnapshot =>
-  async ({ world, view, models, limit, cursor }) => {
-    const keys = view.models && [...view.models].sort();
-    const schema = await liveSchema(db, schemas, world);
-    if (models?.some((name) => !schema.models.has(name.toLowerCase())))
-      return refuse("unknown_model", { param: "model", status: 400 });
-    const within = view.groups && [...view.groups].sort();
-    const context = JSON.stringify(["snapshot", world, keys ?? null, within ?? null]);
-    const from = cursor === undefined ? undefined : (cursors.open(context, cursor) as SnapshotCursor | undefined);
-    if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });
-    const head = await readHead(db, world);
-    // A log that was replaced between two pages would mix two pasts.
-    if (from && from.logId !== head.logId) return refuse("resync_required", { param: "starting_after" });
-    const stamp = from?.stamp ?? head.syncId;
-    const names = new Map([...schema.models].map(([key, { name }]) => [key, name]));
-    const shown =
-      schema.hiddenModels.length === 0
-        ? keys
-        : (keys ?? [...schema.models.keys()]).filter((key) => schema.models.has(key));
-    const page = await readSnapshotPage(db, { world, models: shown, groups: within, after: from, limit }, names);
-    const more = page.count === limit && page.last !== undefined;
-    const next = more ? cursors.seal(context, { ...page.last, stamp, logId: head.logId } as SnapshotCursor) : null;
-    const start = JSON.stringify({ object: "snapshot", stamp, logId: head.logId });
-    const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
-    return `${start}\n${page.lines}${end}\n`;
-  };
+  (request) =>
+    // The head, the models and the records of one moment: a record of a model that is declared meanwhile comes with the log.
+    momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
+
+async function readPage(
+  db: Transaction,
+  schemas: SchemaCache,
+  cursors: PageCursors,
+  { world, view, models, limit, cursor }: SnapshotRequest,
+): Promise<string | Refusal> {
+  const keys = view.models && [...view.models].sort();
+  const head = await readHead(db, world);
+  const schema = await schemaAt(db, schemas, world, head.schemaVersion);
+  if (models?.some((name) => !schema.models.has(name.toLowerCase())))
+    return refuse("unknown_model", { param: "model", status: 400 });
+  const within = view.groups && [...view.groups].sort();
+  const context = JSON.stringify(["snapshot", world, keys ?? null, within ?? null]);
+  const from = cursor === undefined ? undefined : (cursors.open(context, cursor) as SnapshotCursor | undefined);
+  if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });
+  // A log that was replaced, or rows that a push rewrote, between two pages would mix two pasts.
+  if (from && (from.logId !== head.logId || from.rowsVersion !== schema.rowsVersion))
+    return refuse("resync_required", { param: "starting_after" });
+  const stamp = from?.stamp ?? head.syncId;
+  const names = new Map([...schema.models].map(([key, { name }]) => [key, name]));
+  const shown =
+    schema.hiddenModels.length === 0
+      ? keys
+      : (keys ?? [...schema.models.keys()]).filter((key) => schema.models.has(key));
+  const page = await readSnapshotPage(db, { world, models: shown, groups: within, after: from, limit }, names);
+  const more = page.count === limit && page.last !== undefined;
+  const { logId } = head;
+  const { rowsVersion } = schema;
+  const next = more ? cursors.seal(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor) : null;
+  const start = JSON.stringify({ object: "snapshot", stamp, logId });
+  const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
+  return `${start}\n${page.lines}${end}\n`;
+}

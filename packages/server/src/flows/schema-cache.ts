@@ -1,4 +1,4 @@
-import type { StoredSchema } from "../db/model-schemas.ts";
+import { changesOf, type StoredSchema } from "../db/model-schemas.ts";
 import type { DeclaredModel } from "../rules/declared-model.ts";
 
 /** A world's models as pushed, ready to be looked up by lower-case name. */
@@ -37,7 +37,7 @@ export function createSchemaCache(): SchemaCache {
         models: new Map(
           Object.entries(schema.models).map(([name, model]) => [
             name.toLowerCase(),
-            { name, model, changes: schema.changes[name.toLowerCase()] ?? [] },
+            { name, model, changes: changesOf(schema, name.toLowerCase()) },
           ]),
         ),
         hiddenModels: schema.hiddenModels,

@@ -207,3 +207,38 @@ test("[M7] a forced change of more records than one batch rewrites every one of 
   );
   expect(counted).toEqual({ whole: 0, hidden: 2_500 });
 });
+
+test("[M2] a model may be called like what every object has", async () => {
+  const models = { constructor: { fields: { y: text } }, toString: { fields: { y: text } }, ...note({ a: text }) };
+  const { push, ask, log, snapshot } = await world(models);
+  await ask("POST", "/v1/models/constructor", { id: "c", data: { y: "1" } });
+  await ask("PATCH", "/v1/models/constructor/c", { data: { y: "2" } });
+  await ask("POST", "/v1/models/tostring", { id: "t", data: { y: "1" } });
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
+  expect((await log()).map(({ model }) => model)).toEqual(["constructor", "constructor", "toString", "Note"]);
+  expect((await ask("GET", "/v1/models/constructor/c/history")).body.data).toHaveLength(2);
+  expect((await ask("PATCH", "/v1/models/constructor/c", { data: { y: "3" }, readAt: 1 })).status).toBe(409);
+  expect(await snapshot()).toHaveLength(3);
+  const renamed = await push(
+    { ...models, constructor: { fields: { z: text } } },
+    { renames: [{ model: "constructor", from: "y", to: "z" }] },
+  );
+  expect([renamed.status, renamed.body.code]).toEqual([201, undefined]);
+  expect((await ask("GET", "/v1/models/constructor/c")).body.data).toEqual({ id: "c", z: "2" });
+});
+
+test("[M9] [G7] a snapshot whose rows a push changed between two pages is begun anew", async () => {
+  const { push, ask } = await world(note({ a: text }));
+  for (const id of ["n1", "n2"]) await ask("POST", "/v1/models/note", { id, data: { a: "v" } });
+  const first = (await ask("GET", "/v1/snapshot?limit=1")).text.trim().split("\n");
+  const { next_cursor: cursor } = JSON.parse(first.at(-1) ?? "") as { next_cursor: string };
+  const next = () => ask("GET", `/v1/snapshot?limit=1&starting_after=${encodeURIComponent(cursor)}`);
+  expect((await next()).status).toBe(200);
+  await push({ ...note({ a: text }), Other: { fields: { a: text } } });
+  expect((await next()).status).toBe(200);
+  await push(
+    { ...note({ b: text }), Other: { fields: { a: text } } },
+    { renames: [{ model: "note", from: "a", to: "b" }] },
+  );
+  expect([(await next()).status, (await next()).body.code]).toEqual([410, "resync_required"]);
+});

@@ -25,7 +25,7 @@ export interface LogReader {
    * Reads the log from a position until it meets the tail; from there on the tail tells. "trimmed": it cannot be
    * continued, what comes next is no longer kept.
    */
-  begin(view: View, after: number, schema: LiveSchema): Promise<"live" | "trimmed" | "ended">;
+  begin(view: View, after: number): Promise<"live" | "trimmed" | "ended">;
   end(): void;
 }
 
@@ -64,7 +64,7 @@ export async function listenToLog(hub: Hub, log: FollowLog, world: number, ears:
     follow(next) {
       view = next;
     },
-    async begin(first, after, schema) {
+    async begin(first, after) {
       if (isEnded()) return "ended";
       phase = "catching up";
       view = first;
@@ -80,6 +80,9 @@ export async function listenToLog(hub: Hub, log: FollowLog, world: number, ears:
         if (isEnded()) return "ended";
         // A log has no holes: what is missing was trimmed away while we read.
         if (entries.length < to - position) return "trimmed";
+        // Not before: an entry may be of a model that was declared meanwhile.
+        const schema = await log.schema(world);
+        if (isEnded()) return "ended";
         await ears.write(entriesFrame(view, newsOfEntries(position, to, entries, schema)));
         if (isEnded()) return "ended";
         position = to;

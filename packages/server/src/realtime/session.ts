@@ -180,7 +180,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (position < head.trimmedTo) return resync("trimmed");
     await claimWatch.begin(principal);
     heard(presenceOf({ principal, token, clientId }));
-    if ((await reader.begin(view, position, schema)) === "trimmed") resync("trimmed");
+    if ((await reader.begin(view, position)) === "trimmed") resync("trimmed");
   }
 
   /** Where a log ends, and how its records look. */

@@ -1,0 +1,53 @@
+import type { LogEntry } from "@holdfast/sdk/protocol";
+import { afterAll, expect, test } from "vitest";
+import { createPool, type Database } from "../db/pool.ts";
+import { startApp } from "../testing/app.ts";
+import { readLog } from "./read-log.ts";
+import { createSchemaCache } from "./schema-cache.ts";
+
+const app = await startApp();
+await app.call("POST", "/v1/models/slide", { json: { id: "s1", data: { deckId: "d", title: "One" } } });
+const pool = createPool({ url: app.databaseUrl });
+afterAll(() => pool.end());
+
+/** A database in which something happens behind one of the questions that it is asked. */
+function interrupted(after: number, happens: () => Promise<void>): Database {
+  let asked = 0;
+  const query = async (...given: Parameters<Database["query"]>) => {
+    const answer: unknown = await (pool.query as (...all: unknown[]) => Promise<unknown>)(...given);
+    if (asked++ === after) await happens();
+    return answer;
+  };
+  return { query } as unknown as Database;
+}
+
+test.each([0, 1, 2])(
+  "[G6] an entry of a model that is declared while the log is read is not passed over (%i)",
+  async (after) => {
+    const { models } = (await app.call("GET", "/v1/schema")).body as { models: Record<string, object> };
+    const name = `late${after}`;
+    const declare = async () => {
+      const later = {
+        ...models,
+        ...Object.fromEntries(
+          [...Array(after + 1).keys()].map((i) => [`late${i}`, { fields: { a: { type: "string" } } }]),
+        ),
+      };
+      expect((await app.call("POST", "/v1/schema", { json: { models: later } })).status).toBe(201);
+      expect((await app.call("POST", `/v1/models/${name}`, { json: { id: "n", data: { a: "x" } } })).status).toBe(200);
+    };
+    const [{ world = 0 } = {}] = await app.sql<{ world: number }>("select world from holdfast.log limit 1");
+    const view = { models: undefined, groups: undefined };
+    const seen: string[] = [];
+    let db = interrupted(after, declare);
+    const schemas = createSchemaCache();
+    for (let from = 0; ; ) {
+      const page = await readLog(db, schemas)(world, view, from, 100);
+      seen.push(...page.entries.map((text) => (JSON.parse(text) as LogEntry).model));
+      if (page.examined === from) break;
+      from = page.examined;
+      db = pool;
+    }
+    expect(seen.filter((model) => model === name)).toEqual([name]);
+  },
+);
