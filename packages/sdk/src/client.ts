@@ -74,7 +74,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   };
   const load = shell.company ?? (() => import("./api/company.ts"));
   const company = companyLater(async () => {
-    const [{ openCompany }, { server, stream }] = [await load(), await part.there];
+    const [{ openCompany }, { server, stream }] = [await load(), await Promise.race([closed.promise, part.there])];
     return openCompany(
       {
         newName: () => dice.id(),
@@ -96,6 +96,14 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   const closed = promiseOf<never>();
   closed.promise.catch(() => {});
+
+  /** The part, when the local store has been read. */
+  async function usable(): Promise<Part> {
+    // Asked first: of two that have happened it is the one that counts.
+    const there = await Promise.race([closed.promise, part.there]);
+    await Promise.race([closed.promise, until(engine, isRunning)]);
+    return there;
+  }
 
   let status: SyncStatus | undefined;
   let pending: { of: Queue; list: readonly PendingMutation[] } | undefined;
@@ -144,24 +152,24 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       };
     },
     ready: () => Promise.race([until(engine, hasRows), closed.promise]),
-    drain: ({ timeoutMs } = {}) => Promise.race([drained(engine.store, clock, timeoutMs), closed.promise]),
+    drain: ({ timeoutMs } = {}) => drained(engine.store, clock, closed.promise, timeoutMs),
     follow: ({ models, groups }) => {
       for (const model of models ?? []) checkModel(engine.store.getState().models, model);
       engine.dispatch({ type: "followed", scope: { ...(models && { models }), ...(groups && { groups }) } });
     },
     exportPending: async () => {
-      const { exportPending } = await Promise.race([part.there, closed.promise]);
+      const { exportPending } = await usable();
       return exportPending(engine.store.getState(), clock.now());
     },
     importPending: async (exported) => {
-      const { readExport } = await Promise.race([part.there, closed.promise]);
-      await Promise.race([until(engine, isRunning), closed.promise]);
+      const { readExport } = await usable();
       const mutations = readExport(engine.store.getState(), exported);
       engine.dispatch({ type: "imported", mutations });
       return mutations.length;
     },
     pause: () => engine.dispatch({ type: "paused" }),
-    resume: () => engine.dispatch({ type: "resumed" }),
+    // One that is being closed stays as it is.
+    resume: () => void (closing ?? engine.dispatch({ type: "resumed" })),
     close: () => end("closed"),
     signOut: ({ pending: what }) => {
       if (what !== "keep" && what !== "discard")

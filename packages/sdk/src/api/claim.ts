@@ -33,6 +33,11 @@ export class Leases {
     this.#loop = loop;
   }
 
+  /** Those that wait for their record ask nobody any more. */
+  close(): void {
+    for (const lease of [...this.#listeners.keys()]) this.tell(lease, { kind: "lost", reason: "closed" });
+  }
+
   tell(lease: string, news: ClaimNews): void {
     this.#listeners.get(lease)?.(news);
   }

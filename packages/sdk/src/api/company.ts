@@ -67,7 +67,11 @@ export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
       loop.subscribe((state, before) => {
         if (state.watched !== before.watched || state.line !== before.line) listener();
       }),
-    close: loop.close,
+    close: () => {
+      const closed = loop.close();
+      leases.close();
+      return closed;
+    },
   };
 }
 

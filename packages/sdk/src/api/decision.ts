@@ -1,7 +1,7 @@
 import { planFor } from "../core/decide.ts";
 import type { Decision, NewOperation } from "../core/events.ts";
 import { localError } from "../errors.ts";
-import { type AskedOperation, checked, type Desk } from "./write.ts";
+import { type AskedOperation, checkCount, checked, type Desk } from "./write.ts";
 import type { Write } from "./write-api.ts";
 
 /** A person's answer to a held or parked write, and what is sent because of it. */
@@ -14,5 +14,7 @@ export function makeDecision(desk: Desk, clientTxId: string, id: string, decisio
 }
 
 /** The operations of an edited write, checked as those of a new one. */
-export const editedOperations = (desk: Desk, asked: readonly AskedOperation[]): readonly NewOperation[] =>
-  asked.map((o) => ({ ...checked(desk, o), onStale: "notify" }));
+export function editedOperations(desk: Desk, asked: readonly AskedOperation[]): readonly NewOperation[] {
+  checkCount(asked);
+  return asked.map((o) => ({ ...checked(desk, o), onStale: "notify" }));
+}

@@ -1,5 +1,7 @@
 import type { StoreApi } from "zustand/vanilla";
 import { blockedNames } from "../core/bulk.ts";
+import { NAMES, nextName } from "../core/next-name.ts";
+import { find } from "../core/queue.ts";
 import { isOnItsWay } from "../core/select.ts";
 import type { ClientState } from "../core/state.ts";
 import type { Clock } from "../engine/ports.ts";
@@ -9,7 +11,12 @@ import { localError } from "../errors.ts";
  * Resolves when every write made so far is settled, or waits for a person, itself or what it builds on. What an earlier
  * process left in the store was made before.
  */
-export function drained(store: StoreApi<ClientState>, clock: Clock, timeoutMs?: number): Promise<void> {
+export function drained(
+  store: StoreApi<ClientState>,
+  clock: Clock,
+  closed: Promise<never>,
+  timeoutMs?: number,
+): Promise<void> {
   let names: readonly string[] | undefined;
   let passed = 0;
 
@@ -19,11 +26,15 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, timeoutMs?: 
     if (state.life === "starting") return false;
     names ??= state.queue.order;
     const blocked = blockedNames(state.queue);
-    while (passed < names.length && !isOnItsWay(state, names[passed] ?? "", blocked)) passed += 1;
+    while (passed < names.length && !isOnItsWay(state, nameNow(state, names[passed] ?? ""), blocked)) passed += 1;
     return passed === names.length;
   }
 
   return new Promise((resolve, reject) => {
+    closed.catch((error: unknown) => {
+      end();
+      reject(error);
+    });
     const look = () => {
       if (!isDone()) return;
       end();
@@ -42,4 +53,10 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, timeoutMs?: 
     };
     look();
   });
+}
+
+/** What a write is called now: each log that replaces another gives those that wait another name. */
+function nameNow({ queue }: ClientState, clientTxId: string): string {
+  for (let i = 0, name = clientTxId; i < NAMES; i++, name = nextName(name)) if (find(queue, name)) return name;
+  return clientTxId;
 }

@@ -107,3 +107,15 @@ test("[R6] a list that is mended says what one that is computed anew says", asyn
     { numRuns: 60 },
   );
 });
+
+test("[R6] a condition without a value is another list than none", async () => {
+  const { slides } = await board();
+  slides.create({ title: "a" }, { id: "1" });
+  const unknown = undefined as unknown as string;
+  expect(slides.list({ where: { title: unknown } })).toHaveLength(0);
+  expect(slides.list({ where: {} })).toHaveLength(1);
+  expect(slides.list({ where: { order: { gt: Number.NEGATIVE_INFINITY } } })).toHaveLength(0);
+  slides.update("1", { order: 1 });
+  expect(slides.list({ where: { order: { gt: Number.NEGATIVE_INFINITY } } })).toHaveLength(1);
+  expect(slides.list({ where: { order: { gt: Number.POSITIVE_INFINITY } } })).toHaveLength(0);
+});

@@ -28,7 +28,7 @@ export class Lists {
   }
 
   list(model: string, query: AnyQuery): readonly JsonObject[] {
-    const key = `${tableOf(model)} ${JSON.stringify(query)}`;
+    const key = `${tableOf(model)} ${JSON.stringify(query, apart)}`;
     let list = this.#lists.get(key);
     // Taken out and put back: the map's order is the order of use, and the first is the one to drop.
     if (list) this.#lists.delete(key);
@@ -42,3 +42,7 @@ export class Lists {
     return list.read(this.#state());
   }
 }
+
+/** What JSON would leave out or take for null: in no text of a record is a NUL. */
+const apart = (_key: string, value: unknown): unknown =>
+  value === undefined || (typeof value === "number" && !Number.isFinite(value)) ? `\0${value}` : value;

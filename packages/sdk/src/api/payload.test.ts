@@ -21,6 +21,7 @@ test.each([
   ["a lone surrogate", { a: "\ud800x" }, "data.a"],
   ["a null character", { a: "\u0000" }, "data.a"],
   ["a hole in an array", { a: new Array(1) }, "data.a[0]"],
+  ["a name that JSON keeps and objects do not", JSON.parse('{"m":{"__proto__":{"a":1}}}'), "data.m.__proto__"],
   ["65 levels", deep(65), undefined],
   ["no object at all", [1], "data"],
 ])("[Q19] %s is refused where it was given", (_, data, param) => {

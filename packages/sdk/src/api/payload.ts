@@ -15,7 +15,10 @@ export function jsonCopy(data: unknown, path: string): JsonObject {
 function copyObject(data: Record<string, unknown>, path: string, depth: number): JsonObject {
   if (depth > limits.jsonDepth) throw refused(path, `is nested deeper than ${limits.jsonDepth} levels`);
   const copy: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(data)) copy[key] = copyValue(value, `${path}.${key}`, depth);
+  for (const [key, value] of Object.entries(data)) {
+    if (key === "__proto__") throw refused(`${path}.${key}`, "is a name that a JSON body may not hold");
+    copy[key] = copyValue(value, `${path}.${key}`, depth);
+  }
   return copy;
 }
 

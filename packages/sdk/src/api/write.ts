@@ -43,10 +43,7 @@ export function makeWrite(
   if (!ON_STALE.includes(onStale)) throw invalid("onStale", "onStale is reject, overwrite or notify.");
   if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
     throw invalid("readAt", "readAt is a position in the log: a whole number from 0.");
-  if (asked.length === 0 || asked.length > limits.operationsPerCommit || reads.length > limits.readsPerCommit)
-    throw new SyncError(
-      knownFailure("too_many_operations", "A commit takes 1 to 100 operations.", { param: "operations" }),
-    );
+  checkCount(asked, reads);
   const claims = [options.claim ?? []].flat();
   const operations = asked.map((o): NewOperation => underClaim({ ...checked(desk, o), readAt, onStale }, claims));
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
@@ -56,6 +53,13 @@ export function makeWrite(
   const { queued, receipt } = desk.waiters.add(clientTxId);
   desk.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
   return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };
+}
+
+export function checkCount(asked: readonly unknown[], reads: readonly unknown[] = []): void {
+  if (asked.length === 0 || asked.length > limits.operationsPerCommit || reads.length > limits.readsPerCommit)
+    throw new SyncError(
+      knownFailure("too_many_operations", "A commit takes 1 to 100 operations.", { param: "operations" }),
+    );
 }
 
 /** What a claim is on is there already: a create is under none. */

@@ -1,5 +1,6 @@
 import { jsonEqual } from "./json-equal.ts";
 import { type Mutation, type MutationOperation, sealed, standing } from "./mutation.ts";
+import { nextName } from "./next-name.ts";
 import { changed, inOrder, replaced } from "./queue.ts";
 import type { Rows } from "./rows.ts";
 import { lookUp, recordKey } from "./tables.ts";
@@ -83,9 +84,3 @@ function restated(stage: Extract<Mutation["stage"], { phase: "held" }>, rows: Ro
 
 const renamed = (m: Mutation, clientTxId: string, clientId: string, rows: Rows): Mutation =>
   sealed({ ...m, clientTxId, attempts: 0, stage: { phase: "saving" } }, clientId, rows);
-
-/** `tx` → `tx~1` → `tx~2`: every tab comes to the same name without asking. */
-export function nextName(clientTxId: string): string {
-  const [, stem = clientTxId, count = "0"] = /^(.*)~(\d+)$/.exec(clientTxId) ?? [];
-  return `${stem}~${Number(count) + 1}`;
-}

@@ -1,13 +1,11 @@
 import { localFailure } from "../core/failure.ts";
+import { NAMES, nextName } from "../core/next-name.ts";
 import { outcomeOf, verdictOf } from "../core/outcome.ts";
-import { nextName } from "../core/rebase.ts";
 import type { Clock, Server } from "./ports.ts";
 import type { Waiters } from "./waiters.ts";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 4_000;
-/** A write goes on under another name each time that the log is replaced. */
-const NAMES = 3;
 
 const GIVEN_UP = localFailure("discarded");
 const UNKNOWN = localFailure(

@@ -1,11 +1,18 @@
 import { nanoid } from "nanoid";
 import type { Clock, Dice } from "./ports.ts";
 
+const LONGEST_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   wait(ms, then) {
-    const timer = setTimeout(then, ms);
+    let timer: ReturnType<typeof setTimeout>;
+    const go = (left: number): void => {
+      // What is longer a timer takes for nothing.
+      timer = setTimeout(() => (left > LONGEST_MS ? go(left - LONGEST_MS) : then()), Math.min(left, LONGEST_MS));
+    };
+    go(ms);
     return () => clearTimeout(timer);
   },
 };
