@@ -37,7 +37,7 @@ export async function runMany({ file, seed, schedules, processes, stopsAt = [], 
 }
 
 async function runOne(words: readonly string[], heard: (tally: Tally) => void): Promise<void> {
-  const flags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=64"];
+  const flags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=32"];
   const child = spawn(process.execPath, [...flags, RUNNER, ...words], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
