@@ -23,9 +23,11 @@ export function replayOf(state: WorldState, commit: CommitRequest): Replay | und
     };
   }
   for (const [index, operation] of commit.operations.entries()) {
-    if (operation.idempotencyKey === undefined) continue;
-    const stored = state.receipts.get(receiptKey(participant, operationKeyName(operation.idempotencyKey)));
-    if (stored && stored.fingerprint !== operation.fingerprint)
+    const { idempotencyKey } = operation;
+    if (idempotencyKey === undefined) continue;
+    const stored = state.receipts.get(receiptKey(participant, operationKeyName(idempotencyKey)));
+    const { fingerprint } = stored ?? firstUnder(commit, idempotencyKey) ?? operation;
+    if (fingerprint !== operation.fingerprint)
       return {
         kind: "refused",
         refusal: refuse("idempotency_conflict", {
@@ -36,12 +38,16 @@ export function replayOf(state: WorldState, commit: CommitRequest): Replay | und
   return undefined;
 }
 
-/** The same operation under its own key was done before: it counts, and does nothing. */
-export const isRepeated = (state: WorldState, commit: CommitRequest, operation: CommitOperation): boolean =>
-  operation.idempotencyKey !== undefined &&
-  state.receipts.has(
-    receiptKey(
-      participantName(commit.principal.participantKind, commit.principal.participantId),
-      operationKeyName(operation.idempotencyKey),
-    ),
+const firstUnder = ({ operations }: CommitRequest, key: string): CommitOperation | undefined =>
+  operations.find(({ idempotencyKey }) => idempotencyKey === key);
+
+/** The same operation under its own key was done before, also by this very commit: it counts, and does nothing. */
+export function isRepeated(state: WorldState, commit: CommitRequest, operation: CommitOperation): boolean {
+  const { idempotencyKey } = operation;
+  if (idempotencyKey === undefined) return false;
+  const { participantKind, participantId } = commit.principal;
+  return (
+    firstUnder(commit, idempotencyKey) !== operation ||
+    state.receipts.has(receiptKey(participantName(participantKind, participantId), operationKeyName(idempotencyKey)))
   );
+}

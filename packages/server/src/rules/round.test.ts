@@ -135,6 +135,19 @@ test("[I6] an operation with its own key is done once: it counts, and does nothi
   });
 });
 
+test("[I6] within one commit a key is one operation's too", () => {
+  const state = emptyWorld();
+  const keyed = { ...create("slide", "a", { title: "1" }, { idempotencyKey: "op" }), fingerprint: "f" };
+  const twice = write(state, [keyed, { ...keyed, id: "b" }]);
+  expect(JSON.parse(twice.body)).toMatchObject({ status: "confirmed", ops: 2, lastSyncId: 1 });
+  expect(state.records.get("slide/b")).toBeUndefined();
+  const other = { ...update("slide", "a", { title: "2" }, { idempotencyKey: "op2" }), fingerprint: "g" };
+  const mixed = write(state, [other, { ...other, fingerprint: "h" }]);
+  expect(JSON.parse(mixed.body)).toMatchObject({
+    error: { code: "idempotency_conflict", field: "operations[1].idempotencyKey" },
+  });
+});
+
 test("[I6] operation keys and commit keys do not meet", () => {
   const state = emptyWorld();
   write(state, [create("slide", "a", {})], { idempotencyKey: "k" });

@@ -128,3 +128,14 @@ test("[K5] of a record that is gone a scoped writer hears what happened within i
   ]);
   expect(asked(["deck:1"], 8)).toEqual([elsewhere]);
 });
+
+test("[K5] of a record that came into sight a scoped writer hears that it came, not what was done to it elsewhere", () => {
+  const elsewhere = { ...past(8, "agent:hidden"), groups: ["deck:2"] };
+  const bringer = { ...past(9), changedFields: ["deckId"] };
+  const scope = scopeOf("org_1", ["*.*"], ["deck:1"]);
+  const asked = (...history: FiledEntry[]) => newerEntries(world(9, history), "slide/s1", 5, me, scope);
+  expect(asked(elsewhere, bringer)).toEqual([{ ...elsewhere, syncId: 9, writtenBy: "user:bob" }, bringer]);
+  // Also when it was the writer that brought it.
+  const own = { ...bringer, writtenBy: "user:ann", clientId: "tab" };
+  expect(asked(elsewhere, own)).toEqual([{ ...elsewhere, syncId: 9, writtenBy: "user:ann", clientId: "tab" }]);
+});

@@ -124,7 +124,8 @@ export const newestOfOthers = (head: GroupHead | undefined, writer: string | nul
 
 /**
  * What others did to a record after a position. A log that was trimmed beyond it answers "the whole record". Of a
- * record that is gone a scoped writer hears what happened within its groups only.
+ * record that is gone a scoped writer hears what happened within its groups only, and of one that came into them from
+ * elsewhere not who did what there.
  */
 export function newerEntries(
   state: WorldState,
@@ -135,16 +136,27 @@ export function newerEntries(
 ): readonly PastEntry[] {
   const record = state.records.get(key);
   if (record && record.syncId <= readAt) return [];
-  const known = (state.history.get(key) ?? []).filter(
-    (entry) =>
-      entry.syncId > readAt &&
-      !isOwn(writer, entry) &&
-      (record || scope === undefined || isWithin(scope, entry.groups)),
-  );
+  const newer = (state.history.get(key) ?? []).filter(({ syncId }) => syncId > readAt);
+  const known =
+    scope !== undefined && record
+      ? asSeen(newer, writer, scope)
+      : newer.filter((entry) => !isOwn(writer, entry) && (scope === undefined || isWithin(scope, entry.groups)));
   if (!record || readAt >= state.head.trimmedTo) return known;
   // Nobody knows any more what happened up to there: it counts as one entry that touched everything.
   const syncId = Math.min(record.syncId, state.head.trimmedTo);
   return [{ syncId, verb: "updated", changedFields: null, writtenBy: record.updatedBy, clientId: null }, ...known];
+}
+
+/** What others did out of sight counts, as a part of the entry that brought the record into sight. */
+function asSeen(entries: readonly FiledEntry[], writer: Writer, scope: Scope): readonly PastEntry[] {
+  const told: PastEntry[] = [];
+  let bringer: FiledEntry | undefined;
+  for (const entry of [...entries].reverse()) {
+    if (isWithin(scope, entry.groups)) bringer = entry;
+    const { syncId, writtenBy, clientId } = bringer ?? entry;
+    if (!isOwn(writer, entry)) told.unshift({ ...entry, syncId, writtenBy, clientId });
+  }
+  return told;
 }
 
 /** One line to append, with the row as it then stands. */
