@@ -429,6 +429,23 @@ test("[U7] [U8] a place in the line that came when all who would wait had gone i
   expect(server.claims.of("slide", "s1").claims).toEqual([]);
 });
 
+test.each([false, true])(
+  "[U7] who wants it past the line asks for that, whoever waits: after who waited has left: %s",
+  async (leaves) => {
+    const { slides, line, ben, settle } = await start();
+    ben();
+    const leaving = new AbortController();
+    const first = slides.claim("s1", { queue: true, signal: leaving.signal });
+    first.catch(() => {});
+    await settle();
+    if (leaves) leaving.abort("no");
+    slides.claim("s1", { queue: true, preempt: true }).catch(() => {});
+    await settle();
+    const asked = line.requests.filter(({ name }) => name === "acquireClaim");
+    expect(asked.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([false, true]);
+  },
+);
+
 test("[U8] what is given up without a line is released as long as it may be held there", async () => {
   const { client, slides, server, wait } = await start();
   const lease = await slides.claim("s1", { ttl: "1h" });

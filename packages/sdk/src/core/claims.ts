@@ -32,8 +32,17 @@ export function claimed(turn: ClaimTurn, target: Target, terms: Terms, lease: st
     turn.holds.set(key, { target, terms, users: [user], stage, flight: undefined, wait: undefined, told: undefined });
     return;
   }
-  turn.holds.set(key, { ...hold, users: [...hold.users, user] });
   const { stage } = hold;
+  const users = [...hold.users, user];
+  // What is asked from now on is asked as it was wanted last; who wants it past the line does not wait for what was asked.
+  const isOpen = stage.phase === "leaving" || (stage.phase === "asking" && !stage.asked);
+  if (terms.preempt && (stage.phase === "asking" || stage.phase === "waiting")) {
+    if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
+    const asking = { phase: "asking", asked: true } as const;
+    turn.holds.set(key, { ...hold, terms, users, stage: asking, flight: undefined, wait: undefined, told: undefined });
+    return;
+  }
+  turn.holds.set(key, { ...hold, users, ...(isOpen && { terms }) });
   if (stage.phase === "held" && remainingMs(stage, turn.now) > 0) handOver(turn, key);
   if (stage.phase === "waiting") joinLine(turn, key, user, stage.position);
 }
