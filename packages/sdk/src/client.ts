@@ -114,10 +114,13 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     const farewell = company.close();
     // From here on nothing new begins; what the app has written still reaches the disk.
     engine.dispatch({ type: "paused" });
-    await part.close(farewell, why);
-    engine.close();
-    offLists();
-    waiters.close();
+    try {
+      await part.close(farewell, why);
+    } finally {
+      engine.close();
+      offLists();
+      waiters.close();
+    }
   }
 
   const end = (why: Leaving) => {

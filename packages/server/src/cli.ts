@@ -1,12 +1,13 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import { createProgram } from "./cli/program.ts";
 import { UsageError } from "./cli/usage-error.ts";
-import { ConfigError, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
 import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
 import { migrate } from "./db/migrate.ts";
 import { createPool, type Database } from "./db/pool.ts";
 import { DumpError, dumpOrganization, restoreOrganization } from "./flows/dump.ts";
 import { createWebhookSender } from "./outbound/send-webhook.ts";
+import { startTrouble } from "./start-trouble.ts";
 
 /** Runs work on the database that the server would run on: `DATABASE_URL`, or the embedded one, running or not. */
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
@@ -56,8 +57,8 @@ const program = createProgram({
 // A reader that has seen enough (`| head`) is no fault.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 program.parseAsync().catch((error: Error) => {
-  const isPlain = [UsageError, DumpError, ConfigError].some((kind) => error instanceof kind);
-  const text = isPlain ? error.message : (error.stack ?? error.message);
+  const isPlain = [UsageError, DumpError].some((kind) => error instanceof kind);
+  const text = isPlain ? error.message : (startTrouble(error) ?? error.stack ?? error.message);
   process.stderr.write(`holdfast: ${text}\n`);
   process.exitCode = 1;
 });

@@ -9,6 +9,7 @@ import { createPool } from "./db/pool.ts";
 import { base62 } from "./ids.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startServer } from "./server.ts";
+import { startTrouble } from "./start-trouble.ts";
 
 const STOP_MS = 10_000;
 
@@ -165,6 +166,6 @@ function stopOnce(closing: (() => Promise<void>)[], flush: () => void) {
 }
 
 run(process.argv.slice(2)).catch((error: Error) => {
-  process.stderr.write(`holdfast: ${error instanceof ConfigError ? error.message : (error.stack ?? error.message)}\n`);
+  process.stderr.write(`holdfast: ${startTrouble(error) ?? error.stack ?? error.message}\n`);
   process.exitCode = 1;
 });

@@ -188,3 +188,31 @@ test("[D14] the part that works with the disk and the server is tried again unti
   await client.close();
   expect(clock.waiting).toBe(0);
 });
+
+test("[D16] a disk that failed before is emptied too, and one that cannot be is told of", async () => {
+  const disk = new MemoryDisk();
+  const memory = memoryStorage(disk);
+  let isFull = false;
+  const full = await start({
+    storage: async () => ({
+      ...memory,
+      enqueue: (changes) => (isFull ? Promise.reject(new StorageFailure("No room.")) : memory.enqueue(changes)),
+    }),
+  });
+  full.line.up = false;
+  await full.slides.create({ title: "kept" }).queued;
+  isFull = true;
+  await expect(full.slides.create({ title: "in memory" }).queued).rejects.toMatchObject({ code: "storage_failed" });
+  expect(disk.queue()).toHaveLength(1);
+  await full.client.signOut({ pending: "discard" });
+  expect(disk.queue()).toEqual([]);
+
+  const stuck = await start({
+    storage: async () => ({ ...memoryStorage(), destroy: () => Promise.reject(new Error("It is in use.")) }),
+  });
+  const write = stuck.slides.create({ title: "there" });
+  await expect(stuck.client.signOut({ pending: "discard" })).rejects.toMatchObject({ code: "storage_failed" });
+  expect(() => stuck.slides.create({ title: "late" })).toThrow(/closed/);
+  expect(stuck.clock.waiting).toBe(0);
+  await write.queued;
+});

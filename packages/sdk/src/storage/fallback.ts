@@ -1,5 +1,6 @@
 import type { StorageTrouble } from "../core/state.ts";
 import { type Storage, StorageFailure } from "../engine/ports.ts";
+import { localError } from "../errors.ts";
 import { MemoryDisk, memoryStorage } from "./memory.ts";
 
 /**
@@ -89,7 +90,14 @@ export function withMemoryFallback(
     detach: () => {
       broken = true;
     },
-    destroy: () => run((storage) => storage.destroy()),
+    /** Of a disk that failed before, too: whoever wants nothing to stay there is told when it does. */
+    destroy: async () => {
+      try {
+        await (await primary)?.destroy();
+      } catch (error) {
+        throw localError("storage_failed", `What lies on this device could not be taken away: ${error}`);
+      }
+    },
     close: async () => {
       const open = await primary?.catch(() => undefined);
       await open?.close();

@@ -1,0 +1,27 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { expect, test } from "vitest";
+import { ConfigError } from "./config.ts";
+import { startTrouble } from "./start-trouble.ts";
+
+const errorOf = async (emitter: NodeJS.EventEmitter): Promise<unknown> => (await once(emitter, "error"))[0];
+
+test("[O1] what keeps it from starting is a sentence that names what to change", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const second = createServer();
+  const said = errorOf(second);
+  second.listen(port, "127.0.0.1");
+  expect(startTrouble(await said)).toBe(`127.0.0.1:${port} is taken: set PORT, or stop what listens there.`);
+  taken.close();
+  await once(taken, "close");
+  expect(startTrouble(await errorOf(connect(port, "127.0.0.1")))).toBe(
+    `DATABASE_URL: nobody answers at 127.0.0.1:${port} (ECONNREFUSED).`,
+  );
+  expect(startTrouble(await errorOf(connect(port, "no-such-host.invalid")))).toMatch(/no-such-host\.invalid.*HOST/);
+  const password = Object.assign(new Error('password authentication failed for user "ann"'), { code: "28P01" });
+  expect(startTrouble(password)).toBe('DATABASE_URL: password authentication failed for user "ann".');
+  expect(startTrouble(new ConfigError("PORT is no number."))).toBe("PORT is no number.");
+  expect(startTrouble(new TypeError("a bug"))).toBeUndefined();
+});

@@ -1,0 +1,28 @@
+import { ConfigError } from "./config.ts";
+
+type SystemError = NodeJS.ErrnoException & {
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+};
+
+/** Of Postgres: who asks is not let in, or there is no such database. */
+const REFUSED = /^(28|3D)/;
+
+/**
+ * Why it cannot start, as a sentence that names what to change; undefined for what nobody can change but us, and whose
+ * stack is worth reading.
+ */
+export function startTrouble(error: unknown): string | undefined {
+  if (error instanceof ConfigError) return error.message;
+  // Of a name with several addresses each was tried.
+  const tried: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  if (!(tried instanceof Error)) return undefined;
+  const { code = "", syscall, address, port, hostname, message } = tried as SystemError;
+  const place = port === undefined ? address : `${address}:${port}`;
+  if (syscall === "getaddrinfo") return `Nobody knows where ${hostname} is (${code}): look at HOST and DATABASE_URL.`;
+  if (syscall === "listen" && code === "EADDRINUSE") return `${place} is taken: set PORT, or stop what listens there.`;
+  if (syscall === "listen") return `HOST, PORT: ${place} cannot be listened on (${code}).`;
+  if (syscall === "connect") return `DATABASE_URL: nobody answers at ${place} (${code}).`;
+  return REFUSED.test(code) ? `DATABASE_URL: ${message}.` : undefined;
+}
