@@ -100,15 +100,14 @@ const organizationOf = (jobs: readonly Job[]): string =>
 const principalOf = ({ commits, order }: Job) =>
   commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
 
-/** Who waits for whom: asked only when somebody is about to wait for what another has, or gets in this very round. */
+/** Who waits for whom: asked only when a line is reordered, or somebody is about to wait for what another has, or gets in this very round. */
 async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines }: Loaded) {
   const acquiring = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order : []));
-  const others = acquiring
-    .filter(({ queue }) => queue)
-    .flatMap((order) => [
-      ...lines.filter((claim) => claim.world === world && isOfOneRecord(claim, order)),
-      ...acquiring.filter((other) => other !== order && isOfOneRecord(other, order)).map(claimantOf),
-    ]);
+  const reordering = jobs.flatMap(({ order }) => (order?.kind === "reorder" ? order : []));
+  const others = [...acquiring.filter(({ queue }) => queue), ...reordering].flatMap((order) => [
+    ...lines.filter((claim) => claim.world === world && isOfOneRecord(claim, order)),
+    ...acquiring.filter((other) => other !== order && isOfOneRecord(other, order)).map(claimantOf),
+  ]);
   if (others.length === 0) return [];
   const [waits] = await pipe.send([loadWaits(others.map((other) => ({ world, holder: holderName(other) })))]);
   const known = new Set(

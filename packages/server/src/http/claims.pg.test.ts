@@ -386,6 +386,22 @@ test("[A8] a circle of waiters is refused, over several records and behind other
   expect((await claim(ann, "c5", { queue: true })).body.code).toBe("claim_deadlock");
 });
 
+test("[A8] an order of the line that would close a circle is refused", async () => {
+  for (const id of ["o1", "o2"]) await make(id);
+  await claim(ann, "o1");
+  await claim(bob, "o2");
+  const [dan, fay] = [await agent("dan2"), await agent("fay2")];
+  const waiting: string[] = [];
+  for (const id of ["o1", "o2"])
+    for (const who of [dan, fay]) waiting.push(String((await claim(who, id, { queue: true })).body.id));
+  const reorder = (order: unknown[]) =>
+    call("POST", `${slides}/o2/claim/reorder`, { token: keys.live, json: { order } });
+  const [, , danOn, fayOn] = waiting;
+  const circle = await reorder([fayOn, danOn]);
+  expect([circle.status, circle.body.code]).toEqual([409, "claim_deadlock"]);
+  expect((await reorder([danOn, fayOn])).status).toBe(200);
+});
+
 test("[A8] two who close a circle at the same moment: one of them is refused", async () => {
   for (let round = 0; round < 8; round++) {
     const [x, y] = [`x${round}`, `y${round}`];

@@ -45,7 +45,7 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
       nextFence: () => ++fence,
       declaredName: "Slide",
       revokedTokens: new Set(),
-      waits: waitsIn(line, at.now),
+      waitsElsewhere: [],
     }),
     decide(order: ClaimOrder): ClaimDecision {
       const decision = decideClaim(line, order, at.world());

@@ -16,7 +16,7 @@ import { type Principal, participantName } from "./participant.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { isWithin, may } from "./scope.ts";
 import { organizationGroup } from "./sync-group.ts";
-import { closesCircle, type Wait } from "./wait-graph.ts";
+import { closesCircle, type Wait, waitsIn } from "./wait-graph.ts";
 
 /** What came of an order. `line`: every claim of the record that was alive before, and the new one. */
 export type ClaimDecision =
@@ -28,8 +28,8 @@ export type ClaimDecision =
 export interface ClaimWorld extends LineFacts {
   /** As declared. */
   readonly declaredName: string;
-  /** Who waits for whom in the world, as far as it may matter here. */
-  readonly waits: readonly Wait[];
+  /** Who waits for whom on other records of the world, as far as it may matter here. */
+  readonly waitsElsewhere: readonly Wait[];
   readonly revokedTokens: ReadonlySet<string>;
 }
 
@@ -98,7 +98,8 @@ function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world:
   if (blockers.length === 0) return grant(line, wanted, world);
   if (!order.queue) return refused(conflict(line, world), line);
   if (inLineOrder(alive(line)).length >= limits.claimsWaiting) return refused(refuse("claim_queue_full"), line);
-  if (closesCircle(world.waits, holderName(wanted), blockers.map(holderName)))
+  const waits = [...world.waitsElsewhere, ...waitsIn(line, world.now)];
+  if (closesCircle(waits, holderName(wanted), blockers.map(holderName)))
     return refused(refuse("claim_deadlock", { claims: presentHolders(line, world) }), line);
   return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
 }
@@ -233,5 +234,12 @@ function reorder(line: ClaimLine, order: Extract<ClaimOrder, { kind: "reorder" }
   const moved = next
     .map((waiter, i) => ({ ...waiter, place: (waiters[i] as ClaimState).place }))
     .filter(({ place }, i) => place !== (next[i] as ClaimState).place);
-  return { kind: "settled", line: settleLine(replaced(line, ...moved), world) };
+  const reordered = settleLine(replaced(line, ...moved), world);
+  if (hasCircle(waitsIn(reordered, world.now), world.waitsElsewhere))
+    return refused(refuse("claim_deadlock", { claims: presentHolders(line, world) }), line);
+  return { kind: "settled", line: reordered };
 }
+
+/** Whether somebody of a line would wait for itself, once around over other records. */
+const hasCircle = (own: readonly Wait[], elsewhere: readonly Wait[]): boolean =>
+  own.some(({ waiter, blocker }) => closesCircle([...elsewhere, ...own], waiter, [blocker]));

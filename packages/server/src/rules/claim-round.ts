@@ -34,8 +34,9 @@ function claimWorld(state: WorldState, key: string, model: string): ClaimWorld {
       state.claimChange += 1;
       return state.claimChange;
     },
-    get waits() {
-      return [...state.waits, ...[...state.claims.values()].flatMap((line) => waitsIn(line, now))];
+    get waitsElsewhere() {
+      const others = [...state.claims].flatMap(([other, line]) => (other === key ? [] : waitsIn(line, now)));
+      return [...state.waits, ...others];
     },
   };
 }
