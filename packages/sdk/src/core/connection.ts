@@ -7,7 +7,7 @@ import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
 import { knowsQueue, lookDueAt } from "./look.ts";
 import { changed } from "./queue.ts";
-import { isOtherLog } from "./reading.ts";
+import { compareRows, isOtherLog } from "./reading.ts";
 import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
 import type { ClientState } from "./state.ts";
 import { isFollower } from "./tabs.ts";
@@ -34,7 +34,7 @@ export function streamOpened(turn: Turn): void {
 
 export function welcomed(
   turn: Turn,
-  { logId, stamp, participant, session }: Extract<ClientEvent, { type: "welcomed" }>,
+  { logId, rowsVersion, stamp, participant, session }: Extract<ClientEvent, { type: "welcomed" }>,
 ): void {
   set(turn, { self: { participant, session } });
   if (turn.state.owner === undefined) ask(turn, { do: "own", participant });
@@ -47,6 +47,7 @@ export function welcomed(
   });
   set(turn, { trouble: undefined });
   tokenWorks(turn);
+  compareRows(turn, rowsVersion);
   // The line works again: what waited for it need not wait longer.
   hurry(turn);
 }

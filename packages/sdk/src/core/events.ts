@@ -76,16 +76,23 @@ export type Happening =
   | {
       readonly type: "welcomed";
       readonly logId: string;
+      readonly rowsVersion?: number | undefined;
       readonly stamp: number;
       readonly participant: string;
       readonly session: string;
     }
   | ({ readonly type: "entriesCame" } & Stretch)
   | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
-  | ({ readonly type: "logRead"; readonly logId: string; readonly stamp: number } & Stretch)
+  | ({
+      readonly type: "logRead";
+      readonly logId: string;
+      readonly rowsVersion?: number | undefined;
+      readonly stamp: number;
+    } & Stretch)
   | {
       readonly type: "snapshotRead";
       readonly logId: string;
+      readonly rowsVersion?: number | undefined;
       readonly stamp: number;
       readonly lines: readonly SnapshotLine[];
       readonly cursor: string | null;

@@ -82,6 +82,7 @@ export function hearLog(turn: Turn, event: Of<"logRead">): void {
   readEnded(turn);
   if (isOtherLog(turn, event.logId, event.stamp)) return;
   set(turn, { reading: { ...turn.state.reading, verified: true } });
+  compareRows(turn, event.rowsVersion);
   hearStretch(turn, event);
   const { reading, rows } = turn.state;
   // The answer ends short of the head when there is more than one page of it.
@@ -163,6 +164,12 @@ export function isOtherLog(turn: Turn, logId: string, stamp: number): boolean {
   if (rows.position === undefined || (rows.logId === logId && stamp >= rows.position)) return false;
   resync(turn, "suspect");
   return true;
+}
+
+/** A push that changed records told those who listened; who was away finds it out by its number. */
+export function compareRows(turn: Turn, rowsVersion: number | undefined): void {
+  const { rows } = turn.state;
+  if (rows.position !== undefined && rows.rowsVersion !== rowsVersion) resync(turn, "anew");
 }
 
 export function readEnded(turn: Turn): void {

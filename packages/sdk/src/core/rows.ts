@@ -16,6 +16,8 @@ export interface Rows {
   /** The log that `position` counts in. Undefined until a snapshot was read. */
   readonly logId: string | undefined;
   readonly position: number | undefined;
+  /** Under which of the server's changes of records without an entry they were read; those of another are read anew. */
+  readonly rowsVersion?: number | undefined;
   /** Which records of the log these are (`scopeKey`); absent: all that the token and the schema cover. */
   readonly scope?: string | undefined;
 }
@@ -24,6 +26,7 @@ export interface Rows {
 export interface PartialSnapshot {
   readonly logId: string;
   readonly stamp: number;
+  readonly rowsVersion?: number | undefined;
   /** Where the next page begins. */
   readonly cursor: string;
   readonly tables: Rows["tables"];

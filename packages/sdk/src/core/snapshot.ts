@@ -15,29 +15,32 @@ import { ask, set, type Turn, touch } from "./turn.ts";
 
 export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
   readEnded(turn);
-  const { logId, stamp, cursor } = event;
+  const { logId, rowsVersion, stamp, cursor } = event;
   const scope = scopeKey(event.scope ?? {});
   // Others are wanted by now.
   if (scope !== scopeKey(turn.state.scope)) return;
   const { partial } = turn.state.reading;
   // What it goes on from is not here any more.
   if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;
-  // The log was replaced between two pages: what was read belongs to nothing.
-  if (partial && (partial.logId !== logId || partial.stamp !== stamp)) return dropPartial(turn);
+  // The log was replaced, or its records changed, between two pages: what was read belongs to nothing.
+  if (partial && (partial.logId !== logId || partial.stamp !== stamp || partial.rowsVersion !== rowsVersion))
+    return dropPartial(turn);
   const changes = event.lines.map(rowChange);
   const tables = changeTables(partial?.tables ?? {}, changes);
   const isFirstLoad = turn.state.rows.position === undefined;
   const { generation } = turn.state;
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
-  const page = { logId, stamp, begin: partial?.cursor, changes, scope, cursor };
+  const page = { logId, rowsVersion, stamp, begin: partial?.cursor, changes, scope, cursor };
   if (isKept) ask(turn, { do: "keepPage", page, generation });
   if (cursor === null) {
-    replaceRows(turn, { tables, logId, position: stamp, scope }, isKept);
+    replaceRows(turn, { tables, logId, rowsVersion, position: stamp, scope }, isKept);
     // It holds, without their names, what other tabs have put on disk and not told of yet.
     if (turn.state.tabs.listening) lookAgain(turn);
     return set(turn, { reading: { ...turn.state.reading, verified: true } });
   }
-  set(turn, { reading: { ...turn.state.reading, partial: { logId, stamp, cursor, tables, scope, isKept } } });
+  set(turn, {
+    reading: { ...turn.state.reading, partial: { logId, rowsVersion, stamp, cursor, tables, scope, isKept } },
+  });
   if (!isFirstLoad) return;
   set(turn, { rows: { tables, logId: undefined, position: undefined } });
   touch(

@@ -98,8 +98,8 @@ export function createPerformer(
   async function readSnapshot(at: string | null, scope: Scope): Promise<void> {
     const read = await server.readSnapshot(at, requests.signal, scope);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
-    const { logId, stamp, lines, cursor } = read;
-    dispatch({ type: "snapshotRead", logId, stamp, lines, cursor, begin: at, scope });
+    const { logId, rowsVersion, stamp, lines, cursor } = read;
+    dispatch({ type: "snapshotRead", logId, rowsVersion, stamp, lines, cursor, begin: at, scope });
   }
 
   function keepPage(page: StoredPage, generation: number): void {
@@ -114,8 +114,8 @@ export function createPerformer(
   async function readLog(after: number, scope: Scope): Promise<void> {
     const read = await server.readLog(after, requests.signal, scope);
     if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
-    const { logId, stamp, from, to, entries } = read;
-    dispatch({ type: "logRead", logId, stamp, from, to, entries });
+    const { logId, rowsVersion, stamp, from, to, entries } = read;
+    dispatch({ type: "logRead", logId, rowsVersion, stamp, from, to, entries });
   }
 
   async function hello(effect: Extract<Effect, { do: "sayHello" }>, clientId: string): Promise<void> {
@@ -231,6 +231,7 @@ function hearFrame(
       return dispatch({
         type: "welcomed",
         logId: frame.logId,
+        rowsVersion: frame.rowsVersion,
         stamp: frame.stamp,
         participant: frame.participant,
         session: frame.session,

@@ -96,6 +96,7 @@ export interface StoredStretch {
 /** A page of a snapshot, or a piece of one. */
 export interface StoredPage {
   readonly logId: string;
+  readonly rowsVersion?: number | undefined;
   readonly stamp: number;
   /** All rows that are there go first. */
   readonly first: boolean;
@@ -147,6 +148,7 @@ export interface Asked {
 export interface LogPage {
   readonly kind: "log";
   readonly logId: string;
+  readonly rowsVersion?: number | undefined;
   readonly stamp: number;
   readonly from: number;
   readonly to: number;
@@ -156,6 +158,7 @@ export interface LogPage {
 export interface Snapshot {
   readonly kind: "snapshot";
   readonly logId: string;
+  readonly rowsVersion?: number | undefined;
   readonly stamp: number;
   readonly lines: readonly SnapshotLine[];
   /** Where the next page begins; null: this was the last. */

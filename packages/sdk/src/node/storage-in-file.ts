@@ -13,6 +13,7 @@ interface StoreRow {
   readonly generation: number;
   readonly changes: number;
   readonly log_id: string | null;
+  readonly rows_version: number | null;
   readonly position: number | null;
   readonly stamp: number | null;
   readonly cursor: string | null;
@@ -38,12 +39,13 @@ export function storageInFile(file: StoreFile): Storage {
     );
 
   /** The rows, or the part of a snapshot that was kept of them. */
-  function rows({ log_id, position, stamp, cursor, scope }: StoreRow) {
+  function rows({ log_id, rows_version, position, stamp, cursor, scope }: StoreRow) {
     const found = (sql.records.all() as [string, string, string][]).map(([model, id, text]) =>
       storedRow(model, id, JSON.parse(text) as LogRow),
     );
     return fromStoredRows(found, {
       ...(log_id !== null && { logId: log_id }),
+      ...(rows_version !== null && { rowsVersion: rows_version }),
       ...(position !== null && { position }),
       ...(stamp !== null && { stamp }),
       ...(cursor !== null && { cursor }),
@@ -113,14 +115,15 @@ export function storageInFile(file: StoreFile): Storage {
     return forget(settled);
   }
 
-  function keepPage({ logId, stamp, first, changes, scope, cursor }: StoredPage): "kept" | "gap" {
+  function keepPage({ logId, rowsVersion, stamp, first, changes, scope, cursor }: StoredPage): "kept" | "gap" {
     const known = store();
     const isSame = known.log_id === logId && known.stamp === stamp && known.position === null;
     if (!first && !isSame) return "gap";
     if (first) sql.clear.run();
     change(changes);
-    if (cursor === null) sql.snapshot.run(logId, stamp, null, null, scope ?? null);
-    else sql.snapshot.run(logId, null, stamp, cursor, scope ?? null);
+    const version = rowsVersion ?? null;
+    if (cursor === null) sql.snapshot.run(logId, version, stamp, null, null, scope ?? null);
+    else sql.snapshot.run(logId, version, null, stamp, cursor, scope ?? null);
     return "kept";
   }
 
@@ -198,8 +201,8 @@ function statements(file: StoreFile) {
       own: db.prepare<[string]>("update store set owner = coalesce(owner, ?)"),
       lead: db.prepare("update store set generation = generation + 1"),
       reached: db.prepare<[number]>("update store set position = ?"),
-      snapshot: db.prepare<[string, number | null, number | null, string | null, string | null]>(
-        "update store set log_id = ?, position = ?, stamp = ?, cursor = ?, scope = ?",
+      snapshot: db.prepare<[string, number | null, number | null, number | null, string | null, string | null]>(
+        "update store set log_id = ?, rows_version = ?, position = ?, stamp = ?, cursor = ?, scope = ?",
       ),
       changed: db.prepare("update store set changes = changes + 1"),
       lastSeq: db.prepare("select seq from sqlite_sequence where name = 'mutation'").raw(),

@@ -3,7 +3,7 @@ import { unusable } from "./store-refusal.ts";
 
 /** "Hold", in the header of every store, so that no other program's database is taken for one. */
 export const APPLICATION_ID = 0x486f6c64;
-const VERSION = 2;
+const VERSION = 3;
 
 const TABLES = `
   create table store (
@@ -17,7 +17,8 @@ const TABLES = `
     position integer,
     stamp integer,
     cursor text,
-    scope text
+    scope text,
+    rows_version integer
   ) strict;
   create table mutation (
     seq integer primary key autoincrement,
@@ -34,11 +35,13 @@ const TABLES = `
   pragma user_version = ${VERSION};
 `;
 
-/** Makes a store of version 1 one of this version. */
-const FROM_1 = `
-  alter table store add column changes integer not null default 0;
-  pragma user_version = ${VERSION};
-`;
+/** What each version added to the one before it. */
+const ADDED: readonly string[] = [
+  "alter table store add column changes integer not null default 0;",
+  "alter table store add column rows_version integer;",
+];
+
+const from = (version: number) => `${ADDED.slice(version - 1).join("")} pragma user_version = ${VERSION};`;
 
 /** What was in them is overwritten. */
 export const EMPTY = `
@@ -64,7 +67,7 @@ export function checkStore(path: string, db: SqliteDatabase, store: string): str
       path,
       `it is the store “${name}”, not “${store}”. Name that in the option store, or take another file`,
     );
-  return isNew ? TABLES : version < VERSION ? FROM_1 : "";
+  return isNew ? TABLES : version < VERSION ? from(version) : "";
 }
 
 const nameIn = (db: SqliteDatabase) => rowOf(db, "select name from store")?.name as string | undefined;

@@ -16,6 +16,8 @@ export interface Welcome {
   resumeFrom: number;
   expiresAt: string | null;
   schema: { version: number; hash: string } | null;
+  /** Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew. */
+  rowsVersion: number;
 }
 
 /** Covers every position in (from, to]; what the reader may not see, or did not follow, is left out. */

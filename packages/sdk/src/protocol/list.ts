@@ -15,6 +15,8 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     stamp: Type.Optional(Type.Integer()),
     /** The log that positions count in. */
     logId: Type.Optional(Type.String()),
+    /** The log only: counts the pushes of a schema that changed records without an entry. */
+    rowsVersion: Type.Optional(Type.Integer()),
     /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
     /** History only: log entries up to this position are no longer kept. */
@@ -29,4 +31,5 @@ export interface List<T> {
   next_cursor: string | null;
   stamp?: number;
   logId?: string;
+  rowsVersion?: number;
 }

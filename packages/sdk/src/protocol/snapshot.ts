@@ -5,6 +5,8 @@ export interface SnapshotStart {
   object: "snapshot";
   stamp: number;
   logId: string;
+  /** Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew. */
+  rowsVersion: number;
 }
 
 /** One record; it may be newer than `stamp`, never older. */

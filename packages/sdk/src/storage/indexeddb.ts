@@ -225,7 +225,7 @@ async function keepRows(
 
 function keepPage(
   db: Database,
-  { logId, stamp, first, changes, scope, cursor }: StoredPage,
+  { logId, rowsVersion, stamp, first, changes, scope, cursor }: StoredPage,
   generation: number,
 ): Promise<"kept" | "deposed" | "gap"> {
   return fenced(db, [db.parts, db.rows], generation, async () => {
@@ -235,7 +235,8 @@ function keepPage(
     if (first) await Promise.all([db.parts.clear(), db.rows.clear()]);
     await db.parts.bulkAdd(storedParts(changes));
     const reached = cursor === null ? { position: stamp } : { stamp, cursor };
-    await db.meta.put({ key: "log", logId, ...reached, ...(scope && { scope }) });
+    const version = rowsVersion === undefined ? {} : { rowsVersion };
+    await db.meta.put({ key: "log", logId, ...version, ...reached, ...(scope && { scope }) });
     return "kept" as const;
   });
 }

@@ -100,13 +100,13 @@ export class MemoryDisk {
     return this.forget(settled, generation);
   }
 
-  keepPage({ logId, stamp, first, changes, scope, cursor }: StoredPage, generation: number) {
+  keepPage({ logId, rowsVersion, stamp, first, changes, scope, cursor }: StoredPage, generation: number) {
     if (generation !== this.#generation) return "deposed";
     const before = this.#partial;
     if (!first && (before?.logId !== logId || before.stamp !== stamp)) return "gap";
     const tables = changeTables(first ? {} : (this.#partial?.tables ?? {}), changes);
-    this.#rows = cursor === null ? { tables, logId, position: stamp, scope } : noRows;
-    this.#partial = cursor === null ? undefined : { logId, stamp, cursor, tables, scope };
+    this.#rows = cursor === null ? { tables, logId, rowsVersion, position: stamp, scope } : noRows;
+    this.#partial = cursor === null ? undefined : { logId, rowsVersion, stamp, cursor, tables, scope };
     return "kept";
   }
 

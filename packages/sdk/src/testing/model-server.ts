@@ -37,6 +37,8 @@ const VERB = {
  */
 export class ModelServer {
   readonly log: LogEntry[] = [];
+  /** Counted up by whoever changes `rows` without an entry. */
+  rowsVersion = 0;
   readonly rows = new Map<string, ServerRow & { readonly model: string; readonly id: string }>();
   logId = "log_1";
   wasRestored = false;
@@ -100,12 +102,13 @@ export class ModelServer {
   readLog(
     after: number,
     limit = 1_000,
-  ): { from: number; to: number; entries: LogEntry[]; stamp: number; logId: string } {
+  ): { from: number; to: number; entries: LogEntry[]; stamp: number; logId: string; rowsVersion: number } {
     const entries = this.log.slice(after, after + limit);
-    return { from: after, to: after + entries.length, entries, stamp: this.head, logId: this.logId };
+    const { head: stamp, logId, rowsVersion } = this;
+    return { from: after, to: after + entries.length, entries, stamp, logId, rowsVersion };
   }
 
-  snapshot(): { logId: string; stamp: number; lines: SnapshotLine[] } {
+  snapshot(): { logId: string; rowsVersion: number; stamp: number; lines: SnapshotLine[] } {
     const lines = [...this.rows.values()].map(
       ({ model, id, syncId, archivedAt, data }): SnapshotLine => ({
         model,
@@ -115,7 +118,7 @@ export class ModelServer {
         data,
       }),
     );
-    return { logId: this.logId, stamp: this.head, lines };
+    return { logId: this.logId, rowsVersion: this.rowsVersion, stamp: this.head, lines };
   }
 
   /** A page of a snapshot, as of the head before its first one. */

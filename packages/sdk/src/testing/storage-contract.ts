@@ -127,6 +127,22 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
+    rule: "with the rows is kept under which of the server's changes they were read, whole or in part",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const { generation } = await storage.lead();
+      await storage.keepPage({ ...page(5, ["s1"]), rowsVersion: 3, cursor: "more" }, generation);
+      same((await (await open()).open("c")).partial?.rowsVersion, 3);
+      await storage.keepPage({ ...page(5, ["s2"]), rowsVersion: 3, first: false }, generation);
+      await storage.keepRows({ logId: "log", from: 5, to: 6, changes: [], settled: [] }, generation);
+      const { rows } = await (await open()).open("c");
+      same([rows.rowsVersion, rows.position], [3, 6]);
+      await storage.keepPage(page(7, ["s1"]), generation);
+      same((await (await open()).open("c")).rows.rowsVersion ?? null, null);
+    },
+  },
+  {
     rule: "what became of a write is kept, unless the write is gone",
     async check(open) {
       const storage = await open();

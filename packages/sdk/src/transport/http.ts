@@ -72,8 +72,8 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     async readSnapshot(at, signal, scope): Promise<Snapshot | Reply> {
       const page = await readPage(at, signal, scope);
       if (page.kind !== "page") return page;
-      const { logId, stamp, lines, nextCursor: cursor } = page;
-      return { kind: "snapshot", logId, stamp, lines, cursor };
+      const { logId, rowsVersion, stamp, lines, nextCursor: cursor } = page;
+      return { kind: "snapshot", logId, rowsVersion, stamp, lines, cursor };
     },
   };
 
@@ -170,12 +170,13 @@ async function json(response: Response): Promise<unknown> {
 }
 
 function logPage(body: unknown, after: number): LogPage | Reply {
-  const said = (body ?? {}) as { data?: unknown; next_cursor?: unknown; stamp?: unknown; logId?: unknown };
+  const said = (body ?? {}) as Partial<Record<"data" | "next_cursor" | "stamp" | "logId" | "rowsVersion", unknown>>;
   const { data, stamp, logId } = said;
+  const rowsVersion = typeof said.rowsVersion === "number" ? said.rowsVersion : undefined;
   const to = said.next_cursor === null || said.next_cursor === undefined ? Number(stamp) : Number(said.next_cursor);
   if (!Array.isArray(data) || typeof stamp !== "number" || typeof logId !== "string" || !Number.isSafeInteger(to))
     return { kind: "silence", timedOut: false, reason: "The answer of the log could not be read." };
-  return { kind: "log", logId, stamp, from: after, to: Math.max(to, after), entries: data as LogEntry[] };
+  return { kind: "log", logId, rowsVersion, stamp, from: after, to: Math.max(to, after), entries: data as LogEntry[] };
 }
 
 /** `Retry-After` in seconds, or as a date. */

@@ -3,6 +3,7 @@ import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/snaps
 export interface SnapshotPage {
   readonly kind: "page";
   readonly logId: string;
+  readonly rowsVersion?: number | undefined;
   readonly stamp: number;
   readonly lines: readonly SnapshotLine[];
   readonly nextCursor: string | null;
@@ -16,8 +17,10 @@ export async function readSnapshotPage(body: ReadableStream<Uint8Array> | null):
     const line = JSON.parse(text) as SnapshotStart | SnapshotLine | SnapshotEnd;
     if (!("object" in line)) lines.push(line);
     else if (line.object === "snapshot") start = line;
-    else if (start && line.count === lines.length)
-      return { kind: "page", logId: start.logId, stamp: start.stamp, lines, nextCursor: line.next_cursor };
+    else if (start && line.count === lines.length) {
+      const { logId, rowsVersion, stamp } = start;
+      return { kind: "page", logId, rowsVersion, stamp, lines, nextCursor: line.next_cursor };
+    }
   }
   return undefined;
 }

@@ -13,6 +13,7 @@ export interface LogPage {
   readonly examined: number;
   readonly stamp: number;
   readonly logId: string;
+  readonly rowsVersion: number;
   /** Positions up to here are no longer kept. Beyond `examined`: the reader needs a snapshot. */
   readonly trimmedTo: number;
 }
@@ -28,7 +29,8 @@ export const readLog =
     const head = await readHead(db, world);
     // In this order: of an entry whose model was declared after its schema was read nobody would ever hear.
     const schema = await schemaAt(db, schemas, world, head.schemaVersion);
-    const page = { stamp: head.syncId, logId: head.logId, trimmedTo: head.trimmedTo };
+    const { rowsVersion } = schema;
+    const page = { stamp: head.syncId, logId: head.logId, rowsVersion, trimmedTo: head.trimmedTo };
     const end = Math.min(head.syncId, after + limits.logExamined);
     const entries: string[] = [];
     let examined = Math.min(after, head.syncId);

@@ -64,7 +64,7 @@ async function readPage(
   const { logId } = head;
   const { rowsVersion } = schema;
   const next = more ? cursors.seal(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor) : null;
-  const start = JSON.stringify({ object: "snapshot", stamp, logId });
+  const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion });
   const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
   return `${start}\n${page.lines}${end}\n`;
 }

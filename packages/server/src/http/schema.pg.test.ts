@@ -242,3 +242,25 @@ test("[M9] [G7] a snapshot whose rows a push changed between two pages is begun 
   );
   expect([(await next()).status, (await next()).body.code]).toEqual([410, "resync_required"]);
 });
+
+test("[M9] readers are told under which of the changes of records they read, so that who was away finds out", async () => {
+  const { token, push, ask } = await world(note({ a: text, b: text }));
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
+  const versions = async () => {
+    const [start = ""] = (await ask("GET", "/v1/snapshot")).text.split("\n");
+    const stream = await follow(url, token, {});
+    streams.push(stream);
+    const welcome = stream.frames.find(({ frame }) => frame === "welcome");
+    return [JSON.parse(start), (await ask("GET", "/v1/log")).body, welcome].map(
+      (each) => (each as { rowsVersion?: number }).rowsVersion,
+    );
+  };
+  const before = await versions();
+  expect(before).toEqual([before[0], before[0], before[0]]);
+  await push(note({ a: text, b: text, c: text }));
+  expect(await versions()).toEqual(before);
+  await push(note({ a: text, c: text }), { force: true });
+  const after = await versions();
+  expect(after).toEqual([after[0], after[0], after[0]]);
+  expect(Number(after[0])).toBeGreaterThan(Number(before[0]));
+});

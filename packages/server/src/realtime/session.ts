@@ -173,6 +173,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       resumeFrom: position,
       expiresAt: principal.expiresAt,
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
+      rowsVersion: schema.rowsVersion,
     };
     send(welcome);
     if (logId !== undefined && logId !== head.logId) return resync("other_log");

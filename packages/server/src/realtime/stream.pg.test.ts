@@ -43,6 +43,7 @@ test("[T1] hello is answered with the head, the log, the participant and the sch
     resumeFrom: head,
     expiresAt: null,
     schema: { version: body.version, hash: body.hash },
+    rowsVersion: expect.any(Number),
   });
   expect(stream.socket.protocol).toBe("holdfast.v1");
   const api = await open(url, { path: "/api/v1/stream" });

@@ -116,6 +116,7 @@ export function labStream(server: ModelServer, line: Line): Stream {
         resumeFrom: since,
         expiresAt: null,
         schema: null,
+        rowsVersion: server.rowsVersion,
       });
       flush();
     },

@@ -133,6 +133,7 @@ export class SimulatedStream {
       resumeFrom: since,
       expiresAt: null,
       schema: null,
+      rowsVersion: model.rowsVersion,
     });
     this.#tellOn(socket);
   }

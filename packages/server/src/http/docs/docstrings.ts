@@ -130,6 +130,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     next_cursor: "Send as `starting_after` (the log: as `after`) for the next page.",
     stamp: "Head of the log before the page was looked at.",
     logId: "The log that positions count in.",
+    rowsVersion: "The log only: counts the pushes of a schema that changed records without an entry.",
     archived: "Id → time of archiving, of those on the page that are archived.",
     trimmedTo: "History only: log entries up to this position are no longer kept.",
   },

@@ -48,6 +48,7 @@ export function logRoutes(
         next_cursor: String(page.examined),
         stamp: page.stamp,
         logId: page.logId,
+        rowsVersion: page.rowsVersion,
       });
       return { text: `{"object":"list","data":[${page.entries.join(",")}],${tail.slice(1)}` };
     },

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { recordKey } from "../core/tables.ts";
+import { type LabOptions, lab } from "../testing/lab.ts";
+
+const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
+const s1 = recordKey({ model: "slide", id: "s1" });
+
+/** One record, which a push of a schema then changes without an entry in the log. */
+async function start(options: LabOptions = {}) {
+  const own = lab(schema);
+  const made = own.client(options);
+  await made.client.ready();
+  await made.client.models.slide.create({ title: "before" }, { id: "s1" }).receipt;
+  await own.settle();
+  const rewrite = () => {
+    const row = own.server.rows.get(s1);
+    if (!row) throw new Error("There is no record.");
+    own.server.rows.set(s1, { ...row, data: { ...row.data, title: "after" } });
+    own.server.rowsVersion += 1;
+  };
+  const wait = async (seconds: number) => {
+    for (let i = 0; i < seconds; i++) {
+      own.clock.advance(1_000);
+      await own.settle();
+    }
+  };
+  return { ...own, ...made, make: own.client, rewrite, wait };
+}
+
+test("[N12] who was away when records were changed without an entry reads them anew, once", async () => {
+  const { client, line, rewrite, wait, settle } = await start();
+  client.pause();
+  await settle();
+  rewrite();
+  client.resume();
+  await wait(3);
+  expect(client.models.slide.get("s1")?.title).toBe("after");
+  const asked = line.asked.snapshot;
+  line.cut?.();
+  await wait(5);
+  expect([line.asked.snapshot, client.status().name]).toEqual([asked, "online"]);
+});
+
+test("[N12] also when it was closed meanwhile", async () => {
+  const { client, disk, make, rewrite, wait } = await start();
+  await client.close();
+  rewrite();
+  const again = make({ disk });
+  await again.client.ready();
+  await wait(3);
+  expect(again.client.models.slide.get("s1")?.title).toBe("after");
+  await again.client.close();
+  const third = make({ disk });
+  await third.client.ready();
+  await wait(3);
+  expect(third.line.asked.snapshot).toBe(0);
+});
+
+test("[N12] also when it asks for the log, since it has no socket", async () => {
+  const { client, rewrite, wait } = await start({ stream: false });
+  await wait(6);
+  rewrite();
+  await wait(12);
+  expect(client.models.slide.get("s1")?.title).toBe("after");
+});
