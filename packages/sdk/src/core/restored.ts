@@ -27,11 +27,11 @@ export function restored(turn: Turn, event: Extract<ClientEvent, { type: "restor
   // What is shown is worked out at the end of the step; before that only for writes that are to say what they build on.
   if (early.length === 0) return;
   set(turn, refreshed(turn.state, turn.state));
-  take(turn, unnamed(turn, early));
+  take(turn, ofOwnName(turn, early));
 }
 
 /** Of the early writes those under a name of their own. One that a stored write has is refused as late as it can be known. */
-function unnamed(turn: Turn, early: readonly Mutation[]): readonly Mutation[] {
+function ofOwnName(turn: Turn, early: readonly Mutation[]): readonly Mutation[] {
   return early.filter(({ clientTxId }) => {
     if (!find(turn.state.queue, clientTxId)) return true;
     const failure = nameTaken(clientTxId);
