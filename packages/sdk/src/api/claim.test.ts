@@ -399,11 +399,14 @@ test("[U1] a record that was just made is claimed once it is there", async () =>
 });
 
 test("[U3] [U5] a check that gets no good answer is made again, and the lease goes on", async () => {
-  const { slides, line, signals, wait } = await start();
+  const { slides, line, signals, wait, asked } = await start();
   const lease = await slides.claim("s1", { ttl: "60s" });
   await wait(2_000);
   line.replies.push({ kind: "answer", status: 503, body: undefined });
   signals.woke();
+  await wait(3_000);
+  // The check itself, not only the renewal that is due later.
+  expect(asked().filter((name) => name === "renewClaim")).toHaveLength(2);
   await wait(120_000);
   expect(lease.signal.aborted).toBe(false);
   expect(lease.remainingMs()).toBeGreaterThan(20_000);

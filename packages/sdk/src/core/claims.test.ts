@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import type { Claim } from "../protocol/claim.ts";
 import { type Answer, ModelClaims } from "../testing/model-claims.ts";
+import { claimsDueAt } from "./claim-due.ts";
 import {
   type CompanyEffect,
   type CompanyHappening,
@@ -10,7 +11,7 @@ import {
   type Line,
   noCompany,
 } from "./company.ts";
-import type { ClaimNews, Instant } from "./hold.ts";
+import type { ClaimNews, Hold, Instant } from "./hold.ts";
 import { remainingMs } from "./lease-time.ts";
 import type { Reply } from "./outcome.ts";
 
@@ -408,4 +409,15 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
     { numRuns: RUNS, examples: FAILED_ONCE.map((moves) => [moves]) },
   );
   expect(granted).toBeGreaterThan(RUNS);
+});
+
+test("[U3] a wait that is over hides no renewal that is due later", () => {
+  const now: Instant = { at: 10_000, wall: 10_000 };
+  const stage = { phase: "held", claimId: "c", fence: 1, sent: now, ttlMs: 60_000, check: false } as const;
+  const hold = { target: { model: "slide", id: "s1" }, terms: {}, users: [], flight: undefined, told: undefined };
+  const dueWith = (wait: Hold["wait"]) => claimsDueAt(new Map([["s1", { ...hold, stage, wait }]]), LIVE, now);
+  const renewal = dueWith(undefined);
+  expect(renewal).toBe(30_000);
+  expect(dueWith({ at: 9_000, attempt: 1 })).toBe(renewal);
+  expect(dueWith({ at: 12_000, attempt: 1 })).toBe(12_000);
 });
