@@ -172,7 +172,9 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     pause: () => engine.dispatch({ type: "paused" }),
     // One that is being closed stays as it is.
-    resume: () => void (closing ?? engine.dispatch({ type: "resumed" })),
+    resume: () => {
+      if (!closing) engine.dispatch({ type: "resumed" });
+    },
     close: () => end("closed"),
     signOut: ({ pending: what }) => {
       if (what !== "keep" && what !== "discard")

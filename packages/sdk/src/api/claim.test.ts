@@ -449,6 +449,27 @@ test.each([false, true])(
   },
 );
 
+test("[U7] past the line is asked only for as long as somebody wants that", async () => {
+  const { slides, line, server, settle, ben, wait } = await start();
+  ben();
+  slides.claim("s1", { queue: true }).catch(() => {});
+  await settle();
+  const leaving = new AbortController();
+  const eager = slides.claim("s1", { queue: true, preempt: true, signal: leaving.signal });
+  await settle();
+  leaving.abort("no");
+  await expect(eager).rejects.toBe("no");
+  const [mine] = server.claims.of("slide", "s1").queue;
+  server.claims.end(mine?.id ?? "", "expired");
+  await wait(3_000);
+  const asked = line.requests.filter(({ name }) => name === "acquireClaim");
+  expect(asked.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([
+    false,
+    true,
+    false,
+  ]);
+});
+
 test("[U8] what is given up without a line is released as long as it may be held there", async () => {
   const { client, slides, server, wait } = await start();
   const lease = await slides.claim("s1", { ttl: "1h" });

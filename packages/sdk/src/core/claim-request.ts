@@ -1,5 +1,5 @@
 import { clientLimits as limits } from "../protocol/client-limits.ts";
-import type { Asking, ClaimTurn, Hold, Instant, LineState } from "./hold.ts";
+import type { Asking, ClaimTurn, Hold, Instant, LineState, Terms } from "./hold.ts";
 import { isForRenewal } from "./lease-time.ts";
 
 const ANSWER_MS = 10_000;
@@ -26,7 +26,7 @@ export function wish({ stage }: Hold, line: LineState, now: Instant): Asking | u
 export function request(
   turn: ClaimTurn,
   key: string,
-  { target, terms, users, stage }: Hold,
+  { target, users, stage }: Hold,
   what: Asking,
   claimId: string | undefined,
   keepalive = false,
@@ -35,12 +35,14 @@ export function request(
   const { clientId } = turn.line;
   const queue = waits({ users });
   const { field } = target;
-  // Whoever leaves only wants to know what it is called, and takes nothing from anybody for that.
-  const { preempt, ...others } = terms;
-  const asked = stage.phase === "leaving" ? others : terms;
   const body =
     what === "acquire"
-      ? { ...asked, ...(field !== undefined && { field }), ...(queue && { queue }), ...(clientId && { clientId }) }
+      ? {
+          ...(stage.phase !== "leaving" && termsOf(users)),
+          ...(field !== undefined && { field }),
+          ...(queue && { queue }),
+          ...(clientId && { clientId }),
+        }
       : undefined;
   // A renewal that hangs must leave time for another one before the lease is over.
   const timeoutMs =
@@ -54,3 +56,9 @@ export function request(
 }
 
 export const waits = ({ users }: Pick<Hold, "users">): boolean => users.some((user) => user.queue);
+
+/** As it was wanted last; past the line for as long as somebody wants that. */
+function termsOf(users: Hold["users"]): Terms {
+  const { preempt: _, ...terms } = users.at(-1)?.terms ?? {};
+  return users.some((user) => user.terms.preempt) ? { ...terms, preempt: true } : terms;
+}

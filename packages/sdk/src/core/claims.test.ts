@@ -414,7 +414,7 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
 test("[U3] a wait that is over hides no renewal that is due later", () => {
   const now: Instant = { at: 10_000, wall: 10_000 };
   const stage = { phase: "held", claimId: "c", fence: 1, sent: now, ttlMs: 60_000, check: false } as const;
-  const hold = { target: { model: "slide", id: "s1" }, terms: {}, users: [], flight: undefined, told: undefined };
+  const hold = { target: { model: "slide", id: "s1" }, users: [], flight: undefined, told: undefined };
   const dueWith = (wait: Hold["wait"]) => claimsDueAt(new Map([["s1", { ...hold, stage, wait }]]), LIVE, now);
   const renewal = dueWith(undefined);
   expect(renewal).toBe(30_000);

@@ -25,24 +25,23 @@ import { recordKey } from "./tables.ts";
 
 export function claimed(turn: ClaimTurn, target: Target, terms: Terms, lease: string, queue: boolean): void {
   const key = targetKey(target);
-  const user: User = { lease, queue, has: false };
+  const user: User = { lease, terms, queue, has: false };
   const hold = turn.holds.get(key);
   if (!hold) {
     const stage = { phase: "asking", asked: false } as const;
-    turn.holds.set(key, { target, terms, users: [user], stage, flight: undefined, wait: undefined, told: undefined });
+    turn.holds.set(key, { target, users: [user], stage, flight: undefined, wait: undefined, told: undefined });
     return;
   }
   const { stage } = hold;
   const users = [...hold.users, user];
-  // What is asked from now on is asked as it was wanted last; who wants it past the line does not wait for what was asked.
-  const isOpen = stage.phase === "leaving" || (stage.phase === "asking" && !stage.asked);
+  // Who wants it past the line does not wait for what was asked before.
   if (terms.preempt && (stage.phase === "asking" || stage.phase === "waiting")) {
     if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
     const asking = { phase: "asking", asked: true } as const;
-    turn.holds.set(key, { ...hold, terms, users, stage: asking, flight: undefined, wait: undefined, told: undefined });
+    turn.holds.set(key, { ...hold, users, stage: asking, flight: undefined, wait: undefined, told: undefined });
     return;
   }
-  turn.holds.set(key, { ...hold, users, ...(isOpen && { terms }) });
+  turn.holds.set(key, { ...hold, users });
   if (stage.phase === "held" && remainingMs(stage, turn.now) > 0) handOver(turn, key);
   if (stage.phase === "waiting") joinLine(turn, key, user, stage.position);
 }

@@ -25,6 +25,7 @@ export type Terms = Pick<ClaimBody, "action" | "ttl" | "description" | "meta" | 
 /** Somebody in the app who wants the claim. Several share one, as the server sees one participant. */
 export interface User {
   readonly lease: string;
+  readonly terms: Terms;
   readonly queue: boolean;
   /** Whether it was told that the claim is there. */
   readonly has: boolean;
@@ -32,7 +33,6 @@ export interface User {
 
 export interface Hold {
   readonly target: Target;
-  readonly terms: Terms;
   readonly users: readonly User[];
   readonly stage: HoldStage;
   readonly flight: Flight | undefined;

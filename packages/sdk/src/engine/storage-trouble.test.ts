@@ -207,12 +207,19 @@ test("[D16] a disk that failed before is emptied too, and one that cannot be is 
   await full.client.signOut({ pending: "discard" });
   expect(disk.queue()).toEqual([]);
 
+  let isClosed = false;
   const stuck = await start({
-    storage: async () => ({ ...memoryStorage(), destroy: () => Promise.reject(new Error("It is in use.")) }),
+    storage: async () => ({
+      ...memoryStorage(),
+      destroy: () => Promise.reject(new Error("It is in use.")),
+      close: async () => {
+        isClosed = true;
+      },
+    }),
   });
   const write = stuck.slides.create({ title: "there" });
   await expect(stuck.client.signOut({ pending: "discard" })).rejects.toMatchObject({ code: "storage_failed" });
   expect(() => stuck.slides.create({ title: "late" })).toThrow(/closed/);
-  expect(stuck.clock.waiting).toBe(0);
+  expect([stuck.clock.waiting, isClosed]).toEqual([0, true]);
   await write.queued;
 });

@@ -95,6 +95,7 @@ export function withMemoryFallback(
       try {
         await (await primary)?.destroy();
       } catch (error) {
+        await (await primary?.catch(() => undefined))?.close();
         throw localError("storage_failed", `What lies on this device could not be taken away: ${error}`);
       }
     },

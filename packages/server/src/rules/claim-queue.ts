@@ -241,5 +241,13 @@ function reorder(line: ClaimLine, order: Extract<ClaimOrder, { kind: "reorder" }
 }
 
 /** Whether somebody of a line would wait for itself, once around over other records. */
-const hasCircle = (own: readonly Wait[], elsewhere: readonly Wait[]): boolean =>
-  own.some(({ waiter, blocker }) => closesCircle([...elsewhere, ...own], waiter, [blocker]));
+function hasCircle(own: readonly Wait[], elsewhere: readonly Wait[]): boolean {
+  const waits = [...elsewhere, ...own];
+  return [...new Set(own.map(({ waiter }) => waiter))].some((waiter) =>
+    closesCircle(
+      waits,
+      waiter,
+      own.filter((wait) => wait.waiter === waiter).map(({ blocker }) => blocker),
+    ),
+  );
+}
