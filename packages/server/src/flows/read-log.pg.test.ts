@@ -1,8 +1,11 @@
+import { randomBytes } from "node:crypto";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { createPool, type Database } from "../db/pool.ts";
 import { startApp } from "../testing/app.ts";
+import { pageCursors } from "./page-cursor.ts";
 import { readLog } from "./read-log.ts";
+import { readSnapshot } from "./read-snapshot.ts";
 import { createSchemaCache } from "./schema-cache.ts";
 
 const app = await startApp();
@@ -13,12 +16,18 @@ afterAll(() => pool.end());
 /** A database in which something happens behind one of the questions that it is asked. */
 function interrupted(after: number, happens: () => Promise<void>): Database {
   let asked = 0;
-  const query = async (...given: Parameters<Database["query"]>) => {
-    const answer: unknown = await (pool.query as (...all: unknown[]) => Promise<unknown>)(...given);
-    if (asked++ === after) await happens();
-    return answer;
+  const through =
+    (asks: Pick<Database, "query">) =>
+    async (...given: unknown[]) => {
+      const answer: unknown = await (asks.query as (...all: unknown[]) => Promise<unknown>).apply(asks, given);
+      if (asked++ === after) await happens();
+      return answer;
+    };
+  const connect = async () => {
+    const client = await pool.connect();
+    return { query: through(client), release: (broken?: Error) => client.release(broken) };
   };
-  return { query } as unknown as Database;
+  return { query: through(pool), connect } as unknown as Database;
 }
 
 test.each([0, 1, 2])(
@@ -49,5 +58,30 @@ test.each([0, 1, 2])(
       db = pool;
     }
     expect(seen.filter((model) => model === name)).toEqual([name]);
+  },
+);
+
+test.each([1, 2])(
+  "[G7] a page of a snapshot knows the models of its records, also when one is declared behind question %i",
+  async (after) => {
+    const { models } = (await app.call("GET", "/v1/schema")).body as { models: Record<string, object> };
+    const name = `Shown${after}`;
+    const declare = async () => {
+      const later = { ...models, [name]: { fields: { a: { type: "string" } } } };
+      expect((await app.call("POST", "/v1/schema", { json: { models: later } })).status).toBe(201);
+      expect((await app.call("POST", `/v1/models/${name}`, { json: { id: "n", data: { a: "x" } } })).status).toBe(200);
+    };
+    const [{ world = 0 } = {}] = await app.sql<{ world: number }>("select world from holdfast.log limit 1");
+    const read = readSnapshot(interrupted(after, declare), createSchemaCache(), pageCursors(randomBytes(32)));
+    const view = { models: undefined, groups: undefined };
+    const page = await read({ world, view, models: undefined, limit: 1_000, cursor: undefined });
+    if (typeof page !== "string") throw new Error(page.code);
+    const shown = new Set(
+      page
+        .split("\n")
+        .slice(1, -2)
+        .map((line) => (JSON.parse(line) as { model: string }).model),
+    );
+    expect([shown.has("slide"), shown.has(name.toLowerCase())]).toEqual([true, false]);
   },
 );

@@ -264,3 +264,26 @@ test("[M9] readers are told under which of the changes of records they read, so 
   expect(after).toEqual([after[0], after[0], after[0]]);
   expect(Number(after[0])).toBeGreaterThan(Number(before[0]));
 });
+
+test("[G7] a snapshot goes model by model, and within one by id", async () => {
+  const { push, ask } = await world(note({ a: text }));
+  await push({ ...note({ a: text }), Other: { fields: { a: text } } });
+  for (const [model, id] of [
+    ["other", "b"],
+    ["note", "c"],
+    ["other", "a"],
+    ["note", "d"],
+  ])
+    await ask("POST", `/v1/models/${model}`, { id, data: { a: "v" } });
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page: string[] = (await ask("GET", `/v1/snapshot?limit=1${cursor}`)).text.trim().split("\n");
+    const { next_cursor: next } = JSON.parse(page.at(-1) ?? "") as { next_cursor: string | null };
+    cursor = next && `&starting_after=${encodeURIComponent(next)}`;
+    for (const line of page.slice(1, -1)) {
+      const { model, id } = JSON.parse(line) as { model: string; id: string };
+      seen.push(`${model} ${id}`);
+    }
+  }
+  expect(seen).toEqual(["Note c", "Note d", "Other a", "Other b"]);
+});
