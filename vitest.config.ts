@@ -24,7 +24,8 @@ const executablePath = findChromium();
 
 export default defineConfig({
   resolve: { conditions: [condition, ...defaultClientConditions] },
-  ssr: { resolve: { conditions: [condition, ...defaultServerConditions] } },
+  // As Node itself chooses: files that only bundlers can read are not for it.
+  ssr: { resolve: { conditions: [condition, ...defaultServerConditions.filter((one) => one !== "module")] } },
   test: {
     exclude: [...configDefaults.exclude, "**/dist/**"],
     // Nobody may lean on the state of a spy that another test left behind.

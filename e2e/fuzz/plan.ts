@@ -73,6 +73,7 @@ const PRESENCE_AT: Readonly<Partial<Record<EndpointName, Presence>>> = {
 const PAGES = [
   "/livez",
   "/readyz",
+  "/metrics",
   "/openapi.json",
   "/docs",
   "/docs/errors",

@@ -71,7 +71,7 @@ export const picture: Layer[] = [
     types: [`${server}/flows/`, `${server}/outbound/`],
   },
   { files: `${server}/testing/`, imports: [`${server}/`] },
-  // main.ts and server.ts know every part; config.ts, deps.ts and ids.ts stand beside them
+  // main.ts and server.ts (with deliveries.ts, upkeep.ts and measures.ts) know every part; config.ts, deps.ts and ids.ts stand beside them
   { files: `${server}/`, imports: [`${server}/`] },
 
   // on top
@@ -116,6 +116,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
     only: ["packages/react/src/", "packages/agent/src/", "apps/demo/"],
     because: "the server obeys the protocol and knows no client",
   },
+  { packages: /^@opentelemetry\//, only: [`${server}/wire/prometheus.ts`], because: "who counts knows no format" },
   { packages: /^@holdfast\/react$/, only: ["apps/demo/"], because: "React is on top" },
   { packages: /^@holdfast\/server/, only: ["apps/demo/"], because: "the server is reached over the network" },
 ];

@@ -39,6 +39,7 @@ test("[O1] what is set is read", () => {
       HOLDFAST_WEBHOOK_SCHEDULE: "0, 1, 2,3,4,5,6,7",
       HOLDFAST_WEBHOOK_ROTATION_SECONDS: "60",
       HOLDFAST_ADMIN_TOKEN: "x".repeat(16),
+      HOLDFAST_METRICS_TOKEN: "y".repeat(512),
       HOLDFAST_ORIGINS: "https://a.example, http://localhost:3000",
       HOLDFAST_LOG_RETENTION_DAYS: "90",
       HOLDFAST_LANE_COMMITS: "1",
@@ -47,6 +48,8 @@ test("[O1] what is set is read", () => {
     host: "::",
     masterKeys: [masterKey, `${"B".repeat(43)}=`],
     webhooks: { allowPrivate: true, schedule: [0, 1, 2, 3, 4, 5, 6, 7], rotationMs: 60_000 },
+    adminToken: "x".repeat(16),
+    metricsToken: "y".repeat(512),
     port: 0,
     origins: ["https://a.example", "http://localhost:3000"],
     logRetentionDays: 90,
@@ -91,6 +94,8 @@ test.each<[Record<string, string>, RegExp]>([
   [{ HOLDFAST_SECRET_KEY: tokenOf("rk_", "0".repeat(30)) }, /HOLDFAST_SECRET_KEY/],
   [{ HOLDFAST_ADMIN_TOKEN: "short" }, /HOLDFAST_ADMIN_TOKEN needs 16/],
   [{ HOLDFAST_ADMIN_TOKEN: "with a space in it" }, /HOLDFAST_ADMIN_TOKEN/],
+  [{ HOLDFAST_METRICS_TOKEN: "short" }, /HOLDFAST_METRICS_TOKEN needs 16/],
+  [{ HOLDFAST_METRICS_TOKEN: "z".repeat(513) }, /HOLDFAST_METRICS_TOKEN/],
   [{ HOLDFAST_ORIGINS: "app.example" }, /HOLDFAST_ORIGINS takes origins/],
   [{ HOLDFAST_ORIGINS: "https://a.example/" }, /HOLDFAST_ORIGINS/],
   [{ HOLDFAST_ORIGINS: "*" }, /HOLDFAST_ORIGINS/],
@@ -112,6 +117,6 @@ test.each<[Record<string, string>, RegExp]>([
   })();
   expect(refusal).toBeInstanceOf(ConfigError);
   expect((refusal as Error).message).toMatch(sentence);
-  for (const name of ["HOLDFAST_SECRET_KEY", "HOLDFAST_ADMIN_TOKEN"])
+  for (const name of ["HOLDFAST_SECRET_KEY", "HOLDFAST_ADMIN_TOKEN", "HOLDFAST_METRICS_TOKEN"])
     if (env[name]) expect((refusal as Error).message).not.toContain(env[name]);
 });

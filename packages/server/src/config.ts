@@ -9,6 +9,8 @@ export interface Config {
   readonly dataDir: string;
   readonly secretKey: string | undefined;
   readonly adminToken: string | undefined;
+  /** Undefined: metrics are shown to this machine alone. */
+  readonly metricsToken: string | undefined;
   /** 32 bytes in base64 each, the newest first. Undefined: made beside the embedded data. */
   readonly masterKeys: readonly string[] | undefined;
   readonly webhooks: WebhookConfig;
@@ -39,7 +41,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
   const text = (name: string) => (env[name] === undefined || env[name] === "" ? undefined : env[name]);
   const databaseUrl = text("DATABASE_URL");
   const secretKey = text("HOLDFAST_SECRET_KEY");
-  const adminToken = text("HOLDFAST_ADMIN_TOKEN");
+  const adminToken = tokenOf("HOLDFAST_ADMIN_TOKEN", text("HOLDFAST_ADMIN_TOKEN"));
+  const metricsToken = tokenOf("HOLDFAST_METRICS_TOKEN", text("HOLDFAST_METRICS_TOKEN"));
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl))
     throw new ConfigError("DATABASE_URL has to begin with postgres://.");
   if (needsKey && databaseUrl !== undefined && secretKey === undefined)
@@ -55,8 +58,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     throw new ConfigError(
       "HOLDFAST_SECRET_KEY is no sk_live_ or sk_test_ key, or its checksum is wrong (holdfast --new-key prints one).",
     );
-  if (adminToken !== undefined && !/^[\x21-\x7e]{16,512}$/.test(adminToken))
-    throw new ConfigError("HOLDFAST_ADMIN_TOKEN needs 16 to 512 visible ASCII characters.");
   const level = text("HOLDFAST_LOG_LEVEL") ?? "info";
   if (!LEVELS.includes(level)) throw new ConfigError(`HOLDFAST_LOG_LEVEL is one of ${LEVELS.join(", ")}.`);
   return {
@@ -66,6 +67,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     dataDir: text("HOLDFAST_DATA_DIR") ?? ".holdfast",
     secretKey,
     adminToken,
+    metricsToken,
     masterKeys,
     webhooks: readWebhooks(text),
     schemaFile: text("HOLDFAST_SCHEMA"),
@@ -102,6 +104,12 @@ function readWebhooks(text: (name: string) => string | undefined): WebhookConfig
     }),
     ...(rotation !== undefined && { rotationMs: rotation * 1_000 }),
   };
+}
+
+function tokenOf(name: string, token: string | undefined): string | undefined {
+  if (token !== undefined && !/^[\x21-\x7e]{16,512}$/.test(token))
+    throw new ConfigError(`${name} needs 16 to 512 visible ASCII characters.`);
+  return token;
 }
 
 function masterKeyOf(text: string): string {

@@ -41,6 +41,7 @@ Environment (all optional):
   HOLDFAST_LANE_COMMITS  commits in one transaction at most: 128
   HOLDFAST_LOG_RETENTION_DAYS
                          log entries older than that are taken away; absent: the log is kept whole
+  HOLDFAST_METRICS_TOKEN whoever has it may read /metrics; absent: whoever asks from this machine
   HOLDFAST_LOG_LEVEL     info
 
 Limits, for each token in each process; a rate of 0 is none, and twice a rate may come at once:
@@ -75,6 +76,7 @@ async function run(words: readonly string[]): Promise<void> {
       databaseUrl,
       adminToken,
       masterKeys,
+      metricsToken: config.metricsToken,
       webhooks: config.webhooks,
       host: config.host,
       port: config.port,

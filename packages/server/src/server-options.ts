@@ -27,6 +27,8 @@ export interface ServerOptions {
   readonly webhooks?: Partial<WebhookOptions> | undefined;
   /** Where the server's own limits differ from the usual ones. */
   readonly limits?: Partial<ServerLimits>;
+  /** Opens `/metrics`; undefined: it is shown to this machine alone. */
+  readonly metricsToken?: string | undefined;
   /** Undefined: silent. */
   readonly logger?: FastifyBaseLogger;
 }
@@ -46,3 +48,6 @@ export interface WebhookOptions {
 
 /** What happens in the background is nobody's answer: it goes to the log, under this name. */
 export type Report = (event: string) => (error: unknown) => void;
+
+/** How often, under each name, since the process started. */
+export type Failures = ReadonlyMap<string, number>;

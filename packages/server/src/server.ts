@@ -44,13 +44,16 @@ import { mountDocsPage } from "./http/routes/docs-page.ts";
 import { mountErrorsPage } from "./http/routes/errors-page.ts";
 import { mountHealth } from "./http/routes/health.ts";
 import { logRoutes } from "./http/routes/log.ts";
+import { mountMetrics } from "./http/routes/metrics.ts";
 import { mountOpenApi } from "./http/routes/openapi.ts";
 import { operatorRoutes } from "./http/routes/operator.ts";
 import { recordRoutes } from "./http/routes/records.ts";
 import { schemaRoutes } from "./http/routes/schemas.ts";
 import { tokenRoutes } from "./http/routes/tokens.ts";
 import { usageRoutes } from "./http/routes/usage.ts";
+import { newTally } from "./http/tally.ts";
 import { createTraffic } from "./http/traffic.ts";
+import { measure, ROUND_BOUNDS } from "./measures.ts";
 import { createClaimNews, listenToLine } from "./realtime/claim-news.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
@@ -60,6 +63,7 @@ import { newMasterKey } from "./seal.ts";
 import type { Report, ServerOptions } from "./server-options.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { originCheck } from "./wire/origins.ts";
+import { createMetrics } from "./wire/prometheus.ts";
 import { createPublicUrl } from "./wire/public-url.ts";
 import { createStrangers } from "./wire/strangers.ts";
 import { startClaimKeeper } from "./workers/claim-keeper.ts";
@@ -93,8 +97,12 @@ const PATIENCE_MS = 6_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { databaseUrl, adminToken, host = "127.0.0.1", port = 8787 } = options;
   const logger: FastifyBaseLogger = options.logger ?? pino({ level: "silent" });
-  const report: Report = (event) => (error) =>
+  const failures = new Map<string, number>();
+  const report: Report = (event) => (error) => {
+    failures.set(event, (failures.get(event) ?? 0) + 1);
     logger.warn({ event, err: error }, "Something failed in the background.");
+  };
+  const metrics = createMetrics(report("metrics_failed"));
   const applied = await migrate(databaseUrl);
   if (applied.length > 0) logger.info({ event: "migrated", applied }, "The database is up to date.");
 
@@ -116,6 +124,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     claims: claimNews.changed,
   });
+  const roundTook = metrics.histogram(
+    "holdfast_round_seconds",
+    "From the coming of a transaction's first request until it was committed.",
+    ROUND_BOUNDS,
+  );
   const lane = createCommitLane({
     url: databaseUrl,
     schemas,
@@ -129,6 +142,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       claimNews.changed(world);
       wake.announce("claims", world);
     },
+    took: (ms) => roundTook(ms / 1_000),
     report: report("round_failed"),
   });
   const isOriginAllowed = originCheck(options.origins);
@@ -137,7 +151,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const door = createDoor(authenticator, strangers, createTraffic(limits));
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
-  const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, stopping: stopping.signal });
+  const tally = newTally();
+  const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, tally, stopping: stopping.signal });
   const heartbeat = startHeartbeat({
     present: () => gateway.present(),
     beat: keepWaiters(pool, lane),
@@ -178,7 +193,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return result;
   };
   const handlers: Handlers = {
-    ...commitRoutes(countCommits(lane, usage), docUrl, readCommit(pool)),
+    ...commitRoutes(countCommits(lane.submit, usage), docUrl, readCommit(pool)),
     ...recordRoutes(
       readRecord(pool, schemas),
       listRecords(pool, schemas, cursors),
@@ -196,6 +211,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const counted = countReads(handlers, (world) => usage.add(world, "reads"));
   mount(app, counted, door);
   mountHealth(app, () => isMigrated(pool).catch(() => false));
+  measure(metrics, { pool, tally, usage, lane, gateway, failures });
+  mountMetrics(app, { token: options.metricsToken, strangers, text: metrics.text });
   mountOpenApi(app, publicUrl, door, modelsOf(log));
   mountDocsPage(app);
   mountErrorsPage(app);

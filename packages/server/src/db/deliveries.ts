@@ -25,6 +25,32 @@ export async function readToldWorlds(db: Transaction): Promise<Map<number, numbe
   return new Map(rows.map(({ world, endpoints }) => [world, endpoints]));
 }
 
+/** How the endpoints of all worlds stand. */
+export interface WebhookStanding {
+  /** Enabled, and not failing. */
+  readonly enabled: number;
+  /** Enabled, and waiting for another attempt, or making it. */
+  readonly failing: number;
+  readonly disabled: number;
+  /** By so many entries the one is behind that is furthest behind; of those that are not disabled. */
+  readonly lag: number;
+}
+
+export async function readWebhookStanding(db: Transaction): Promise<WebhookStanding> {
+  const { rows } = await db.query<WebhookStanding>({
+    name: "read_webhook_standing",
+    text: `select count(*) filter (where told and not failing)::int as enabled,
+        count(*) filter (where told and failing)::int as failing,
+        count(*) filter (where not told)::int as disabled,
+        coalesce(max(sync_id - cursor) filter (where told), 0)::bigint as lag
+      from (select e.disabled_reason is null as told, e.next_attempt_at is not null or e.attempt > 1 as failing,
+          h.sync_id, e.cursor
+        from holdfast.webhook_endpoint e ${WITH_HEAD}) e`,
+    values: [],
+  });
+  return rows[0] as WebhookStanding;
+}
+
 /** The enabled endpoints of these worlds whose log goes on beyond their cursor. */
 export async function readBehind(db: Transaction, worlds: readonly number[]): Promise<Reading[]> {
   const { rows } = await db.query<Row>({

@@ -34,6 +34,8 @@ export interface CommitLane {
   submit(commits: readonly CommitRequest[]): Promise<JobResult>;
   /** Never rejects either. */
   decide(order: ClaimOrder): Promise<ClaimResult>;
+  /** Requests that wait for a round. */
+  readonly waiting: number;
   close(): Promise<void>;
 }
 
@@ -52,6 +54,8 @@ export interface LaneOptions {
   announce(batch: Batch): void;
   /** Called after COMMIT with each world whose claims changed. */
   announceClaims?(world: number): void;
+  /** Called after COMMIT: how long ago the round's first request came, in milliseconds. */
+  took?(ms: number): void;
   /** A fault of ours, or of the database, that a round ran into. */
   report(error: unknown): void;
   /** Commits in one transaction at most. */
@@ -75,6 +79,7 @@ export function createCommitLane({
   schemas,
   announce,
   announceClaims = () => {},
+  took = () => {},
   report,
   maxCommits = 128,
   maxWaiting = 10_000,
@@ -105,6 +110,7 @@ export function createCommitLane({
       behind = undefined;
       if (!result) continue;
       present = taken.length + (round?.taken.length ?? 0) + waiting.length;
+      took(performance.now() - (taken[0] as Waiting).since);
       tell(taken, result);
     }
     // In the same tick in which nothing was found waiting: who comes now starts a new run.
@@ -250,6 +256,9 @@ export function createCommitLane({
       const outcome = await line({ order });
       if (typeof outcome === "string") return { kind: "failed", code: outcome };
       return { kind: "judged", ...(outcome.claim as ClaimOutcome) };
+    },
+    get waiting() {
+      return waiting.length;
     },
     async close() {
       closed = true;

@@ -7,6 +7,8 @@ export type UsageEvent = "commits" | "operations" | "reads" | "webhook_deliverie
 /** Counts in memory, so that nobody waits for it; what was counted goes to the database in pieces, when it is told to. */
 export interface UsageCounter {
   add(world: number, eventName: UsageEvent, count?: number): void;
+  /** What was counted since the process started, of all worlds. */
+  readonly totals: Readonly<Record<UsageEvent, number>>;
   /** Writes down what was counted so far. What cannot be written is kept for the next time. */
   flush(): Promise<void>;
 }
@@ -15,6 +17,7 @@ export interface UsageCounter {
 const PIECE = 1_000;
 
 export function createUsageCounter(db: Database, now: () => number): UsageCounter {
+  const totals = { commits: 0, operations: 0, reads: 0, webhook_deliveries: 0 };
   let counted = new Map<string, UsageCount>();
   let flushing = Promise.resolve();
   // Asked for with every count, and another one only once a day.
@@ -45,7 +48,11 @@ export function createUsageCounter(db: Database, now: () => number): UsageCounte
   }
 
   return {
-    add: (world, eventName, count = 1) => put({ world, day: dayNow(), eventName, count }),
+    totals,
+    add(world, eventName, count = 1) {
+      totals[eventName] += count;
+      put({ world, day: dayNow(), eventName, count });
+    },
     flush: () => {
       const next = flushing.then(write);
       flushing = next.catch(() => {});

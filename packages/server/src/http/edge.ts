@@ -10,6 +10,7 @@ import type { DocUrl } from "../wire/envelope.ts";
 import { isJsonType, parseJson } from "../wire/json-body.ts";
 import { brokenRequests } from "./broken-requests.ts";
 import { sendRefusal } from "./mount.ts";
+import type { Tally } from "./tally.ts";
 
 export interface EdgeOptions {
   readonly logger: FastifyBaseLogger;
@@ -17,6 +18,7 @@ export interface EdgeOptions {
   readonly stopping: AbortSignal;
   readonly docUrl: DocUrl;
   readonly limits: ServerLimits;
+  readonly tally: Tally;
 }
 
 /** Headers that may come once, each with a bit of its own. */
@@ -30,6 +32,7 @@ export async function createEdge({
   isOriginAllowed,
   stopping,
   docUrl,
+  tally,
   limits: { headerBytes, headerCount, headersMs, requestMs, connections },
 }: EdgeOptions): Promise<FastifyInstance> {
   const broken = brokenRequests(docUrl);
@@ -67,6 +70,7 @@ export async function createEdge({
   letGoWhenStopping(app, stopping);
   app.decorate("stopping", stopping);
   app.decorate("docUrl", docUrl);
+  app.decorate("tally", tally);
   app.decorate("routeTable", []);
   app.addHook("onRoute", ({ method, path }) => {
     if (path.includes("*")) return;
@@ -75,6 +79,7 @@ export async function createEdge({
   });
   // Callbacks, not promises: this runs for every request.
   app.addHook("onRequest", (request, reply, next) => {
+    tally.requests += 1;
     void reply.header(headers.requestId, request.id);
     const refusal = stopping.aborted
       ? refuse("unavailable", { message: "The server is stopping." })

@@ -9,6 +9,7 @@ import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import type { Door } from "./door.ts";
 import { readQuery } from "./query.ts";
+import { countRefusal, type Tally } from "./tally.ts";
 
 /** Turns the three tables (paths, endpoints, handlers) into routes: who may ask, query, body's shape, answer. */
 export function mount(app: FastifyInstance, handlers: Handlers, door: Door): void {
@@ -129,6 +130,7 @@ function send(reply: FastifyReply, answer: Answer<EndpointName>): FastifyReply {
 const JSON_TYPE = "application/json; charset=utf-8";
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal, receipt?: string): FastifyReply {
+  countRefusal(reply.server.tally, refusal.code);
   return reply
     .code(statusOf(refusal))
     .headers(refusalHeaders(refusal))
@@ -154,5 +156,6 @@ declare module "fastify" {
     /** Fires when the server begins to stop. */
     stopping: AbortSignal;
     docUrl: DocUrl;
+    tally: Tally;
   }
 }

@@ -21,8 +21,10 @@ type CommitHandlers = Pick<
   | "readCommit"
 >;
 
+type Submit = CommitLane["submit"];
+
 /** Every route that writes: each becomes one commit, or many, and goes through the lane. And what came of one, again. */
-export function commitRoutes(lane: CommitLane, docUrl: DocUrl, readCommit: ReadCommit): CommitHandlers {
+export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCommit): CommitHandlers {
   const single =
     (endpoint: Parameters<typeof singleCommit>[1]) =>
     async ({
@@ -37,7 +39,7 @@ export function commitRoutes(lane: CommitLane, docUrl: DocUrl, readCommit: ReadC
       body: Parameters<typeof singleCommit>[3] | undefined;
     }) =>
       submitOne(
-        lane,
+        submit,
         singleCommit({ principal, keyHeader }, endpoint, params as { model: string; id?: string }, body ?? {}),
       );
   return {
@@ -47,7 +49,7 @@ export function commitRoutes(lane: CommitLane, docUrl: DocUrl, readCommit: ReadC
     archiveRecord: single("archiveRecord"),
     unarchiveRecord: single("unarchiveRecord"),
     commit: async ({ principal, keyHeader, body }) =>
-      submitOne(lane, batchCommit({ principal, keyHeader }, body as Parameters<typeof batchCommit>[1])),
+      submitOne(submit, batchCommit({ principal, keyHeader }, body as Parameters<typeof batchCommit>[1])),
     commitBulk: async ({ principal, keyHeader, body }) => {
       if (keyHeader !== undefined)
         return {
@@ -56,7 +58,7 @@ export function commitRoutes(lane: CommitLane, docUrl: DocUrl, readCommit: ReadC
           }),
         };
       return submitBulk(
-        lane,
+        submit,
         body.commits.map((element) => ({ element, commit: bulkCommit({ principal, keyHeader: undefined }, element) })),
         docUrl,
       );
@@ -87,9 +89,9 @@ function writerAsked(principal: Principal, named: string | undefined): string | 
 
 type WriteAnswer = Exclude<Answer<"commit">, { value: unknown }>;
 
-async function submitOne(lane: CommitLane, commit: CommitRequest | Refusal): Promise<WriteAnswer> {
+async function submitOne(submit: Submit, commit: CommitRequest | Refusal): Promise<WriteAnswer> {
   if (isRefusal(commit)) return { refusal: commit };
-  const result = await lane.submit([commit]);
+  const result = await submit([commit]);
   if (result.kind === "failed") return { refusal: refuse(result.code) };
   return answerOf(result.judged[0] as Judged);
 }
@@ -116,11 +118,7 @@ interface Element {
 }
 
 /** Well-formed commits go to the lane together; what builds on a malformed one is blocked like on any other failure. */
-async function submitBulk(
-  lane: CommitLane,
-  elements: readonly Element[],
-  docUrl: DocUrl,
-): Promise<Answer<"commitBulk">> {
+async function submitBulk(submit: Submit, elements: readonly Element[], docUrl: DocUrl): Promise<Answer<"commitBulk">> {
   const operations = elements.reduce(
     (sum, { element, commit }) => sum + (isRefusal(commit) ? recordsNamed(element) : commit.operations).length,
     0,
@@ -137,7 +135,7 @@ async function submitBulk(
     isRefusal(commit) || blocked.has(index) ? [] : [{ index, commit }],
   );
   const result =
-    tried.length === 0 ? { kind: "judged" as const, judged: [] } : await lane.submit(tried.map(({ commit }) => commit));
+    tried.length === 0 ? { kind: "judged" as const, judged: [] } : await submit(tried.map(({ commit }) => commit));
   if (result.kind === "failed") return { refusal: refuse(result.code) };
   const judgedAt = new Map(tried.map(({ index }, i) => [index, result.judged[i] as Judged]));
   const items = elements.map(({ commit }, index) => {

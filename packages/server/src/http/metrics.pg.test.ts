@@ -1,0 +1,163 @@
+import { networkInterfaces } from "node:os";
+import { expect, test, vi } from "vitest";
+import { startApp } from "../testing/app.ts";
+import { startReceiver } from "../testing/receiver.ts";
+import { openStream } from "../testing/stream.ts";
+
+const app = await startApp({ webhooks: { allowPrivate: true } });
+const { call, keys } = app;
+const slides = "/v1/models/slide";
+
+/** Every line that tells a number, by its name and labels as they stand there. */
+async function read(of = call): Promise<Readonly<Record<string, number>>> {
+  const { status, headers, text } = await of("GET", "/metrics", { token: null });
+  expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+  const told = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  for (const line of told) expect(line).toMatch(/^[a-z_]+(\{[a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*\})? \S+$/);
+  for (const name of new Set(told.map((line) => line.replace(/(_bucket|_sum|_count)?[{ ].*$/, "")))) {
+    expect(text).toContain(`# HELP ${name} `);
+    expect(text).toMatch(new RegExp(`^# TYPE ${name} (counter|gauge|histogram)$`, "m"));
+  }
+  return Object.fromEntries(told.map((line) => [line.replace(/ \S+$/, ""), Number(line.replace(/^.* /, ""))]));
+}
+
+test("[O11] what was asked of this process is counted, whatever the answer", async () => {
+  const before = await read();
+  const { body } = await call("POST", slides, { json: { id: "a", data: { title: "a" } }, key: "k1" });
+  await call("POST", slides, { json: { id: "a", data: { title: "a" } }, key: "k1" });
+  await call("POST", "/v1/commits", {
+    json: {
+      operations: [
+        { action: "create", model: "slide", id: "b", data: {} },
+        { action: "update", model: "slide", id: "a", data: { title: "b" }, readAt: body.lastSyncId },
+      ],
+    },
+  });
+  expect((await call("GET", `${slides}/a`)).status).toBe(200);
+  expect((await call("GET", `${slides}/none`)).status).toBe(404);
+  expect((await call("GET", "/nowhere")).status).toBe(404);
+  expect((await call("GET", slides, { token: null })).status).toBe(401);
+  const after = await read();
+  const grown = (name: string) => (after[name] ?? 0) - (before[name] ?? 0);
+  // The seven, and the one that reads this.
+  expect(grown("holdfast_requests_total")).toBe(8);
+  expect(grown('holdfast_refusals_total{code="record_not_found"}')).toBe(1);
+  expect(grown('holdfast_refusals_total{code="route_not_found"}')).toBe(1);
+  expect(grown('holdfast_refusals_total{code="auth_no_credentials"}')).toBe(1);
+  expect(grown("holdfast_commits_total")).toBe(2);
+  expect(grown("holdfast_operations_total")).toBe(3);
+  expect(grown("holdfast_reads_total")).toBe(1);
+  // A replay is a transaction too.
+  expect(grown("holdfast_round_seconds_count")).toBe(3);
+  expect(grown("holdfast_round_seconds_sum")).toBeGreaterThan(0);
+  expect(after['holdfast_round_seconds_bucket{le="+Inf"}']).toBe(after.holdfast_round_seconds_count);
+  expect(after.process_resident_memory_bytes).toBeGreaterThan(1e7);
+  expect(after.nodejs_heap_used_bytes).toBeGreaterThan(1e6);
+  expect(after.process_start_time_seconds).toBeCloseTo(Date.now() / 1_000 - process.uptime(), 0);
+  expect(grown("process_cpu_seconds_total")).toBeGreaterThan(0);
+  expect(grown("nodejs_eventloop_active_seconds_total")).toBeGreaterThan(0);
+});
+
+test("[O11] what goes on right now is told: sockets, what waits for the lane, connections of the database", async () => {
+  expect(await read()).toMatchObject({
+    holdfast_streams: 0,
+    holdfast_commits_waiting: 0,
+    holdfast_database_waiting: 0,
+  });
+  const streams = await Promise.all([openStream(app.url), openStream(app.url)]);
+  const holder = await app.hold("select from holdfast.head for update");
+  const first = call("POST", slides, { json: { id: "w0", data: {} } });
+  // The lane is busy with the first, which waits for the head; the others wait for the lane.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const others = [1, 2, 3].map((i) => call("POST", slides, { json: { id: `w${i}`, data: {} } }));
+  await vi.waitFor(async () => expect((await read()).holdfast_commits_waiting).toBeGreaterThanOrEqual(3), {
+    timeout: 5_000,
+  });
+  expect((await read()).holdfast_streams).toBe(2);
+  await holder.release();
+  for (const { status } of await Promise.all([first, ...others])) expect(status).toBe(200);
+  await Promise.all(streams.map((stream) => stream.close()));
+  await vi.waitFor(async () =>
+    expect(await read()).toMatchObject({ holdfast_streams: 0, holdfast_commits_waiting: 0 }),
+  );
+  const after = await read();
+  expect(after['holdfast_database_connections{state="idle"}']).toBeGreaterThan(0);
+  expect(after['holdfast_database_connections{state="busy"}']).toBeGreaterThanOrEqual(0);
+});
+
+test("[O11] how webhooks stand is told of all processes together; what the database does not say is left out", async () => {
+  const { call: askAnother } = await app.another();
+  const receiver = await startReceiver();
+  receiver.always(500);
+  const endpoint = async () =>
+    String((await call("POST", "/v1/webhook_endpoints", { json: { url: receiver.url, from: 0 } })).body.id);
+  const disabled = await endpoint();
+  await call("POST", `/v1/webhook_endpoints/${disabled}/disable`);
+  await endpoint();
+  const { body } = await call("POST", slides, { json: { id: "hooked", data: {} } });
+  for (const one of [call, askAnother])
+    await vi.waitFor(
+      async () =>
+        expect(await read(one)).toMatchObject({
+          'holdfast_webhook_endpoints{status="enabled"}': 0,
+          'holdfast_webhook_endpoints{status="failing"}': 1,
+          'holdfast_webhook_endpoints{status="disabled"}': 1,
+          holdfast_webhook_lag_entries: body.lastSyncId,
+        }),
+      { timeout: 10_000 },
+    );
+  const holder = await app.hold("lock table holdfast.webhook_endpoint in access exclusive mode");
+  const without = await read();
+  expect(Object.keys(without).filter((name) => name.startsWith("holdfast_webhook_endpoints"))).toEqual([]);
+  expect(without).not.toHaveProperty("holdfast_webhook_lag_entries");
+  expect(without.holdfast_requests_total).toBeGreaterThan(0);
+  await holder.release();
+  const failures = 'holdfast_background_failures_total{event="metrics_failed"}';
+  await vi.waitFor(async () => {
+    const again = await read();
+    expect(again.holdfast_webhook_lag_entries).toBe(body.lastSyncId);
+    expect(again[failures]).toBeGreaterThan(0);
+  });
+  expect(await read(askAnother)).not.toHaveProperty(failures);
+});
+
+test("[O11] without a token of its own it is shown to this machine alone, and not through a proxy", async () => {
+  for (const path of ["/metrics", "/api/metrics"]) {
+    expect((await call("GET", path, { token: null })).status).toBe(200);
+    expect((await call("HEAD", path, { token: null })).status).toBe(200);
+    for (const headers of [{ forwarded: "for=192.0.2.1" }, { "x-forwarded-for": "127.0.0.1" }, { via: "1.1 proxy" }])
+      for (const token of [null, keys.live]) {
+        const { status, body } = await call("GET", path, { token, headers });
+        expect([status, body.code]).toEqual([401, "auth_no_credentials"]);
+        expect(body.message).toContain("HOLDFAST_METRICS_TOKEN");
+      }
+  }
+});
+
+const [outer] = Object.values(networkInterfaces())
+  .flat()
+  .filter((one) => one?.family === "IPv4" && !one.internal);
+
+test.runIf(outer)("[O11] nor over another address of this machine", async () => {
+  const { server } = await app.another({ host: "0.0.0.0" });
+  const { port } = new URL(server.url);
+  const status = async (host: string) => (await fetch(`http://${host}:${port}/metrics`)).status;
+  expect([await status("127.0.0.1"), await status(outer?.address ?? "")]).toEqual([200, 401]);
+});
+
+test("[O11] with a token of its own, whoever has it may read it, and nobody else", async () => {
+  const metricsToken = "metrics_token_of_the_tests";
+  const { call: ask } = await app.another({ metricsToken, limits: { rateStrangers: 3 } });
+  const answer = async (token: string | null, headers = {}) => {
+    const { status, body } = await ask("GET", "/metrics", { token, headers });
+    return [status, body.code];
+  };
+  expect(await answer(metricsToken)).toEqual([200, undefined]);
+  expect(await answer(metricsToken, { "x-forwarded-for": "192.0.2.1" })).toEqual([200, undefined]);
+  expect(await answer(null)).toEqual([401, "auth_no_credentials"]);
+  expect(await answer(keys.live)).toEqual([401, "apikey_invalid"]);
+  expect(await answer(`${metricsToken}x`)).toEqual([401, "apikey_invalid"]);
+  // Who goes on guessing is not even told whether it was right.
+  expect(await answer("another_guess_of_mine")).toEqual([429, "rate_limited"]);
+  expect(await answer(metricsToken)).toEqual([200, undefined]);
+});

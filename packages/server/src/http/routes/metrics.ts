@@ -1,0 +1,50 @@
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { bearerToken } from "../../flows/authenticate.ts";
+import { tokenHash } from "../../flows/secret-keys.ts";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+import { PREFIXES } from "../../wire/address.ts";
+import { PROMETHEUS_TYPE } from "../../wire/prometheus.ts";
+import type { Strangers } from "../../wire/strangers.ts";
+import { isFromThisMachine } from "../../wire/this-machine.ts";
+import { sendRefusal } from "../mount.ts";
+
+export interface MetricsRoute {
+  /** Whoever has it may read; undefined: whoever asks from this machine. */
+  readonly token: string | undefined;
+  readonly strangers: Strangers;
+  text(): Promise<string>;
+}
+
+/** `/metrics`: what this process tells of itself, to whoever watches it. */
+export function mountMetrics(app: FastifyInstance, { token, strangers, text }: MetricsRoute): void {
+  const isAllowed = token === undefined ? isOurMachines : withToken(token);
+
+  function judge(request: FastifyRequest): Refusal | undefined {
+    if (isAllowed(request)) return undefined;
+    const address = request.socket.remoteAddress ?? "";
+    if (strangers.areTooMany(address)) return refuse("rate_limited");
+    strangers.came(address);
+    if (token === undefined) return refuse("auth_no_credentials", { message: FOR_THIS_MACHINE });
+    return refuse(request.headers.authorization === undefined ? "auth_no_credentials" : "apikey_invalid");
+  }
+
+  for (const prefix of PREFIXES)
+    app.get(`${prefix}/metrics`, async (request, reply) => {
+      const refusal = judge(request);
+      if (refusal) return sendRefusal(reply, refusal);
+      return reply
+        .type(PROMETHEUS_TYPE)
+        .header("cache-control", "no-store")
+        .send(await text());
+    });
+}
+
+const FOR_THIS_MACHINE = "As long as HOLDFAST_METRICS_TOKEN is not set, metrics are shown to this machine alone.";
+
+const isOurMachines = ({ raw }: FastifyRequest): boolean => isFromThisMachine(raw);
+
+function withToken(token: string): (request: FastifyRequest) => boolean {
+  const wanted = tokenHash(token);
+  return ({ headers: { authorization } }) => timingSafeEqual(tokenHash(bearerToken(authorization) ?? ""), wanted);
+}
