@@ -30,6 +30,8 @@ import type { ModelName } from "./protocol/row-types.ts";
 export interface Shell {
   readonly clock: Clock;
   readonly dice: Dice;
+  /** Nothing is kept beyond the process, as the app wants it. */
+  readonly inMemory?: boolean;
   /** The part that works with the disk and the server. Tried again until it is there. */
   readonly part: () => Promise<{ openPart(desk: PartDesk): Part }>;
   /** The part that is loaded when claims or presence are first used. */
@@ -41,11 +43,12 @@ const NONE: readonly never[] = [];
 /** Puts a client together, and takes it apart again. It decides nothing: that is the core's. */
 export function createShell<const S extends ModelSchema>(shell: Shell, options: ClientOptions<S>): SyncClient<S> {
   const settings = checkOptions(options);
-  const { clock, dice } = shell;
+  const { clock, dice, inMemory = false } = shell;
   const waiters = new Waiters();
   const engine: Engine = createEngine({
     initial: initialState({
       schema: settings.schema,
+      inMemory,
       paused: settings.paused,
       sendAtMost: limits.commitsPerBulk,
       sockets: settings.stream,

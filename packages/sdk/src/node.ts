@@ -60,6 +60,7 @@ export function createClient<const S extends ModelSchema>(options: NodeClientOpt
     {
       clock: systemClock,
       dice: systemDice,
+      inMemory: !opened,
       storage: async () => (opened ? opened.storage() : memoryStorage()),
       tabs: alone,
       signals: noSignals,

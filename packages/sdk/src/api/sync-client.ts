@@ -136,7 +136,10 @@ export type SyncStatus = {
   /** When the next attempt is due (ms since 1970), if one is waiting. */
   readonly retryAt: number | undefined;
   readonly reason: string | undefined;
-  /** Where writes are kept: `memory` after the disk failed, which `storageTrouble` tells the kind of. They do not survive a reload then. */
+  /**
+   * Where writes are kept: `memory` in Node without a file, and after the disk failed, which `storageTrouble` tells the
+   * kind of. They do not survive a reload then.
+   */
   readonly storage: "opening" | "disk" | "memory";
   readonly storageTrouble: StorageTrouble["code"] | undefined;
   /**

@@ -28,7 +28,7 @@ export interface Status {
 }
 
 export function statusOf(state: ClientState): Status {
-  const { queue, rows, auth, trouble, storageTrouble, life, lead } = state;
+  const { queue, rows, auth, trouble, storageTrouble, inMemory, life, lead } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
   const line = lineOfLeader(state);
@@ -44,7 +44,7 @@ export function statusOf(state: ClientState): Status {
     syncId: rows.position ?? 0,
     retryAt: retryAt(state),
     reason: storageTrouble?.reason ?? (isStranger(state) ? strangerReason(state) : reason),
-    storage: storageTrouble ? "memory" : life === "starting" ? "opening" : "disk",
+    storage: storageTrouble || inMemory ? "memory" : life === "starting" ? "opening" : "disk",
     storageTrouble: storageTrouble?.code,
     persisted: state.persisted,
     lostStore: state.lostStore,

@@ -30,6 +30,8 @@ export interface ClientState {
   /** Keys of the records whose view the last event may have changed. */
   readonly touched: readonly string[] | "everything";
 
+  /** Nothing is put on disk, as the app wants it. */
+  readonly inMemory: boolean;
   /** Why nothing can be put on disk, if so. */
   readonly storageTrouble: StorageTrouble | undefined;
   /** Whether the browser has promised to keep the store; undefined: it was not asked yet, or there is nobody to ask. */
@@ -192,6 +194,7 @@ export function initialState(given: {
   schema: ModelSchema;
   paused: boolean;
   sendAtMost: number;
+  inMemory?: boolean;
   sockets?: boolean;
   upcasts?: Readonly<Record<string, Upcast>>;
   scope?: Scope | undefined;
@@ -208,6 +211,7 @@ export function initialState(given: {
     queue: emptyQueue,
     overlay: {},
     touched: [],
+    inMemory: given.inMemory ?? false,
     storageTrouble: undefined,
     persisted: undefined,
     lostStore: undefined,

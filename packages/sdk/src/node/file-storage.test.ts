@@ -49,11 +49,17 @@ test("[D25] drain waits for what an earlier process left, also when it is asked 
   await second.close();
 });
 
-test("[D20] a client without the option keeps nothing", async () => {
+test("[D20] [D10] a client without the option keeps nothing, and says so", async () => {
   const { storage: _, ...memory } = { schema, url: "http://127.0.0.1:1", getToken: () => "token", storage: undefined };
   const client = createClient(memory);
+  expect(client.status()).toMatchObject({ storage: "memory", storageTrouble: undefined });
   await client.models.slide.create({ title: "a" }).queued;
+  expect(client.status()).toMatchObject({ name: "connecting", storage: "memory", storageTrouble: undefined });
   await client.close();
+  const kept = open();
+  expect(kept.status().storage).toBe("opening");
+  await vi.waitFor(() => expect(kept.status().storage).toBe("disk"));
+  await kept.close();
 });
 
 test("[Q37] a client in Node leads as soon as its store was read, and not while it is paused", async () => {
