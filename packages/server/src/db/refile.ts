@@ -1,6 +1,9 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { Transaction } from "./transaction.ts";
 
+/** The white space of JavaScript's `\s`: what Postgres takes for it depends on its locale. */
+const SPACES = "\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
+
 /**
  * Files every record of a model under its groups anew, after the model's group rules changed. Their heads are set to
  * the head of the log: a premise on a group that was just made counts as moved, never as fresh.
@@ -13,7 +16,7 @@ export async function refileRecords(tx: Transaction, world: number, key: string,
        select distinct x.kind || ':' || x.value
        from (select rule.kind, case when rule.source = 'id' then r.id else r.data->>rule.source end as value
              from unnest($3::text[], $4::text[]) as rule(kind, source)) x
-       where x.value ~ '^[^[:space:]]{1,200}$' order by 1)
+       where x.value ~ '^[^${SPACES}]{1,200}$' order by 1)
      where r.world = $1 and r.model = $2`,
     [world, key, rules.map(({ kind }) => kind), rules.map(({ from }) => from)],
   );

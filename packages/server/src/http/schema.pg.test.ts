@@ -1,5 +1,6 @@
 import type { LogEntry, Model } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { isSyncGroup } from "../rules/sync-group.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { follow, type TestStream } from "../testing/stream.ts";
 
@@ -14,7 +15,7 @@ afterAll(() => {
 
 /** A world of its own for each test: a schema is the whole world's. */
 async function world(models: Record<string, Model>) {
-  const { token } = await freshKey();
+  const { token, organization } = await freshKey();
   const push = (next: Record<string, Model>, rest: object = {}) =>
     call("POST", "/v1/schema", { token, json: { models: next, ...rest } });
   await push(models);
@@ -28,19 +29,60 @@ async function world(models: Record<string, Model>) {
       .split("\n")
       .slice(1, -1)
       .map((line) => (JSON.parse(line) as { data: object }).data);
-  return { token, push, ask, log, listed, snapshot };
+  /** What each record is filed under, by its id. */
+  const groups = async () => {
+    const rows = await app.sql<{ id: string; groups: string[] }>(
+      "select r.id, r.groups from holdfast.record r join holdfast.world w on w.id = r.world where w.organization = $1",
+      [organization],
+    );
+    return new Map(rows.map((row) => [row.id, row.groups]));
+  };
+  return { token, push, ask, log, listed, snapshot, groups };
 }
 
 async function freshKey() {
   const organization = (await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "schema" } })).body.id;
   const { body } = await call("POST", "/v1/secret_keys", { token: ADMIN, json: { organization, livemode: true } });
-  return { token: String(body.token) };
+  return { token: String(body.token), organization };
 }
 
 const text = { type: "string" } as const;
 const number = { type: "number" } as const;
 const note = (fields: Model["fields"], rest: Partial<Model> = {}): Record<string, Model> => ({
   Note: { fields, ...rest },
+});
+
+const ODD = [
+  "",
+  " ",
+  "a b",
+  "a\tb",
+  "\n",
+  "a\v",
+  "a\f",
+  "\r",
+  "\u00a0",
+  "\u0085",
+  "\u1680",
+  "\u180e",
+  "\u2003",
+  "\u200b",
+  "\u2028",
+];
+const LONG = ["x".repeat(200), "x".repeat(201), "\u{1f600}".repeat(200), "\u{1f600}".repeat(201)];
+const values = [...ODD, "\u202f", "\u205f", "\u3000", "\ufeff", "fine", "a:b", "[x]", "\u00e9", "\u{1f600}", ...LONG];
+
+test("[M4] [M6] records that were there before their groups are filed as a write would file them", async () => {
+  const { push, ask, groups } = await world(note({ a: text, b: text }));
+  for (const [i, a] of values.entries()) await ask("POST", "/v1/models/note", { id: `n${i}`, data: { a } });
+  await push(note({ a: text, b: text }, { groups: [{ kind: "a", from: "a" }] }));
+  const filed = await groups();
+  const named = values.filter((a) => isSyncGroup(`a:${a}`));
+  expect([...filed.values()].flat().sort()).toEqual(named.map((a) => `a:${a}`).sort());
+  expect(named).toContain("\u{1f600}".repeat(200));
+  // Another field of theirs is written: they stay where they are.
+  for (const i of values.keys()) await ask("PATCH", `/v1/models/note/n${i}`, { data: { b: "x" } });
+  expect(await groups()).toEqual(filed);
 });
 
 test("[M7] what force hides is shown nowhere, and comes back when it is declared again", async () => {

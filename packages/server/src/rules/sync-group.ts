@@ -1,21 +1,24 @@
 import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "./refusal.ts";
 
-// NUL is no space, but Postgres keeps no text that has one.
-const GROUP = /^[a-z][a-z0-9_]*:[^\s\0]{1,200}$/;
+// NUL is no space, but Postgres keeps no text that has one. Characters, not code units: as Postgres counts (db/refile.ts).
+const GROUP = /^[a-z][a-z0-9_]*:[^\s\0]{1,200}$/u;
 
 export const isSyncGroup = (group: string): boolean => GROUP.test(group);
 
 /** The group of a whole organisation: every record of its world is in it, and it is never stored. */
 export const organizationGroup = (organization: string): string => `org:${organization}`;
 
-/** The groups that a row is filed under, besides its organisation's: sorted, each once. */
+/**
+ * The groups that a row is filed under, besides its organisation's: sorted, each once. What nobody could name is none: a
+ * value that was written before its field named a group.
+ */
 export function groupsOf(model: Model, data: JsonObject): readonly string[] {
   const groups: string[] = [];
   for (const { kind, from } of model.groups ?? []) {
     const value = fieldOf(data, from);
     const group = `${kind}:${value}`;
-    if (isPresent(value) && !groups.includes(group)) groups.push(group);
+    if (isPresent(value) && isSyncGroup(group) && !groups.includes(group)) groups.push(group);
   }
   return groups.sort();
 }
