@@ -7,7 +7,7 @@ import { installWhenNeeded } from "./install.mjs";
 import { root } from "./root.mjs";
 import { verify, verifySteps } from "./verify.mjs";
 
-/** @type {Record<string, { says: string, program?: string, run?: (words: string[]) => Promise<number>, installs?: boolean }>} */
+/** @type {Record<string, { says: string, program?: string, run?: (words: string[]) => Promise<number>, installs?: boolean, builds?: boolean }>} */
 const jobs = {
   start: { says: "server, demo and one agent; prints the address to open", program: "apps/demo/start.ts" },
   server: {
@@ -23,7 +23,7 @@ const jobs = {
     says: "looks after a server: schema, keys, organisations, log, webhooks, dump and restore",
     program: "packages/server/src/cli.ts",
   },
-  bench: { says: "measures throughput on this machine", program: "e2e/bench/main.ts" },
+  bench: { says: "builds the packages, and measures them on this machine", program: "e2e/bench/main.ts", builds: true },
   faults: { says: "kills, cuts and stalls while clients write", program: "e2e/faults/main.ts" },
   claims: {
     says: "claims fought over while clients and servers are killed, and a checker over all of it",
@@ -80,6 +80,7 @@ async function main() {
   if (tooOld) return complain(tooOld);
   try {
     if (job.installs !== false) await installWhenNeeded(say);
+    if (job.builds && (await runTool("tsc", ["-b"])) !== 0) return complain("The packages could not be built.");
     return job.program ? await runNode([join(root, job.program), ...words]) : ((await job.run?.(words)) ?? 0);
   } catch (error) {
     return complain(error instanceof Error ? error.message : String(error));

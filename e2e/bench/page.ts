@@ -21,7 +21,8 @@ const INTRODUCTION = `# Benchmarks
 
 Made by \`npm run bench -- --write\`; run it on your machine. Absolute figures depend on the machine and on what else it does, so each is shown beside a
 floor or a baseline from the same run. The limits of the server stay at their defaults, but for the rate of the scoped token.
-The middle of the runs is quoted, with the lowest and the highest. Commits, stream and flush are measured warm: the first seconds do not count.
+The middle of the runs is quoted, with the lowest and the highest. Commits, stream and flush are measured warm: the first seconds do not count. The server is the built one, as npm has it.
+Postgres is one that has been at work for a while, too: the files of its write-ahead log were there before, so that none has to be made while commits wait.
 
 A target is what we want; a figure that misses its target stays here until it does not. Compare shares, and only within one table: the same machine may be
 twice as fast an hour later.

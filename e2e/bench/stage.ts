@@ -24,6 +24,15 @@ export interface RunningProgram {
   stop(): Promise<void>;
 }
 
+/**
+ * As much as Postgres writes from one checkpoint to the next under load, in pieces of 1 MB. The files of its write-ahead
+ * log that a checkpoint finds are written over from then on; one that has to be made holds up all commits for as long as
+ * 16 MB take.
+ */
+const WRITTEN_BEFORE =
+  "select count(pg_logical_emit_message(false, 'bench', repeat('x', 1000000))) from generate_series(1, 2000)";
+
+/** Its Postgres is like one that has been at work for a while. */
 export async function openStage(): Promise<Stage> {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const postgres = await startEmbeddedPostgres({ dataDir: dir });
@@ -54,6 +63,8 @@ export async function openStage(): Promise<Stage> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+  await stage.sql(postgres.url, WRITTEN_BEFORE);
+  await stage.sql(postgres.url, "checkpoint");
   return stage;
 }
 
