@@ -1,14 +1,15 @@
+import { commitRows } from "./commit-rows.ts";
 import { endProgram, firstLine, startProgram, wholeOutput } from "./processes.ts";
 import type { ServerReady } from "./server.ts";
 import { openStage, type RunningProgram, runAbreast, runLoad, type Stage } from "./stage.ts";
-import { percentile, type Runs, summarize } from "./statistics.ts";
+import { type Runs, summarize } from "./statistics.ts";
 import { type Row, round } from "./table.ts";
 
 const CONNECTIONS = 64;
 const ORGANIZATIONS = 32;
 const LARGE_LOG = 2_000_000;
-/** Each moment is a noisy figure, so that there are many of them. */
-const SHARE_SECONDS = 12;
+/** For each server of those that are sent to in turn. */
+const TURNS_SECONDS = 8;
 const SLOW = "alter database slow set commit_delay = 2000; alter database slow set commit_siblings = 0";
 
 /** About 1.05 KB, with an id and a key of its own every time. */
@@ -31,7 +32,8 @@ const bulk = JSON.stringify({
   })),
 });
 
-type Variant = readonly [name: string, run: () => Promise<number>];
+/** Measures one figure or several, each under its name. */
+type Variant = () => Promise<Readonly<Record<string, number>>>;
 
 /** Commits per second over HTTP, beside what the framework and the database can do at all, each variant in every round. */
 export async function measureCommits({
@@ -62,61 +64,33 @@ export async function measureCommits({
     say(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
     const large = await largeServer(stage);
     const writes =
-      (server: ServerReady, connections = CONNECTIONS, tokens = server.tokens) =>
+      (name: string, server: ServerReady, connections = CONNECTIONS): Variant =>
+      async () => ({
+        [name]: (await runLoad({ url: server.url, connections, seconds, requests: creates(server.tokens) })).perSecond,
+      });
+    const bulks: Variant = async () => {
+      const [token = ""] = one.tokens;
+      const requests = [{ path: "/v1/commits/bulk", token, body: bulk }];
+      return { bulk: 100 * (await runLoad({ url: one.url, connections: 4, seconds, requests })).perSecond };
+    };
+    const floor =
+      (name: string, program: string, plan: object): Variant =>
       async () => {
-        const requests = tokens.map((token) => ({ path: "/v1/models/slide", token, body: create }));
-        return (await runLoad({ url: server.url, connections, seconds, requests })).perSecond;
+        const child = startProgram(new URL(program, import.meta.url), [JSON.stringify({ url: floorUrl, ...plan })]);
+        return { [name]: (await wholeOutput<{ perSecond: number }>(child)).perSecond };
       };
-    const bulks = (server: ServerReady) => async () =>
-      100 *
-      (
-        await runLoad({
-          url: server.url,
-          connections: 4,
-          seconds,
-          requests: [{ path: "/v1/commits/bulk", token: server.tokens[0] as string, body: bulk }],
-        })
-      ).perSecond;
     const variants: Variant[] = [
-      [
-        "echo",
-        async () =>
-          (await runLoad({ url: echoUrl, connections: CONNECTIONS, seconds, requests: [{ path: "/", body: create }] }))
-            .perSecond,
-      ],
-      [
-        "floor",
-        async () =>
-          (
-            await wholeOutput<{ perSecond: number }>(
-              startProgram(new URL("floor.ts", import.meta.url), [
-                JSON.stringify({ url: floorUrl, connections: CONNECTIONS, seconds }),
-              ]),
-            )
-          ).perSecond,
-      ],
-      [
-        "rounds",
-        async () =>
-          (
-            await wholeOutput<{ perSecond: number }>(
-              startProgram(new URL("floor-rounds.ts", import.meta.url), [JSON.stringify({ url: floorUrl, seconds })]),
-            )
-          ).perSecond,
-      ],
-      ["one1", writes(one, 1)],
-      ["one16", writes(one, 16)],
-      ["one64", writes(one)],
-      ["share", () => shareOfEcho(one, echoUrl, SHARE_SECONDS)],
-      ["scoped64", writes(one, CONNECTIONS, [one.scoped])],
-      ["single64", writes(single)],
-      ["slow64", writes(slow)],
-      ["slowSingle64", writes(slowSingle)],
-      ["many1", writes(many, 1)],
-      ["many16", writes(many, 16)],
-      ["many64", writes(many)],
-      ["large64", writes(large)],
-      ["bulk", bulks(one)],
+      () => inTurn(echoUrl, { one, many, large }),
+      floor("floor", "floor.ts", { connections: CONNECTIONS, seconds }),
+      floor("rounds", "floor-rounds.ts", { seconds }),
+      writes("one1", one, 1),
+      writes("one16", one, 16),
+      writes("single64", single),
+      writes("slow64", slow),
+      writes("slowSingle64", slowSingle),
+      writes("many1", many, 1),
+      writes("many16", many, 16),
+      bulks,
     ];
     const runs = await interleaved(variants, rounds, say);
     await checkLogs(stage, ["one", "single", "many", "slow", "large"]);
@@ -127,18 +101,39 @@ export async function measureCommits({
   }
 }
 
-/** Of what the framework alone answers, side by side: the median of the moments. */
-async function shareOfEcho({ url, tokens: [token = ""] }: ServerReady, echoUrl: string, seconds: number) {
-  const [bare = [], whole = []] = await runAbreast([
-    { url: echoUrl, connections: CONNECTIONS, seconds, requests: [{ path: "/", body: create }] },
-    { url, connections: CONNECTIONS, seconds, requests: [{ path: "/v1/models/slide", token, body: create }] },
-  ]);
-  const shares = whole.map((rate, i) => rate / (bare[i] as number));
-  return percentile(
-    shares.sort((a, b) => a - b),
-    0.5,
+const creates = (tokens: readonly string[]) =>
+  tokens.map((token) => ({ path: "/v1/models/slide", token, body: create }));
+
+/** What is compared with each other is sent to in turn, a moment each: a share is the middle one of those of the moments. */
+async function inTurn(
+  echoUrl: string,
+  { one, many, large }: Readonly<Record<"one" | "many" | "large", ServerReady>>,
+): Promise<Record<string, number>> {
+  const rates = await runAbreast(
+    [
+      { url: echoUrl, requests: [{ path: "/", body: create }] },
+      { url: one.url, requests: creates(one.tokens) },
+      { url: one.url, requests: creates([one.scoped]) },
+      { url: many.url, requests: creates(many.tokens) },
+      { url: large.url, requests: creates(large.tokens) },
+    ].map((plan) => ({ ...plan, connections: CONNECTIONS, seconds: TURNS_SECONDS })),
   );
+  const [echo = [], one64 = [], scoped64 = [], many64 = [], large64 = []] = rates;
+  const share = (of: readonly number[], base: readonly number[]) => middle(of.map((rate, i) => rate / (base[i] ?? 0)));
+  return {
+    echo: middle(echo),
+    one64: middle(one64),
+    scoped64: middle(scoped64),
+    many64: middle(many64),
+    large64: middle(large64),
+    oneOfEcho: share(one64, echo),
+    scopedOfOne: share(scoped64, one64),
+    manyOfOne: share(many64, one64),
+    largeOfOne: share(large64, one64),
+  };
 }
+
+const middle = (values: readonly number[]): number => summarize(values).median;
 
 const serverOn = async (stage: Stage, database: string, organizations: number): Promise<RunningProgram & ServerReady> =>
   stage.server({ databaseUrl: await stage.database(database), organizations });
@@ -149,12 +144,12 @@ async function interleaved(
   rounds: number,
   say: (line: string) => void,
 ): Promise<Map<string, Runs>> {
-  const values = new Map<string, number[]>(variants.map(([name]) => [name, []]));
+  const values = new Map<string, number[]>();
   for (let n = 0; n < rounds; n++)
-    for (const [name, run] of n % 2 === 0 ? variants : variants.toReversed()) {
-      const value = await run();
-      values.get(name)?.push(value);
-      say(`round ${n + 1} of ${rounds}: ${name} ${round(value)}${name === "share" ? " of the echo" : "/s"}`);
+    for (const run of n % 2 === 0 ? variants : variants.toReversed()) {
+      const figures = Object.entries(await run());
+      for (const [name, value] of figures) values.set(name, [...(values.get(name) ?? []), value]);
+      say(`round ${n + 1} of ${rounds}: ${figures.map(([name, value]) => `${name} ${round(value)}`).join(", ")}`);
     }
   return new Map([...values].map(([name, list]) => [name, summarize(list)]));
 }
@@ -190,72 +185,4 @@ async function checkLogs(stage: Stage, databases: readonly string[]): Promise<vo
     );
     if (broken.length > 0) throw new Error(`A log of "${name}" has holes.`);
   }
-}
-
-function commitRows(runs: ReadonlyMap<string, Runs>): Row[] {
-  const of = (name: string) => runs.get(name) as Runs;
-  const share = (name: string, base: string) => `${round(of(name).median / of(base).median)}`;
-  const row = (what: string, name: string, against?: string, note?: string): Row => ({
-    what,
-    unit: "/s",
-    runs: of(name),
-    ...(against !== undefined && { against }),
-    ...(note !== undefined && { note }),
-  });
-  return [
-    row("floor: Fastify echo of the same body, 64 connections", "echo"),
-    row("floor: transactions of one log line and one row, 64 connections", "floor"),
-    row(
-      "floor: transactions of 32 log lines, rows and receipts, one connection, no HTTP",
-      "rounds",
-      `${share("rounds", "echo")} of the echo`,
-    ),
-    row("commits, 1 organisation, 1 connection", "one1", `${share("one1", "echo")} of the echo at 64`),
-    row("commits, 1 organisation, 16 connections", "one16", `${share("one16", "echo")} of the echo at 64`),
-    row(
-      "commits, 1 organisation, 64 connections",
-      "one64",
-      `${share("one64", "echo")} of the echo; ${share("one64", "floor")} of one-row transactions, ${share("one64", "rounds")} of those of 32`,
-    ),
-    {
-      what: `the same, and the echo, in turn for half a second each, ${SHARE_SECONDS} s in all: the share of the echo`,
-      unit: "",
-      runs: of("share"),
-      note: "target 0.35",
-    },
-    row(
-      "the same with a token of one model and one group",
-      "scoped64",
-      `**${share("scoped64", "one64")}** of a secret key's`,
-      "target 0.90",
-    ),
-    row(
-      "the same, one commit per round",
-      "single64",
-      `the lane is **${share("one64", "single64")}×** this`,
-      "target 5×",
-    ),
-    row("commits with a slow disk (2 ms a commit)", "slow64"),
-    row(
-      "the same, one commit per round",
-      "slowSingle64",
-      `the lane is **${share("slow64", "slowSingle64")}×** this`,
-      "target 10×",
-    ),
-    row("commits, 32 organisations, 1 connection", "many1"),
-    row("commits, 32 organisations, 16 connections", "many16"),
-    row(
-      "commits, 32 organisations, 64 connections",
-      "many64",
-      `**${share("many64", "one64")}** of one organisation`,
-      "target 0.70",
-    ),
-    row(
-      "commits, a log of 2 000 000 entries, 64 connections",
-      "large64",
-      `**${share("large64", "one64")}** of a log that began empty`,
-      "target 0.90",
-    ),
-    row("bulk of 100, 4 connections: commits", "bulk", `${share("bulk", "one64")} of single commits`, "target 8 000/s"),
-  ];
 }

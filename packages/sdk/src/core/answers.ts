@@ -59,7 +59,7 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
       case "held": {
         progress = true;
         const { notifications = [] } = outcome.receipt;
-        kept.push({ ...write, stage: { phase: "held", notifications, heldAt: turn.now } });
+        kept.push({ ...write, stage: { phase: "held", notifications, heldAfter: turn.state.queue.lastSeq } });
         tell(turn, write, { kind: "failed", failure: outcome.failure });
         return;
       }
@@ -133,7 +133,7 @@ export function park(turn: Turn, writes: readonly Mutation[], failure: Failure):
 
 /** A claim that stood against it is a matter between people: a conflict. All else is parked. */
 function stoppedBy(turn: Turn, write: Mutation, failure: Failure): Mutation {
-  const held = heldForClaim(write, failure, turn.state.rows, turn.now);
+  const held = heldForClaim(write, failure, turn.state);
   if (!held) return parkedBy(turn, write, failure);
   tell(turn, write, { kind: "failed", failure });
   return held;

@@ -22,7 +22,7 @@ function write(name: string, record: string, phase: Stage["phase"] = "queued", m
     attempts: 0,
     keys: keysOf(operations),
     landed: [],
-    stage: phase === "held" ? { phase, notifications: [], heldAt: 0 } : stage,
+    stage: phase === "held" ? { phase, notifications: [], heldAfter: 0 } : stage,
     ...more,
   };
 }

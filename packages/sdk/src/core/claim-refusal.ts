@@ -1,14 +1,18 @@
 import { pick } from "./dispute.ts";
 import type { Failure } from "./failure.ts";
 import type { ClaimRefusal, Mutation, MutationOperation } from "./mutation.ts";
-import type { Rows } from "./rows.ts";
+import type { ClientState } from "./state.ts";
 import { lookUp, recordKey } from "./tables.ts";
 
 /**
  * A write that was refused for a claim, as a held one: what is there now stands against what was wanted, and a person
  * decides. Undefined: it was not about a claim, or about a create, of which there is nothing to compare.
  */
-export function heldForClaim(write: Mutation, failure: Failure, rows: Rows, now: number): Mutation | undefined {
+export function heldForClaim(
+  write: Mutation,
+  failure: Failure,
+  { rows, queue }: Pick<ClientState, "rows" | "queue">,
+): Mutation | undefined {
   const { claims = [] } = failure;
   const code = (["claim_lost", "claim_conflict"] as const).find((each) => each === failure.code);
   if (!code) return undefined;
@@ -31,7 +35,7 @@ export function heldForClaim(write: Mutation, failure: Failure, rows: Rows, now:
     currentValues: pick(lookUp(rows.tables, refused)?.data ?? {}, fields),
   };
   const claim: ClaimRefusal = { code, holders: claims };
-  return { ...write, stage: { phase: "held", notifications: [notification], heldAt: now, claim } };
+  return { ...write, stage: { phase: "held", notifications: [notification], heldAfter: queue.lastSeq, claim } };
 }
 
 /** Sent again it names no claim, since that one is gone, and is held when somebody was faster, whatever was asked first. */

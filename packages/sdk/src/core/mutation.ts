@@ -47,7 +47,8 @@ export type Stage =
   | {
       readonly phase: "held";
       readonly notifications: readonly StaleNotification[];
-      readonly heldAt: number;
+      /** The last place in the queue when it was held: what lies behind was written in view of theirs. */
+      readonly heldAfter: number;
       readonly claim?: ClaimRefusal | undefined;
     }
   /** Refused. Waits for a person or the app. */

@@ -55,7 +55,7 @@ function refreshKeys(state: ClientState, before: ClientState, keys: readonly str
 function overlaid(state: ClientState, key: string, row: Row | undefined, writes: readonly Mutation[]): Row | undefined {
   const model = state.models[tableOf(refOf(key).model)];
   let shown = row;
-  let contested: { fields: readonly string[]; since: number } | undefined;
+  let contested: { fields: readonly string[]; upTo: number } | undefined;
   // A write whose entry has come is in the row already, and so is what this client wrote before it, whose entries
   // may have come in a snapshot, without names.
   const landed = writes.map((write) => write.landed.includes(key)).lastIndexOf(true);
@@ -63,11 +63,11 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
     if (write.stage.phase === "parked") continue;
     if (write.stage.phase === "held") {
       const dispute = disputeOn(state, write, key);
-      if (dispute) contested = { fields: dispute.fields, since: write.stage.heldAt };
+      if (dispute) contested = { fields: dispute.fields, upTo: write.stage.heldAfter };
     }
     for (const { action, id, model: name, data } of write.operations) {
       if (recordKey({ model: name, id }) !== key) continue;
-      const hidden = contested && (write.stage.phase === "held" || write.createdAt <= contested.since);
+      const hidden = contested && (write.stage.phase === "held" || placeOf(write) <= contested.upTo);
       if (hidden && write.stage.phase === "held" && action !== "update" && action !== "create") continue;
       const step = { action, id, data: hidden && data ? without(data, contested?.fields ?? []) : data };
       shown = applyOperation(shown, step, model, new Date(write.createdAt).toISOString());
@@ -75,5 +75,8 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
   }
   return shown;
 }
+
+/** One that is not on disk yet comes behind all that is. */
+const placeOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;
 
 const saysTheSame = (a: Row, b: Row) => a.archivedAt === b.archivedAt && jsonEqual(a.data, b.data);
