@@ -56,7 +56,7 @@ export function commitRows(figures: ReadonlyMap<string, Runs>): Row[] {
     row(
       "commits, a log of 2 000 000 entries, 64 connections",
       "large64",
-      `${measured("largeOfOne")} of a log that began empty`,
+      `${measured("largeOfSmall")} of a log that began empty`,
       "target 0.90",
     ),
     row("bulk of 100, 4 connections: commits", "bulk", `${share("bulk", "one64")} of single commits`, "target 8 000/s"),

@@ -1,4 +1,5 @@
 import { commitRows } from "./commit-rows.ts";
+import type { LoadPlan } from "./load.ts";
 import { endProgram, firstLine, startProgram, wholeOutput } from "./processes.ts";
 import type { ServerReady } from "./server.ts";
 import { openStage, type RunningProgram, runAbreast, runLoad, type Stage } from "./stage.ts";
@@ -61,12 +62,10 @@ export async function measureCommits({
     await stage.sql(slowUrl, SLOW);
     const slow = await stage.server({ databaseUrl: slowUrl, organizations: 1 });
     const slowSingle = await stage.server({ databaseUrl: slowUrl, organizations: 1, laneCommits: 1 });
-    say(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
-    const large = await largeServer(stage);
     const writes =
       (name: string, server: ServerReady, connections = CONNECTIONS): Variant =>
       async () => ({
-        [name]: (await runLoad({ url: server.url, connections, seconds, requests: creates(server.tokens) })).perSecond,
+        [name]: (await runLoad({ ...creates(server), connections, seconds })).perSecond,
       });
     const bulks: Variant = async () => {
       const [token = ""] = one.tokens;
@@ -80,7 +79,16 @@ export async function measureCommits({
         return { [name]: (await wholeOutput<{ perSecond: number }>(child)).perSecond };
       };
     const variants: Variant[] = [
-      () => inTurn(echoUrl, { one, many, large }),
+      () =>
+        inTurn(
+          {
+            echo: { url: echoUrl, requests: [{ path: "/", body: create }] },
+            one64: creates(one),
+            scoped64: creates(one, [one.scoped]),
+            many64: creates(many),
+          },
+          { oneOfEcho: ["one64", "echo"], scopedOfOne: ["scoped64", "one64"], manyOfOne: ["many64", "one64"] },
+        ),
       floor("floor", "floor.ts", { connections: CONNECTIONS, seconds }),
       floor("rounds", "floor-rounds.ts", { seconds }),
       writes("one1", one, 1),
@@ -92,7 +100,13 @@ export async function measureCommits({
       writes("many16", many, 16),
       bulks,
     ];
-    const runs = await interleaved(variants, rounds, say);
+    const small = await interleaved(variants, rounds, say);
+    // Not before: the database has work to do behind so many rows.
+    say(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
+    const large = await largeServer(stage);
+    const beside = () =>
+      inTurn({ small64: creates(one), large64: creates(large) }, { largeOfSmall: ["large64", "small64"] });
+    const runs = new Map([...small, ...(await interleaved([beside], rounds, say))]);
     await checkLogs(stage, ["one", "single", "many", "slow", "large"]);
     return commitRows(runs);
   } finally {
@@ -101,36 +115,32 @@ export async function measureCommits({
   }
 }
 
-const creates = (tokens: readonly string[]) =>
-  tokens.map((token) => ({ path: "/v1/models/slide", token, body: create }));
+type Target = Pick<LoadPlan, "url" | "requests">;
 
-/** What is compared with each other is sent to in turn, a moment each: a share is the middle one of those of the moments. */
-async function inTurn(
-  echoUrl: string,
-  { one, many, large }: Readonly<Record<"one" | "many" | "large", ServerReady>>,
+const creates = ({ url, tokens }: ServerReady, by = tokens): Target => ({
+  url,
+  requests: by.map((token) => ({ path: "/v1/models/slide", token, body: create })),
+});
+
+/**
+ * What is compared with each other is sent to in turn, a moment each: each target's rate under its name, and of each share
+ * the middle one of those of the moments.
+ */
+async function inTurn<Name extends string>(
+  targets: Readonly<Record<Name, Target>>,
+  shares: Readonly<Record<string, readonly [of: Name, base: Name]>>,
 ): Promise<Record<string, number>> {
-  const rates = await runAbreast(
-    [
-      { url: echoUrl, requests: [{ path: "/", body: create }] },
-      { url: one.url, requests: creates(one.tokens) },
-      { url: one.url, requests: creates([one.scoped]) },
-      { url: many.url, requests: creates(many.tokens) },
-      { url: large.url, requests: creates(large.tokens) },
-    ].map((plan) => ({ ...plan, connections: CONNECTIONS, seconds: TURNS_SECONDS })),
+  const plans = Object.values<Target>(targets);
+  const results = await runAbreast(
+    plans.map((plan) => ({ ...plan, connections: CONNECTIONS, seconds: TURNS_SECONDS })),
   );
-  const [echo = [], one64 = [], scoped64 = [], many64 = [], large64 = []] = rates;
-  const share = (of: readonly number[], base: readonly number[]) => middle(of.map((rate, i) => rate / (base[i] ?? 0)));
-  return {
-    echo: middle(echo),
-    one64: middle(one64),
-    scoped64: middle(scoped64),
-    many64: middle(many64),
-    large64: middle(large64),
-    oneOfEcho: share(one64, echo),
-    scopedOfOne: share(scoped64, one64),
-    manyOfOne: share(many64, one64),
-    largeOfOne: share(large64, one64),
-  };
+  const moments = (name: Name) => results[Object.keys(targets).indexOf(name)] ?? [];
+  const rates = (Object.keys(targets) as Name[]).map((name) => [name, middle(moments(name))]);
+  const parts = Object.entries(shares).map(([name, [of, base]]) => [
+    name,
+    middle(moments(of).map((rate, i) => rate / (moments(base)[i] ?? 0))),
+  ]);
+  return Object.fromEntries([...rates, ...parts]);
 }
 
 const middle = (values: readonly number[]): number => summarize(values).median;
