@@ -10,7 +10,7 @@ const CONNECTIONS = 64;
 const ORGANIZATIONS = 32;
 const LARGE_LOG = 2_000_000;
 /** For each server of those that are sent to in turn. */
-const TURNS_SECONDS = 8;
+const TURNS_SECONDS = 12;
 const SLOW = "alter database slow set commit_delay = 2000; alter database slow set commit_siblings = 0";
 
 /** About 1.05 KB, with an id and a key of its own every time. */

@@ -24,7 +24,7 @@ floor or a baseline from the same run. The limits of the server stay at their de
 The middle of the runs is quoted, with the lowest and the highest. Commits, stream and flush are measured warm: the first seconds do not count. The server is the built one, as npm has it.
 Postgres is one that has been at work for a while, too: the files of its write-ahead log were there before, so that none has to be made while commits wait.
 
-What a commit over HTTP is compared with at 64 connections is measured beside it: each server is sent to for half a second in turn, and the share is the
+What a commit over HTTP is compared with at 64 connections is measured beside it: each server is sent to for two seconds in turn, and the share is the
 middle one of those of the moments.
 
 A target is what we want; a figure that misses its target stays here until it does not. Compare shares, and only within one table: the same machine may be

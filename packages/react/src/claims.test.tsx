@@ -92,6 +92,20 @@ test("[V12] what is mounted again within a moment neither releases nor claims tw
   expect(asked()).toEqual(["acquireClaim"]);
 });
 
+test("[V12] what is claimed for a component that has gone is given up, too", async () => {
+  const { result, unmount } = renderHook(() => useClaim("slide", "s1"), { wrapper });
+  await settle();
+  const { claim } = result.current;
+  unmount();
+  await later(150);
+  claim();
+  await settle();
+  expect(holders()).toEqual(["ann"]);
+  await later(150);
+  await settle();
+  expect(holders()).toEqual([]);
+});
+
 test("[V12] several components share one claim, and it goes with the last that wants it", async () => {
   const first = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
   const second = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });

@@ -60,7 +60,7 @@ function makeShared(
   let isAutomatic = false;
   let leaving = new AbortController();
   let staying = 0;
-  let linger: ReturnType<typeof setTimeout> | undefined;
+  let lingering: ReturnType<typeof setTimeout> | undefined;
 
   function show(next: ClaimView): void {
     view = next;
@@ -99,6 +99,15 @@ function makeShared(
     if (before.phase !== "idle") show(IDLE);
   }
 
+  /** Gives it up in a moment, if then nobody is there for it. */
+  function linger(): void {
+    clearTimeout(lingering);
+    lingering = setTimeout(() => {
+      if (staying === 0) forget();
+      if (staying === 0 || (isAutomatic && autos.length === 0)) release();
+    }, LINGER_MS);
+  }
+
   return {
     view: () => view,
     subscribe(listener) {
@@ -115,16 +124,13 @@ function makeShared(
       return () => {
         staying -= 1;
         if (auto) autos.splice(autos.indexOf(auto), 1);
-        clearTimeout(linger);
-        linger = setTimeout(() => {
-          if (staying === 0) forget();
-          if (staying === 0 || (isAutomatic && autos.length === 0)) release();
-        }, LINGER_MS);
+        linger();
       };
     },
     claim(options) {
       isAutomatic = false;
       void claim(options);
+      linger();
     },
     release,
   };

@@ -23,6 +23,7 @@ test("[O1] nothing set: an embedded Postgres on this machine only", () => {
     logRetentionDays: undefined,
     logLevel: "info",
     limits: {},
+    unknown: [],
   });
   expect(readConfig({ PORT: "", DATABASE_URL: "", HOLDFAST_ORIGINS: "" })).toEqual(readConfig({}));
 });
@@ -61,6 +62,21 @@ test("[O1] what is set is read", () => {
     ["https://x.example/sync//", "https://x.example/sync"],
   ])
     expect(readConfig({ HOLDFAST_PUBLIC_URL: given }).publicUrl).toBe(address);
+});
+
+test("[O12] what looks like a setting and is none is told by its name", () => {
+  const known = Object.fromEntries(Object.values(limitSettings).map(([name, min]) => [name, String(min)]));
+  expect(
+    readConfig({
+      ...known,
+      HOLDFAST_URL: "http://x",
+      HOLDFAST_TOKEN: "x",
+      HOLDFAST_ORIGINS: "",
+      HOLDFAST_RATESK: "7",
+      holdfast_x: "",
+      PATH: "",
+    }).unknown,
+  ).toEqual(["HOLDFAST_RATESK"]);
 });
 
 test("[B6] every limit of the server has a setting, and both ends of it", () => {

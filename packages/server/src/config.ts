@@ -25,6 +25,8 @@ export interface Config {
   readonly logLevel: string;
   /** Only those that are set. */
   readonly limits: Partial<ServerLimits>;
+  /** Variables that look like settings and are none: misspelled, perhaps. */
+  readonly unknown: readonly string[];
 }
 
 /** Only what is set. */
@@ -38,7 +40,11 @@ export interface WebhookConfig {
 export class ConfigError extends Error {}
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>, { needsKey = true } = {}): Config {
-  const text = (name: string) => (env[name] === undefined || env[name] === "" ? undefined : env[name]);
+  const asked = new Set(OF_CLIENTS);
+  const text = (name: string) => {
+    asked.add(name);
+    return env[name] === "" ? undefined : env[name];
+  };
   const databaseUrl = text("DATABASE_URL");
   const secretKey = text("HOLDFAST_SECRET_KEY");
   const adminToken = tokenOf("HOLDFAST_ADMIN_TOKEN", text("HOLDFAST_ADMIN_TOKEN"));
@@ -60,7 +66,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     );
   const level = text("HOLDFAST_LOG_LEVEL") ?? "info";
   if (!LEVELS.includes(level)) throw new ConfigError(`HOLDFAST_LOG_LEVEL is one of ${LEVELS.join(", ")}.`);
-  return {
+  const config = {
     host: text("HOST") ?? "127.0.0.1",
     port: integer("PORT", text("PORT") ?? "8787", 0, 65_535),
     databaseUrl,
@@ -80,7 +86,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     logLevel: level,
     limits: readLimits(text),
   };
+  return { ...config, unknown: Object.keys(env).filter((name) => name.startsWith("HOLDFAST_") && !asked.has(name)) };
 }
+
+/** Agents and the commands read these; they may stand in the environment of a server too. */
+const OF_CLIENTS = ["HOLDFAST_URL", "HOLDFAST_TOKEN"];
 
 function readWebhooks(text: (name: string) => string | undefined): WebhookConfig {
   const allowed = text("HOLDFAST_WEBHOOK_ALLOW_PRIVATE");

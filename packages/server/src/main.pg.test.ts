@@ -39,7 +39,7 @@ const given = {
 const schema = await file("schema.json", referenceSchema);
 
 test.concurrent("[O1] it tells its options, makes keys, and refuses with one sentence", async () => {
-  const [help, key, masterKey, option, lacking, nowhere, noFile, noJson] = [
+  const [help, key, masterKey, option, lacking, nowhere, noFile, noJson, noSchema, noFields] = [
     start({}, ["--help"]),
     start({}, ["--new-key", "test"]),
     start({}, ["--new-master-key"]),
@@ -48,6 +48,8 @@ test.concurrent("[O1] it tells its options, makes keys, and refuses with one sen
     start({ ...given, DATABASE_URL: "postgres://127.0.0.1:1/none" }),
     start({ ...given, HOLDFAST_SCHEMA: join(folder, "none.json") }),
     start({ ...given, HOLDFAST_SCHEMA: await file("broken.json", "{") }),
+    start({ ...given, HOLDFAST_SCHEMA: await file("list.json", []) }),
+    start({ ...given, HOLDFAST_SCHEMA: await file("no-fields.json", { models: { slide: {} } }) }),
   ];
   expect((await help.ended).code).toBe(0);
   expect(help.stdout()).toContain("HOLDFAST_LOG_RETENTION_DAYS");
@@ -61,17 +63,21 @@ test.concurrent("[O1] it tells its options, makes keys, and refuses with one sen
     [nowhere, /ECONNREFUSED/],
     [noFile, /HOLDFAST_SCHEMA cannot be read/],
     [noJson, /is not JSON/],
+    [noSchema, /list\.json\) cannot be pushed \(invalid_body\): The body has to be a JSON object\.\n/],
+    [noFields, /cannot be pushed \(missing_field\): models\.slide\.fields: A required field is missing\.\n/],
   ] as const) {
     expect((await program.ended).code).toBe(1);
     expect(program.log()).toMatch(sentence);
     expect(program.log()).not.toContain(KEY);
+    expect(program.log()).not.toMatch(/ at .*\.ts/);
     expect(program.stdout()).toBe("");
   }
 });
 
 test("[O3] [O8] [O5] a start pushes the schema, a restart keeps the data, another key revokes the one before", async () => {
-  const first = start({ ...given, HOLDFAST_SCHEMA: schema });
+  const first = start({ ...given, HOLDFAST_SCHEMA: schema, HOLDFAST_RATESK: "7" });
   const call = caller(await first.url, KEY);
+  expect(first.log()).toContain('"event":"unknown_setting","name":"HOLDFAST_RATESK"');
   expect(first.stdout()).toMatch(/^\{"object":"listening","url":"http:\/\/127\.0\.0\.1:\d+"\}\n$/);
   expect((await call("POST", "/v1/models/slide", { json: { id: "s1", data: { title: "kept" } } })).status).toBe(200);
   expect((await first.stop()).code).toBe(0);

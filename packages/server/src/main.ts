@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ModelSchema, type ServerLimits, serverLimits, webhookLimits } from "@holdfast/sdk/protocol";
+import { type ServerLimits, serverLimits, webhookLimits } from "@holdfast/sdk/protocol";
 import { pino } from "pino";
 import { type Config, ConfigError, limitSettings, readConfig } from "./config.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
@@ -8,6 +7,7 @@ import { migrate } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
 import { base62 } from "./ids.ts";
 import { keepSecret } from "./keep-secret.ts";
+import { readSchemaFile, schemaTrouble } from "./schema-file.ts";
 import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startServer } from "./server.ts";
 import { startTrouble } from "./start-trouble.ts";
 
@@ -62,6 +62,8 @@ async function run(words: readonly string[]): Promise<void> {
   if (words.length > 0) throw new ConfigError(`"${words[0]}" is not an option. See --help.`);
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
+  for (const name of config.unknown)
+    logger.warn({ event: "unknown_setting", name }, `${name} is no setting of the server: see --help.`);
   const closing: (() => Promise<void>)[] = [];
   const stop = stopOnce(closing, () => logger.flush());
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(0));
@@ -136,22 +138,8 @@ async function keepKeys(config: Config, logger: pino.Logger): Promise<string[]> 
 }
 
 async function pushFile(pool: Parameters<typeof pushSchema>[0], world: number, file: string): Promise<void> {
-  const text = await readFile(file, "utf8").catch((error: Error) => {
-    throw new ConfigError(`HOLDFAST_SCHEMA cannot be read: ${error.message}`);
-  });
-  let schema: ModelSchema;
-  try {
-    schema = JSON.parse(text) as ModelSchema;
-  } catch (error) {
-    throw new ConfigError(`HOLDFAST_SCHEMA (${file}) is not JSON: ${(error as Error).message}`);
-  }
-  const result = await pushSchema(pool, world, schema);
-  if (!("code" in result)) return;
-  const list =
-    result.problems
-      ?.map(({ model, field, problem }) => `\n  ${model}${field === undefined ? "" : `.${field}`}: ${problem}`)
-      .join("") ?? ` ${result.param}: ${result.message}`;
-  throw new ConfigError(`HOLDFAST_SCHEMA (${file}) cannot be pushed (${result.code}):${list}`);
+  const result = await pushSchema(pool, world, await readSchemaFile(file));
+  if ("code" in result) throw schemaTrouble(file, result);
 }
 
 /** Closes everything, last opened first; a second signal, or ten seconds, ends it at once. */

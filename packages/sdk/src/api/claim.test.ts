@@ -242,6 +242,20 @@ test("[U8] a page that is put away releases what it holds with its last breath",
   expect(lease.signal.reason).toMatchObject({ reason: "hidden" });
 });
 
+test("[U8] what a page that was put away wants is asked for when it is shown again", async () => {
+  const { slides, server, signals, settle, line, clock } = await start();
+  const lease = await slides.claim("s1");
+  const again = lease.lost.then(() => slides.claim("s1"));
+  signals.hidden();
+  await settle();
+  clock.advance(60_000);
+  await settle();
+  expect(line.requests.at(-1)).toMatchObject({ name: "releaseClaim" });
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+  signals.woke();
+  await expect(again).resolves.toMatchObject({ fence: 2 });
+});
+
 test("[U9] writes under a lease carry its claim, and in a commit only those on its record", async () => {
   const { client, slides, line, settle } = await start();
   await using lease = await slides.claim("s1");

@@ -21,6 +21,8 @@ export interface CompanyState {
   readonly watched: watched.Watched;
   readonly presence: presence.PresenceState;
   readonly line: Line;
+  /** The page is put away: what is wanted now is asked for when somebody looks at it again. */
+  readonly away: boolean;
   /** What the last error frame said: the close behind it is about that. */
   readonly complaint: Failure | undefined;
 }
@@ -37,6 +39,7 @@ export const noCompany: CompanyState = {
   watched: new Map(),
   presence: presence.noPresence,
   line: { mayTalk: false, live: false, clientId: "", participant: undefined, session: undefined },
+  away: false,
   complaint: undefined,
 };
 
@@ -83,7 +86,8 @@ export function companyStep(
     effects: effects as ClaimEffect[],
   };
   hearClaims(turn, event, state.line);
-  claimsDue(turn);
+  const away = event.type === "goes" || (event.type !== "woke" && state.away);
+  if (!away) claimsDue(turn);
   const now = event.now.at;
   const looking = hearWatched(state, event);
   const looked = line.live ? watched.sayWatched(looking, now) : { watched: looking, frames: [] };
@@ -98,6 +102,7 @@ export function companyStep(
     watched: looked.watched,
     presence: rooms.presence,
     line,
+    away,
     complaint: complaintAfter(state.complaint, event),
   };
   return [next, effects];
@@ -106,7 +111,7 @@ export function companyStep(
 export function companyDueAt(state: CompanyState, now: Instant): number | undefined {
   const { line } = state;
   const times = [
-    claimsDueAt(state.holds, line, now),
+    state.away ? undefined : claimsDueAt(state.holds, line, now),
     ...(line.live ? watched.watchDueAt(state.watched) : []),
     ...presence.presenceDueAt(state.presence, line.live),
   ].filter((at) => at !== undefined) as number[];

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -183,6 +183,31 @@ test("[O10] a dump that cannot be written is told in a sentence", async () => {
     const there = { DATABASE_URL: app.databaseUrl };
     const { code, err } = await start(["dump", join(folder, "missing", name), "--org", organization], there).ended;
     expect([code, err]).toEqual([1, expect.stringMatching(/^holdfast: .* cannot be written: ENOENT[^\n]*\n$/)]);
+  }
+  expect(await run("dump", folder, "--org", organization)).toMatchObject({
+    code: 1,
+    err: `${folder} is a folder: name a file in it.\n`,
+  });
+});
+
+test("[O10] two dumps into one file at once do not mix, and leave nothing beside it", async () => {
+  const path = join(folder, "same.ndjson.gz");
+  const dumps = Array.from({ length: 3 }, () => run("dump", path, "--org", organization));
+  expect((await Promise.all(dumps)).map(({ code, err }) => [code, err])).toEqual(dumps.map(() => [0, ""]));
+  expect((await readdir(folder)).filter((name) => name.startsWith("same"))).toEqual(["same.ndjson.gz"]);
+  const other = await elsewhere();
+  expect((await start(["restore", path], { DATABASE_URL: other.databaseUrl }).ended).err).toBe("");
+});
+
+test("[O10] what cannot be read is told in a sentence", async () => {
+  for (const [path, why] of [
+    [join(folder, "none.ndjson"), "ENOENT"],
+    [join(folder, "none.ndjson.gz"), "ENOENT"],
+    [folder, "EISDIR"],
+    [await file("plain.gz", "no gzip"), "incorrect header check"],
+  ] as const) {
+    const { code, err } = await run("restore", path);
+    expect([code, err]).toEqual([1, expect.stringMatching(`^/.* cannot be read: .*${why}[^\n]*\n$`)]);
   }
 });
 

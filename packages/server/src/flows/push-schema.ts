@@ -34,7 +34,16 @@ export async function pushSchema(pool: Database, world: number, push: SchemaPush
     if (!head) throw new Error(`World ${world} has no head.`);
     const before = (await readSchema(tx, world, head.schemaVersion)) ?? NOTHING;
     if (before.hash === hash)
-      return { object: "schema" as const, version: before.version, hash, unchanged: true, warnings: [] };
+      return {
+        object: "schema" as const,
+        version: before.version,
+        hash,
+        unchanged: true,
+        warnings: (push.renames ?? []).map(
+          ({ model, from, to }) =>
+            `"${model}.${from}" was not renamed to "${to}": the schema is the one that was there.`,
+        ),
+      };
     const renames = readRenames(before, push);
     if (isRefusal(renames)) return renames;
     const filled = await modelsWithRecords(tx, world, before);

@@ -167,7 +167,9 @@ test("[M7] what was hidden goes with its record, also when another is made in it
   expect(await listed("/v1/models/note")).toEqual([{ id: "n", a: "new" }]);
 });
 
-test("[M8] a rename takes rows, entries, groups and the stale check with it", async () => {
+const FROM_A = '"note.a" was not renamed to "title": the schema is the one that was there.';
+
+test("[M5] [M8] a rename takes rows, entries, groups and the stale check with it", async () => {
   const { push, ask, log, listed } = await world(
     note({ deck: text, a: text }, { groups: [{ kind: "deck", from: "deck" }] }),
   );
@@ -187,6 +189,9 @@ test("[M8] a rename takes rows, entries, groups and the stale check with it", as
     param: "renames[0]",
   });
   expect((await push(after, { renames })).status).toBe(201);
+  const again = await push(after, { renames });
+  expect([again.status, again.body]).toMatchObject([200, { unchanged: true, warnings: [expect.any(String), FROM_A] }]);
+  expect((await push(after)).body.warnings).toEqual([]);
   expect(await listed("/v1/models/note?order_by=title")).toEqual([{ id: "n", deckId: "d", title: "2" }]);
   expect((await log()).map(({ data, changedFields }) => [data, changedFields])).toEqual([
     [{ id: "n", deckId: "d", title: "1" }, null],

@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
@@ -18,9 +19,11 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
     .action(async (name: string, _, command: Command) => {
       const file = placeOf(name, env);
       const options = command.optsWithGlobals<CommonOptions & { org?: string }>();
-      // Whole or not at all: a dump that was cut off does not lie under the name of one.
-      const draft = `${file}.unfinished`;
-      const written = createWriteStream(draft, { mode: 0o600 });
+      if ((await stat(file).catch(() => undefined))?.isDirectory())
+        throw new UsageError(`${file} is a folder: name a file in it.`);
+      // Whole or not at all: a dump that was cut off does not lie under the name of one, nor do two at once mix.
+      const draft = `${file}.${randomBytes(4).toString("hex")}.unfinished`;
+      const written = createWriteStream(draft, { mode: 0o600, flags: "wx", flush: true });
       const gzip = file.endsWith(".gz") ? createGzip() : undefined;
       const sink = gzip ?? written;
       gzip?.pipe(written);
@@ -36,7 +39,9 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
         });
         sink.end();
         await closed;
-        await rename(draft, file);
+        await rename(draft, file).catch((error: Error) => {
+          throw new UsageError(`${file} cannot be written: ${error.message}`);
+        });
         out(options.json ? `${JSON.stringify(counts)}\n` : `dumped ${spelled(counts)} to ${file}\n`);
       } catch (error) {
         written.destroy();

@@ -1,0 +1,33 @@
+import { readFile } from "node:fs/promises";
+import { errorSentences, SchemaPush } from "@holdfast/sdk/protocol";
+import { ConfigError } from "./config.ts";
+import type { Refusal } from "./rules/refusal.ts";
+import { shapeCheck } from "./wire/shape.ts";
+
+const check = shapeCheck(SchemaPush);
+
+/** The file that HOLDFAST_SCHEMA names, as a push would have it. Throws `ConfigError`. */
+export async function readSchemaFile(file: string): Promise<SchemaPush> {
+  const text = await readFile(file, "utf8").catch((error: Error) => {
+    throw new ConfigError(`HOLDFAST_SCHEMA cannot be read: ${error.message}`);
+  });
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch (error) {
+    throw new ConfigError(`HOLDFAST_SCHEMA (${file}) is not JSON: ${(error as Error).message}`);
+  }
+  const refusal = check(schema);
+  if (refusal) throw schemaTrouble(file, refusal);
+  return schema as SchemaPush;
+}
+
+/** Why a file's schema is not this world's now, as sentences. */
+export function schemaTrouble(file: string, { code, param, message, problems }: Refusal): ConfigError {
+  const why = problems
+    ? problems
+        .map(({ model, field, problem }) => `\n  ${field === undefined ? model : `${model}.${field}`}: ${problem}`)
+        .join("")
+    : ` ${param === undefined ? "" : `${param}: `}${message ?? errorSentences[code]}`;
+  return new ConfigError(`HOLDFAST_SCHEMA (${file}) cannot be pushed (${code}):${why}`);
+}
