@@ -49,6 +49,32 @@ test("[N2] after a cut the stream is resumed from where the rows end", async () 
   expect(line.asked.snapshot).toBe(1);
 });
 
+test("[N5] where there is no network from the beginning nothing is begun, until there is one", async () => {
+  const yesterday = start();
+  await yesterday.client.ready();
+  await yesterday.slides.create({ title: "1" }).receipt;
+  await yesterday.settle();
+  await yesterday.client.close();
+  let say: (up: boolean) => void = () => {};
+  const { client, line, settle } = start({
+    disk: yesterday.disk,
+    platform: {
+      signals: () => ({
+        start({ network }) {
+          say = network;
+          network(false);
+        },
+        close: () => {},
+      }),
+    },
+  });
+  await settle();
+  expect([client.status().name, line.asked]).toEqual(["offline", { snapshot: 0, log: 0, socket: 0 }]);
+  say(true);
+  await settle();
+  expect(line.asked.socket).toBeGreaterThan(0);
+});
+
 test("[N5] the platform's word for offline closes everything; online opens it at once", async () => {
   const { client, slides, line, settle, signals } = start();
   await client.ready();

@@ -18,6 +18,12 @@ export async function restore(given: {
   const fresh = given.clientId ?? dice.id();
   const stored = await storage.open(fresh);
   const clientId = given.clientId ?? stored.clientId;
+  // Before it goes anywhere: where the platform knows that there is no network, no line is begun only to be given up.
+  signals.start({
+    network: (up) => engine.dispatch({ type: "network", up }),
+    woke: () => engine.dispatch({ type: "woke" }),
+    hidden: () => engine.dispatch({ type: "hidden" }),
+  });
   engine.dispatch((state) => {
     const now = { ...state, clientId, rows: stored.rows };
     return {
@@ -32,11 +38,6 @@ export async function restore(given: {
   const isNew = stored.clientId === fresh && stored.rows.position === undefined && stored.mutations.length === 0;
   if (note && note.pending > 0 && isNew && engine.store.getState().storageTrouble === undefined)
     engine.dispatch({ type: "storeLost", pending: note.pending, notedAt: note.notedAt });
-  signals.start({
-    network: (up) => engine.dispatch({ type: "network", up }),
-    woke: () => engine.dispatch({ type: "woke" }),
-    hidden: () => engine.dispatch({ type: "hidden" }),
-  });
   tabs.start({
     lead: () => engine.dispatch({ type: "leads" }),
     deposed: () => engine.dispatch({ type: "deposed" }),

@@ -25,7 +25,11 @@ export const clientConfig = (url: string): pg.ClientConfig => ({
 /** A pool for everything but the commit lane. An idle connection that breaks is reported, never thrown. */
 export function createPool({ url, maxConnections = 10, onError }: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({ ...clientConfig(url), max: maxConnections, connectionTimeoutMillis: 1_000 });
-  pool.on("error", (error) => onError?.(error));
+  pool.on("error", (error: Error & { client?: unknown }) => {
+    // The pool hangs the whole connection on it, which nobody wants in a log.
+    delete error.client;
+    onError?.(error);
+  });
   // A connection that breaks while somebody holds it rejects the query; this only keeps Node from exiting.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
