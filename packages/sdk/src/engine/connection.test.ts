@@ -57,8 +57,13 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
   await yesterday.client.close();
   let say: (up: boolean) => void = () => {};
   const { client, line, settle } = start({
-    disk: yesterday.disk,
     platform: {
+      // A disk takes a moment, in which somebody may ask who else is here: for that each tab has a line of its own.
+      storage: async () => {
+        await import("../part-later.ts");
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return memoryStorage(yesterday.disk);
+      },
       signals: () => ({
         start({ network }) {
           say = network;
@@ -68,6 +73,8 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
       }),
     },
   });
+  client.presence("deck:d1").subscribe(() => {});
+  await client.ready();
   await settle();
   expect([client.status().name, line.asked]).toEqual(["offline", { snapshot: 0, log: 0, socket: 0 }]);
   say(true);
