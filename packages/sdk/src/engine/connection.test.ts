@@ -60,7 +60,7 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
     platform: {
       // A disk takes a moment, in which somebody may ask who else is here: for that each tab has a line of its own.
       storage: async () => {
-        await import("../part-later.ts");
+        await import("../api/company.ts");
         await new Promise((resolve) => setTimeout(resolve, 20));
         return memoryStorage(yesterday.disk);
       },
