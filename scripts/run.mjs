@@ -80,7 +80,8 @@ async function main() {
   if (tooOld) return complain(tooOld);
   try {
     if (job.installs !== false) await installWhenNeeded(say);
-    if (job.builds && (await runTool("tsc", ["-b"])) !== 0) return complain("The packages could not be built.");
+    if (job.builds && !words.includes("--help") && (await runTool("tsc", ["-b"])) !== 0)
+      return complain("The packages could not be built.");
     return job.program ? await runNode([join(root, job.program), ...words]) : ((await job.run?.(words)) ?? 0);
   } catch (error) {
     return complain(error instanceof Error ? error.message : String(error));

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { errorSentences, SchemaPush } from "@holdfast/sdk/protocol";
 import { ConfigError } from "./config.ts";
 import type { Refusal } from "./rules/refusal.ts";
+import { spelledProblem } from "./rules/schema-push.ts";
 import { shapeCheck } from "./wire/shape.ts";
 
 const check = shapeCheck(SchemaPush);
@@ -25,9 +26,7 @@ export async function readSchemaFile(file: string): Promise<SchemaPush> {
 /** Why a file's schema is not this world's now, as sentences. */
 export function schemaTrouble(file: string, { code, param, message, problems }: Refusal): ConfigError {
   const why = problems
-    ? problems
-        .map(({ model, field, problem }) => `\n  ${field === undefined ? model : `${model}.${field}`}: ${problem}`)
-        .join("")
+    ? problems.map((problem) => `\n  ${spelledProblem(problem)}`).join("")
     : ` ${param === undefined ? "" : `${param}: `}${message ?? errorSentences[code]}`;
   return new ConfigError(`HOLDFAST_SCHEMA (${file}) cannot be pushed (${code}):${why}`);
 }

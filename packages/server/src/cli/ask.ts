@@ -1,4 +1,5 @@
 import { type ErrorEnvelope, headers } from "@holdfast/sdk/protocol";
+import { spelledProblem } from "../rules/schema-push.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A server and the token to ask it with. */
@@ -83,9 +84,7 @@ const isEnvelope = (body: unknown): body is ErrorEnvelope =>
 
 function sentenceOf({ message, code, param, problems, request_id }: ErrorEnvelope): string {
   const place = param === undefined ? "" : `, at ${param}`;
-  const list = (problems ?? []).map(
-    ({ model, field, problem }) => `\n  ${model}${field === undefined ? "" : `.${field}`}: ${problem}`,
-  );
+  const list = (problems ?? []).map((each) => `\n  ${spelledProblem(each)}`);
   return `${message} (${code}${place}; ${headers.requestId} ${request_id})${list.join("")}`;
 }
 

@@ -19,6 +19,7 @@ import {
   type Renames,
   readRenames,
   type SchemaDiff,
+  spelledProblem,
   uselessIndexes,
 } from "../rules/schema-push.ts";
 
@@ -144,7 +145,7 @@ function warningsOf(
   renames: Renames,
 ): string[] {
   return [
-    ...problems.map(({ model, field, problem }) => `${field === undefined ? model : `${model}.${field}`}: ${problem}`),
+    ...problems.map(spelledProblem),
     ...[...renames.keys()].map((key) => `Every record of "${key}" was rewritten with its fields' new names.`),
     ...[...refiled].map((name) => `Every record of "${name}" was filed under its new groups.`),
     ...uselessIndexes(schema).map((path) => `"${path}" needs no index: lists know nothing of arrays and json.`),

@@ -14,6 +14,10 @@ import { sameJson } from "./same-json.ts";
 
 type Problem = NonNullable<ErrorEnvelope["problems"]>[number];
 
+/** `slide.title: The field is dropped.` */
+export const spelledProblem = ({ model, field, problem }: Problem): string =>
+  `${field === undefined ? model : `${model}.${field}`}: ${problem}`;
+
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
 /** Whether a pushed schema makes sense by itself: names, bounds, defaults of the right type, groups that exist. */
