@@ -10,6 +10,7 @@ import { measureFlush } from "./flush.ts";
 import { measureLists } from "./lists.ts";
 import { measureLiveLists } from "./live-lists.ts";
 import { measureMemory } from "./memory.ts";
+import { measureMountedLists } from "./mounted-lists.ts";
 import { benchmarkPage, type Part } from "./page.ts";
 import { measureSnapshot } from "./snapshot.ts";
 import { measureStep } from "./step.ts";
@@ -37,7 +38,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
   commits: measureCommits,
   stream: measureStream,
   snapshot: measureSnapshot,
-  lists: measureLists,
+  lists: async (options) => [...(await measureMountedLists(options)), ...(await measureLists(options))],
   claims: measureClaims,
   webhooks: measureWebhooks,
   flush: measureFlush,

@@ -68,7 +68,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     dice,
     isClosed: () => closing !== undefined,
   };
-  const lists = new Lists(() => engine.store.getState());
+  const lists = new Lists(() => engine.store.getState(), clock);
   const offLists = engine.store.subscribe((state) => lists.note(state));
   let waiting: ReturnType<Part["waitingFor"]> | undefined;
   const whatWaits = () => {
@@ -152,7 +152,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     subscribe: (listener) => {
       const tell = () => tellApp(listener);
-      const offs = [engine.store.subscribe(tell), company.subscribe(tell)];
+      const offs = [engine.store.subscribe(tell), company.subscribe(tell), lists.subscribed()];
       return () => {
         for (const off of offs) off();
       };

@@ -1,6 +1,11 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { initialState } from "../core/state.ts";
+import { changeTables } from "../core/tables.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
 import { lab } from "../testing/lab.ts";
+
+import { Lists } from "./lists.ts";
 
 const schema = {
   models: {
@@ -118,4 +123,68 @@ test("[R6] a condition without a value is another list than none", async () => {
   slides.update("1", { order: 1 });
   expect(slides.list({ where: { order: { gt: Number.NEGATIVE_INFINITY } } })).toHaveLength(1);
   expect(slides.list({ where: { order: { gt: Number.POSITIVE_INFINITY } } })).toHaveLength(0);
+});
+
+/** Lists over some rows, with a count of how often a list went through all of them. */
+function listsOver(rows: number) {
+  const clock = fakeClock();
+  const initial = initialState({ schema, paused: false, sendAtMost: 1 });
+  const records = Array.from({ length: rows }, (_, n) => ({
+    record: { model: "slide", id: `s${n}` },
+    value: { data: { id: `s${n}`, order: n }, archivedAt: null, syncId: 1 },
+  }));
+  const state = { ...initial, rows: { ...initial.rows, tables: changeTables({}, records) } };
+  const { slide } = state.rows.tables;
+  if (!slide) throw new Error("There are no rows.");
+  const walks = vi.spyOn(slide, "entries");
+  const lists = new Lists(() => state, clock);
+  const read = (n: number) => lists.list("slide", { orderBy: "order", limit: n + 1 });
+  const change = (id: string) => lists.note({ ...state, touched: [`slide/${id}`] });
+  return { clock, lists, read, change, walks };
+}
+
+test("[R17] a thousand lists that a subscriber reads are all kept, whatever else is read", () => {
+  const { lists, read, change, walks } = listsOver(500);
+  lists.subscribed();
+  const first = Array.from({ length: 1_000 }, (_, n) => read(n));
+  expect(walks).toHaveBeenCalledTimes(1_000);
+  for (let round = 0; round < 3; round++) {
+    change("s499");
+    for (let n = 0; n < 1_000; n++) expect(read(n)).toBe(first[n]);
+  }
+  expect(walks).toHaveBeenCalledTimes(1_000);
+});
+
+test("[R17] lists that no subscriber holds go by what they keep, the one that was read longest ago first", () => {
+  const { clock, read, walks } = listsOver(500);
+  for (let n = 0; n < 1_000; n++) {
+    read(n);
+    clock.advance(1);
+  }
+  walks.mockClear();
+  read(999);
+  expect(walks).not.toHaveBeenCalled();
+  read(0);
+  expect(walks).toHaveBeenCalledTimes(1);
+});
+
+test("[R17] a list that its subscriber does not read any more goes after a minute", () => {
+  const { clock, lists, read, change, walks } = listsOver(10);
+  lists.subscribed();
+  read(1);
+  read(2);
+  const tick = () => {
+    change("s1");
+    read(2);
+    clock.advance(1_000);
+  };
+  for (let s = 0; s < 59; s++) tick();
+  walks.mockClear();
+  read(1);
+  expect(walks).not.toHaveBeenCalled();
+  for (let s = 0; s < 130; s++) tick();
+  read(2);
+  expect(walks).not.toHaveBeenCalled();
+  read(1);
+  expect(walks).toHaveBeenCalledTimes(1);
 });

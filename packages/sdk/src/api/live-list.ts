@@ -38,6 +38,11 @@ export class LiveList {
     this.#many = many;
   }
 
+  /** How many records it keeps. */
+  get size(): number {
+    return this.#kept.length;
+  }
+
   /** This record changed; without an id: any may have. */
   note(id?: string): void {
     if (id !== undefined) this.#stale?.add(id);
