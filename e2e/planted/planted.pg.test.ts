@@ -2,6 +2,7 @@ import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { openHouse } from "../webhooks/house.ts";
 import { claims } from "./claims.ts";
+import { commits } from "./commits.ts";
 import { conformance } from "./conformance.ts";
 import { deliveries } from "./deliveries.ts";
 import { simulation } from "./simulation.ts";
@@ -11,7 +12,7 @@ import { isAsItShouldBe, type Place, type Suite } from "./suite.ts";
 
 const quick = ({ planted }: Suite) => planted.filter(({ isQuick }) => isQuick);
 const databases: string[] = [];
-for (const _ of [conformance, claims, deliveries].flatMap(quick)) databases.push((await freshDatabase()).url);
+for (const _ of [conformance, commits, claims, deliveries].flatMap(quick)) databases.push((await freshDatabase()).url);
 
 let house: ReturnType<typeof openHouse> | undefined;
 afterAll(async () => (await house)?.close());
@@ -31,6 +32,7 @@ function look(suite: Suite): void {
 }
 
 describe.concurrent("[X2] the conformance suite finds a planted bug", () => look(conformance));
+describe.concurrent("[L12] two processes on one database show a planted bug", () => look(commits));
 describe.concurrent("[A19] the checker of claims finds a planted bug", () => look(claims));
 describe.concurrent("the judge of deliveries finds a planted bug", () => look(deliveries));
 describe.concurrent("[R15] the simulation finds a planted bug", () => look(simulation));

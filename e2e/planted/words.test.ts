@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readWords } from "./words.ts";
 
-const SUITES = ["conformance", "claims", "deliveries", "simulate"];
+const SUITES = ["conformance", "commits", "claims", "deliveries", "simulate"];
 
 test("the program takes suites, words of a name and whole numbers, and says what it does not take", () => {
   expect(readWords([])).toEqual({ suites: SUITES, only: "", seed: 1, jobs: undefined, list: false });

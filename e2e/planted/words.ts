@@ -13,7 +13,7 @@ const NAMES = suites.map(({ name }) => name);
 export const USAGE = `Usage: npm run planted [-- --suite <name>] [--only <words>] [--seed N] [--jobs N] [--list]
 
 Plants bugs into copies of the sources, one at a time, and asks each suite whether it finds those that it is there for:
-the conformance suite, the checker of claims, the judge of deliveries, the simulation of the client. Where nothing is
+the conformance suite, two processes on one database, the checker of claims, the judge of deliveries, the simulation of the client. Where nothing is
 planted nothing may be found. One line for each, as soon as it is known: how long it took, and what found it. Ends with 1
 when one was not found, or something was where nothing is wrong. A patch that no longer fits the sources ends it too.
 

@@ -19,7 +19,7 @@ export const UNEXPECTED = "WM001";
  * A round of nothing but creates, as a transaction of its own. It was judged by heads that nobody has locked yet: they
  * are locked by being moved, before anything else is written: in the order of their worlds as a rule, which nothing
  * promises; two servers that wait for each other end by their lock timeouts, and go on world by world. Fails with
- * `UNEXPECTED` when a head is elsewhere, or when the log knows a record that it was not to know, and with a unique
+ * `UNEXPECTED` when a head is not exactly the expected one, or when the log knows a record that it was not to know, and with a unique
  * violation when a name or a record is there.
  */
 export const saveCreates = (round: Round, { heads, unseen }: Expectation): Statement<void> => ({
@@ -33,6 +33,8 @@ const EXPECTED = rowColumns<LockedHead>(LINES.next, [
   ["log_id", "text", ({ logId }) => logId],
   ["expected_sync_id", "bigint", ({ syncId }) => syncId],
   ["schema_version", "bigint", ({ schemaVersion }) => schemaVersion],
+  ["expected_writer", "text", ({ writer }) => writer],
+  ["expected_other_sync_id", "bigint", ({ otherSyncId }) => otherSyncId],
 ]);
 
 const UNSEEN = rowColumns<HistoryQuestion>(EXPECTED.next, [
@@ -42,11 +44,17 @@ const UNSEEN = rowColumns<HistoryQuestion>(EXPECTED.next, [
   ["after", "bigint", ({ after }) => after],
 ]);
 
-/** A record that was made now says the rest of itself: it was never archived, and nobody changed it. */
+/**
+ * The position alone does not identify a head: two rounds are on their way, the first fails because another process
+ * wrote there, and the second finds that process's entry at the very position at which it expected the first one's.
+ *
+ * A record that was made now says the rest of itself: it was never archived, and nobody changed it.
+ */
 const SAVE_CREATES = `
 with moved as (
   ${moveHeads(`${HEADS.rows}, ${EXPECTED.rows}`)}
     and h.log_id = n.log_id and h.sync_id = n.expected_sync_id and h.schema_version = n.schema_version
+    and h.writer is not distinct from n.expected_writer and h.other_sync_id = n.expected_other_sync_id and h.last_at <= n.now
   returning 1
 ), expected as materialized (
   select case when holdfast.expect((select count(*) from moved) = cardinality(${HEADS.array("world")}), 'A head has moved.')

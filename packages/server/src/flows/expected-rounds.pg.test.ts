@@ -222,3 +222,50 @@ test("[L10] a log that was replaced meanwhile is the one that the receipt names"
   );
   expect([answer.status, answer.body.logId]).toEqual([200, log]);
 });
+
+test("[L1] [L12] two rounds on their way do not pass over what another server wrote between them", async () => {
+  await warm();
+  const [ours, theirs] = [fresh("device"), fresh("device")];
+  const write = (clientId: string, name: string, call = app.call, reads: readonly object[] = []) =>
+    call("POST", "/v1/commits", {
+      json: {
+        clientTxId: fresh("ctx"),
+        clientId,
+        operations: [{ action: "create", model: "slide", id: fresh(name), data: { deckId: "d" } }],
+        reads,
+      },
+    });
+  const readAt = Number((await write(ours, "before")).body.lastSyncId);
+  await warm();
+  await write(ours, "latest");
+  const held = await app.hold("select from holdfast.head for update");
+  const foreign = write(theirs, "theirs", second.call);
+  await untilBlocked(1);
+  // The first round waits for the head, behind the other server; the second is sent behind it.
+  const first = write(ours, "first");
+  await untilBlocked(2);
+  const rest = Array.from({ length: 4 }, () => write(ours, "behind"));
+  await pause(20);
+  await held.release();
+  const [other, ...own] = await Promise.all([foreign, first, ...rest]);
+  for (const { status } of [other, ...own]) expect(status).toBe(200);
+  const [head] = await app.sql<{ other: string }>(
+    "select other_sync_id as other from holdfast.head order by sync_id desc limit 1",
+  );
+  expect(Number(head?.other)).toBe(other.body.lastSyncId);
+  const premise = [{ group: `org:${app.organization}`, readAt, onStale: "reject" }];
+  const answer = await write(ours, "premise", app.call, premise);
+  expect(answer.body.code).toBe("stale_context");
+});
+
+/** Until so many connections wait for a lock. */
+async function untilBlocked(count: number): Promise<void> {
+  for (const until = Date.now() + 150; Date.now() < until; ) {
+    const [row] = await app.sql<{ n: number }>(
+      "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    if ((row?.n ?? 0) >= count) return;
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
