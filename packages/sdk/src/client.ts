@@ -69,7 +69,10 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     isClosed: () => closing !== undefined,
   };
   const lists = new Lists(() => engine.store.getState(), clock);
-  const offLists = engine.store.subscribe((state) => lists.note(state));
+  const offNotes = engine.store.subscribe((state) => {
+    lists.note(state);
+    waiting?.note(state);
+  });
   let waiting: ReturnType<Part["waitingFor"]> | undefined;
   const whatWaits = () => {
     waiting ??= part.now()?.waitingFor(desk);
@@ -121,7 +124,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       await part.close(farewell, why);
     } finally {
       engine.close();
-      offLists();
+      offNotes();
       waiters.close();
     }
   }

@@ -4,7 +4,15 @@ import { lab } from "../testing/lab.ts";
 const schema = {
   models: {
     deck: { fields: { title: { type: "string" } } },
-    slide: { fields: { title: { type: "string" }, deckId: { type: "string" }, order: { type: "number", default: 0 } } },
+    slide: {
+      fields: {
+        title: { type: "string" },
+        deckId: { type: "string", references: "Deck" },
+        order: { type: "number", default: 0 },
+        tags: { type: "array", references: "deck" },
+        twin: { type: "string", references: "slide" },
+      },
+    },
   },
 } as const;
 
@@ -50,10 +58,21 @@ test("[Q28] a list of ids counts too; what one commit creates and names itself i
     { action: "create", model: "deck", id: "deck-2", data: { title: "two" } },
     { action: "create", model: "slide", id: "s2", data: { deckId: "deck-2" } },
   ]);
-  slide.create({ title: "deck-1" }, { id: "s1" });
+  slide.create({ tags: ["x", "deck-1"] }, { id: "s1" });
   client.resume();
   await settle();
   expect(commitsOf(line.sent)).toEqual([["deck-1", "deck-2"], ["s1"]]);
+});
+
+test("[Q28] a text that equals the id of a refused create, in a field that is no reference or one of another model, holds nothing up", async () => {
+  const { client, server, line, settle, deck, slide } = await start();
+  server.refuse(({ model }) => (model === "deck" ? "capability_scope_denied" : undefined));
+  deck.create({ title: "A deck" }, { id: "deck-1" });
+  slide.create({ title: "deck-1", order: 1 }, { id: "s1" });
+  slide.create({ twin: "deck-1" }, { id: "s2" });
+  await settle();
+  expect(commitsOf(line.sent)).toEqual([["deck-1", "s1", "s2"]]);
+  expect(client.status()).toMatchObject({ pending: 0, attention: 1 });
 });
 
 test("[Q29] a write that is older than receipts are kept for is not sent blindly: it waits for a person, who may send it", async () => {

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import * as select from "../core/select.ts";
 import { lab } from "../testing/lab.ts";
 
 const schema = {
@@ -355,4 +356,41 @@ test("[Q14] a commit whose premise moved is given up whole, or sent again in vie
         { group: "deck:d2", readAt: 0 },
       ]);
   }
+});
+
+test("[Q38] the base of a field that was absent is absent, not what this client typed there first", async () => {
+  const both = people();
+  const { client } = both.ann;
+  await client.ready();
+  await both.ben.client.ready();
+  client.models.slide.create({ title: "Base" }, { id: "s1" });
+  await both.settle();
+  client.pause();
+  both.ben.client.models.slide.update("s1", { notes: "Ben's" });
+  await both.settle();
+  for (const notes of ["A", "An", "Ann's"]) client.models.slide.update("s1", { notes });
+  client.resume();
+  await both.settle();
+  const [conflict] = client.conflicts();
+  expect(conflict).toMatchObject({ fields: ["notes"], mine: { notes: "Ann's" }, theirs: { notes: "Ben's" } });
+  expect(conflict?.base).toEqual({});
+});
+
+test("[Q39] conflicts are worked out again when one of them changes, and not for a change elsewhere", async () => {
+  const { client, slides, theirs, settle } = await conflict((own) => void own.update("s1", { title: "Ann's" }));
+  const work = vi.spyOn(select, "conflictsOf");
+  const first = client.conflicts();
+  work.mockClear();
+  for (let i = 0; i < 5; i++) {
+    theirs.update("s2", { order: i });
+    slides.create({ title: `New ${i}` });
+    await settle();
+    expect(client.conflicts()).toBe(first);
+  }
+  expect(work).not.toHaveBeenCalled();
+  theirs.update("s1", { title: "Ben's second" });
+  await settle();
+  expect(client.conflicts()[0]?.theirs).toEqual({ title: "Ben's second" });
+  slides.update("s1", { notes: "more of mine" });
+  expect(client.conflicts()[0]?.mine).toEqual({ title: "Ann's", notes: "more of mine" });
 });

@@ -25,7 +25,7 @@ export function drained(
     const state = store.getState();
     if (state.life === "starting") return false;
     names ??= state.queue.order;
-    const blocked = blockedNames(state.queue);
+    const blocked = blockedNames(state);
     while (passed < names.length && !isOnItsWay(state, nameNow(state, names[passed] ?? ""), blocked)) passed += 1;
     return passed === names.length;
   }

@@ -13,12 +13,13 @@ export function arrived(
   isMeant: (operation: MutationOperation) => boolean,
 ): Promise<void> {
   function isDone(): boolean {
-    const { queue } = store.getState();
+    const state = store.getState();
+    const { queue } = state;
     const meant = onRecord(queue, key).filter(
       ({ stage, operations }) => ON_THE_WAY.has(stage.phase) && operations.some(isMeant),
     );
     if (meant.length === 0) return true;
-    const blocked = blockedNames(queue);
+    const blocked = blockedNames(state);
     return meant.every(({ clientTxId }) => blocked.has(clientTxId));
   }
   return new Promise((resolve) => {

@@ -2,6 +2,7 @@ import type { Dispute } from "../core/dispute.ts";
 import { jsonEqual } from "../core/json-equal.ts";
 import { conflictsOf, parkedOf } from "../core/select.ts";
 import type { ClientState } from "../core/state.ts";
+import { recordKey } from "../core/tables.ts";
 import { SyncError } from "../errors.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
 import { editedOperations, makeDecision } from "./decision.ts";
@@ -10,25 +11,55 @@ import { same } from "./same.ts";
 import type { AttentionItem, Conflict } from "./sync-client.ts";
 import type { Desk } from "./write.ts";
 
-/** What waits for a person, as objects that can be answered. As long as nothing in one changes, it stays the same object. */
-export function waitingFor(desk: Desk): {
+export interface WaitingFor {
+  /** Called after every step, before the app is told. */
+  note(state: ClientState): void;
   conflicts(state: ClientState): readonly Conflict[];
   attention(state: ClientState): readonly AttentionItem[];
-} {
-  let disputes: readonly Dispute[] = [];
+}
+
+/**
+ * What waits for a person, as objects that can be answered. As long as nothing in one changes, it stays the same object.
+ * Conflicts are worked out when something about one of them has changed, and not for changes elsewhere.
+ */
+export function waitingFor(desk: Desk): WaitingFor {
+  let known: ReadonlyMap<string, { readonly dispute: Dispute; readonly conflict: Conflict }> = new Map();
   let conflicts: readonly Conflict[] = [];
+  /** The records that the conflicts are about, and the writes that waited when they were worked out. Undefined: stale. */
+  let basis: { readonly records: ReadonlySet<string>; readonly waiting: readonly string[] } | undefined;
   const items = new WeakMap<object, AttentionItem>();
   let attention: readonly AttentionItem[] = [];
 
+  function isStale(state: ClientState): boolean {
+    if (!basis || basis.waiting !== state.queue.waiting || state.touched === "everything") return true;
+    const position = state.rows.position ?? 0;
+    for (const { dispute } of known.values()) if (!dispute.seen && position >= dispute.heldAtSyncId) return true;
+    return state.touched.some((key) => basis?.records.has(key));
+  }
+
   return {
+    note(state) {
+      if (basis && isStale(state)) basis = undefined;
+    },
     conflicts(state) {
-      const now = conflictsOf(state);
-      const next = now.map((dispute) => {
-        const at = disputes.findIndex((d) => jsonEqual(asJson(d), asJson(dispute)));
-        return conflicts[at] ?? conflictOf(desk, dispute, state.rows.position ?? 0);
+      if (basis) return conflicts;
+      let [write, nth] = ["", 0];
+      const now = conflictsOf(state).map((dispute) => {
+        // A write has one for each of its notifications, in one order.
+        nth = dispute.clientTxId === write ? nth + 1 : 0;
+        write = dispute.clientTxId;
+        const key = `${write} ${nth}`;
+        const before = known.get(key);
+        const isSame = before !== undefined && jsonEqual(asJson(before.dispute), asJson(dispute));
+        const conflict = isSame ? before.conflict : conflictOf(desk, dispute, state.rows.position ?? 0);
+        return [key, { dispute, conflict }] as const;
       });
-      disputes = now;
-      conflicts = same(conflicts, next);
+      known = new Map(now);
+      basis = { records: new Set(now.map(([, { dispute }]) => recordKey(dispute))), waiting: state.queue.waiting };
+      conflicts = same(
+        conflicts,
+        now.map(([, { conflict }]) => conflict),
+      );
       return conflicts;
     },
     attention(state) {

@@ -438,3 +438,25 @@ test("[D2] a write made before the local store was read comes after what was fou
   ).toBe(early.clientTxId);
   expect(own.server.log.map((e) => e.verb)).toEqual(["created", "updated"]);
 });
+
+test("[Q40] a write costs the same however many writes to its record wait before it", async () => {
+  const { client: open, settle } = lab(schema);
+  const { client } = open();
+  await client.ready();
+  const { slide } = client.models;
+  slide.create({ title: "" }, { id: "s1" });
+  await settle();
+  client.pause();
+  const cpuOf = async (writes: number) => {
+    const before = process.cpuUsage();
+    for (let i = 0; i < writes; i++) {
+      slide.update("s1", { title: `Title ${i}` });
+      if (i % 20 === 19) await settle();
+    }
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000 / writes;
+  };
+  await cpuOf(3_000);
+  expect(await cpuOf(400)).toBeLessThan(0.5);
+  expect(slide.get("s1")?.title).toBe("Title 399");
+});

@@ -27,7 +27,7 @@ function write(name: string, record: string, phase: Stage["phase"] = "queued", m
   };
 }
 const names = (writes: readonly Mutation[], size = 100) =>
-  nextBulk(added(emptyQueue, writes), size).map((m) => m.clientTxId);
+  nextBulk({ queue: added(emptyQueue, writes), models: {} }, size).map((m) => m.clientTxId);
 
 test("[Q3] a bulk holds what is queued, in queue order, up to the number of commits", () => {
   expect(names([write("a", "1", "confirmed"), write("b", "1"), write("c", "2"), write("d", "1")], 2)).toEqual([
@@ -64,5 +64,5 @@ test.each(["held", "parked", "saving"] as const)(
 
 test("[Q10] only what waits for a person counts as blocked", () => {
   const held = added(emptyQueue, [write("a", "1", "parked"), write("b", "1"), write("c", "2")]);
-  expect([...blockedNames(held)]).toEqual(["b"]);
+  expect([...blockedNames({ queue: held, models: {} })]).toEqual(["b"]);
 });

@@ -179,7 +179,7 @@ function sendNext(turn: Turn): void {
   if (!knowsQueue(turn.state)) return;
   // A position in a write means nothing in another log: first it is made sure that this is still the same one.
   if (!hasToSend(turn.state) || (!reading.verified && rows.position !== undefined)) return;
-  const bulk = nextBulk(queue, sending.size);
+  const bulk = nextBulk(turn.state, sending.size);
   if (bulk.length === 0) return;
   const old = bulk.filter((m) => turn.now - m.createdAt > limits.resendMs);
   if (old.length > 0) {

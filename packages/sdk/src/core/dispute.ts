@@ -90,14 +90,23 @@ function disputeOf(
   };
 }
 
-/** What a held write and those after it want of one record, and what stood there when each field was first touched. */
+/**
+ * What a held write and those after it want of one record, and what stood there when each field was first touched. A
+ * field that was absent then has no base: what a later write saw there is this client's own.
+ */
 function wishes(writes: readonly Mutation[], held: Mutation, key: string): { mine: JsonObject; base: JsonObject } {
   const mine: Record<string, Json> = {};
   const base: Record<string, Json> = {};
+  const touched = new Set<string>();
   for (const write of writes.slice(writes.indexOf(held)))
     for (const operation of write.operations) {
       if (recordKey(operation) !== key) continue;
-      for (const [field, value] of Object.entries(operation.base ?? {})) if (!(field in base)) base[field] = value;
+      const seen = operation.base ?? {};
+      for (const field of Object.keys((operation.action === "update" ? operation.data : seen) ?? {})) {
+        const value = seen[field];
+        if (!touched.has(field) && value !== undefined) base[field] = value;
+        touched.add(field);
+      }
       if (operation.action === "update") Object.assign(mine, operation.data);
     }
   return { mine, base };

@@ -10,7 +10,12 @@ import { mutated } from "./writes.ts";
  */
 export const firstMachine: Machine = {
   step(state, event) {
-    const turn: Turn = { state: { ...state, touched: [] }, effects: [], now: event.now, roll: event.roll };
+    const turn: Turn = {
+      state: { ...state, touched: [], appended: [] },
+      effects: [],
+      now: event.now,
+      roll: event.roll,
+    };
     hear(turn, event);
     return [refreshed(turn.state, state), turn.effects];
   },

@@ -1,4 +1,5 @@
 import { applyOperation, type Row } from "../protocol/apply.ts";
+import type { Action } from "../protocol/operation.ts";
 import { disputeOn, without } from "./dispute.ts";
 import { jsonEqual } from "./json-equal.ts";
 import type { Mutation } from "./mutation.ts";
@@ -15,11 +16,38 @@ export function shownRow(state: Pick<ClientState, "rows" | "overlay">, record: R
 
 /** Recomputes the views of the touched records, and only those. */
 export function refreshed(state: ClientState, before: ClientState): ClientState {
-  if (state.touched === "everything") {
+  const { touched, appended } = state;
+  if (touched === "everything") {
     const keys = [...state.queue.byRecord.entries()].map(([key]) => key);
-    return refreshKeys({ ...state, overlay: {} }, before, keys);
+    return refreshKeys({ ...state, overlay: {}, appended: [] }, before, keys);
   }
-  return state.touched.length === 0 ? state : refreshKeys(state, before, state.touched);
+  if (touched.length + appended.length === 0) return state;
+  const whole = refreshKeys(state, before, touched);
+  return appended.length === 0 ? whole : extended(whole, new Set(touched));
+}
+
+/**
+ * Puts the writes that came behind all others on top of what is shown, so that a long queue on one record costs a
+ * keystroke no more than a short one. Records that were worked out anew have them already.
+ */
+function extended(state: ClientState, done: ReadonlySet<string>): ClientState {
+  const { appended, models } = state;
+  const shown = new Map<string, Row | undefined>();
+  for (const write of appended)
+    for (const { action, model, id, data } of write.operations) {
+      const key = recordKey({ model, id });
+      if (done.has(key)) continue;
+      const row = shown.has(key) ? shown.get(key) : shownRow(state, { model, id });
+      const step = { action, id, data };
+      shown.set(key, applyOperation(row, step, models[tableOf(model)], dateOf(action, write)));
+    }
+  const changes = [...shown].map(([key, row]): RecordChange<Row | null> => {
+    const record = refOf(key);
+    const before = shownRow(state, record);
+    return { record, value: (row && before && saysTheSame(row, before) ? before : row) ?? null };
+  });
+  const touched = [...done, ...shown.keys()];
+  return { ...state, touched, appended: [], overlay: changeTables(state.overlay, changes) };
 }
 
 function refreshKeys(state: ClientState, before: ClientState, keys: readonly string[]): ClientState {
@@ -70,11 +98,15 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
       const hidden = contested && (write.stage.phase === "held" || placeOf(write) <= contested.upTo);
       if (hidden && write.stage.phase === "held" && action !== "update" && action !== "create") continue;
       const step = { action, id, data: hidden && data ? without(data, contested?.fields ?? []) : data };
-      shown = applyOperation(shown, step, model, new Date(write.createdAt).toISOString());
+      shown = applyOperation(shown, step, model, dateOf(action, write));
     }
   }
   return shown;
 }
+
+/** Only an archive says when it was made, and writing a date costs more than all the rest. */
+const dateOf = (action: Action, { createdAt }: Mutation): string =>
+  action === "archive" ? new Date(createdAt).toISOString() : "";
 
 /** One that is not on disk yet comes behind all that is. */
 const placeOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;

@@ -34,9 +34,14 @@ export function* inOrder(queue: Queue): Generator<Mutation> {
 }
 
 /** The writes that touch a record, oldest first. */
-export function onRecord(queue: Queue, key: string): readonly Mutation[] {
-  const names = queue.byRecord.get(key);
-  return names ? names.map((name) => queue.byTxId.get(name)).filter((m) => m !== undefined) : [];
+export const onRecord = (queue: Queue, key: string): readonly Mutation[] => [...eachOnRecord(queue, key)];
+
+/** The same, for those who need not see all of them. */
+export function* eachOnRecord(queue: Queue, key: string): Generator<Mutation> {
+  for (const name of queue.byRecord.get(key) ?? []) {
+    const mutation = queue.byTxId.get(name);
+    if (mutation) yield mutation;
+  }
 }
 
 /** Adds new writes at the end, or where their `seq` says. */
@@ -93,10 +98,14 @@ export function removed(queue: Queue, clientTxIds: readonly string[]): Queue {
         else draft.delete(key);
       }
     }),
-    confirmed: queue.confirmed.filter(stays),
-    waiting: queue.waiting.filter(stays),
+    confirmed: kept(queue.confirmed, stays),
+    waiting: kept(queue.waiting, stays),
   };
 }
+
+/** The same list when none of it goes. */
+const kept = (list: readonly string[], stays: (name: string) => boolean): readonly string[] =>
+  list.every(stays) ? list : list.filter(stays);
 
 /** Puts a write into the place of another: what a person answered keeps its turn before the writes that follow it. */
 export function replaced(queue: Queue, clientTxId: string, by: Mutation): Queue {
@@ -117,9 +126,9 @@ export function replaced(queue: Queue, clientTxId: string, by: Mutation): Queue 
         else draft.delete(key);
       }
     }),
-    confirmed: queue.confirmed.filter((name) => name !== clientTxId),
+    confirmed: kept(queue.confirmed, (name) => name !== clientTxId),
     waiting: relisted(
-      queue.waiting.filter((name) => name !== clientTxId),
+      kept(queue.waiting, (name) => name !== clientTxId),
       queue,
       [by],
       waitsForPerson,
@@ -142,8 +151,8 @@ function relisted(
     if (belongs(m) && !was) news.push(m.clientTxId);
     if (!belongs(m) && was) left.add(m.clientTxId);
   }
-  const kept = left.size === 0 ? list : list.filter((name) => !left.has(name));
-  return news.length === 0 ? kept : [...kept, ...news];
+  const stay = kept(list, (name) => !left.has(name));
+  return news.length === 0 ? stay : [...stay, ...news];
 }
 
 const isConfirmed = (m: Mutation) => m.stage.phase === "confirmed";

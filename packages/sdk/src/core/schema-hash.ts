@@ -1,4 +1,4 @@
-import type { Model, ModelSchema } from "../protocol/model-schema.ts";
+import type { Field, Model, ModelSchema } from "../protocol/model-schema.ts";
 import { tableOf } from "./tables.ts";
 
 type Models = Readonly<Record<string, Model>>;
@@ -17,9 +17,16 @@ export function shapeOf(
   const used = operations.map(({ model, data = {} }) => {
     const known = models[tableOf(model)];
     const fields = Object.keys(data).sort();
-    return [tableOf(model), known !== undefined, fields.map((field) => [field, known?.fields[field] ?? null])];
+    return [tableOf(model), known !== undefined, fields.map((field) => [field, meaningOf(known?.fields[field])])];
   });
   return hashOf(sorted(used));
+}
+
+/** What a field references decides when a write is sent, and nothing of what it says. */
+function meaningOf(field: Field | undefined): object | null {
+  if (!field) return null;
+  const { references: _, ...meaning } = field;
+  return meaning;
 }
 
 /** JSON with the keys in one order. */

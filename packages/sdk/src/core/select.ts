@@ -109,8 +109,9 @@ export interface Pending {
   readonly attempts: number;
 }
 
-export function pendingOf({ queue }: ClientState): readonly Pending[] {
-  const blocked = blockedNames(queue);
+export function pendingOf(state: ClientState): readonly Pending[] {
+  const { queue } = state;
+  const blocked = blockedNames(state);
   const pending: Pending[] = [];
   for (const { clientTxId, stage, operations, createdAt, attempts } of inOrder(queue)) {
     if (stage.phase === "held" || stage.phase === "parked") continue;

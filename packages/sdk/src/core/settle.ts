@@ -1,7 +1,7 @@
 import type { CommitReceipt } from "../protocol/commit.ts";
 import { type Failure, knownFailure } from "./failure.ts";
 import type { Gone, Mutation } from "./mutation.ts";
-import { changed, find, onRecord, removed } from "./queue.ts";
+import { changed, eachOnRecord, find, removed } from "./queue.ts";
 import type { ClientState } from "./state.ts";
 import { ask, keep, set, type Turn, touch } from "./turn.ts";
 
@@ -60,8 +60,11 @@ const goneOf = ({ clientTxId, seq, stage }: Mutation): readonly Gone[] =>
 const isNext = (state: ClientState, m: Mutation): boolean =>
   knowsBefore(state, m) &&
   m.keys.every((key) => {
-    const writes = onRecord(state.queue, key);
-    return writes.slice(0, writes.indexOf(m)).every(({ stage }) => stage.phase === "confirmed" || isStopped(stage));
+    for (const { clientTxId, stage } of eachOnRecord(state.queue, key)) {
+      if (clientTxId === m.clientTxId) return true;
+      if (stage.phase !== "confirmed" && !isStopped(stage)) return false;
+    }
+    return true;
   });
 
 /** A place that this tab has not heard of may hold an earlier write to the same record: found later, it would be shown on top. */

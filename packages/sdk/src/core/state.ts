@@ -29,6 +29,8 @@ export interface ClientState {
   readonly overlay: Tables<Row | null>;
   /** Keys of the records whose view the last event may have changed. */
   readonly touched: readonly string[] | "everything";
+  /** During a step: writes that it put behind all others, for which nothing but these changes what is shown. */
+  readonly appended: readonly Mutation[];
 
   /** Nothing is put on disk, as the app wants it. */
   readonly inMemory: boolean;
@@ -211,6 +213,7 @@ export function initialState(given: {
     queue: emptyQueue,
     overlay: {},
     touched: [],
+    appended: [],
     inMemory: given.inMemory ?? false,
     storageTrouble: undefined,
     persisted: undefined,

@@ -20,7 +20,12 @@ import { imported, mutated } from "./writes.ts";
 export const machine: Machine = {
   nextDueAt,
   step(state, event) {
-    const turn: Turn = { state: { ...state, touched: [] }, effects: [], now: event.now, roll: event.roll };
+    const turn: Turn = {
+      state: { ...state, touched: [], appended: [] },
+      effects: [],
+      now: event.now,
+      roll: event.roll,
+    };
     hear(turn, event);
     lookWhenBehind(turn);
     goOn(turn);

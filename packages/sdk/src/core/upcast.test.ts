@@ -54,6 +54,15 @@ test("[Q31] a schema has one hash however its keys are ordered, and another one 
   expect(new Set([first, ...others].map(schemaHash)).size).toBe(4);
 });
 
+test("[Q31] that a field references a model by now changes nothing of what a queued write says", async () => {
+  const title = { type: "string", references: "slide" } as const;
+  const { client, server, name } = await across({
+    models: { slide: { fields: { title, order: { type: "number", default: 0 } } } },
+  });
+  expect(client.status()).toMatchObject({ pending: 0, attention: 0 });
+  expect(server.receiptOf("ann", name)).toMatchObject({ status: "confirmed" });
+});
+
 test("[Q31] a write that uses nothing of what has changed goes as it was written, under its name", async () => {
   const { client, server, name, line } = await across(added);
   expect(client.status()).toMatchObject({ pending: 0, attention: 0 });

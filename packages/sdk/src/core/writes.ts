@@ -49,10 +49,6 @@ export function take(turn: Turn, drafts: readonly Mutation[]): void {
           const operations = draft.operations.map((o) => ({ ...o, base: baseOf(turn.state, o) }));
           return sealed({ ...draft, operations }, clientId, rows);
         });
-  set(turn, { queue: added(turn.state.queue, writes) });
-  touch(
-    turn,
-    writes.flatMap((m) => m.keys),
-  );
+  set(turn, { queue: added(turn.state.queue, writes), appended: [...turn.state.appended, ...writes] });
   if (life !== "starting" && writes.length > 0) persist(turn, writes);
 }

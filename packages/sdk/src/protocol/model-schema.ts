@@ -21,6 +21,8 @@ export const Field = Type.Object(
     index: Type.Optional(Type.Boolean()),
     /** Of an enum: what it may be. */
     values: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    /** Of a string, or an array of them: the model whose records it names by their ids. */
+    references: Type.Optional(Type.String()),
   },
   strict,
 );

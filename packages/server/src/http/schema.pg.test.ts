@@ -334,3 +334,17 @@ test("[G7] a snapshot goes model by model, and within one by id", async () => {
   }
   expect(seen).toEqual(["Note c", "Note d", "Other a", "Other b"]);
 });
+
+test("[M10] what a field references is kept and given back, and a model that is not there is refused", async () => {
+  const models = {
+    Deck: { fields: { title: text } },
+    ...note({ deckId: { ...text, references: "Deck" }, also: { type: "array", references: "deck" } }),
+  };
+  const { push, ask } = await world(note({ deckId: text }));
+  expect(await push(models)).toMatchObject({ status: 200, body: { version: 2 } });
+  expect((await ask("GET", "/v1/schema")).body).toMatchObject({ models });
+  expect(await push(note({ deckId: { ...text, references: "Deck" } }), { force: true })).toMatchObject({
+    status: 400,
+    body: { code: "invalid_schema", param: "models.Note.fields.deckId" },
+  });
+});

@@ -33,6 +33,10 @@ test.each<[string, ModelSchema]>([
     ),
   ],
   ["an id that is declared as text", one({ id: text })],
+  [
+    "references, of a text and of a list, whatever the case",
+    one({ a: { ...text, references: "M" }, b: { type: "array", references: "m" } }),
+  ],
   ["names of every object's members", one({ constructor: text, toString: text })],
 ])("[M2] %s is well formed", (_, schema) => {
   expect(checkSchema(schema)).toBeUndefined();
@@ -56,6 +60,8 @@ test.each<[string, ModelSchema, string]>([
     "models.m.fields.a",
   ],
   ["a null default of what may not be null", one({ a: { type: "string", default: null } }), "models.m.fields.a"],
+  ["[M10] a reference to no model", one({ a: { ...text, references: "deck" } }), "models.m.fields.a"],
+  ["[M10] a reference in a number", one({ a: { type: "number", references: "m" } }), "models.m.fields.a"],
   ["an id with a default", one({ id: { type: "string", default: "x" } }), "models.m.fields.id"],
   ["an id that is a number", one({ id: { type: "number" } }), "models.m.fields.id"],
   ["a group from no field", one({ a: text }, { groups: [{ kind: "k", from: "b" }] }), "models.m.groups"],

@@ -31,21 +31,21 @@ export function checkSchema({ models }: ModelSchema): Refusal | undefined {
     if (twin !== undefined) return bad(`models.${name}`, `"${name}" and "${twin}" differ only in case.`);
     taken.set(name.toLowerCase(), name);
     const refusal = NAME.test(name)
-      ? checkModel(name, model)
+      ? checkModel(name, model, names)
       : bad(`models.${name.slice(0, 80)}`, "A model's name is a letter, then up to 62 letters, digits or _.");
     if (refusal) return refusal;
   }
   return undefined;
 }
 
-function checkModel(name: string, { fields, groups = [] }: Model): Refusal | undefined {
+function checkModel(name: string, { fields, groups = [] }: Model, models: readonly string[]): Refusal | undefined {
   const at = `models.${name}`;
   if (Object.keys(fields).length > limits.schemaFields)
     return bad(at, `A model has up to ${limits.schemaFields} fields.`);
   for (const [fieldName, field] of Object.entries(fields)) {
     const path = `${at}.fields.${fieldName.slice(0, 80)}`;
     if (!NAME.test(fieldName)) return bad(path, "A field's name is a letter, then up to 62 letters, digits or _.");
-    const fault = fieldName === "id" ? faultOfId(field) : faultOf(field);
+    const fault = fieldName === "id" ? faultOfId(field) : faultOf(field, models);
     if (fault) return bad(path, fault);
   }
   for (const { kind, from } of groups) {
@@ -58,13 +58,18 @@ function checkModel(name: string, { fields, groups = [] }: Model): Refusal | und
 }
 
 const faultOfId = (field: Field): string | undefined =>
-  field.type === "string" && field.default === undefined
+  field.type === "string" && field.default === undefined && field.references === undefined
     ? undefined
-    : `"id" is every record's own name: a string without a default, or left out.`;
+    : `"id" is every record's own name: a string without a default or a reference, or left out.`;
 
-function faultOf(field: Field): string | undefined {
+function faultOf(field: Field, models: readonly string[]): string | undefined {
   if (field.type === "enum" && !field.values) return `An enum lists its "values".`;
   if (field.type !== "enum" && field.values) return `Only an enum has "values".`;
+  if (field.references !== undefined) {
+    if (field.type !== "string" && field.type !== "array") return `Only a string or an array has "references".`;
+    if (!models.some((model) => model.toLowerCase() === field.references?.toLowerCase()))
+      return `It references "${field.references.slice(0, 80)}", which is no model of this schema.`;
+  }
   if (field.default !== undefined && !fits(field, field.default as never))
     return "The default is not of the field's type.";
   return undefined;
