@@ -341,7 +341,7 @@ test("[M10] what a field references is kept and given back, and a model that is 
     ...note({ deckId: { ...text, references: "Deck" }, also: { type: "array", references: "deck" } }),
   };
   const { push, ask } = await world(note({ deckId: text }));
-  expect(await push(models)).toMatchObject({ status: 200, body: { version: 2 } });
+  expect(await push(models)).toMatchObject({ status: 201, body: { version: 2 } });
   expect((await ask("GET", "/v1/schema")).body).toMatchObject({ models });
   expect(await push(note({ deckId: { ...text, references: "Deck" } }), { force: true })).toMatchObject({
     status: 400,

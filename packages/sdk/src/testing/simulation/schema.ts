@@ -11,7 +11,7 @@ export const schema = defineSchema({
         tag: { type: "string" },
       },
     },
-    note: { fields: { slide: { type: "string" }, text: { type: "string" } } },
+    note: { fields: { slide: { type: "string", references: "slide" }, text: { type: "string" } } },
   },
 });
 
