@@ -135,6 +135,7 @@ function masterKeyOf(text: string): string {
 export const limitSettings: {
   readonly [name in keyof ServerLimits]: readonly [env: string, min: number, max: number];
 } = {
+  recordBytes: ["HOLDFAST_RECORD_BYTES", 1_024, 67_108_864],
   headerBytes: ["HOLDFAST_HEADER_BYTES", 1_024, 1_048_576],
   headerCount: ["HOLDFAST_HEADER_COUNT", 10, 10_000],
   headersMs: ["HOLDFAST_HEADERS_MS", 100, 600_000],

@@ -129,9 +129,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     "From the coming of a transaction's first request until it was committed.",
     ROUND_BOUNDS,
   );
+  const limits: ServerLimits = { ...serverLimits, ...options.limits };
   const lane = createCommitLane({
     url: databaseUrl,
     schemas,
+    recordBytes: limits.recordBytes,
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
@@ -146,7 +148,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     report: report("round_failed"),
   });
   const isOriginAllowed = originCheck(options.origins);
-  const limits: ServerLimits = { ...serverLimits, ...options.limits };
   const strangers = createStrangers(limits.rateStrangers);
   const door = createDoor(authenticator, strangers, createTraffic(limits));
   const publicUrl = createPublicUrl(options.publicUrl);

@@ -65,6 +65,8 @@ export const errorCodes = {
   invalid_idempotency_key: validation(400),
   idempotency_key_mismatch: validation(400),
   token_in_query: validation(400),
+  record_too_large: validation(400),
+  too_many_values: validation(400),
   too_many_operations: validation(400),
   narrow_scope_required: validation(400),
   invalid_participant_kind: validation(400),

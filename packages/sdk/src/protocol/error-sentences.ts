@@ -32,6 +32,8 @@ export const errorSentences = {
   invalid_idempotency_key: "An idempotency key is 1 to 255 visible ASCII characters.",
   idempotency_key_mismatch: "Header and body name different idempotency keys.",
   token_in_query: "A token was sent in the address. It should be considered leaked.",
+  record_too_large: "A record takes up to 1 MiB of JSON, unless the server is set otherwise.",
+  too_many_values: "A body takes up to 100 000 JSON values.",
   too_many_operations: "A commit takes 1 to 100 operations and up to 100 reads.",
   narrow_scope_required: "A token names its operations and sync groups; for everything at once say wideScope.",
   invalid_participant_kind: "A capability's participant is an agent or a system.",

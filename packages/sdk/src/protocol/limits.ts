@@ -8,6 +8,10 @@ export const limits = {
   ...clientLimits,
   bodyBytes: MiB,
   batchBodyBytes: 4 * MiB,
+  /** Of a page of records or entries, or of a frame of them, unless one alone has more. */
+  pageBytes: 4 * MiB,
+  /** Objects, arrays, texts, numbers and so on in one body. */
+  jsonValues: 100_000,
   keysPerObject: 1_000,
   keyLength: 255,
   listDefault: 20,
@@ -54,6 +58,8 @@ export const limits = {
  * 0 for no rate. `Sk`, `Rk`, `Ek`: for each secret key, capability, ephemeral key.
  */
 export const serverLimits = {
+  /** Of a record as JSON, after every write. */
+  recordBytes: 1_048_576,
   // 16 KiB, spelled out: a product would keep the whole table in a browser's bundle.
   headerBytes: 16_384,
   headerCount: 100,

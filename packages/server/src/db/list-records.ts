@@ -2,6 +2,7 @@ import type { ListColumn } from "../rules/list-column.ts";
 import type { Comparison, ListFilter } from "../rules/list-filter.ts";
 import { columnSql, TEXT_KEPT } from "./record-column.ts";
 import type { Transaction } from "./transaction.ts";
+import { withinBytes } from "./within-bytes.ts";
 
 export interface ListQuestion {
   readonly world: number;
@@ -16,6 +17,8 @@ export interface ListQuestion {
   /** Where the page before ended: the sort value as Postgres spells it (null: none) and the id. */
   readonly after: PageEnd | undefined;
   readonly limit: number;
+  /** Of all records together, unless one alone has more. */
+  readonly bytes: number;
 }
 
 export interface PageEnd {
@@ -30,10 +33,16 @@ export interface ListedRecord {
   readonly value: string | null;
 }
 
+export interface Listed {
+  readonly records: readonly ListedRecord[];
+  readonly hasMore: boolean;
+}
+
 /** One page in a total order: by the sort value with absent ones last, then by id. */
-export async function listRecords(db: Transaction, question: ListQuestion): Promise<ListedRecord[]> {
-  const { rows } = await db.query<ListedRecord & Record<string, unknown>>(listQuery(question));
-  return rows;
+export async function listRecords(db: Transaction, question: ListQuestion): Promise<Listed> {
+  const { rows } = await db.query<ListedRecord & { fits: boolean }>(listQuery(question));
+  const records = rows.filter(({ fits }) => fits).slice(0, question.limit);
+  return { records, hasMore: rows.length > records.length };
 }
 
 /**
@@ -42,7 +51,7 @@ export async function listRecords(db: Transaction, question: ListQuestion): Prom
  * the cursor on; one condition that says both would read all pages before. The second runs when the first has run out.
  */
 export function listQuery(question: ListQuestion): { readonly text: string; readonly values: unknown[] } {
-  const { sort, descending, after, limit } = question;
+  const { sort, descending, after, limit, bytes } = question;
   const values: unknown[] = [];
   const param: Param = (value) => `$${values.push(value)}`;
   const { expression, type } = columnSql(sort, (name) => `${param(name)}::text`);
@@ -51,26 +60,30 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
     sort.kind === "id" || value === null
       ? `id ${beyond} ${param(id)}::text`
       : `(${expression}, id) ${beyond} (${param(value)}::text::${type}, ${param(id)}::text)`;
-  const most = `${param(limit)}::int`;
+  const most = `${param(limit + 1)}::int`;
   const where = conditionsOf(question, param).join(" and ");
   // Where nulls go is nothing to a scan that meets only nulls, or none; said like this an index can be read backwards.
   const scan = (...more: readonly string[]) =>
     `select id, data, archived_at, ${expression} as value from holdfast.record
       where ${[where, ...more].join(" and ")} order by ${expression} ${direction}, id ${direction} limit ${most}`;
-  const answer = `select id, data, archived_at as "archivedAt", value::text as value`;
+  // What does not fit is left out, and only that there is more is told.
+  const answer = (rows: string) => {
+    const order = `part, value ${direction}, id ${direction}`;
+    const sized = withinBytes({ rows, order, json: ["data"], rest: "1", bytes: `${param(bytes)}::bigint` });
+    const text = `select id, case when fits then data end as data, archived_at as "archivedAt", value::text as value, fits
+      from (${sized}) page order by part, page.value ${direction}, page.id ${direction}`;
+    return { text, values };
+  };
 
   // A record always has its id and its times.
-  if (sort.kind !== "field") return { text: `${answer} from (${after ? scan(isBeyond(after)) : scan()}) page`, values };
+  const one = (page: string) => answer(`select 1 as part, page.* from (${page}) page`);
+  if (sort.kind !== "field") return one(after ? scan(isBeyond(after)) : scan());
   const isAbsent = `${expression} is null`;
-  if (after?.value === null) return { text: `${answer} from (${scan(isAbsent, isBeyond(after))}) page`, values };
+  if (after?.value === null) return one(scan(isAbsent, isBeyond(after)));
   const isPresent = after ? isBeyond(after) : `${expression} is not null`;
-  return {
-    text: `with present as materialized (${scan(isPresent)}),
+  return answer(`with present as materialized (${scan(isPresent)}),
       absent as (select * from (${scan(isAbsent)}) rest limit greatest(${most} - (select count(*) from present), 0))
-      ${answer} from (select 1 as part, * from present union all select 2, * from absent) page
-      order by part, page.value ${direction}, id ${direction}`,
-    values,
-  };
+      select 1 as part, * from present union all select 2, * from absent`);
 }
 
 type Param = (value: unknown) => string;

@@ -4,33 +4,34 @@ import { recordLines } from "./record-lines.ts";
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
+import { withinBytes } from "./within-bytes.ts";
 
 const COLUMNS = `sync_id as "syncId", model, id, verb, data, changed_fields as "changedFields", groups, groups_before as "groupsBefore",
   client_tx_id as "clientTxId", client_id as "clientId", transaction_id as "transactionId", actor, participant_kind as "participantKind",
   claim, created_at as "createdAt"`;
 
-/** Lines in (after, to], in order. */
-export async function readLog(db: Transaction, world: number, after: number, to: number): Promise<StoredEntry[]> {
-  const { rows } = await db.query<StoredEntry & Record<string, unknown>>({
-    name: "read_log",
-    text: `select ${COLUMNS} from holdfast.log where world = $1 and sync_id > $2 and sync_id <= $3 order by sync_id`,
-    values: [world, after, to],
-  });
-  return rows;
-}
+/** As an entry is told: its names, which JSON may have to escape, and what stands around them. */
+const NAMES = `400 + 2 * (octet_length(model) + octet_length(id) + octet_length(client_tx_id) + octet_length(actor)
+  + coalesce(octet_length(client_id), 0) + coalesce(octet_length(transaction_id), 0)) + pg_column_size(groups) + coalesce(pg_column_size(groups_before), 0)`;
+const SIZED = { json: ["data", "changed_fields"], rest: NAMES };
 
-/** As many of the lines in (after, to] as have so many bytes together, as stored, and one at least. */
-export async function readLogWithin(
+/**
+ * Entries in (after, to] in order: as many of them as have so many bytes together, and one at least. None at all, or
+ * none right after `after`: they were trimmed away.
+ */
+export async function readLog(
   db: Transaction,
   world: number,
   { after, to, bytes }: { after: number; to: number; bytes: number },
 ): Promise<StoredEntry[]> {
   const { rows } = await db.query<StoredEntry & Record<string, unknown>>({
-    name: "read_log_within",
-    text: `select ${COLUMNS} from (
-        select l.*, sum(coalesce(pg_column_size(data), 0)) over (order by sync_id rows between unbounded preceding and 1 preceding) as before
-        from holdfast.log l where world = $1 and sync_id > $2 and sync_id <= $3
-      ) l where coalesce(before, 0) < $4 order by sync_id`,
+    name: "read_log",
+    text: `select ${COLUMNS} from (${withinBytes({
+      ...SIZED,
+      rows: "select * from holdfast.log where world = $1 and sync_id > $2 and sync_id <= $3",
+      order: "sync_id",
+      bytes: "$4::bigint",
+    })}) l where fits order by sync_id`,
     values: [world, after, to, bytes],
   });
   return rows;
@@ -43,24 +44,36 @@ export interface RecordHistoryQuestion extends RecordName {
   readonly after: number | undefined;
   readonly descending: boolean;
   readonly limit: number;
+  readonly bytes: number;
+}
+
+export interface RecordHistory {
+  /** As many as have so many bytes together, and one at least. */
+  readonly entries: readonly StoredEntry[];
+  readonly hasMore: boolean;
 }
 
 /** The lines of one record, oldest or newest first. */
 export async function readRecordHistory(
   db: Transaction,
-  { world, model, id, groups, after, descending, limit }: RecordHistoryQuestion,
-): Promise<StoredEntry[]> {
+  { world, model, id, groups, after, descending, limit, bytes }: RecordHistoryQuestion,
+): Promise<RecordHistory> {
   const order = descending ? "desc" : "asc";
-  const { rows } = await db.query<StoredEntry & Record<string, unknown>>({
-    name: `read_record_history_${order}`,
-    text: `select ${COLUMNS} from (${recordLines({
-      ...{ world: "$1", model: "$2", id: "$3", order, limit: "$6" },
-      within: (position) => `${position} ${descending ? "<" : ">"} $4`,
-      filter: "($5::text[] is null or l.groups && $5 or l.groups_before && $5)",
-    })}) l`,
-    values: [world, model, id, after ?? (descending ? Number.MAX_SAFE_INTEGER : 0), groups ?? null, limit],
+  const lines = recordLines({
+    ...{ world: "$1", model: "$2", id: "$3", order, limit: "$6" },
+    within: (position) => `${position} ${descending ? "<" : ">"} $4`,
+    filter: "($5::text[] is null or l.groups && $5 or l.groups_before && $5)",
   });
-  return rows;
+  // What does not fit is left out, and only that there is more is told.
+  const { rows } = await db.query<StoredEntry & { fits: boolean }>({
+    name: `read_record_history_${order}`,
+    text: `select ${COLUMNS.replace("data,", "case when fits then data end as data,")}, fits from (
+        ${withinBytes({ ...SIZED, rows: lines, order: `sync_id ${order}`, bytes: "$7::bigint" })}
+      ) l order by sync_id ${order}`,
+    values: [world, model, id, after ?? (descending ? Number.MAX_SAFE_INTEGER : 0), groups ?? null, limit + 1, bytes],
+  });
+  const entries = rows.filter(({ fits }) => fits).slice(0, limit);
+  return { entries, hasMore: rows.length > entries.length };
 }
 
 /** Who wrote the lines at these positions, and to which record. */

@@ -75,9 +75,12 @@ test("[G12] [G13] a record's lines are those of the log that name it, in pages o
                     (groups?.includes(line.group) ?? true) &&
                     (after === undefined || (descending ? line.syncId < after : line.syncId > after)),
                 );
-                const question = { world, model, id, groups, after, descending, limit };
-                const page = await readRecordHistory(client, question);
-                expect(positions(page)).toEqual(positions(descending ? wanted.toReversed() : wanted).slice(0, limit));
+                const question = { world, model, id, groups, after, descending, limit, bytes: 1_000_000 };
+                const { entries, hasMore } = await readRecordHistory(client, question);
+                expect(hasMore).toBe(wanted.length > limit);
+                expect(positions(entries)).toEqual(
+                  positions(descending ? wanted.toReversed() : wanted).slice(0, limit),
+                );
               }
       },
     ),

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@holdfast/sdk/protocol";
+import { type ErrorCode, serverLimits } from "@holdfast/sdk/protocol";
 import { errorState, failureCode } from "../db/database-error.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
 import { UNEXPECTED } from "../db/save-creates.ts";
@@ -50,6 +50,8 @@ export type ClaimResult =
 export interface LaneOptions {
   readonly url: string;
   readonly schemas: SchemaCache;
+  /** As JSON, a record may have so many after a write. */
+  readonly recordBytes?: number;
   /** Called after COMMIT, in log order for each world. */
   announce(batch: Batch): void;
   /** Called after COMMIT with each world whose claims changed. */
@@ -77,6 +79,7 @@ const LOCK_MS = 200;
 export function createCommitLane({
   url,
   schemas,
+  recordBytes = serverLimits.recordBytes,
   announce,
   announceClaims = () => {},
   took = () => {},
@@ -85,6 +88,7 @@ export function createCommitLane({
   maxWaiting = 10_000,
 }: LaneOptions): CommitLane {
   const waiting = createWaitingLine(maxCommits);
+  const rules = { schemas, recordBytes };
   const known = createKnownHeads(Date.now);
   /** Worlds without a living claim, when they were last looked at. */
   const unclaimed = new Set<number>();
@@ -138,7 +142,7 @@ export function createCommitLane({
     const heads = pipe?.usable ? known.expect(jobs) : undefined;
     if (!pipe || !heads) return undefined;
     try {
-      const expected = judgeExpected(pipe, schemas, jobs, heads);
+      const expected = judgeExpected(pipe, rules, jobs, heads);
       if (!expected) return undefined;
       const saved = save(expected);
       saved.catch(() => {});
@@ -184,7 +188,7 @@ export function createCommitLane({
   async function judged({ taken, loaded }: Extract<Started, { loaded: unknown }>) {
     const { pipe: ready, found } = await loaded;
     const jobs = taken.map(({ job }) => job);
-    const result = await judgeRound(ready, schemas, jobs, found);
+    const result = await judgeRound(ready, rules, jobs, found);
     known.learn(result.heads, "locked");
     return { result, saved: save(result) };
   }

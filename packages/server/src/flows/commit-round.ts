@@ -56,10 +56,17 @@ export interface RoundResult {
   readonly pipe: Pipe;
 }
 
+/** What every round is judged by. */
+export interface RoundRules {
+  readonly schemas: SchemaCache;
+  /** As JSON, a record may have so many after a write. */
+  readonly recordBytes: number;
+}
+
 /** Judges the jobs of each world in the order they came. */
 export async function judgeRound(
   pipe: Pipe,
-  schemas: SchemaCache,
+  { schemas, recordBytes }: RoundRules,
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<RoundResult> {
@@ -69,7 +76,12 @@ export async function judgeRound(
     const schema =
       schemas.get(head.world, head.schemaVersion) ??
       schemas.put(head.world, (await pipe.send([loadSchema(head.world, head.schemaVersion)]))[0]);
-    worlds.push({ world: head.world, jobs: own, schema, state: await worldAt(pipe, head, schema, own, loaded) });
+    worlds.push({
+      world: head.world,
+      jobs: own,
+      schema,
+      state: await worldAt(pipe, head, schema, recordBytes, own, loaded),
+    });
   }
   return judgeWorlds(pipe, jobs, worlds);
 }
@@ -82,7 +94,7 @@ export async function judgeRound(
  */
 export function judgeExpected(
   pipe: Pipe,
-  schemas: SchemaCache,
+  { schemas, recordBytes }: RoundRules,
   jobs: readonly Job[],
   heads: readonly LockedHead[],
 ): RoundResult | undefined {
@@ -91,7 +103,7 @@ export function judgeExpected(
     const own = jobs.filter((job) => worldOf(job) === head.world);
     const schema = schemas.get(head.world, head.schemaVersion);
     if (!schema) return undefined;
-    worlds.push({ world: head.world, jobs: own, schema, state: emptyWorldAt(head, schema, own) });
+    worlds.push({ world: head.world, jobs: own, schema, state: emptyWorldAt(head, schema, recordBytes, own) });
   }
   const unseen = worlds.flatMap(questions);
   const result = judgeWorlds(pipe, jobs, worlds);

@@ -1,3 +1,4 @@
+import { limits } from "@holdfast/sdk/protocol";
 import { readHead, readPositions } from "../db/heads.ts";
 import { readLog } from "../db/log.ts";
 import type { Database } from "../db/pool.ts";
@@ -11,7 +12,7 @@ export interface FollowLog {
   head(world: number): Promise<StoredHead>;
   /** Where several logs end, and the version of each world's schema. */
   positions(worlds: readonly number[]): Promise<ReadonlyMap<number, { syncId: number; schemaVersion: number }>>;
-  /** Entries in (after, to], in order. */
+  /** Entries in (after, to], in order: as many as a page may have. Not one right after `after`: it is no longer kept. */
   entries(world: number, after: number, to: number): Promise<readonly StoredEntry[]>;
   schema(world: number): Promise<LiveSchema>;
 }
@@ -19,6 +20,6 @@ export interface FollowLog {
 export const followLog = (db: Database, schemas: SchemaCache): FollowLog => ({
   head: (world) => readHead(db, world),
   positions: (worlds) => readPositions(db, worlds),
-  entries: (world, after, to) => readLog(db, world, after, to),
+  entries: (world, after, to) => readLog(db, world, { after, to, bytes: limits.pageBytes }),
   schema: (world) => liveSchema(db, schemas, world),
 });

@@ -1,3 +1,4 @@
+import { limits } from "@holdfast/sdk/protocol";
 import { readHead } from "../db/heads.ts";
 import { listRecords as listStored, type PageEnd } from "../db/list-records.ts";
 import type { Database } from "../db/pool.ts";
@@ -58,23 +59,21 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as PageEnd | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
     const { syncId: stamp } = await readHead(db, world);
-    const question = { world, model: key, state, ids, filters, groups, sort, descending: order === "desc", after };
-    const read = () => listStored(db, { ...question, limit: limit + 1 });
+    const descending = order === "desc";
+    const question = { world, model: key, state, ids, filters, groups, sort, descending, after, limit };
+    const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
     const mayTakeLong = sort.kind !== "id" || filters.length > 0;
-    const rows = mayTakeLong ? await turns.take(read) : await read();
-    if (!rows) return refuse("overloaded");
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
+    const page = mayTakeLong ? await turns.take(read) : await read();
+    if (!page) return refuse("overloaded");
+    const { records, hasMore } = page;
+    const last = records.at(-1);
     return {
       model: declared.name,
-      records: page.map(({ data }) => data),
-      nextCursor:
-        rows.length > limit && last
-          ? cursors.seal(context, { value: last.value, id: last.id } satisfies PageEnd)
-          : null,
+      records: records.map(({ data }) => data),
+      nextCursor: hasMore && last ? cursors.seal(context, { value: last.value, id: last.id } satisfies PageEnd) : null,
       stamp,
       archived: Object.fromEntries(
-        page.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
+        records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
       ),
     };
   };

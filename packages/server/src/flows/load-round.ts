@@ -73,18 +73,25 @@ const NOTHING_FOUND: Omit<Loaded, "heads"> = {
 };
 
 /** A world of which nothing is asked but its head: no name that its jobs write under is taken, no record is there, and none is claimed. */
-export const emptyWorldAt = (head: LockedHead, schema: LiveSchema, jobs: readonly Job[]): WorldState =>
-  worldState(head, organizationOf(jobs), schema, NOTHING_FOUND, { waits: [], revokedTokens: new Set() });
+export const emptyWorldAt = (
+  head: LockedHead,
+  schema: LiveSchema,
+  recordBytes: number,
+  jobs: readonly Job[],
+): WorldState =>
+  worldState(head, organizationOf(jobs), schema, NOTHING_FOUND, { recordBytes, waits: [], revokedTokens: new Set() });
 
 /** One world as the round finds it, with what its jobs ask about. The database is asked again only about what moved. */
 export async function worldAt(
   pipe: Pipe,
   head: LockedHead,
   schema: LiveSchema,
+  recordBytes: number,
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<WorldState> {
   const asked = {
+    recordBytes,
     waits: await waitsFor(pipe, head.world, jobs, loaded),
     revokedTokens: await revokedTokens(pipe, jobs),
   };
@@ -167,10 +174,11 @@ const worldState = (
   organization: string,
   schema: LiveSchema,
   { receipts, records, groups, lines }: Omit<Loaded, "heads">,
-  { waits, revokedTokens }: Pick<WorldState, "waits" | "revokedTokens">,
+  { recordBytes, waits, revokedTokens }: Pick<WorldState, "recordBytes" | "waits" | "revokedTokens">,
 ): WorldState => ({
   organization,
   models: schema.models,
+  recordBytes,
   now: head.now,
   head,
   records: new Map(inWorld(head.world, records).map((record) => [recordKey(record.model, record.id), record])),

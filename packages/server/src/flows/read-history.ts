@@ -1,3 +1,4 @@
+import { limits } from "@holdfast/sdk/protocol";
 import { readHead } from "../db/heads.ts";
 import { readRecordHistory } from "../db/log.ts";
 import type { Database } from "../db/pool.ts";
@@ -54,15 +55,14 @@ export const readHistory =
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
     const name = { world, model: key, id };
     const descending = order === "desc";
-    const found = await readRecordHistory(db, { ...name, groups, after: after?.syncId, descending, limit: limit + 1 });
-    if (found.length === 0 && !after && !(await isSeen(db, name, scope)))
+    const asked = { ...name, groups, after: after?.syncId, descending, limit, bytes: limits.pageBytes };
+    const { entries, hasMore } = await readRecordHistory(db, asked);
+    if (entries.length === 0 && !after && !(await isSeen(db, name, scope)))
       return refuse("record_not_found", { param: "id" });
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
+    const last = entries.at(-1);
     return {
-      entries: page.flatMap((entry) => seenText({ models: undefined, groups: scope?.groups }, entry, models) ?? []),
-      nextCursor:
-        found.length > limit && last ? cursors.seal(context, { syncId: last.syncId } satisfies HistoryCursor) : null,
+      entries: entries.flatMap((entry) => seenText({ models: undefined, groups: scope?.groups }, entry, models) ?? []),
+      nextCursor: hasMore && last ? cursors.seal(context, { syncId: last.syncId } satisfies HistoryCursor) : null,
       stamp,
       logId,
       trimmedTo,

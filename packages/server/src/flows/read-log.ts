@@ -35,18 +35,22 @@ export const readLog =
     const entries: string[] = [];
     let examined = Math.min(after, head.syncId);
     if (after < head.trimmedTo) return { ...page, entries, examined };
-    while (examined < end && entries.length < limit) {
+    let bytes = 0;
+    while (examined < end && entries.length < limit && bytes < limits.pageBytes) {
       const to = Math.min(end, examined + Math.min(CHUNK, Math.max(limit, 100)));
-      const found = await readStored(db, world, examined, to);
+      const found = await readStored(db, world, { after: examined, to, bytes: limits.pageBytes });
       // A log has no holes: what is missing was trimmed away while we read.
-      if (found.length < to - examined) return { ...page, entries: [], examined, trimmedTo: to };
+      const last = found.at(-1)?.syncId;
+      if (last === undefined || last - examined > found.length)
+        return { ...page, entries: [], examined, trimmedTo: to };
       for (const stored of found) {
-        if (entries.length === limit) break;
         const text = seenText(view, stored, schema.models);
+        bytes += text === undefined ? 0 : Buffer.byteLength(text) + 1;
+        if (entries.length === limit || (entries.length > 0 && bytes > limits.pageBytes))
+          return { ...page, entries, examined };
         if (text !== undefined) entries.push(text);
         examined = stored.syncId;
       }
-      if (entries.length < limit) examined = to;
     }
     return { ...page, entries, examined };
   };

@@ -1,3 +1,4 @@
+import { limits } from "@holdfast/sdk/protocol";
 import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
 import { readSnapshotPage } from "../db/snapshot.ts";
@@ -59,11 +60,16 @@ async function readPage(
     schema.hiddenModels.length === 0
       ? keys
       : (keys ?? [...schema.models.keys()]).filter((key) => schema.models.has(key));
-  const page = await readSnapshotPage(db, { world, models: shown, groups: within, after: from, limit }, names);
-  const more = page.count === limit && page.last !== undefined;
+  const page = await readSnapshotPage(
+    db,
+    { world, models: shown, groups: within, after: from, limit, bytes: limits.pageBytes },
+    names,
+  );
   const { logId } = head;
   const { rowsVersion } = schema;
-  const next = more ? cursors.seal(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor) : null;
+  const next = page.hasMore
+    ? cursors.seal(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor)
+    : null;
   const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion });
   const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
   return `${start}\n${page.lines}${end}\n`;

@@ -75,7 +75,8 @@ const question: ListQuestion = {
   sort: { kind: "id" },
   descending: false,
   after: undefined,
-  limit: 101,
+  limit: 100,
+  bytes: 4_194_304,
 };
 const column = (name: string, type: "string" | "number" | "datetime" | "boolean") =>
   ({ kind: "field", name, type }) as const;

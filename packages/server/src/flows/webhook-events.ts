@@ -1,4 +1,4 @@
-import { readLogWithin } from "../db/log.ts";
+import { readLog } from "../db/log.ts";
 import { readSchema } from "../db/model-schemas.ts";
 import type { Database } from "../db/pool.ts";
 import type { SizedEvent } from "../rules/webhook-batch.ts";
@@ -55,7 +55,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
   async function fetch({ world, schemaVersion }: LogPlace, after: number, to: number): Promise<EventPage> {
     const { models } =
       schemas.get(world, schemaVersion) ?? schemas.put(world, await readSchema(db, world, schemaVersion));
-    const entries = await readLogWithin(db, world, { after, to, bytes: READ_BYTES });
+    const entries = await readLog(db, world, { after, to, bytes: READ_BYTES });
     const last = entries.at(-1);
     // A log is not trimmed beyond what somebody is still to be told.
     if (!last) throw new Error(`World ${world} has no log entries in (${after}, ${to}], which are to be told.`);

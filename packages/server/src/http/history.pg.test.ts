@@ -210,7 +210,7 @@ test("[G12] a page deep in a long history costs what the first one costs", async
     explained.push((Plan["Shared Hit Blocks"] ?? 0) + (Plan["Shared Read Blocks"] ?? 0) < 50);
     return { rows: [] };
   };
-  const question = { world, model: "slide", id: "long", groups: undefined, limit: 101 };
+  const question = { world, model: "slide", id: "long", groups: undefined, limit: 100, bytes: 4_194_304 };
   for (const descending of [false, true])
     for (const after of [undefined, 1_015_000])
       await readRecordHistory({ query: explain } as never, { ...question, descending, after });

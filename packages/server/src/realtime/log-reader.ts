@@ -75,11 +75,11 @@ export async function listenToLog(hub: Hub, log: FollowLog, world: number, ears:
           phase = "live";
           return "live";
         }
-        const to = Math.min(target, position + PAGE);
-        const entries = await log.entries(world, position, to);
+        const entries = await log.entries(world, position, Math.min(target, position + PAGE));
         if (isEnded()) return "ended";
+        const to = entries.at(-1)?.syncId;
         // A log has no holes: what is missing was trimmed away while we read.
-        if (entries.length < to - position) return "trimmed";
+        if (to === undefined || to - position > entries.length) return "trimmed";
         // Not before: an entry may be of a model that was declared meanwhile.
         const schema = await log.schema(world);
         if (isEnded()) return "ended";

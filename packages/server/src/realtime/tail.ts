@@ -34,8 +34,9 @@ export function createTail({ log, world, position: start, tell, failed }: TailOp
     const { syncId: head } = await log.head(world);
     while (position < head) {
       const from = position;
-      const to = Math.min(head, from + PAGE);
-      const entries = await log.entries(world, from, to);
+      const entries = await log.entries(world, from, Math.min(head, from + PAGE));
+      // What was trimmed away before it was read nobody can be told: those who need it are told to resync.
+      const to = entries.at(-1)?.syncId ?? Math.min(head, from + PAGE);
       const live = await log.schema(world);
       // While we read, a round of our own may have been told: then this page is old news.
       if (position === from) advance(newsOfEntries(from, to, entries, live));

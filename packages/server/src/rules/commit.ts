@@ -13,6 +13,7 @@ import { participantName } from "./participant.ts";
 import { checkPayload, writesNothing } from "./payload.ts";
 import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, heldReceipt } from "./receipt.ts";
+import { checkRecordSize } from "./record-size.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { isRepeated, replayOf } from "./replay.ts";
 import { sameJson } from "./same-json.ts";
@@ -42,7 +43,7 @@ export function decideCommit(state: WorldState, commit: CommitRequest): Decision
   if (refusal) return { kind: "refused", refusal };
   const draft = draftCommit(state, commit);
   const premises = judgeReads(state, commit);
-  const refused = draft.exists ?? draft.stale ?? premises.refusal;
+  const refused = draft.exists ?? draft.stale ?? premises.refusal ?? draft.tooLarge;
   if (refused) return { kind: "refused", refusal: refused };
   const held = [...draft.held, ...premises.held];
   if (held.length > 0) return { kind: "held", receipt: heldReceipt(commit, state.head.logId, state.head.syncId, held) };
@@ -123,6 +124,7 @@ interface Draft {
   madeId?: string;
   exists?: Refusal;
   stale?: Refusal;
+  tooLarge?: Refusal;
 }
 
 function draftCommit(state: WorldState, commit: CommitRequest): Draft {
@@ -154,7 +156,8 @@ function draftCommit(state: WorldState, commit: CommitRequest): Draft {
       if (!draft.missingIds.includes(operation.id)) draft.missingIds.push(operation.id);
       continue;
     }
-    write(state, commit, draft, operation, key, before, model);
+    const tooLarge = write(state, commit, draft, operation, key, before, model);
+    if (tooLarge) draft.tooLarge ??= at(commit, index, tooLarge);
   }
   return draft;
 }
@@ -204,6 +207,7 @@ const VERB_OF = {
   unarchive: "unarchived",
 } as const satisfies Record<CommitOperation["action"], Verb>;
 
+/** Answers what stands against it: nothing, or that the record would be too large. */
 function write(
   state: WorldState,
   commit: CommitRequest,
@@ -212,7 +216,7 @@ function write(
   key: string,
   before: RecordState | null,
   model: Model,
-): void {
+): Refusal | undefined {
   const row = applyOperation(
     before ?? undefined,
     { action: operation.action, id: operation.id, data: operation.data as JsonObject | undefined },
@@ -224,7 +228,8 @@ function write(
     changedFields?.length === 0 ||
     (before && row && operation.action !== "update" && before.archivedAt === row.archivedAt)
   )
-    return;
+    return undefined;
+  const text = row ? JSON.stringify(row.data) : null;
   const syncId = state.head.syncId + draft.lines.length + 1;
   const createdSyncId = before?.createdSyncId ?? syncId;
   const by = writerOf(commit).writtenBy;
@@ -256,7 +261,10 @@ function write(
     groupsBefore: before && !sameJson(before.groups, groups) ? before.groups : null,
     createdSyncId,
     after,
+    text,
   });
+  const writes = operation.action === "create" || operation.action === "update";
+  return writes && text !== null ? checkRecordSize(text, state.recordBytes) : undefined;
 }
 
 /** The fields whose value is another one now. */

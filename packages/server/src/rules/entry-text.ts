@@ -24,13 +24,13 @@ export interface StoredEntry {
 /** A line that a commit wrote, as it is stored. */
 export function storedEntry(commit: CommitRequest, line: LogLine, now: string): StoredEntry {
   const { participantId, participantKind } = commit.principal;
-  const { after, changedFields } = line;
+  const { changedFields } = line;
   return {
     syncId: line.syncId,
     model: line.model,
     id: line.id,
     verb: line.verb,
-    data: after && JSON.stringify(after.data),
+    data: line.text,
     changedFields: changedFields && JSON.stringify(changedFields),
     groups: line.groups,
     groupsBefore: line.groupsBefore,

@@ -72,6 +72,8 @@ export interface NewReceipt {
 export interface WorldState {
   readonly organization: string;
   readonly models: ReadonlyMap<string, DeclaredModel>;
+  /** As JSON, a record may have so many after a write. */
+  readonly recordBytes: number;
   /** ISO; never before the newest entry's. */
   readonly now: string;
   head: Head;
@@ -175,6 +177,8 @@ export interface LogLine {
   readonly createdSyncId: number;
   /** The record after; null when it is gone. */
   readonly after: RecordState | null;
+  /** Its data as JSON: what is stored. */
+  readonly text: string | null;
 }
 
 /** The groups that a line is news in: where the record is filed now, and where it was. */

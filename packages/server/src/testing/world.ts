@@ -27,6 +27,7 @@ export const NOW = "2026-01-02T03:04:05.678Z";
 export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): WorldState => ({
   organization: "org_1",
   models: new Map(Object.entries(models).map(([name, model]) => [name.toLowerCase(), { name, model, changes: [] }])),
+  recordBytes: 1_048_576,
   now: NOW,
   head: { logId: "log_1", schemaVersion: 1, trimmedTo: 0, syncId: 0, writer: null, otherSyncId: 0 },
   records: new Map(),
