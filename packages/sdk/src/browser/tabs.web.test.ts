@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../engine/system.ts";
 import { indexedDbStorage } from "../storage/indexeddb.ts";
 import { lab } from "../testing/lab.ts";
@@ -8,6 +8,14 @@ import { browserTabs } from "./tabs.ts";
 const schema = {
   models: { slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 } } } },
 } as const;
+
+/** A page that is not secure has no locks. */
+function takeLocksAway(): void {
+  Object.defineProperty(navigator, "locks", { value: undefined, configurable: true });
+}
+afterEach(() => {
+  delete (navigator as { locks?: unknown }).locks;
+});
 
 /** Two clients of one page on one store: locks, channels and IndexedDB are those of two tabs. */
 async function tabs() {
@@ -108,4 +116,33 @@ test("[N5] the browser's offline event closes the line, its online event opens i
   await Promise.all([first.client.close(), second.client.close()]);
   window.dispatchEvent(new Event("offline"));
   expect(first.client.status().name).not.toBe("offline");
+});
+
+test("[Q41] without locks two tabs that come at the same moment agree on one that leads, and each write is answered once", async () => {
+  takeLocksAway();
+  const own = lab(schema);
+  const store = `tabs-${crypto.randomUUID()}`;
+  const open = () =>
+    own.client({
+      platform: {
+        clock: systemClock,
+        storage: async () => indexedDbStorage({ name: store }),
+        tabs: () => browserTabs(store, systemClock),
+        signals: browserSignals,
+      },
+    });
+  const both = [open(), open()];
+  const leaders = () => both.filter(({ client }) => client.status().leads).length;
+  await vi.waitFor(() => expect(leaders()).toBe(1), { timeout: 5_000 });
+  await Promise.all(both.map(({ client }) => client.ready()));
+  const writes = Array.from({ length: 16 }, (_, i) => both[i % 2]?.client.models.slide.create({ title: `${i}` }));
+  await Promise.all(writes.map((write) => write?.receipt));
+  expect(own.server.log).toHaveLength(16);
+  await vi.waitFor(() => expect(both.map(({ client }) => client.status().pending)).toEqual([0, 0]));
+  expect(leaders()).toBe(1);
+  const [last, first] = both[0]?.client.status().leads ? [both[1], both[0]] : [both[0], both[1]];
+  await first?.client.close();
+  await vi.waitFor(() => expect(last?.client.status().leads).toBe(true), { timeout: 5_000 });
+  await last?.client.models.slide.create({ title: "last" }).receipt;
+  await last?.client.close();
 });

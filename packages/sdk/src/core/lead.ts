@@ -59,7 +59,21 @@ export function tookLead(turn: Turn, { look, brought }: Of<"tookLead">): void {
     [...inOrder(turn.state.queue)].filter((m) => isWorthKeeping(m) || names.has(m.clientTxId)),
   );
   if (rows.position !== undefined) offerAgain(turn, rows, "strays");
-  ask(turn, { do: "post", message: { type: "leading" } });
+  ask(turn, { do: "post", message: { type: "leading", generation } });
+}
+
+/**
+ * Another tab says that it leads. Of two that do, the one with the later generation stays: the store takes nothing from
+ * the other any more.
+ */
+export function heardOfLeader(turn: Turn, { generation: theirs }: Of<"leading">): void {
+  const { lead, generation: own, storageTrouble } = turn.state;
+  if (lead === "yes" && own !== undefined && theirs !== undefined && storageTrouble === undefined) {
+    if (theirs < own) return ask(turn, { do: "post", message: { type: "leading", generation: own } });
+    deposed(turn);
+  }
+  set(turn, { tabs: { ...turn.state.tabs, line: undefined } });
+  ask(turn, { do: "post", message: { type: "joined", ...extentOf(turn.state) } });
 }
 
 function keepHeard(turn: Turn, generation: number): void {

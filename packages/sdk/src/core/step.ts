@@ -73,7 +73,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "joined":
       return tabs.joined(turn, event);
     case "leading":
-      return tabs.heardOfLeader(turn);
+      return lead.heardOfLeader(turn, event);
     case "owned":
       return owned(turn, event.owner);
     case "signedOut":

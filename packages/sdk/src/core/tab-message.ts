@@ -23,7 +23,8 @@ export type TabMessage =
   | { readonly type: "line"; readonly line: LeaderLine }
   /** A tab is new, or heard that another one leads now: it wants to know of the line. */
   | ({ readonly type: "joined" } & Extent)
-  | { readonly type: "leading" }
+  /** It leads, under this generation of the store. */
+  | { readonly type: "leading"; readonly generation?: number | undefined }
   /** These are about to be put on disk: who does not hear that they arrived may look for them there. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
   /** Which records are wanted from now on, in all tabs. */

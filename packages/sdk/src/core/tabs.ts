@@ -75,12 +75,6 @@ export function joined(turn: Turn, extent: Extent): void {
   if (turn.state.lead === "yes") post(turn, { type: "line", line: lineOf(turn.state) });
 }
 
-/** Another tab leads from now on. */
-export function heardOfLeader(turn: Turn): void {
-  set(turn, { tabs: { ...turn.state.tabs, line: undefined } });
-  post(turn, { type: "joined", ...extentOf(turn.state) });
-}
-
 /** Runs last: the others are told when anything changes in how the tab that leads stands with the server. */
 export function tellLine(turn: Turn, before: ClientState): void {
   const { state } = turn;

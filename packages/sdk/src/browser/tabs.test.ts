@@ -1,0 +1,24 @@
+import { expect, test, vi } from "vitest";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { apart } from "./tabs.ts";
+
+test("[Q42] a tab that cannot talk to the others leaves the lead for 10 s to the one that took it", () => {
+  const clock = fakeClock();
+  const tabs = apart(clock);
+  const lead = vi.fn();
+  tabs.start({ lead, deposed: () => {}, heard: () => {} });
+  tabs.stand(true);
+  expect(lead).toHaveBeenCalledTimes(1);
+  tabs.stand(true);
+  clock.advance(9_999);
+  expect(lead).toHaveBeenCalledTimes(1);
+  clock.advance(1);
+  expect(lead).toHaveBeenCalledTimes(2);
+  // Paused and resumed by the app: no other tab took the lead.
+  tabs.stand(false);
+  tabs.stand(true);
+  expect(lead).toHaveBeenCalledTimes(3);
+  tabs.stand(true);
+  tabs.close();
+  expect(clock.waiting).toBe(0);
+});
