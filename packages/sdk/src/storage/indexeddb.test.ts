@@ -138,3 +138,85 @@ test("[D10] an open that another tab blocks ends by the clock, and says so", asy
   await expect(indexedDbStorage({ name, openMs: 50 }).open("c")).rejects.toMatchObject({ code: "blocked" });
   older.close();
 });
+
+const recordOf = (id: string) => ({ model: "slide", id });
+const put = (id: string, syncId: number) => ({
+  record: recordOf(id),
+  value: { data: { id }, archivedAt: null, syncId },
+});
+const gone = (id: string) => ({ record: recordOf(id), value: undefined });
+
+/** What lies on the disk: objects in the table of rows, and rows in parts. */
+async function lying(name: string): Promise<{ rows: number; inParts: number }> {
+  const db = await new Dexie(name).open();
+  const parts = (await db.table("parts").toArray()) as { rows: string }[];
+  const inParts = parts.flatMap(({ rows }) => JSON.parse(rows) as object[]).length;
+  const rows = await db.table("rows").count();
+  db.close();
+  return { rows, inParts };
+}
+
+test("[D33] records that came and went leave nothing behind, and those that stay, or came back, are there", async () => {
+  const name = `pruned-${++stores}`;
+  const storage = indexedDbStorage({ name, pruneAt: 100 });
+  await storage.open("c");
+  const { generation } = await storage.lead();
+  const ids = Array.from({ length: 3_000 }, (_, i) => `s${i}`);
+  const page = { logId: "log", stamp: 1, first: true, cursor: null };
+  await storage.keepPage({ ...page, changes: ids.map((id) => put(id, 1)) }, generation);
+  const keep = (from: number, changes: readonly (ReturnType<typeof put> | ReturnType<typeof gone>)[]) =>
+    storage.keepRows({ logId: "log", from, to: from + 1, changes, settled: [] }, generation);
+  await keep(
+    1,
+    ["new1", "new2"].map((id) => put(id, 2)),
+  );
+  await keep(2, [...ids.slice(0, 2_500), "new1"].map(gone));
+  // While the others are pruned.
+  await keep(
+    3,
+    ["s7", "s8"].map((id) => put(id, 4)),
+  );
+  await keep(4, [gone("s8")]);
+  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 2, inParts: 500 }));
+  await storage.close();
+  const { rows } = await indexedDbStorage({ name }).open("d");
+  const there = [...(rows.tables.slide?.entries() ?? [])].map(([id]) => id);
+  expect(there.sort()).toEqual([...ids.slice(2_500), "new2", "s7"].sort());
+});
+
+test("[D33] what an earlier version left of records that went is taken away by the next tab that leads", async () => {
+  const name = `left-${++stores}`;
+  const before = indexedDbStorage({ name, pruneAt: Number.POSITIVE_INFINITY });
+  await before.open("c");
+  const { generation } = await before.lead();
+  const ids = Array.from({ length: 1_200 }, (_, i) => `s${i}`);
+  await before.keepPage(
+    { logId: "log", stamp: 1, first: true, cursor: null, changes: ids.map((id) => put(id, 1)) },
+    generation,
+  );
+  await before.keepRows({ logId: "log", from: 1, to: 2, changes: ids.slice(1).map(gone), settled: [] }, generation);
+  await before.close();
+  expect(await lying(name)).toEqual({ rows: 1_199, inParts: 1_200 });
+  const storage = indexedDbStorage({ name });
+  await storage.open("d");
+  expect(await lying(name)).toEqual({ rows: 1_199, inParts: 1_200 });
+  await storage.lead();
+  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }));
+  await storage.close();
+});
+
+test("[D33] a snapshot that replaces all rows while they are pruned stays whole", async () => {
+  const name = `replaced-${++stores}`;
+  const storage = indexedDbStorage({ name, pruneAt: 10 });
+  await storage.open("c");
+  const { generation } = await storage.lead();
+  const ids = Array.from({ length: 5_000 }, (_, i) => `s${i}`);
+  const page = { first: true, cursor: null };
+  await storage.keepPage({ ...page, logId: "log", stamp: 1, changes: ids.map((id) => put(id, 1)) }, generation);
+  await storage.keepRows({ logId: "log", from: 1, to: 2, changes: ids.map(gone), settled: [] }, generation);
+  await storage.keepPage({ ...page, logId: "log", stamp: 9, changes: ids.map((id) => put(id, 9)) }, generation);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await storage.close();
+  const { rows } = await indexedDbStorage({ name }).open("d");
+  expect(rows.tables.slide?.size).toBe(5_000);
+});

@@ -12,22 +12,29 @@ import {
   lastSeqOf,
   rowsInParts,
   type StoredMeta,
+  type StoredRow,
   storedChange,
   storedParts,
   toStored,
 } from "./stored.ts";
+import { Tombstones } from "./tombstones.ts";
 
 const OPEN_MS = 10_000;
+/** So many records that are gone may lie in the store: reading them costs a start about 30 ms. */
+const PRUNE_AT = 1_000;
 
 export interface IndexedDbOptions {
   /** Databases are told apart by name: one per app, server and signed-in person. */
   readonly name: string;
   /** How long an open may take before it counts as blocked. Default 10 000. */
   readonly openMs?: number;
+  /** From how many tombstones on they are pruned. Default 1 000. */
+  readonly pruneAt?: number;
 }
 
 /** Storage that survives a reload, shared by all tabs of a browser profile. */
-export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): Storage {
+export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }: IndexedDbOptions): Storage {
+  const tombstones = new Tombstones();
   let openedAs: string | undefined;
   let lost: (failure: StorageFailure) => void = () => {};
   let closed = false;
@@ -83,6 +90,18 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
     }
   }
 
+  /** Beside all else. Where it fails nothing is lost: the next start finds what is left. */
+  function prune(generation: number): void {
+    if (closed) return;
+    const there = db;
+    const inOne = async <T>(work: () => Promise<T>): Promise<T> => {
+      const done = closed ? "deposed" : await fenced(there, [there.parts, there.rows], generation, work);
+      if (done === "deposed") throw new Error("Another tab leads by now.");
+      return done;
+    };
+    tombstones.prune(there, pruneAt, inOne).catch(() => {});
+  }
+
   return {
     open: (freshClientId) =>
       withDatabase(async (db): Promise<Stored> => {
@@ -92,21 +111,25 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
           const { clientId = freshClientId, owner } = client ?? {};
           openedAs = clientId;
-          const [queue, rows] = [await readQueue(db), await readRows(db)];
+          const [queue, { rows, single }] = [await readQueue(db), await readRows(db)];
+          tombstones.note(single);
           return { clientId, owner, ...queue, ...rows };
         });
       }),
 
     enqueue: (changes) => withDatabase((db) => enqueue(db, changes)),
 
-    lead: (seen) =>
-      withDatabase((db) =>
+    lead: async (seen) => {
+      const found = await withDatabase((db) =>
         db.transaction("rw", db.meta, db.mutations, db.parts, db.rows, async () => {
           const before = await leadOf(db);
           await db.meta.put({ ...before, generation: (before.generation ?? 0) + 1 });
           return look(db, seen);
         }),
-      ),
+      );
+      prune(found.generation);
+      return found;
+    },
 
     look: (seen) =>
       withDatabase((db) => db.transaction("r", db.meta, db.mutations, db.parts, db.rows, () => look(db, seen))),
@@ -124,9 +147,19 @@ export function indexedDbStorage({ name, openMs = OPEN_MS }: IndexedDbOptions): 
     forget: (places, generation) =>
       withDatabase((db) => fenced(db, [db.mutations], generation, (lead) => forget(db, lead, places))),
 
-    keepRows: (stretch, generation) => withDatabase((db) => keepRows(db, stretch, generation)),
+    keepRows: async (stretch, generation) => {
+      const rows = stretch.changes.map(storedChange);
+      const kept = await withDatabase((db) => keepRows(db, stretch, rows, generation));
+      if (kept === "gap" || kept === "deposed") return kept;
+      tombstones.note(rows);
+      prune(generation);
+      return kept;
+    },
 
-    keepPage: (page, generation) => withDatabase((db) => keepPage(db, page, generation)),
+    keepPage: (page, generation) => {
+      if (page.first) tombstones.forget();
+      return withDatabase((db) => keepPage(db, page, generation));
+    },
 
     own: (participant) =>
       withDatabase((db) =>
@@ -188,8 +221,10 @@ async function forget(db: Database, lead: StoredMeta, places: readonly Place[]):
   return changed(db, lead, places);
 }
 
-const readRows = async (db: Database) =>
-  fromStoredRows([...rowsInParts(await db.parts.toArray()), ...(await db.rows.toArray())], await db.meta.get("log"));
+async function readRows(db: Database) {
+  const [inParts, single] = [rowsInParts(await db.parts.toArray()), await db.rows.toArray()];
+  return { rows: fromStoredRows([...inParts, ...single], await db.meta.get("log")), single };
+}
 
 async function readQueue(db: Database): Promise<Omit<Look, "rows">> {
   const lead = await leadOf(db);
@@ -200,7 +235,7 @@ async function readQueue(db: Database): Promise<Omit<Look, "rows">> {
 
 async function look(db: Database, seen: Seen): Promise<Look> {
   const isNews = hasNews(await db.meta.get("log"), seen);
-  return { ...(await readQueue(db)), rows: isNews ? (await readRows(db)).rows : undefined };
+  return { ...(await readQueue(db)), rows: isNews ? (await readRows(db)).rows.rows : undefined };
 }
 
 /**
@@ -209,14 +244,14 @@ async function look(db: Database, seen: Seen): Promise<Look> {
  */
 async function keepRows(
   db: Database,
-  { logId, from, to, changes, settled }: StoredStretch,
+  { logId, from, to, settled }: StoredStretch,
+  rows: readonly StoredRow[],
   generation: number,
 ): Promise<Kept | "deposed" | "gap"> {
   const kept = await fenced(db, [db.rows], generation, async () => {
     const log = await db.meta.get("log");
     if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
-    if (log.position < to)
-      await Promise.all([db.rows.bulkPut(changes.map(storedChange)), db.meta.put({ ...log, position: to })]);
+    if (log.position < to) await Promise.all([db.rows.bulkPut(rows), db.meta.put({ ...log, position: to })]);
     return { change: undefined };
   });
   if (kept === "gap" || kept === "deposed" || settled.length === 0) return kept;

@@ -57,6 +57,9 @@ export function toStored(mutation: Mutation): StoredMutation {
 
 export const fromStored = (stored: StoredMutation): Mutation => ({ ...stored, seq: stored.seq });
 
+/** `/` is no letter of a model's name. */
+export const rowKey = ({ model, id }: StoredRow): string => `${model}/${id}`;
+
 export const storedRow = (model: string, id: string, row: LogRow): StoredRow => ({ ...row, model: tableOf(model), id });
 
 export const storedChange = ({ record: { model, id }, value }: RowChange): StoredRow =>

@@ -1,0 +1,87 @@
+import type { Database } from "./database.ts";
+import { rowKey, type StoredPart, type StoredRow } from "./stored.ts";
+
+/** So many parts are gone through in one transaction: a frozen tab must not hold the database for long. */
+const PARTS_AT_ONCE = 4;
+
+/**
+ * Which records are stored as gone. A tombstone has to stand above what a part says of its record; once no part names the
+ * record any more, nothing is left for it to say. Without pruning each start would read all that ever went.
+ */
+export class Tombstones {
+  readonly #byKey = new Map<string, StoredRow>();
+  /** Counts how often all rows were replaced. */
+  #era = 0;
+  #isPruning = false;
+
+  /** These rows are stored from now on. */
+  note(rows: readonly StoredRow[]): void {
+    for (const row of rows)
+      if (row.gone) this.#byKey.set(rowKey(row), row);
+      else this.#byKey.delete(rowKey(row));
+  }
+
+  /** All rows are about to be replaced: what is gone of those that come is another matter. */
+  forget(): void {
+    this.#era += 1;
+    this.#byKey.clear();
+  }
+
+  /** Takes the gone records out of the parts, a few parts at a time, and then the tombstones away. */
+  async prune(db: Database, atLeast: number, fenced: Fenced): Promise<void> {
+    if (this.#isPruning || this.#byKey.size < atLeast) return;
+    this.#isPruning = true;
+    try {
+      await this.#prune(db, fenced);
+    } finally {
+      this.#isPruning = false;
+    }
+  }
+
+  async #prune(db: Database, fenced: Fenced): Promise<void> {
+    const era = this.#era;
+    // Another tab that led meanwhile may have brought some of them back: the disk says which are gone.
+    const keys = [...this.#byKey.values()].map(({ model, id }): [string, string] => [model, id]);
+    const gone = await fenced(() => goneOf(db, keys));
+    for (let last: number | undefined = 0; last !== undefined; ) {
+      const from: number = last;
+      last = await fenced(async () => {
+        if (era !== this.#era) throw new Replaced();
+        const parts = await db.parts.where(":id").above(from).limit(PARTS_AT_ONCE).toArray();
+        await Promise.all(parts.map((part) => withoutGone(db, part, gone)));
+        return parts.at(-1)?.n;
+      });
+    }
+    await fenced(async () => {
+      if (era !== this.#era) throw new Replaced();
+      const over = [
+        ...(await goneOf(
+          db,
+          [...gone.values()].map(({ model, id }) => [model, id]),
+        )),
+      ];
+      await db.rows.bulkDelete(over.map(([, { model, id }]) => [model, id]));
+    });
+    // Those that are no tombstones any more are none to prune later.
+    for (const [model, id] of keys) this.#byKey.delete(rowKey({ model, id }));
+  }
+}
+
+/** Does the work in one transaction, and throws where another tab leads by now. */
+type Fenced = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** All rows were replaced while they were pruned: what was to go is gone with them. */
+class Replaced extends Error {}
+
+async function goneOf(db: Database, keys: readonly [string, string][]): Promise<ReadonlyMap<string, StoredRow>> {
+  const rows = await db.rows.bulkGet(keys as [string, string][]);
+  return new Map(rows.flatMap((row) => (row?.gone ? [[rowKey(row), row] as const] : [])));
+}
+
+async function withoutGone(db: Database, part: StoredPart, gone: ReadonlyMap<string, StoredRow>): Promise<void> {
+  const rows = JSON.parse(part.rows) as StoredRow[];
+  const left = rows.filter((row) => !gone.has(rowKey(row)));
+  if (left.length === rows.length || part.n === undefined) return;
+  if (left.length === 0) await db.parts.delete(part.n);
+  else await db.parts.put({ ...part, rows: JSON.stringify(left) });
+}
