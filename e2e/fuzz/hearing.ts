@@ -67,6 +67,10 @@ export function createListener(judging: Judging, say: (fault: string) => void): 
         say(`a stream was told who claims the ${model} ${id}, which its token does not cover`);
     },
     schema() {},
+    renewed({ owner }) {
+      if (!String(owner).endsWith(`/${String(participant).replace(":", "/")}`))
+        say(`a stream of ${participant} was renewed as ${owner}`);
+    },
     pong() {},
   };
 

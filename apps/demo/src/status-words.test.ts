@@ -17,6 +17,7 @@ const status = (change: Partial<SyncStatus>): SyncStatus => ({
   persisted: undefined,
   lostStore: undefined,
   loadedRows: undefined,
+  unreadable: [],
   ...change,
 });
 

@@ -12,7 +12,7 @@ import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sy
 import { tellApp } from "./api/tell-app.ts";
 import { checkModel, type Desk, makeWrite } from "./api/write.ts";
 import type { Queue } from "./core/queue.ts";
-import { pendingOf, statusOf } from "./core/select.ts";
+import { pendingOf, shownState, statusOf } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
 import type { CompanyWorld } from "./engine/company.ts";
 import { createEngine, type Engine } from "./engine/engine.ts";
@@ -68,7 +68,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     dice,
     isClosed: () => closing !== undefined,
   };
-  const lists = new Lists(() => engine.store.getState(), clock);
+  const shown = () => shownState(engine.store.getState());
+  const lists = new Lists(shown, clock);
   const offNotes = engine.store.subscribe((state) => {
     lists.note(state);
     waiting?.note(state);
@@ -142,14 +143,15 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     presence: company.presence,
     commit: (operations, commitOptions) => makeCommit(desk, operations, commitOptions),
     status: () => {
-      status = sameFields(status, statusOf(engine.store.getState()));
+      status = sameFields(status, statusOf(shown()));
       return status;
     },
-    conflicts: () => whatWaits()?.conflicts(engine.store.getState()) ?? NONE,
-    attention: () => whatWaits()?.attention(engine.store.getState()) ?? NONE,
+    conflicts: () => whatWaits()?.conflicts(shown()) ?? NONE,
+    attention: () => whatWaits()?.attention(shown()) ?? NONE,
     pending: () => {
-      const { queue } = engine.store.getState();
-      const kept = pending?.of === queue ? pending : { of: queue, list: pendingOf(engine.store.getState()) };
+      const state = shown();
+      const { queue } = state;
+      const kept = pending?.of === queue ? pending : { of: queue, list: pendingOf(state) };
       pending = kept;
       return kept.list;
     },
@@ -168,7 +170,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     exportPending: async () => {
       const { exportPending } = await usable();
-      return exportPending(engine.store.getState(), clock.now());
+      return exportPending(shown(), clock.now());
     },
     importPending: async (exported) => {
       const { readExport } = await usable();

@@ -10,7 +10,7 @@ export interface ClientOptions<S extends ModelSchema> {
   /** Where the service is, for instance `https://sync.example.com`; with or without `/api` at its end. */
   readonly url: string;
   /**
-   * Gives the token of whoever is signed in. Asked once, and again when the server refuses the one it gave. When it
+   * Gives the token of the person who is signed in. Asked once, again at about 80 % of the token's life, and when the server refuses the one it gave. When it
    * rejects with what `fetch` throws without an answer, it is tried again like any request; with anything else, or
    * with no token, nobody is signed in (`needs-auth`).
    */
@@ -20,8 +20,8 @@ export interface ClientOptions<S extends ModelSchema> {
    */
   readonly store?: string;
   /**
-   * Who is signed in: each gets a store of their own. What lies in a store is sent for nobody but whoever it began
-   * with; a token of somebody else is refused with the status `needs-auth`.
+   * Who is signed in: each gets a store of their own. A store belongs to one participant of one organization and
+   * environment for ever; with another one's token the status is `needs-auth`, and nothing of it is shown or sent.
    */
   readonly user?: string;
   /** Names this device and person to the server; default: made once per store and kept there. */

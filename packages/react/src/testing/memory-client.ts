@@ -45,6 +45,7 @@ const online: SyncStatus = {
   persisted: undefined,
   lostStore: undefined,
   loadedRows: undefined,
+  unreadable: [],
 };
 
 /** A client without storage or network, for the hooks' tests: it keeps the promises about identity that they lean on. */

@@ -1,4 +1,5 @@
 import { shownRow } from "../core/overlay.ts";
+import { shownState } from "../core/select.ts";
 import { localError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { ModelName, RowOf } from "../protocol/row-types.ts";
@@ -25,7 +26,7 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
     archive: (id, options) => makeWrite(desk, [{ action: "archive", model, id }], options),
     unarchive: (id, options) => makeWrite(desk, [{ action: "unarchive", model, id }], options),
     // The server checks every row against the pushed schema; here the schema is taken at its word.
-    get: (id) => shownRow(desk.engine.store.getState(), { model, id })?.data as Row | undefined,
+    get: (id) => shownRow(shownState(desk.engine.store.getState()), { model, id })?.data as Row | undefined,
     claim: async (id, options) => {
       if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be claimed with it.");
       const { meta, ...rest } = options ?? {};

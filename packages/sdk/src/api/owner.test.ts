@@ -35,7 +35,7 @@ test("[D15] what lies in a store is sent for nobody but its owner, whoever opens
   await settle();
   expect(ben.client.status()).toMatchObject({
     name: "needs-auth",
-    reason: expect.stringMatching(/token is that of user:ben, this store is that of user:ann/),
+    reason: expect.stringMatching(/token belongs to org_lab\/test\/user\/ben, this store to org_lab\/test\/user\/ann/),
   });
   const other = {
     operations: [{ action: "create", model: "slide", id: "x", data: { title: "of Cem" }, onStale: "notify" }],
@@ -47,7 +47,7 @@ test("[D15] what lies in a store is sent for nobody but its owner, whoever opens
   }
   expect([server.head, ben.line.sent]).toEqual([1, []]);
   // Nor is anything that his token may see read into her store.
-  expect([ben.line.asked.log, ben.line.asked.snapshot, ben.client.models.slide.get("x")]).toEqual([0, 0, undefined]);
+  expect([ben.line.asked.snapshot, ben.client.models.slide.get("x")]).toEqual([0, undefined]);
   expect([ben.client.status().name, disk.rows().position]).toEqual(["needs-auth", 0]);
   await ben.client.close();
 
@@ -86,6 +86,78 @@ test("[D15] a token that changes hands under a running client stops it too", asy
     await settle();
   }
   expect([client.status().name, server.log.map((e) => e.actor)]).toEqual(["online", ["ann"]]);
+});
+
+test.each<[string, { tenant?: string; actor?: string }]>([
+  ["in another organisation", { tenant: "org_other/test" }],
+  ["in the other environment", { tenant: "org_lab/live" }],
+  ["another participant", { actor: "ben" }],
+])("[D15] a store is nothing to its user %s: with or without sockets", async (_, elsewhere) => {
+  for (const sockets of ["stream", "no stream", "no socket to be had"]) {
+    const own = lab(schema);
+    const disk = new MemoryDisk();
+    const ann = own.client({ disk });
+    await ann.client.ready();
+    await ann.client.models.slide.create({ title: "first" }, { id: "kept" }).receipt;
+    await own.settle();
+    ann.line.up = false;
+    ann.line.cut?.();
+    await ann.client.models.slide.create({ title: "secret" }, { id: "waiting" }).queued;
+    await ann.client.close();
+
+    // Another tenant has another log, whose head may lie before or behind what was read here.
+    const other = lab(schema);
+    other.server.logId = "log_other";
+    const { client, line } = other.client({ disk, stream: sockets === "stream" });
+    Object.assign(line, elsewhere, { socketUp: sockets === "stream" });
+    for (let i = 0; i < 12; i++) {
+      await other.settle();
+      other.clock.advance(5_000);
+    }
+    expect(client.status(), sockets).toMatchObject({
+      name: "needs-auth",
+      pending: 0,
+      reason: expect.stringMatching(/this store to org_lab\/test\/user\/ann/),
+    });
+    expect([line.sent, other.server.head], sockets).toEqual([[], 0]);
+    expect([client.models.slide.list(), client.models.slide.get("kept"), client.pending()]).toEqual([
+      [],
+      undefined,
+      [],
+    ]);
+    expect(() => client.models.slide.create({ title: "of another" })).toThrow(
+      expect.objectContaining({ code: "not_owner" }),
+    );
+    expect([disk.rows().logId, disk.queue().length]).toEqual(["log_1", 1]);
+    await client.close();
+    const back = own.client({ disk });
+    await own.settle();
+    expect(own.server.log.map(({ id }) => id)).toEqual(["kept", "waiting"]);
+    expect(back.client.models.slide.list().map(({ id }) => id)).toEqual(["kept", "waiting"]);
+    await back.client.close();
+  }
+});
+
+test("[D15] a store that an older version left to a participant goes to that one in the tenant of its log, and nowhere else", async () => {
+  const { client: open, server, settle } = lab(schema);
+  const disk = new MemoryDisk();
+  const old = open({ disk });
+  old.line.tenant = undefined;
+  await old.client.ready();
+  await settle();
+  await old.client.close();
+  expect(disk.read("").owner).toBe("user:ann");
+  const elsewhere = open({ disk });
+  elsewhere.line.tenant = "org_other/test";
+  const { logId } = server;
+  server.logId = "log_other";
+  await settle();
+  expect([elsewhere.client.status().name, disk.read("").owner]).toEqual(["needs-auth", "user:ann"]);
+  await elsewhere.client.close();
+  server.logId = logId;
+  const back = open({ disk });
+  await settle();
+  expect([back.client.status().name, disk.read("").owner]).toEqual(["online", "org_lab/test/user/ann"]);
 });
 
 test("[D16] who signs out says what becomes of what waits: it stays for when they come back, or all of it goes, in every tab", async () => {

@@ -151,6 +151,8 @@ export type SyncStatus = {
   readonly lostStore: LostStore | undefined;
   /** While a snapshot is being read: how many rows have come. Those of a first one are shown as they come. */
   readonly loadedRows: number | undefined;
+  /** Models of the app that the token may not read, or that the server's schema does not have (yet). Nothing of them is shown. */
+  readonly unreadable: readonly string[];
 };
 
 export interface PendingMutation {

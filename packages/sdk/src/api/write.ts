@@ -1,6 +1,7 @@
 import type { NewOperation } from "../core/events.ts";
 import { knownFailure, nameTaken } from "../core/failure.ts";
 import type { Premise } from "../core/mutation.ts";
+import { anothersToken } from "../core/owner.ts";
 import { find } from "../core/queue.ts";
 import { recordKey, tableOf } from "../core/tables.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -39,6 +40,7 @@ export function makeWrite(
   reads: readonly Premise[] = [],
 ): Write {
   if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be written with it.");
+  checkOwner(desk);
   const { onStale = "notify", readAt } = options;
   if (!ON_STALE.includes(onStale)) throw invalid("onStale", "onStale is reject, overwrite or notify.");
   if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
@@ -53,6 +55,12 @@ export function makeWrite(
   const { queued, receipt } = desk.waiters.add(clientTxId);
   desk.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
   return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };
+}
+
+/** What is written belongs to the owner of the store: another participant's writes would be sent as theirs. */
+export function checkOwner({ engine }: Desk): void {
+  const state = engine.store.getState();
+  if (state.withheld) throw localError("not_owner", anothersToken(state));
 }
 
 export function checkCount(asked: readonly unknown[], reads: readonly unknown[] = []): void {

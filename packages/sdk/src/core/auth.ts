@@ -11,16 +11,12 @@ import { ask, set, type Turn } from "./turn.ts";
 
 export const mayTalk = ({ phase }: Auth): boolean => phase === "trusted" || phase === "trying";
 
-/** The token is somebody else's than the store: until another one comes nothing is asked with it. */
-export const isStranger = ({ owner, self }: ClientState): boolean =>
-  owner !== undefined && self !== undefined && self.participant !== owner;
-
-export const strangerReason = ({ owner, self }: ClientState): string =>
-  `The token is that of ${self?.participant}, this store is that of ${owner}. Give each their own (\`user\`).`;
+/** The token is another owner's than the store (`owner.ts`): until another one comes nothing is asked with it. */
+const isAnothers = ({ withheld, tokenOwner }: ClientState): boolean => withheld && tokenOwner !== undefined;
 
 /** Whether anything may be asked of the server now. */
 export const mayGo = (state: ClientState): boolean =>
-  !state.paused && state.network && mayTalk(state.auth) && !isStranger(state);
+  !state.paused && state.network && mayTalk(state.auth) && !isAnothers(state);
 
 /** The server refused the token, or the app had none to give. */
 export function tokenRefused(turn: Turn, reason: string): void {
@@ -42,7 +38,9 @@ export function tokenCame(turn: Turn, changed: boolean): void {
   const { auth } = turn.state;
   if (auth.phase !== "asking") return;
   // The same one is tried again too: the refusal may have been the answer to a request that was made with one before it.
-  if (changed || auth.attempt > 0) set(turn, { auth: { phase: "trying", attempt: auth.attempt }, self: undefined });
+  // Another owner's stays another owner's.
+  if (changed || (auth.attempt > 0 && !isAnothers(turn.state)))
+    set(turn, { auth: { phase: "trying", attempt: auth.attempt }, self: undefined, tokenOwner: undefined });
   else waitForToken(turn, auth.attempt, turn.state.trouble ?? "The app gave the same token again.");
 }
 
@@ -52,7 +50,7 @@ export function tokenFailed(turn: Turn, { reason, unreachable }: { reason: strin
 }
 
 export function tokenWorks(turn: Turn): void {
-  if (turn.state.auth.phase !== "trusted" && !isStranger(turn.state))
+  if (turn.state.auth.phase !== "trusted" && !isAnothers(turn.state))
     set(turn, { auth: { phase: "trusted" }, trouble: undefined });
 }
 

@@ -1,13 +1,15 @@
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { closeCodes } from "../protocol/frames-down.ts";
 import { park } from "./answers.ts";
-import { askTokenWhenDue, isStranger, mayGo, mayTalk, strangerReason, tokenRefused, tokenWorks } from "./auth.ts";
+import { askTokenWhenDue, mayGo, mayTalk, tokenRefused, tokenWorks } from "./auth.ts";
 import { bulkBody, nextBulk } from "./bulk.ts";
 import type { ClientEvent } from "./events.ts";
 import { localFailure } from "./failure.ts";
 import { knowsQueue, lookDueAt } from "./look.ts";
+import { heardOwner, isOwners } from "./owner.ts";
 import { changed } from "./queue.ts";
-import { compareRows, isOtherLog } from "./reading.ts";
+import { compareRows, isOtherLog, noteCovered } from "./reading.ts";
+import { renewalAfter, renewWhenDue } from "./renewal.ts";
 import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
 import type { ClientState } from "./state.ts";
 import { isFollower } from "./tabs.ts";
@@ -29,16 +31,13 @@ const POLL_MS = 5_000;
 export function streamOpened(turn: Turn): void {
   const { rows, scope, stream } = turn.state;
   if (stream.phase !== "opening" || rows.logId === undefined || rows.position === undefined) return;
-  ask(turn, { do: "sayHello", logId: rows.logId, since: rows.position, scope });
+  ask(turn, { do: "sayHello", logId: rows.logId, since: rows.position, scope, view: rows.viewHash });
 }
 
-export function welcomed(
-  turn: Turn,
-  { logId, rowsVersion, stamp, participant, session }: Extract<ClientEvent, { type: "welcomed" }>,
-): void {
+export function welcomed(turn: Turn, event: Extract<ClientEvent, { type: "welcomed" }>): void {
+  const { logId, stamp, participant, session, owner = participant } = event;
   set(turn, { self: { participant, session } });
-  if (turn.state.owner === undefined) ask(turn, { do: "own", participant });
-  else if (isStranger(turn.state)) return refuseStranger(turn);
+  if (!heardOwner(turn, owner, logId)) return;
   if (isOtherLog(turn, logId, stamp)) return;
   const { reading } = turn.state;
   set(turn, {
@@ -47,20 +46,12 @@ export function welcomed(
   });
   set(turn, { trouble: undefined });
   tokenWorks(turn);
-  compareRows(turn, rowsVersion);
+  noteCovered(turn, event.models);
+  // An older server knows nothing of renewed tokens.
+  set(turn, { renewal: event.owner === undefined ? undefined : renewalAfter(event.expiresInMs, turn) });
+  compareRows(turn, event);
   // The line works again: what waited for it need not wait longer.
   hurry(turn);
-}
-
-/** Whose the store is, which another tab may have said before. */
-export function owned(turn: Turn, owner: string): void {
-  set(turn, { owner });
-  if (isStranger(turn.state)) refuseStranger(turn);
-}
-
-function refuseStranger(turn: Turn): void {
-  lineLost(turn);
-  tokenRefused(turn, strangerReason(turn.state));
 }
 
 export function streamClosed(turn: Turn, code: number, reason: string): void {
@@ -94,6 +85,7 @@ export function goOn(turn: Turn): void {
   if (turn.state.network && !turn.state.paused) askTokenWhenDue(turn);
   keepStream(turn);
   if (!mayGo(turn.state)) return;
+  renewWhenDue(turn);
   readOn(turn);
   sendNext(turn);
 }
@@ -108,12 +100,13 @@ export function nextDueAt(state: ClientState, now: number): number | undefined {
 }
 
 function waitsOf(state: ClientState): readonly (number | undefined)[] {
-  const { life, paused, network, auth, stream, reading, sending, rows, sockets } = state;
+  const { life, paused, network, auth, stream, reading, sending, rows, sockets, renewal } = state;
   if (life === "starting") return [];
   if (paused || !network) return [lookDueAt(state)];
   return [
     lookDueAt(state),
     auth.phase === "refused" ? auth.wait.at : undefined,
+    stream.phase === "live" && !renewal?.asking ? renewal?.at : undefined,
     sockets && mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.pollAt : undefined,
@@ -158,17 +151,14 @@ function readOn(turn: Turn): void {
     return set(turn, { reading: { ...reading, pollAt: turn.now + POLL_MS } });
   const due = reading.pollAt !== undefined && reading.pollAt <= turn.now;
   // The socket's welcome would tell as well, but the queue should not wait for a socket that may not be to be had.
-  const unverified = !reading.verified && stream.phase !== "live" && hasToSend(turn.state) && isOwners(turn.state);
+  const isUnknown = !reading.verified || turn.state.tokenOwner === undefined;
+  const unverified = isUnknown && stream.phase !== "live" && hasToSend(turn.state);
   const first = !follows && !sockets && !reading.verified;
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   const pollAt = poll ? turn.now + POLL_MS : undefined;
   set(turn, { reading: { ...reading, under: "log", pollAt, askedFor: reading.missing } });
   ask(turn, { do: "readLog", after: rows.position, scope });
 }
-
-/** Whether it is known that the token is the owner's. Where no socket can be had there is nobody to ask. */
-const isOwners = ({ owner, self, sockets, stream }: ClientState): boolean =>
-  owner === undefined || self?.participant === owner || !sockets || stream.failures >= POLL_AFTER_FAILURES;
 
 /** One request in flight per client: two could overtake each other. */
 function sendNext(turn: Turn): void {

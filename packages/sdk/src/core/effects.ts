@@ -35,8 +35,10 @@ export type Effect =
   | { readonly do: "look"; readonly rows: WhichRows }
   /** Be in line for the lead, from its end on; or leave it to the others. */
   | { readonly do: "stand"; readonly wanted: boolean }
-  /** Make the store somebody's: `owned` comes back. */
-  | { readonly do: "own"; readonly participant: string }
+  /** Make the store this owner's, if it is nobody's yet, or still that of `instead`: `owned` comes back. */
+  | { readonly do: "own"; readonly owner: string; readonly instead?: string }
+  /** Ask the app for the next token and say it on the stream: `renewed` comes back, or `notRenewed`. */
+  | { readonly do: "renewToken" }
   /** Tell the other tabs. */
   | { readonly do: "post"; readonly message: TabMessage }
   | { readonly do: "send"; readonly request: number; readonly names: readonly string[]; readonly body: string }
@@ -47,7 +49,13 @@ export type Effect =
   | { readonly do: "readLog"; readonly after: number; readonly scope: Scope }
   | { readonly do: "openStream" }
   | { readonly do: "closeStream" }
-  | { readonly do: "sayHello"; readonly logId: string; readonly since: number; readonly scope: Scope }
+  | {
+      readonly do: "sayHello";
+      readonly logId: string;
+      readonly since: number;
+      readonly scope: Scope;
+      readonly view: string | undefined;
+    }
   /** Give up every request that is under way. */
   | { readonly do: "abort" }
   | { readonly do: "askToken" }
@@ -60,6 +68,8 @@ export type WhichRows = "further" | "all" | "other";
 
 export interface SnapshotPage {
   readonly logId: string;
+  readonly rowsVersion?: number | undefined;
+  readonly viewHash?: string | undefined;
   readonly stamp: number;
   /** Where it begins; undefined: it is the first. */
   readonly begin: string | undefined;

@@ -73,26 +73,31 @@ export type Happening =
   | { readonly type: "tokenRefused"; readonly reason: string }
   | { readonly type: "streamOpened" }
   | { readonly type: "streamClosed"; readonly code: number; readonly reason: string }
-  | {
+  | ({
       readonly type: "welcomed";
       readonly logId: string;
-      readonly rowsVersion?: number | undefined;
       readonly stamp: number;
       readonly participant: string;
       readonly session: string;
-    }
+      readonly expiresInMs?: number | null | undefined;
+    } & Introduction)
+  /** The server took the next token on the open stream. */
+  | ({ readonly type: "renewed"; readonly expiresInMs?: number | null | undefined } & Introduction)
+  /** The app gave the same token again, or none. */
+  | { readonly type: "notRenewed" }
+  /** A schema was pushed. */
+  | { readonly type: "schemaPushed"; readonly models: readonly string[] | undefined }
   | ({ readonly type: "entriesCame" } & Stretch)
   | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
   | ({
       readonly type: "logRead";
       readonly logId: string;
-      readonly rowsVersion?: number | undefined;
       readonly stamp: number;
-    } & Stretch)
-  | {
+    } & Introduction &
+      Stretch)
+  | ({
       readonly type: "snapshotRead";
       readonly logId: string;
-      readonly rowsVersion?: number | undefined;
       readonly stamp: number;
       readonly lines: readonly SnapshotLine[];
       readonly cursor: string | null;
@@ -100,9 +105,18 @@ export type Happening =
       readonly begin?: string | null;
       /** What was asked for. */
       readonly scope?: Scope | undefined;
-    }
+    } & Introduction)
   | { readonly type: "pageLost" }
   | { readonly type: "readFailed"; readonly reply: Reply };
+
+/** What the server says of the token, and of what it shows to it. An older server says less. */
+export interface Introduction {
+  readonly rowsVersion?: number | undefined;
+  readonly owner?: string | undefined;
+  readonly viewHash?: string | undefined;
+  /** Models that are covered, of those that were asked for. */
+  readonly models?: readonly string[] | undefined;
+}
 
 export interface Mutated {
   readonly type: "mutated";

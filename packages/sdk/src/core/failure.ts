@@ -16,6 +16,7 @@ const localCodes = {
   storage_failed: ["fix", "The write is kept in memory only."],
   part_not_loaded: ["retry", "A part of this package could not be loaded."],
   schema_changed: ["fix", "Another version of the app wrote it."],
+  not_owner: ["sign-in", "The token is another participant's than the store."],
   invalid_export: ["fix", "This is no export."],
   invalid_options: ["fix", "These options cannot work."],
 } as const satisfies Record<string, readonly [Remedy, string]>;

@@ -1,7 +1,8 @@
 import { tokenRefused, tokenWorks } from "./auth.ts";
-import type { ClientEvent } from "./events.ts";
+import type { ClientEvent, Introduction } from "./events.ts";
 import type { Mutation } from "./mutation.ts";
 import { type Reply, verdictOf } from "./outcome.ts";
+import { heardOwner } from "./owner.ts";
 import { changed, find, onRecord } from "./queue.ts";
 import { offerAgain } from "./rebase.ts";
 import { readPace, waitAfter } from "./retry.ts";
@@ -9,7 +10,7 @@ import { noRows, type Rows, readStretch, type Stretch } from "./rows.ts";
 import { settle } from "./settle.ts";
 import { lookAgain } from "./shared-queue.ts";
 import type { Reading } from "./state.ts";
-import { lookUp, recordKey, refOf } from "./tables.ts";
+import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 import { ask, keep, logged, set, type Turn, touch } from "./turn.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
@@ -80,9 +81,12 @@ function markLanded(turn: Turn, stretch: Stretch): void {
 
 export function hearLog(turn: Turn, event: Of<"logRead">): void {
   readEnded(turn);
+  if (!heardOwner(turn, event.owner, event.logId)) return;
+  tokenWorks(turn);
   if (isOtherLog(turn, event.logId, event.stamp)) return;
   set(turn, { reading: { ...turn.state.reading, verified: true } });
-  compareRows(turn, event.rowsVersion);
+  noteCovered(turn, event.models);
+  compareRows(turn, event);
   hearStretch(turn, event);
   const { reading, rows } = turn.state;
   // The answer ends short of the head when there is more than one page of it.
@@ -135,6 +139,7 @@ export function hearReadFailure(turn: Turn, reply: Reply): void {
   const verdict = verdictOf(reply);
   if (verdict.then === "sign-in") return tokenRefused(turn, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
+  if (failure && COVERS_NOTHING.has(failure.code)) coversNothing(turn);
   if (failure?.code === "resync_required" && !reading.partial) return resync(turn, "anew");
   // What our rows have read lies beyond its head: it is another log, or a part of ours is gone.
   if (failure?.code === "read_at_in_future") return resync(turn, "suspect");
@@ -166,14 +171,49 @@ export function isOtherLog(turn: Turn, logId: string, stamp: number): boolean {
   return true;
 }
 
-/** A push that changed records told those who listened; who was away finds it out by its number. */
-export function compareRows(turn: Turn, rowsVersion: number | undefined): void {
+/**
+ * Whether the rows are still what the token would be shown now. A push that changed records told those who listened, and
+ * a change of membership is in no log: a client that was away finds both out here.
+ */
+export function compareRows(
+  turn: Turn,
+  { rowsVersion, viewHash }: Pick<Introduction, "rowsVersion" | "viewHash">,
+): void {
   const { rows } = turn.state;
-  if (rows.position !== undefined && rows.rowsVersion !== rowsVersion) resync(turn, "anew");
+  if (rows.position === undefined) return;
+  const isOtherView = viewHash !== undefined && rows.viewHash !== viewHash;
+  if (rows.rowsVersion !== rowsVersion || isOtherView) resync(turn, "anew");
+}
+
+/** A read is refused with these when the token, or the pushed schema, covers none of what was asked for. */
+const COVERS_NOTHING: ReadonlySet<string> = new Set(["capability_scope_denied", "unknown_model"]);
+
+/** Nothing of what is wanted may be read any more: what was read before goes, also off the disk. */
+function coversNothing(turn: Turn): void {
+  const { rows } = turn.state;
+  noteCovered(turn, []);
+  dropPartial(turn);
+  if (rows.position === undefined || isEmpty(rows)) return;
+  const { resync: kind } = turn.state.reading;
+  replaceRows(turn, { ...rows, tables: {}, viewHash: undefined });
+  // As soon as something may be read again, all of it is.
+  set(turn, { reading: { ...turn.state.reading, resync: kind } });
+}
+
+const isEmpty = ({ tables }: Rows): boolean => Object.values(tables).every((table) => table.size === 0);
+
+/** Notes which of the wanted models the server leaves out. `undefined`: an older server, which refuses instead. */
+export function noteCovered(turn: Turn, covered: readonly string[] | undefined): void {
+  if (covered === undefined) return;
+  const { models, scope, unreadable } = turn.state;
+  const there = new Set(covered.map(tableOf));
+  const wanted = scope.models ?? Object.keys(models);
+  const left = wanted.filter((name) => !there.has(tableOf(name)));
+  if (left.length !== unreadable.length || left.some((name, i) => name !== unreadable[i]))
+    set(turn, { unreadable: left });
 }
 
 export function readEnded(turn: Turn): void {
   const reading: Reading = { ...turn.state.reading, under: "nothing", wait: undefined };
   set(turn, { reading, trouble: undefined });
-  tokenWorks(turn);
 }

@@ -18,6 +18,8 @@ export interface Rows {
   readonly position: number | undefined;
   /** Under which of the server's changes of records without an entry they were read; those of another are read anew. */
   readonly rowsVersion?: number | undefined;
+  /** Under which of the server's views they were read (`viewHash`); those of another view are read anew. */
+  readonly viewHash?: string | undefined;
   /** Which records of the log these are (`scopeKey`); absent: all that the token and the schema cover. */
   readonly scope?: string | undefined;
 }
@@ -27,6 +29,7 @@ export interface PartialSnapshot {
   readonly logId: string;
   readonly stamp: number;
   readonly rowsVersion?: number | undefined;
+  readonly viewHash?: string | undefined;
   /** Where the next page begins. */
   readonly cursor: string;
   readonly tables: Rows["tables"];

@@ -1,9 +1,10 @@
-import { isStranger, strangerReason } from "./auth.ts";
 import { blockedNames } from "./bulk.ts";
 import { type Dispute, disputesOf } from "./dispute.ts";
 import type { Failure } from "./failure.ts";
 import type { Mutation, MutationOperation } from "./mutation.ts";
-import { find, inOrder } from "./queue.ts";
+import { anothersToken } from "./owner.ts";
+import { emptyQueue, find, inOrder } from "./queue.ts";
+import { noRows } from "./rows.ts";
 import type { ClientState, LostStore, StorageTrouble } from "./state.ts";
 
 /** The questions that a view may ask. Each is answered from the state alone. */
@@ -25,6 +26,14 @@ export interface Status {
   readonly persisted: boolean | undefined;
   readonly lostStore: LostStore | undefined;
   readonly loadedRows: number | undefined;
+  readonly unreadable: readonly string[];
+}
+
+/** The state as the app may see it: nothing of a store that the token's bearer does not own. */
+export function shownState(state: ClientState): ClientState {
+  if (!state.withheld) return state;
+  const { logId, position } = state.rows;
+  return { ...state, rows: { ...noRows, logId, position }, overlay: {}, queue: emptyQueue };
 }
 
 export function statusOf(state: ClientState): Status {
@@ -43,12 +52,13 @@ export function statusOf(state: ClientState): Status {
     oldestPendingAt: oldestPendingAt(state),
     syncId: rows.position ?? 0,
     retryAt: retryAt(state),
-    reason: storageTrouble?.reason ?? (isStranger(state) ? strangerReason(state) : reason),
+    reason: storageTrouble?.reason ?? (state.withheld ? anothersToken(state) : reason),
     storage: storageTrouble || inMemory ? "memory" : life === "starting" ? "opening" : "disk",
     storageTrouble: storageTrouble?.code,
     persisted: state.persisted,
     lostStore: state.lostStore,
     loadedRows: loadedRows(state),
+    unreadable: state.unreadable,
   };
 }
 
@@ -72,12 +82,12 @@ function retryAt(state: ClientState): number | undefined {
 }
 
 function nameOf(state: ClientState): StatusName {
-  const { life, storageTrouble, paused, auth, network, stream, rows, sockets, reading } = state;
+  const { life, storageTrouble, paused, auth, network, stream, rows, sockets, reading, withheld } = state;
   if (life === "starting") return "starting";
   if (storageTrouble !== undefined) return "storage-failed";
   if (paused) return "paused";
   if (!network) return "offline";
-  if ((auth.phase === "refused" && !auth.unreachable) || isStranger(state)) return "needs-auth";
+  if ((auth.phase === "refused" && !auth.unreachable) || withheld) return "needs-auth";
   const line = lineOfLeader(state);
   if (rows.position === undefined) return line?.name === "needs-auth" ? line.name : "connecting";
   if (line) return line.name;

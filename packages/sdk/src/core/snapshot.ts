@@ -1,6 +1,8 @@
+import { tokenWorks } from "./auth.ts";
 import type { ClientEvent } from "./events.ts";
-import { dropPartial, readEnded, replaceRows } from "./reading.ts";
-import { rowChange } from "./rows.ts";
+import { heardOwner } from "./owner.ts";
+import { dropPartial, noteCovered, readEnded, replaceRows } from "./reading.ts";
+import { type PartialSnapshot, rowChange } from "./rows.ts";
 import { scopeKey } from "./scope.ts";
 import { lookAgain } from "./shared-queue.ts";
 import { changeTables, recordKey } from "./tables.ts";
@@ -15,31 +17,34 @@ import { ask, set, type Turn, touch } from "./turn.ts";
 
 export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
   readEnded(turn);
-  const { logId, rowsVersion, stamp, cursor } = event;
+  const { logId, rowsVersion, viewHash, stamp, cursor } = event;
+  if (!heardOwner(turn, event.owner, logId)) return;
+  tokenWorks(turn);
+  noteCovered(turn, event.models);
   const scope = scopeKey(event.scope ?? {});
   // Others are wanted by now.
   if (scope !== scopeKey(turn.state.scope)) return;
   const { partial } = turn.state.reading;
   // What it goes on from is not here any more.
   if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;
-  // The log was replaced, or its records changed, between two pages: what was read belongs to nothing.
-  if (partial && (partial.logId !== logId || partial.stamp !== stamp || partial.rowsVersion !== rowsVersion))
+  // Between two pages the log was replaced, its records changed, or the token's view did: what was read belongs to nothing.
+  if (partial && !(partial.stamp === stamp && isSameState(partial, { logId, rowsVersion, viewHash })))
     return dropPartial(turn);
   const changes = event.lines.map(rowChange);
   const tables = changeTables(partial?.tables ?? {}, changes);
   const isFirstLoad = turn.state.rows.position === undefined;
   const { generation } = turn.state;
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
-  const page = { logId, rowsVersion, stamp, begin: partial?.cursor, changes, scope, cursor };
+  const page = { logId, rowsVersion, viewHash, stamp, begin: partial?.cursor, changes, scope, cursor };
   if (isKept) ask(turn, { do: "keepPage", page, generation });
   if (cursor === null) {
-    replaceRows(turn, { tables, logId, rowsVersion, position: stamp, scope }, isKept);
+    replaceRows(turn, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, isKept);
     // It holds, without their names, what other tabs have put on disk and not told of yet.
     if (turn.state.tabs.listening) lookAgain(turn);
     return set(turn, { reading: { ...turn.state.reading, verified: true } });
   }
   set(turn, {
-    reading: { ...turn.state.reading, partial: { logId, rowsVersion, stamp, cursor, tables, scope, isKept } },
+    reading: { ...turn.state.reading, partial: { logId, rowsVersion, viewHash, stamp, cursor, tables, scope, isKept } },
   });
   if (!isFirstLoad) return;
   set(turn, { rows: { tables, logId: undefined, position: undefined } });
@@ -48,6 +53,11 @@ export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "sn
     changes.map(({ record }) => recordKey(record)),
   );
 }
+
+type StateOfLog = Pick<PartialSnapshot, "logId" | "rowsVersion" | "viewHash">;
+
+const isSameState = (a: StateOfLog, b: StateOfLog): boolean =>
+  a.logId === b.logId && a.rowsVersion === b.rowsVersion && a.viewHash === b.viewHash;
 
 /** A page was not kept, because what is on disk is not what it goes on from: in the end all rows are kept at once. */
 export function pageLost(turn: Turn): void {

@@ -19,8 +19,16 @@ export interface ClientState {
   /** By the hash of an older schema: what its operations mean in this one. */
   readonly upcasts: Readonly<Record<string, Upcast>>;
   readonly clientId: string;
-  /** Whose the store is, as far as the server has said: what lies in it is sent for nobody else. */
+  /** Whose the store is, as far as the server has said (`owner.ts`). */
   readonly owner: string | undefined;
+  /** Whose the present token is, as far as the server has said; "": the server is an older one, which does not say. */
+  readonly tokenOwner: string | undefined;
+  /** The last token that the server named was another owner's: nothing of the store is shown until one of its owner's comes. */
+  readonly withheld: boolean;
+  /** Models of the app that the server does not show to this token, as the app spells them. */
+  readonly unreadable: readonly string[];
+  /** When to ask the app for the next token, while the present one is still good. */
+  readonly renewal: Renewal | undefined;
   /** Which records are wanted; `rows` says of which it holds them. */
   readonly scope: Scope;
   readonly rows: Rows;
@@ -75,6 +83,13 @@ export type Auth =
       /** The app could not be asked: it is a matter of the network, and nobody has to sign in. */
       readonly unreachable: boolean;
     };
+
+export interface Renewal {
+  readonly at: number;
+  /** When the present token ends. */
+  readonly endsAt: number;
+  readonly asking: boolean;
+}
 
 export interface StorageTrouble {
   /**
@@ -208,6 +223,10 @@ export function initialState(given: {
     upcasts: given.upcasts ?? {},
     clientId: "",
     owner: undefined,
+    tokenOwner: undefined,
+    withheld: false,
+    unreadable: [],
+    renewal: undefined,
     scope: given.scope ?? {},
     rows: noRows,
     queue: emptyQueue,

@@ -1,12 +1,14 @@
 import { hearAnswer } from "./answers.ts";
 import { tokenCame, tokenFailed, tokenRefused } from "./auth.ts";
-import { goOn, hurry, lineLost, nextDueAt, owned, streamClosed, streamOpened, welcomed } from "./connection.ts";
+import { goOn, hurry, lineLost, nextDueAt, streamClosed, streamOpened, welcomed } from "./connection.ts";
 import type { ClientEvent } from "./events.ts";
 import * as lead from "./lead.ts";
 import { looked, lookWhenBehind } from "./look.ts";
 import type { Machine } from "./machine.ts";
 import { refreshed } from "./overlay.ts";
-import { hearLog, hearReadFailure, hearStretch, resync } from "./reading.ts";
+import { owned } from "./owner.ts";
+import { hearLog, hearReadFailure, hearStretch, noteCovered, resync } from "./reading.ts";
+import { notRenewed, renewed } from "./renewal.ts";
 import { decided } from "./resend.ts";
 import { restored, storageFailed } from "./restored.ts";
 import { followed, heardScope } from "./scope.ts";
@@ -76,6 +78,12 @@ function hear(turn: Turn, event: ClientEvent): void {
       return lead.heardOfLeader(turn, event);
     case "owned":
       return owned(turn, event.owner);
+    case "renewed":
+      return renewed(turn, event);
+    case "notRenewed":
+      return notRenewed(turn);
+    case "schemaPushed":
+      return noteCovered(turn, event.models);
     case "signedOut":
       return;
     case "lineWanted":

@@ -36,9 +36,10 @@ export function takeRows(turn: Turn, rows: Rows, other: boolean): void {
   const hasName = before.logId === rows.logId;
   const isSame = hasName && !other;
   const heard = hasName ? Math.max(before.position ?? 0, reading.missing ?? 0) : 0;
-  const isGood = isSame && before.scope === rows.scope && reading.resync === "no";
+  const isSameView = before.viewHash === rows.viewHash && before.rowsVersion === rows.rowsVersion;
+  const isGood = isSame && isSameView && before.scope === rows.scope && reading.resync === "no";
   if (isGood && (before.position ?? -1) >= rows.position) return;
-  replaceRows(turn, isSame ? { ...rows, tables: newer(rows, before) } : rows);
+  replaceRows(turn, isSame && isSameView ? { ...rows, tables: newer(rows, before) } : rows);
   checkScope(turn);
   if (before.logId !== rows.logId) post(turn, { type: "joined", ...extentOf(turn.state) });
   if (heard > rows.position) set(turn, { reading: { ...turn.state.reading, missing: heard } });

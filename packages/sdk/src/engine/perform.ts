@@ -54,6 +54,7 @@ export function createPerformer(
   const { storage, server, stream, tabs, token, waiters, clock } = world;
   let requests = new AbortController();
   const onDisk = new Set<Promise<void>>();
+  let nextToken: string | undefined;
   const inquiry = new Inquiry(server, waiters, clock, {
     mayAsk: () => mayGo(currentState()),
     hasLostDisk: () => currentState().storageTrouble !== undefined,
@@ -98,8 +99,8 @@ export function createPerformer(
   async function readSnapshot(at: string | null, scope: Scope): Promise<void> {
     const read = await server.readSnapshot(at, requests.signal, scope);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
-    const { logId, rowsVersion, stamp, lines, cursor } = read;
-    dispatch({ type: "snapshotRead", logId, rowsVersion, stamp, lines, cursor, begin: at, scope });
+    const { kind: _, ...page } = read;
+    dispatch({ type: "snapshotRead", ...page, begin: at, scope });
   }
 
   function keepPage(page: StoredPage, generation: number): void {
@@ -114,19 +115,32 @@ export function createPerformer(
   async function readLog(after: number, scope: Scope): Promise<void> {
     const read = await server.readLog(after, requests.signal, scope);
     if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
-    const { logId, rowsVersion, stamp, from, to, entries } = read;
-    dispatch({ type: "logRead", logId, rowsVersion, stamp, from, to, entries });
+    const { kind: _, ...page } = read;
+    dispatch({ type: "logRead", ...page });
   }
 
   async function hello(effect: Extract<Effect, { do: "sayHello" }>, clientId: string): Promise<void> {
     try {
-      const { logId, since, scope } = effect;
-      stream.hello({ token: await token.current(), clientId, logId, since, scope });
+      const { logId, since, scope, view } = effect;
+      nextToken = undefined;
+      stream.hello({ token: await token.current(), clientId, logId, since, scope, view });
     } catch (error) {
       stream.close();
       const code = error instanceof TokenUnreachable ? LOST : closeCodes.token;
       dispatch({ type: "streamClosed", code, reason: reasonOf(error) });
     }
+  }
+
+  /** The next token is used when the server has taken it: until then nothing goes out under a token that may be another participant's. */
+  async function renewToken(): Promise<void> {
+    nextToken = await token.next().catch(() => undefined);
+    if (nextToken === undefined) return dispatch({ type: "notRenewed" });
+    stream.say({ frame: "auth", token: nextToken });
+  }
+
+  function hear(frame: FrameDown): void {
+    if (frame.frame === "renewed" && nextToken !== undefined) token.use(nextToken);
+    hearFrame(frame, dispatch, world.hear);
   }
 
   async function askToken(): Promise<void> {
@@ -157,7 +171,7 @@ export function createPerformer(
       case "look":
         return queue.look(effect.rows);
       case "own":
-        return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.participant) }));
+        return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.owner, effect.instead) }));
       case "post":
         return post(effect.message);
       case "send":
@@ -172,7 +186,7 @@ export function createPerformer(
       case "openStream":
         return stream.open({
           opened: () => dispatch({ type: "streamOpened" }),
-          frame: (frame) => hearFrame(frame, dispatch, world.hear),
+          frame: hear,
           closed: (code, reason) => dispatch({ type: "streamClosed", code, reason }),
         });
       case "closeStream":
@@ -183,6 +197,8 @@ export function createPerformer(
         requests.abort();
         requests = new AbortController();
         return;
+      case "renewToken":
+        return void renewToken();
       case "askToken":
         return void askToken();
       case "tell":
@@ -228,20 +244,16 @@ function hearFrame(
 ): void {
   switch (frame.frame) {
     case "welcome":
-      return dispatch({
-        type: "welcomed",
-        logId: frame.logId,
-        rowsVersion: frame.rowsVersion,
-        stamp: frame.stamp,
-        participant: frame.participant,
-        session: frame.session,
-      });
+      return dispatch({ type: "welcomed", ...frame });
+    case "renewed":
+      return dispatch({ type: "renewed", ...frame });
+    case "schema":
+      return dispatch({ type: "schemaPushed", models: frame.models });
     case "entries":
       return dispatch({ type: "entriesCame", from: frame.from, to: frame.to, entries: frame.entries });
     case "resync":
       return dispatch({ type: "resyncAsked", reason: frame.reason });
     case "pong":
-    case "schema":
       return;
     case "claims":
     case "claim":

@@ -1,3 +1,4 @@
+import type { Introduction } from "../core/events.ts";
 import type { Mutation, Place, QueueChange } from "../core/mutation.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { PartialSnapshot, RowChange, Rows, Scope } from "../core/rows.ts";
@@ -51,8 +52,8 @@ export interface Storage {
   keepRows(stretch: StoredStretch, generation: number): Promise<Kept | "deposed" | "gap">;
   /** Keeps a piece of a snapshot, in one transaction. "gap": what is kept is no part of the same snapshot, nothing was written. */
   keepPage(page: StoredPage, generation: number): Promise<"kept" | "deposed" | "gap">;
-  /** Whose the store is: theirs, if it was nobody's before. */
-  own(participant: string): Promise<string>;
+  /** Whose the store is: the given owner's, if it was nobody's before, or that of `instead`. */
+  own(owner: string, instead?: string): Promise<string>;
   /** Calls back when the store turns out to be lost although nobody asked anything of it. */
   watch?(lost: (failure: StorageFailure) => void): void;
   close(): Promise<void>;
@@ -78,7 +79,7 @@ export interface Enqueued extends Kept {
 
 export interface Stored extends Look {
   readonly clientId: string;
-  /** `<kind>:<id>` of whoever the rows and writes are; nobody's before the server has said who that is. */
+  /** Whose rows and writes these are (`core/owner.ts`); undefined before the server has said so. */
   readonly owner?: string | undefined;
   readonly rows: Rows;
   /** A snapshot of which only the first pages are kept. */
@@ -97,6 +98,7 @@ export interface StoredStretch {
 export interface StoredPage {
   readonly logId: string;
   readonly rowsVersion?: number | undefined;
+  readonly viewHash?: string | undefined;
   readonly stamp: number;
   /** All rows that are there go first. */
   readonly first: boolean;
@@ -145,20 +147,18 @@ export interface Asked {
   readonly keepalive?: boolean;
 }
 
-export interface LogPage {
+export interface LogPage extends Introduction {
   readonly kind: "log";
   readonly logId: string;
-  readonly rowsVersion?: number | undefined;
   readonly stamp: number;
   readonly from: number;
   readonly to: number;
   readonly entries: readonly LogEntry[];
 }
 
-export interface Snapshot {
+export interface Snapshot extends Introduction {
   readonly kind: "snapshot";
   readonly logId: string;
-  readonly rowsVersion?: number | undefined;
   readonly stamp: number;
   readonly lines: readonly SnapshotLine[];
   /** Where the next page begins; null: this was the last. */
@@ -170,7 +170,14 @@ export interface Stream {
   open(hear: StreamListener): void;
   /** Says a frame, if there is an open socket to say it on. */
   say(frame: FrameUp): void;
-  hello(greeting: { token: string; clientId: string; logId: string; since: number; scope?: Scope }): void;
+  hello(greeting: {
+    token: string;
+    clientId: string;
+    logId: string;
+    since: number;
+    scope?: Scope;
+    view?: string | undefined;
+  }): void;
   close(): void;
 }
 
@@ -211,4 +218,8 @@ export interface TokenSource {
   current(): Promise<string>;
   /** Asks the app again; tells whether another one came. */
   renew(): Promise<{ changed: boolean }>;
+  /** Asks the app for the next one, while requests go on with the present one; undefined: it gave the same again. */
+  next(): Promise<string | undefined>;
+  /** From now on requests use this one. */
+  use(token: string): void;
 }

@@ -85,12 +85,12 @@ export class RowKeeper {
 
   /** In pieces. Nobody goes on with half of it: what is in memory is not a page of the server. */
   async #replaceAll(settled: readonly Gone[], generation: number, other: boolean): Promise<void> {
-    const { tables, logId, rowsVersion, position: stamp, scope } = this.#desk.current();
+    const { tables, logId, rowsVersion, viewHash, position: stamp, scope } = this.#desk.current();
     if (logId === undefined || stamp === undefined) return;
     const changes = Object.entries(tables).flatMap(([model, table]) =>
       [...table.entries()].map(([id, value]): RowChange => ({ record: { model, id }, value })),
     );
-    const all = { logId, rowsVersion, stamp, begin: undefined, changes, scope, cursor: null };
+    const all = { logId, rowsVersion, viewHash, stamp, begin: undefined, changes, scope, cursor: null };
     for (const page of piecesOf(all)) {
       // Nobody else leads, so that nobody else can have come between two pages of this.
       if ((await this.#storage.keepPage(page, generation)) !== "kept") return this.#desk.deposed(generation);

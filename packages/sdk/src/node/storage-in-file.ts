@@ -14,6 +14,7 @@ interface StoreRow {
   readonly changes: number;
   readonly log_id: string | null;
   readonly rows_version: number | null;
+  readonly view_hash: string | null;
   readonly position: number | null;
   readonly stamp: number | null;
   readonly cursor: string | null;
@@ -39,13 +40,14 @@ export function storageInFile(file: StoreFile): Storage {
     );
 
   /** The rows, or the part of a snapshot that was kept of them. */
-  function rows({ log_id, rows_version, position, stamp, cursor, scope }: StoreRow) {
+  function rows({ log_id, rows_version, view_hash, position, stamp, cursor, scope }: StoreRow) {
     const found = (sql.records.all() as [string, string, string][]).map(([model, id, text]) =>
       storedRow(model, id, JSON.parse(text) as LogRow),
     );
     return fromStoredRows(found, {
       ...(log_id !== null && { logId: log_id }),
       ...(rows_version !== null && { rowsVersion: rows_version }),
+      ...(view_hash !== null && { viewHash: view_hash }),
       ...(position !== null && { position }),
       ...(stamp !== null && { stamp }),
       ...(cursor !== null && { cursor }),
@@ -115,15 +117,24 @@ export function storageInFile(file: StoreFile): Storage {
     return forget(settled);
   }
 
-  function keepPage({ logId, rowsVersion, stamp, first, changes, scope, cursor }: StoredPage): "kept" | "gap" {
+  function keepPage({
+    logId,
+    rowsVersion,
+    viewHash,
+    stamp,
+    first,
+    changes,
+    scope,
+    cursor,
+  }: StoredPage): "kept" | "gap" {
     const known = store();
     const isSame = known.log_id === logId && known.stamp === stamp && known.position === null;
     if (!first && !isSame) return "gap";
     if (first) sql.clear.run();
     change(changes);
-    const version = rowsVersion ?? null;
-    if (cursor === null) sql.snapshot.run(logId, version, stamp, null, null, scope ?? null);
-    else sql.snapshot.run(logId, version, null, stamp, cursor, scope ?? null);
+    const seen = [logId, rowsVersion ?? null, viewHash ?? null] as const;
+    if (cursor === null) sql.snapshot.run(...seen, stamp, null, null, scope ?? null);
+    else sql.snapshot.run(...seen, null, stamp, cursor, scope ?? null);
     return "kept";
   }
 
@@ -174,10 +185,10 @@ export function storageInFile(file: StoreFile): Storage {
 
     keepPage: (page, generation) => fenced(generation, () => keepPage(page)),
 
-    own: async (participant) =>
+    own: async (owner, instead) =>
       file.transaction("relaxed", () => {
-        sql.own.run(participant);
-        return store().owner ?? participant;
+        sql.own.run(owner, instead ?? null);
+        return store().owner ?? owner;
       }),
 
     close: async () => file.close(),
@@ -198,12 +209,12 @@ function statements(file: StoreFile) {
     return {
       store: db.prepare("select * from store"),
       name: db.prepare<[string]>("update store set client_id = ?"),
-      own: db.prepare<[string]>("update store set owner = coalesce(owner, ?)"),
+      own: db.prepare<[string, string | null]>("update store set owner = ? where owner is null or owner = ?"),
       lead: db.prepare("update store set generation = generation + 1"),
       reached: db.prepare<[number]>("update store set position = ?"),
-      snapshot: db.prepare<[string, number | null, number | null, number | null, string | null, string | null]>(
-        "update store set log_id = ?, rows_version = ?, position = ?, stamp = ?, cursor = ?, scope = ?",
-      ),
+      snapshot: db.prepare<
+        [string, number | null, string | null, number | null, number | null, string | null, string | null]
+      >("update store set log_id = ?, rows_version = ?, view_hash = ?, position = ?, stamp = ?, cursor = ?, scope = ?"),
       changed: db.prepare("update store set changes = changes + 1"),
       lastSeq: db.prepare("select seq from sqlite_sequence where name = 'mutation'").raw(),
       at: db.prepare<[number, string]>("select stored from mutation where seq = ? and name = ?").raw(),

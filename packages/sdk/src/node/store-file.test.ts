@@ -118,12 +118,13 @@ test("a store that is destroyed leaves nothing on the disk, and its name is free
   expect(await names()).toEqual([]);
 });
 
-test.each([1, 2])("[D22] a store of version %i is made one of this version, with what is in it", async (version) => {
+test.each([1, 2, 3])("[D22] a store of version %i is made one of this version, with what is in it", async (version) => {
   const file = opened();
   const storage = storageInFile(file);
   await storage.open("c");
   await storage.enqueue([added(write("a"))]);
-  file.db.exec("alter table store drop column rows_version");
+  file.db.exec("alter table store drop column view_hash");
+  if (version < 3) file.db.exec("alter table store drop column rows_version");
   if (version === 1) file.db.exec("alter table store drop column changes");
   file.db.exec(`pragma user_version = ${version}`);
   file.close();

@@ -3,7 +3,7 @@ import { unusable } from "./store-refusal.ts";
 
 /** "Hold", in the header of every store, so that no other program's database is taken for one. */
 export const APPLICATION_ID = 0x486f6c64;
-const VERSION = 3;
+const VERSION = 4;
 
 const TABLES = `
   create table store (
@@ -18,7 +18,8 @@ const TABLES = `
     stamp integer,
     cursor text,
     scope text,
-    rows_version integer
+    rows_version integer,
+    view_hash text
   ) strict;
   create table mutation (
     seq integer primary key autoincrement,
@@ -39,6 +40,7 @@ const TABLES = `
 const ADDED: readonly string[] = [
   "alter table store add column changes integer not null default 0;",
   "alter table store add column rows_version integer;",
+  "alter table store add column view_hash text;",
 ];
 
 const from = (version: number) => `${ADDED.slice(version - 1).join("")} pragma user_version = ${VERSION};`;

@@ -12,13 +12,27 @@ export interface Welcome {
   session: string;
   /** `<participantKind>:<participantId>` */
   participant: string;
+  /** Whose token it is: `<organization>/<live|test>/<kind>/<participant>`. */
+  owner: string;
+  /** A fingerprint of all that the token may read. Rows that were read under another one are read again. */
+  viewHash: string;
+  /** Those of the models asked for that are declared and that the token may read, as declared. */
+  models: string[];
   protocol: string;
   resumeFrom: number;
   expiresAt: string | null;
+  /** Milliseconds until the token ends; null: it does not. */
+  expiresInMs: number | null;
   schema: { version: number; hash: string } | null;
   /** Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew. */
   rowsVersion: number;
 }
+
+/** The answer to `auth`: the stream goes on under the new token. */
+export type Renewed = { frame: "renewed" } & Pick<
+  Welcome,
+  "owner" | "viewHash" | "models" | "expiresAt" | "expiresInMs"
+>;
 
 /** Covers every position in (from, to]; what the reader may not see, or did not follow, is left out. */
 export interface Entries {
@@ -59,6 +73,8 @@ export interface SchemaFrame {
   frame: "schema";
   version: number;
   hash: string;
+  /** As in `welcome`, under the new schema. */
+  models: string[];
 }
 
 export type ResyncReason = "trimmed" | "other_log" | "ahead" | "schema" | "scope";
@@ -79,6 +95,7 @@ export type ErrorFrame = { frame: "error" } & ErrorEnvelope;
 
 export type FrameDown =
   | Welcome
+  | Renewed
   | Entries
   | ClaimsFrame
   | ClaimFrame

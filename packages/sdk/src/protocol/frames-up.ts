@@ -15,6 +15,8 @@ export const Hello = Type.Object(
     since: Type.Optional(Type.Integer({ minimum: 0 })),
     models: Type.Optional(Names),
     groups: Type.Optional(Names),
+    /** The `viewHash` under which the rows up to `since` were read. The answer to another one is `resync`. */
+    view: Type.Optional(Type.String({ maxLength: 64 })),
   },
   strict,
 );

@@ -17,6 +17,12 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     logId: Type.Optional(Type.String()),
     /** The log only: counts the pushes of a schema that changed records without an entry. */
     rowsVersion: Type.Optional(Type.Integer()),
+    /** The log only: whose token it was, as `<organization>/<live|test>/<kind>/<participant>`. */
+    owner: Type.Optional(Type.String()),
+    /** The log only: a fingerprint of all that the token may read. */
+    viewHash: Type.Optional(Type.String()),
+    /** The log only: those of the models asked for that are declared and that the token may read. */
+    models: Type.Optional(Type.Array(Type.String())),
     /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
     /** History only: log entries up to this position are no longer kept. */
@@ -32,4 +38,7 @@ export interface List<T> {
   stamp?: number;
   logId?: string;
   rowsVersion?: number;
+  owner?: string;
+  viewHash?: string;
+  models?: string[];
 }

@@ -135,5 +135,9 @@ export const Identity = Type.Object({
   syncGroups: Type.Array(Type.String()),
   expiresAt: Nullable(Type.String()),
   logId: Type.String(),
+  /** `<organization>/<live|test>/<kind>/<participant>`: what a client's store belongs to. */
+  owner: Type.String(),
+  /** A fingerprint of all that the token may read: the same for tokens that may read the same. */
+  viewHash: Type.String(),
 });
 export type Identity = Static<typeof Identity>;

@@ -85,7 +85,7 @@ export function withMemoryFallback(
     forget: (places, generation) => run((storage) => storage.forget(places, generation)),
     keepRows: (stretch, generation) => run((storage) => storage.keepRows(stretch, generation)),
     keepPage: (page, generation) => run((storage) => storage.keepPage(page, generation)),
-    own: (participant) => run((storage) => storage.own(participant)),
+    own: (owner, instead) => run((storage) => storage.own(owner, instead)),
     /** From now on nothing is put on the disk any more: it is being taken away. */
     detach: () => {
       broken = true;

@@ -161,11 +161,11 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
       return withDatabase((db) => keepPage(db, page, generation));
     },
 
-    own: (participant) =>
+    own: (owner, instead) =>
       withDatabase((db) =>
         db.transaction("rw", db.meta, async () => {
           const client = (await db.meta.get("client")) ?? { key: "client" as const };
-          const owner = client.owner ?? participant;
+          if (client.owner !== undefined && client.owner !== instead) return client.owner;
           await db.meta.put({ ...client, owner });
           return owner;
         }),
@@ -260,7 +260,7 @@ async function keepRows(
 
 function keepPage(
   db: Database,
-  { logId, rowsVersion, stamp, first, changes, scope, cursor }: StoredPage,
+  { logId, rowsVersion, viewHash, stamp, first, changes, scope, cursor }: StoredPage,
   generation: number,
 ): Promise<"kept" | "deposed" | "gap"> {
   return fenced(db, [db.parts, db.rows], generation, async () => {
@@ -270,8 +270,8 @@ function keepPage(
     if (first) await Promise.all([db.parts.clear(), db.rows.clear()]);
     await db.parts.bulkAdd(storedParts(changes));
     const reached = cursor === null ? { position: stamp } : { stamp, cursor };
-    const version = rowsVersion === undefined ? {} : { rowsVersion };
-    await db.meta.put({ key: "log", logId, ...version, ...reached, ...(scope && { scope }) });
+    const seen = { ...(rowsVersion !== undefined && { rowsVersion }), ...(viewHash !== undefined && { viewHash }) };
+    await db.meta.put({ key: "log", logId, ...seen, ...reached, ...(scope && { scope }) });
     return "kept" as const;
   });
 }

@@ -100,13 +100,13 @@ export class MemoryDisk {
     return this.forget(settled, generation);
   }
 
-  keepPage({ logId, rowsVersion, stamp, first, changes, scope, cursor }: StoredPage, generation: number) {
+  keepPage({ logId, rowsVersion, viewHash, stamp, first, changes, scope, cursor }: StoredPage, generation: number) {
     if (generation !== this.#generation) return "deposed";
     const before = this.#partial;
     if (!first && (before?.logId !== logId || before.stamp !== stamp)) return "gap";
     const tables = changeTables(first ? {} : (this.#partial?.tables ?? {}), changes);
-    this.#rows = cursor === null ? { tables, logId, rowsVersion, position: stamp, scope } : noRows;
-    this.#partial = cursor === null ? undefined : { logId, rowsVersion, stamp, cursor, tables, scope };
+    this.#rows = cursor === null ? { tables, logId, rowsVersion, viewHash, position: stamp, scope } : noRows;
+    this.#partial = cursor === null ? undefined : { logId, rowsVersion, viewHash, stamp, cursor, tables, scope };
     return "kept";
   }
 
@@ -114,8 +114,8 @@ export class MemoryDisk {
     return this.#rows;
   }
 
-  own(participant: string): string {
-    this.#owner ??= participant;
+  own(owner: string, instead?: string): string {
+    if (this.#owner === undefined || this.#owner === instead) this.#owner = owner;
     return this.#owner;
   }
 
@@ -139,7 +139,7 @@ export function memoryStorage(disk = new MemoryDisk()): Storage {
     forget: async (places, generation) => disk.forget(places, generation),
     keepRows: async (stretch, generation) => disk.keepRows(stretch, generation),
     keepPage: async (page, generation) => disk.keepPage(page, generation),
-    own: async (participant) => disk.own(participant),
+    own: async (owner, instead) => disk.own(owner, instead),
     destroy: async () => disk.clear(),
     close: async () => {},
   };

@@ -35,6 +35,7 @@ export interface StoredMeta {
   readonly owner?: string;
   readonly logId?: string;
   readonly rowsVersion?: number;
+  readonly viewHash?: string;
   /** How far the rows have read; none while only a part of a snapshot is there. */
   readonly position?: number;
   /** The snapshot that is being kept: its position, and where its next page begins. */
@@ -78,12 +79,15 @@ export const rowsInParts = (parts: readonly StoredPart[]): readonly StoredRow[] 
 /** The rows, or the part of a snapshot that was kept of them. Of one record the last says what is so. */
 export function fromStoredRows(
   stored: readonly StoredRow[],
-  { logId, rowsVersion, position, stamp, scope, cursor }: Partial<StoredMeta> = {},
+  { logId, rowsVersion, viewHash, position, stamp, scope, cursor }: Partial<StoredMeta> = {},
 ): { rows: Rows; partial?: PartialSnapshot } {
   if (logId === undefined || (position === undefined && !cursor)) return { rows: noRows };
   const tables = changeTables({}, stored.map(toChange));
-  if (position !== undefined) return { rows: { tables, logId, rowsVersion, position, scope } };
-  return { rows: noRows, partial: { logId, rowsVersion, stamp: stamp ?? 0, cursor: cursor ?? "", tables, scope } };
+  if (position !== undefined) return { rows: { tables, logId, rowsVersion, viewHash, position, scope } };
+  return {
+    rows: noRows,
+    partial: { logId, rowsVersion, viewHash, stamp: stamp ?? 0, cursor: cursor ?? "", tables, scope },
+  };
 }
 
 /** Whether rows that are kept have read further than what was seen of them, or another log. */

@@ -1,9 +1,11 @@
+import type { Introduction } from "../core/events.ts";
 import type { Reply } from "../core/outcome.ts";
 import type { Scope } from "../core/rows.ts";
 import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.ts";
 import { headers } from "../protocol/headers.ts";
+import type { List } from "../protocol/list.ts";
 import type { LogEntry } from "../protocol/log.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 import { withoutToken } from "./token.ts";
@@ -72,8 +74,8 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     async readSnapshot(at, signal, scope): Promise<Snapshot | Reply> {
       const page = await readPage(at, signal, scope);
       if (page.kind !== "page") return page;
-      const { logId, rowsVersion, stamp, lines, nextCursor: cursor } = page;
-      return { kind: "snapshot", logId, rowsVersion, stamp, lines, cursor };
+      const { kind: _, nextCursor: cursor, ...rest } = page;
+      return { kind: "snapshot", ...rest, cursor };
     },
   };
 
@@ -170,13 +172,19 @@ async function json(response: Response): Promise<unknown> {
 }
 
 function logPage(body: unknown, after: number): LogPage | Reply {
-  const said = (body ?? {}) as Partial<Record<"data" | "next_cursor" | "stamp" | "logId" | "rowsVersion", unknown>>;
+  const said = (body ?? {}) as Partial<Record<keyof List<unknown>, unknown>>;
   const { data, stamp, logId } = said;
-  const rowsVersion = typeof said.rowsVersion === "number" ? said.rowsVersion : undefined;
+  const introduction: Introduction = {
+    rowsVersion: typeof said.rowsVersion === "number" ? said.rowsVersion : undefined,
+    owner: typeof said.owner === "string" ? said.owner : undefined,
+    viewHash: typeof said.viewHash === "string" ? said.viewHash : undefined,
+    models: Array.isArray(said.models) ? (said.models as string[]) : undefined,
+  };
   const to = said.next_cursor === null || said.next_cursor === undefined ? Number(stamp) : Number(said.next_cursor);
   if (!Array.isArray(data) || typeof stamp !== "number" || typeof logId !== "string" || !Number.isSafeInteger(to))
     return { kind: "silence", timedOut: false, reason: "The answer of the log could not be read." };
-  return { kind: "log", logId, rowsVersion, stamp, from: after, to: Math.max(to, after), entries: data as LogEntry[] };
+  const entries = data as LogEntry[];
+  return { kind: "log", logId, ...introduction, stamp, from: after, to: Math.max(to, after), entries };
 }
 
 /** `Retry-After` in seconds, or as a date. */

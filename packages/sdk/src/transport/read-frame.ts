@@ -20,6 +20,8 @@ function isKnown(frame: Record<string, unknown>): boolean {
       return isPosition(frame.stamp) && typeof frame.logId === "string";
     case "entries":
       return isPosition(frame.from) && isPosition(frame.to) && isEntries(frame.entries);
+    case "renewed":
+      return typeof frame.owner === "string";
     case "resync":
       return typeof frame.reason === "string";
     case "schema":

@@ -1,9 +1,9 @@
+import type { Introduction } from "../core/events.ts";
 import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/snapshot.ts";
 
-export interface SnapshotPage {
+export interface SnapshotPage extends Introduction {
   readonly kind: "page";
   readonly logId: string;
-  readonly rowsVersion?: number | undefined;
   readonly stamp: number;
   readonly lines: readonly SnapshotLine[];
   readonly nextCursor: string | null;
@@ -18,8 +18,8 @@ export async function readSnapshotPage(body: ReadableStream<Uint8Array> | null):
     if (!("object" in line)) lines.push(line);
     else if (line.object === "snapshot") start = line;
     else if (start && line.count === lines.length) {
-      const { logId, rowsVersion, stamp } = start;
-      return { kind: "page", logId, rowsVersion, stamp, lines, nextCursor: line.next_cursor };
+      const { object: _, ...rest } = start;
+      return { kind: "page", ...rest, lines, nextCursor: line.next_cursor };
     }
   }
   return undefined;

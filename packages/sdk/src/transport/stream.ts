@@ -28,12 +28,13 @@ export function logStream({ url, clock, models, WebSocket: given }: StreamOption
       line?.drop();
       line = openLine(listener);
     },
-    hello({ token, clientId, logId, since, scope = {} }) {
+    hello({ token, clientId, logId, since, scope = {}, view }) {
       const { models: wanted = models, groups } = scope;
       line?.say({
         ...{ frame: "hello", token, clientId, log: logId, since },
         ...(wanted.length > 0 && { models: wanted }),
         ...(groups && { groups }),
+        ...(view !== undefined && { view }),
       });
     },
     say: (frame) => line?.say(frame),

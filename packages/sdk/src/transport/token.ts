@@ -23,6 +23,13 @@ export function tokenSource(getToken: () => string | Promise<string>, clock: Clo
       held = await ask();
       return { changed: held !== before };
     },
+    async next() {
+      const token = await ask();
+      return token === held ? undefined : token;
+    },
+    use(token) {
+      held = token;
+    },
   };
 }
 

@@ -2,8 +2,9 @@ import type { Identity } from "@holdfast/sdk/protocol";
 import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
 import { readToken } from "../db/scoped-tokens.ts";
-import type { Principal } from "../rules/participant.ts";
+import { ownerName, type Principal } from "../rules/participant.ts";
 import { organizationGroup } from "../rules/sync-group.ts";
+import { viewHashOf } from "./view-hash.ts";
 
 /** What a token says of itself: whose it is, what it may do, and which log it reads. */
 export type Identify = (principal: Principal) => Promise<Identity>;
@@ -27,5 +28,7 @@ export const identify =
       syncGroups: [...(scoped?.syncGroups ?? [organizationGroup(organization)])],
       expiresAt,
       logId,
+      owner: ownerName(principal),
+      viewHash: viewHashOf(principal),
     };
   };

@@ -3,6 +3,7 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { createPool, type Database } from "../db/pool.ts";
 import { startApp } from "../testing/app.ts";
+import { commitOf } from "../testing/world.ts";
 import { pageCursors } from "./page-cursor.ts";
 import { readLog } from "./read-log.ts";
 import { readSnapshot } from "./read-snapshot.ts";
@@ -74,7 +75,8 @@ test.each([1, 2])(
     const [{ world = 0 } = {}] = await app.sql<{ world: number }>("select world from holdfast.log limit 1");
     const read = readSnapshot(interrupted(after, declare), createSchemaCache(), pageCursors(randomBytes(32)));
     const view = { models: undefined, groups: undefined };
-    const page = await read({ world, view, models: undefined, limit: 1_000, cursor: undefined });
+    const reader = { ...commitOf([]).principal, world };
+    const page = await read({ reader, view, limit: 1_000, cursor: undefined });
     if (typeof page !== "string") throw new Error(page.code);
     const shown = new Set(
       page

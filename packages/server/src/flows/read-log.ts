@@ -3,7 +3,7 @@ import { readHead } from "../db/heads.ts";
 import { readLog as readStored } from "../db/log.ts";
 import type { Database } from "../db/pool.ts";
 import { seenText } from "../rules/seen-entry.ts";
-import type { View } from "../rules/view.ts";
+import { coveredModels, type View } from "../rules/view.ts";
 import { schemaAt } from "./live-schema.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
@@ -14,6 +14,8 @@ export interface LogPage {
   readonly stamp: number;
   readonly logId: string;
   readonly rowsVersion: number;
+  /** Those of the view's models that are declared, as declared. */
+  readonly models: readonly string[];
   /** Positions up to here are no longer kept. Beyond `examined`: the reader needs a snapshot. */
   readonly trimmedTo: number;
 }
@@ -30,7 +32,8 @@ export const readLog =
     // In this order: of an entry whose model was declared after its schema was read nobody would ever hear.
     const schema = await schemaAt(db, schemas, world, head.schemaVersion);
     const { rowsVersion } = schema;
-    const page = { stamp: head.syncId, logId: head.logId, rowsVersion, trimmedTo: head.trimmedTo };
+    const models = coveredModels(view, schema.models);
+    const page = { stamp: head.syncId, logId: head.logId, rowsVersion, models, trimmedTo: head.trimmedTo };
     const end = Math.min(head.syncId, after + limits.logExamined);
     const entries: string[] = [];
     let examined = Math.min(after, head.syncId);

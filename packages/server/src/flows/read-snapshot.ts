@@ -3,17 +3,18 @@ import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
 import { readSnapshotPage } from "../db/snapshot.ts";
 import { momentOf, type Transaction } from "../db/transaction.ts";
+import { ownerName, type Principal } from "../rules/participant.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import type { View } from "../rules/view.ts";
+import { coveredModels, type View } from "../rules/view.ts";
 import { schemaAt } from "./live-schema.ts";
 import type { PageCursors } from "./page-cursor.ts";
 import type { SchemaCache } from "./schema-cache.ts";
+import { viewHashOf } from "./view-hash.ts";
 
 export interface SnapshotRequest {
-  readonly world: number;
+  readonly reader: Principal;
+  /** Of what the reader asked for, all that its token covers. */
   readonly view: View;
-  /** The models that were asked for by name. */
-  readonly models: readonly string[] | undefined;
   readonly limit: number;
   readonly cursor: string | undefined;
 }
@@ -40,13 +41,14 @@ async function readPage(
   db: Transaction,
   schemas: SchemaCache,
   cursors: PageCursors,
-  { world, view, models, limit, cursor }: SnapshotRequest,
+  { reader, view, limit, cursor }: SnapshotRequest,
 ): Promise<string | Refusal> {
+  const { world } = reader;
   const keys = view.models && [...view.models].sort();
   const head = await readHead(db, world);
   const schema = await schemaAt(db, schemas, world, head.schemaVersion);
-  if (models?.some((name) => !schema.models.has(name.toLowerCase())))
-    return refuse("unknown_model", { param: "model", status: 400 });
+  const models = coveredModels(view, schema.models);
+  if (models.length === 0 && keys && keys.length > 0) return refuse("unknown_model", { param: "model", status: 400 });
   const within = view.groups && [...view.groups].sort();
   const context = JSON.stringify(["snapshot", world, keys ?? null, within ?? null]);
   const from = cursor === undefined ? undefined : (cursors.open(context, cursor) as SnapshotCursor | undefined);
@@ -57,9 +59,7 @@ async function readPage(
   const stamp = from?.stamp ?? head.syncId;
   const names = new Map([...schema.models].map(([key, { name }]) => [key, name]));
   const shown =
-    schema.hiddenModels.length === 0
-      ? keys
-      : (keys ?? [...schema.models.keys()]).filter((key) => schema.models.has(key));
+    keys === undefined && schema.hiddenModels.length === 0 ? undefined : models.map((name) => name.toLowerCase());
   const page = await readSnapshotPage(
     db,
     { world, models: shown, groups: within, after: from, limit, bytes: limits.pageBytes },
@@ -70,7 +70,8 @@ async function readPage(
   const next = page.hasMore
     ? cursors.seal(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor)
     : null;
-  const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion });
+  const [owner, viewHash] = [ownerName(reader), viewHashOf(reader)];
+  const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, owner, viewHash, models });
   const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
   return `${start}\n${page.lines}${end}\n`;
 }

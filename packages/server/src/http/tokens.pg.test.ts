@@ -119,6 +119,8 @@ test("[K9] a token can ask who it is", async () => {
     syncGroups: ["deck:1"],
     expiresAt: expect.any(String),
     logId,
+    owner: `${organization}/live/user/ada`,
+    viewHash: expect.stringMatching(/^[\w-]{22}$/),
   });
   expect((await call("GET", "/v1/identity", { token: keys.test })).body).toMatchObject({
     livemode: false,
@@ -415,11 +417,61 @@ test("[K11] a fresh token goes on where the old one was; one with another scope 
   const position = await make("k11-a", { deckId: "k11" });
   await stream.reaches(position);
   stream.send({ frame: "auth", token: other.token });
+  expect(await stream.next("renewed")).toMatchObject({
+    owner: `${organization}/live/agent/k11`,
+    models: ["slide"],
+    expiresInMs: expect.closeTo(600_000, -4),
+  });
   expect(await stream.next("resync")).toEqual({ frame: "resync", reason: "scope" });
   stream.send({ frame: "hello", token: other.token, since: position });
   const later = await make("k11-b", { deckId: "k11b" });
   await stream.reaches(later);
   expect(ids(stream.entries)).toEqual(["k11-a", "k11-b"]);
+});
+
+test("[K6] of what is asked for by name a reader gets what its token covers, and is told what that is", async () => {
+  const from = await headOf();
+  await make("k6n-a", { deckId: "k6n-1" });
+  await make("k6n-b", { deckId: "k6n-2" });
+  const { token } = await deck("k6n-1");
+  const models = "model=document&model=slide&model=notPushedYet";
+  const feed = (await call("GET", `/v1/log?after=${from}&${models}&group=deck:k6n-2&group=deck:k6n-1`, { token })).body;
+  expect([ids(feed.data), feed.models]).toEqual([["k6n-a"], ["slide"]]);
+  const { text } = await call("GET", `/v1/snapshot?${models}`, { token });
+  expect(JSON.parse(text.split("\n")[0] as string)).toMatchObject({ models: ["slide"] });
+  const stream = await hear(token, { models: ["document", "slide", "notPushedYet"] });
+  expect(stream.frames[0]).toMatchObject({ frame: "welcome", models: ["slide"] });
+  for (const path of ["/v1/log?model=notPushedYet", "/v1/snapshot?model=notPushedYet"]) {
+    const { status, body } = await call("GET", path);
+    expect([path, status, body.code, body.param]).toEqual([path, 400, "unknown_model", "model"]);
+  }
+});
+
+test("[K12] everything that is read says whose token it was and under which view", async () => {
+  const { token } = await person("k12", { syncGroups: ["deck:1", "deck:2"], operations: ["slide.read"] });
+  const again = await person("k12", { syncGroups: ["deck:2", "deck:1"], operations: ["slide.*"] });
+  const wider = await person("k12", { syncGroups: ["deck:1", "deck:2", "deck:3"], operations: ["slide.read"] });
+  const said = async (bearer: string) => {
+    const { text } = await call("GET", "/v1/snapshot?limit=1", { token: bearer });
+    const stream = await hear(bearer);
+    const all = [
+      (await call("GET", "/v1/identity", { token: bearer })).body,
+      (await call("GET", "/v1/log?limit=1", { token: bearer })).body,
+      JSON.parse(text.split("\n")[0] as string),
+      stream.frames[0],
+    ];
+    const [first, ...rest] = all.map(({ owner, viewHash }) => ({ owner, viewHash }));
+    for (const other of rest) expect(other).toEqual(first);
+    return first as { owner: string; viewHash: string };
+  };
+  const [one, same, other] = [await said(token), await said(again.token), await said(wider.token)];
+  expect(one.owner).toBe(`${organization}/live/user/k12`);
+  expect(same).toEqual(one);
+  expect(other.owner).toBe(one.owner);
+  expect(other.viewHash).not.toBe(one.viewHash);
+  expect((await said(keys.test)).owner).toMatch(new RegExp(`^${organization}/test/system/key_`));
+  const stream = await hear(wider.token, { view: one.viewHash });
+  expect(await stream.next("resync")).toEqual({ frame: "resync", reason: "scope" });
 });
 
 test("[K3] the worlds of one organisation are apart for scoped tokens too", async () => {

@@ -4,10 +4,12 @@ import type { FollowClaims } from "../flows/follow-claims.ts";
 import type { FollowLog } from "../flows/follow-log.ts";
 import type { Waiter } from "../flows/keep-claims.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
+import { viewHashOf } from "../flows/view-hash.ts";
 import { newId } from "../ids.ts";
+import { ownerName, type Principal } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { checkModel } from "../rules/scope.ts";
-import { isSameView } from "../rules/view.ts";
+import { coveredModels, isSameView, type View } from "../rules/view.ts";
 import type { DocUrl } from "../wire/envelope.ts";
 import { fullBucket } from "../wire/full-bucket.ts";
 import { parseJson } from "../wire/json-body.ts";
@@ -145,7 +147,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   async function greet(hello: Frame<"hello">): Promise<void> {
     clearTimeout(helloTimer);
-    const { token, log: logId, since } = hello;
+    const { token, log: logId, since, view: seenUnder } = hello;
     const clientId = hello.clientId ?? null;
     const wish = { models: hello.models, groups: hello.groups };
     const principal = await meet(token);
@@ -169,9 +171,9 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       logId: head.logId,
       session: id,
       participant: nameOf(principal),
+      ...introduced(principal, view, schema),
       protocol: STREAM_PROTOCOL,
       resumeFrom: position,
-      expiresAt: principal.expiresAt,
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
       rowsVersion: schema.rowsVersion,
     };
@@ -179,6 +181,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (logId !== undefined && logId !== head.logId) return resync("other_log");
     if (position > head.syncId) return resync("ahead");
     if (position < head.trimmedTo) return resync("trimmed");
+    if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return resync("scope");
     await claimWatch.begin(principal);
     heard(presenceOf({ principal, token, clientId }));
     if ((await reader.begin(view, position)) === "trimmed") resync("trimmed");
@@ -187,10 +190,24 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   /** Where a log ends, and how its records look. */
   const where = async (world: number) => [await log.head(world), await log.schema(world)] as const;
 
-  function schemaPushed({ version, hash }: LiveSchema, rowsChanged: boolean): void {
+  /** What a welcome and a renewal say of the token. */
+  function introduced(principal: Principal, view: View, schema: LiveSchema) {
+    const { expiresAt } = principal;
+    return {
+      owner: ownerName(principal),
+      viewHash: viewHashOf(principal),
+      models: coveredModels(view, schema.models),
+      expiresAt,
+      expiresInMs: expiresAt === null ? null : Math.max(0, Date.parse(expiresAt) - now()),
+    };
+  }
+
+  function schemaPushed(schema: LiveSchema, rowsChanged: boolean): void {
     if (phase.name === "greeting") return;
-    if (rowsChanged) resync("schema");
-    else send({ frame: "schema", version, hash });
+    const { version, hash, models } = schema;
+    if (rowsChanged) return resync("schema");
+    const view = viewOfWish(phase.principal, phase.wish);
+    send({ frame: "schema", version, hash, models: "refusal" in view ? [] : coveredModels(view, models) });
   }
 
   function follow({ models, groups }: Frame<"follow">): void {
@@ -215,6 +232,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting") return;
     const next = await meetAgain(phase.principal, token);
     if (isRefusal(next)) return fail(next, codeOf(next));
+    const schema = await log.schema(next.world);
     // The phase may have moved on while the token was looked up; only the token changes.
     const current = phase as Phase;
     if (current.name === "greeting") return;
@@ -222,6 +240,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     attendance.signIn(next);
     const view = viewOfWish(next, current.wish);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
+    send({ frame: "renewed", ...introduced(next, view, schema) });
     // What the old token showed and the new one hides, or the other way round, no entry of the log would tell.
     if (!isSameView(view, current.reader.view)) resync("scope");
   }

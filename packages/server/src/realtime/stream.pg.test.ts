@@ -39,9 +39,13 @@ test("[T1] hello is answered with the head, the log, the participant and the sch
     logId: expect.stringMatching(/^log_/),
     session: expect.stringMatching(/^ses_/),
     participant: expect.stringMatching(/^system:key_/),
+    owner: expect.stringMatching(/^org_\w+\/live\/system\/key_/),
+    viewHash: expect.any(String),
+    models: Object.keys(body.models as object),
     protocol: "holdfast.v1",
     resumeFrom: head,
     expiresAt: null,
+    expiresInMs: null,
     schema: { version: body.version, hash: body.hash },
     rowsVersion: expect.any(Number),
   });
@@ -188,7 +192,12 @@ test("[T4] a schema push is told; new group rules ask for a resync", async () =>
   const models = (await call("GET", "/v1/schema")).body.models as Record<string, object>;
   const { body } = await call("POST", "/v1/schema", { json: { models: { ...models, more: { fields: {} } } } });
   for (const one of [stream, there])
-    expect(await one.next("schema")).toEqual({ frame: "schema", version: body.version, hash: body.hash });
+    expect(await one.next("schema")).toEqual({
+      frame: "schema",
+      version: body.version,
+      hash: body.hash,
+      models: expect.arrayContaining(["more"]),
+    });
   await call("POST", "/v1/schema", {
     json: { models: { ...models, more: { fields: {}, groups: [{ kind: "more", from: "id" }] } } },
   });

@@ -30,6 +30,15 @@ export interface Scope {
 /** `<kind>:<id>`: the participant's name within its world. */
 export const participantName = (kind: ParticipantKind, id: string): string => `${kind}:${id}`;
 
+/** `<organization>/<live|test>/<kind>/<participant>`: the one participant of one tenant that a client's store belongs to. */
+export const ownerName = ({
+  organization,
+  livemode,
+  participantKind,
+  participantId,
+}: Pick<Principal, "organization" | "livemode" | "participantKind" | "participantId">): string =>
+  `${organization}/${livemode ? "live" : "test"}/${participantKind}/${participantId}`;
+
 /** A name that a caller spelled, when it can be one: a kind, and an id without spaces. */
 export function readParticipantName(text: string): string | undefined {
   const colon = text.indexOf(":");

@@ -45,11 +45,13 @@ test.each([
     `[["deck","slide"],0]`,
   ],
   ["what it asks for", ["*.*"], ["deck:1", "deck:2"], ["SLIDE"], ["deck:2"], `[["slide"],["deck:2"]]`],
-  ["another model", ["slide.*"], ["deck:1"], ["slide", "Deck"], undefined, "model Deck.read deck:1"],
-  ["another group", ["*.*"], ["deck:1"], ["slide"], ["deck:1", "deck:2"], "group slide.read deck:2"],
+  ["one of two models", ["slide.*"], ["deck:1"], ["slide", "Deck"], undefined, `[["slide"],["deck:1"]]`],
+  ["another model", ["slide.*"], ["deck:1"], ["Deck"], undefined, "model Deck.read deck:1"],
+  ["one of two groups", ["*.*"], ["deck:1"], ["slide"], ["deck:1", "deck:2"], `[["slide"],["deck:1"]]`],
+  ["another group", ["*.*"], ["deck:1"], ["slide"], ["deck:2"], "group slide.read deck:2"],
   ["the whole organisation", ["*.*"], ["deck:1"], undefined, ["org:org_1"], "group *.read org:org_1"],
 ] as [string, string[], string[], string[] | undefined, string[] | undefined, string][])(
-  "[K6] a scoped reader gets what it asks for within its token, and is refused beyond it: %s",
+  "[K6] a scoped reader gets what its token covers of what it asks for, and is refused when that is nothing: %s",
   (_, operations, within, models, groups, wanted) => {
     expect(seen(operations, within, models, groups)).toBe(wanted);
   },

@@ -1,5 +1,6 @@
+import type { DeclaredModel } from "./declared-model.ts";
 import type { Principal } from "./participant.ts";
-import type { Refusal } from "./refusal.ts";
+import { isRefusal, type Refusal } from "./refusal.ts";
 import { checkModel, deny, isWithin, readableModels } from "./scope.ts";
 import { organizationGroup } from "./sync-group.ts";
 
@@ -9,7 +10,7 @@ export interface View {
   readonly groups: ReadonlySet<string> | undefined;
 }
 
-/** Asking for something beyond the scope is refused; asking for nothing in particular gets all that is within it. */
+/** What is asked for, within the scope. A request of which the scope covers nothing is refused; asking for nothing in particular gets all of the scope. */
 export function viewOf(
   { organization, scope }: Pick<Principal, "organization" | "scope">,
   models: readonly string[] | undefined,
@@ -21,15 +22,41 @@ export function viewOf(
     groups: groups === undefined || groups.includes(whole) ? undefined : new Set(groups),
   };
   if (scope === undefined) return asked;
-  for (const name of models ?? []) {
-    const hidden = checkModel({ organization, scope }, name);
-    if (hidden) return hidden;
-  }
-  const foreign = groups?.find((group) => !isWithin(scope, [group]));
-  if (foreign !== undefined)
-    return deny({ can: "read", model: models?.[0] ?? "*", syncGroup: foreign }, { param: "group" });
-  return { models: asked.models ?? readableModels(scope), groups: groups ? asked.groups : scope.groups };
+  const readable = coveredOf(models, (name) => checkModel({ organization, scope }, name));
+  if (isRefusal(readable)) return readable;
+  const heard = coveredOf(groups, (group) =>
+    isWithin(scope, [group])
+      ? undefined
+      : deny({ can: "read", model: models?.[0] ?? "*", syncGroup: group }, { param: "group" }),
+  );
+  if (isRefusal(heard)) return heard;
+  return {
+    models: readable ? new Set(readable.map((name) => name.toLowerCase())) : readableModels(scope),
+    // The whole organisation, asked for by a token of some groups, is those groups.
+    groups: heard && asked.groups ? new Set(heard) : scope.groups,
+  };
 }
+
+/** Those of the names that are not refused; the first refusal, if all of them are. */
+function coveredOf(
+  names: readonly string[] | undefined,
+  check: (name: string) => Refusal | undefined,
+): readonly string[] | undefined | Refusal {
+  if (names === undefined) return undefined;
+  const refusals = names.map(check);
+  const covered = names.filter((_, i) => refusals[i] === undefined);
+  return covered.length === 0 ? (refusals[0] ?? covered) : covered;
+}
+
+/** Everything that a token's bearer may read. */
+export const viewOfToken = ({ scope }: Pick<Principal, "scope">): View => ({
+  models: scope && readableModels(scope),
+  groups: scope?.groups,
+});
+
+/** The declared models in a view, as declared. A model that is not pushed yet may be in the view, and is not among these. */
+export const coveredModels = ({ models }: View, declared: ReadonlyMap<string, DeclaredModel>): string[] =>
+  [...declared].filter(([key]) => !models || models.has(key)).map(([, { name }]) => name);
 
 /** The same for the same view, whatever the order it was asked for in. */
 export const viewName = ({ models, groups }: View): string =>

@@ -29,6 +29,7 @@ export interface Hello {
   readonly models?: readonly string[];
   readonly groups?: readonly string[];
   readonly clientId?: string;
+  readonly view?: string;
 }
 
 const PATIENCE_MS = 15_000;

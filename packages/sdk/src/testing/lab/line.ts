@@ -1,4 +1,5 @@
 import type { Reply } from "../../core/outcome.ts";
+import type { Scope } from "../../core/rows.ts";
 import type { Asked } from "../../engine/ports.ts";
 import type { ClientEndpointName } from "../../protocol/client-paths.ts";
 import type { FrameDown } from "../../protocol/frames-down.ts";
@@ -24,10 +25,37 @@ export class Line {
   readonly forbidden = new Set<string>();
   /** Records in a page of a snapshot. */
   snapshotPage = Number.POSITIVE_INFINITY;
+  /** What snapshots are answered with instead. */
+  refused: Reply | undefined;
   /** So many pages that go on from a cursor are refused. */
   cursorsRefused = 0;
   /** Who the server takes the token for. */
   actor = "";
+  /** In which organisation and environment. Undefined: the server is an older one, which does not say. */
+  tenant: string | undefined = "org_lab/test";
+  viewHash: string | undefined = "view";
+  /** Models that the token covers; undefined: all. */
+  covered: readonly string[] | undefined;
+  /** How long tokens live; null: for ever. */
+  expiresInMs: number | null = null;
+
+  /** What the server says of the token. */
+  introduction(): { owner?: string; viewHash?: string; models?: string[] } {
+    return {
+      ...(this.tenant !== undefined && { owner: `${this.tenant}/user/${this.actor}` }),
+      ...(this.viewHash !== undefined && { viewHash: this.viewHash }),
+      ...(this.covered && { models: [...this.covered] }),
+    };
+  }
+  /** Records that the token's groups hide. */
+  readonly hidden = new Set<string>();
+
+  /** What this token is shown of what is asked for. The laboratory knows no groups: of a scope it looks at the models. */
+  shows({ models }: Scope = {}): (record: { readonly model: string; readonly id: string }) => boolean {
+    return ({ model, id }) =>
+      (!models || models.includes(model)) && (!this.covered || this.covered.includes(model)) && !this.hidden.has(id);
+  }
+
   up = true;
   socketUp = true;
   /** While true, commits are not told on the stream. */

@@ -1,5 +1,4 @@
 import type { Reply } from "../../core/outcome.ts";
-import type { Scope } from "../../core/rows.ts";
 import type { Asked, LogPage, Server, Snapshot } from "../../engine/ports.ts";
 import type { Claim, ClaimBody } from "../../protocol/claim.ts";
 import type { ClientEndpointName } from "../../protocol/client-paths.ts";
@@ -73,17 +72,18 @@ export function labServer(server: ModelServer, clock: FakeClock, line: Line, tok
       reach((): LogPage => {
         line.asked.log += 1;
         const { entries, ...page } = server.readLog(after);
-        return { kind: "log", ...page, entries: entries.filter(inScope(scope)) };
+        return { kind: "log", ...page, ...line.introduction(), entries: entries.filter(line.shows(scope)) };
       }),
     readSnapshot: (cursor, _, scope) =>
       reach((): Snapshot | Reply => {
         line.asked.snapshot += 1;
+        if (line.refused) return line.refused;
         if (cursor !== null && line.cursorsRefused > 0) {
           line.cursorsRefused -= 1;
           return { kind: "answer", status: 400, body: INVALID_CURSOR };
         }
         const { lines, ...page } = server.snapshotPage(cursor, line.snapshotPage);
-        return { kind: "snapshot", ...page, lines: lines.filter(inScope(scope)) };
+        return { kind: "snapshot", ...page, ...line.introduction(), lines: lines.filter(line.shows(scope)) };
       }),
   };
 }
@@ -125,9 +125,3 @@ async function claimRequest(
     signal.addEventListener("abort", end);
   });
 }
-
-/** The laboratory knows no groups: of a scope it looks at the models. */
-export const inScope =
-  ({ models }: Scope = {}) =>
-  ({ model }: { model: string }) =>
-    !models || models.includes(model);

@@ -1,8 +1,8 @@
 import type { Stream, StreamListener } from "../../engine/ports.ts";
+import type { Welcome } from "../../protocol/frames-down.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { ModelServer } from "../model-server.ts";
 import type { Line } from "./line.ts";
-import { inScope } from "./server.ts";
 
 const DENIED = {
   type: "permission_error",
@@ -65,6 +65,16 @@ export function labStream(server: ModelServer, line: Line): Stream {
           if (!before.includes(id))
             own.listener.frame({ frame: "claims", model: frame.model, id, ...server.claims.of(frame.model, id) });
       }
+      if (frame.frame === "auth") {
+        if (line.badTokens.has(frame.token)) return line.cut?.(4401);
+        const introduction = line.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">;
+        return own.listener.frame({
+          frame: "renewed",
+          ...introduction,
+          expiresAt: null,
+          expiresInMs: line.expiresInMs,
+        });
+      }
       if (frame.frame !== "presence") return;
       if (line.forbidden.has(frame.room)) {
         own.listener.frame({ frame: "error", ...DENIED, param: "room", requiredCapability: needed("*", frame.room) });
@@ -86,7 +96,7 @@ export function labStream(server: ModelServer, line: Line): Stream {
         const { to, entries } = server.readLog(at);
         const from = at;
         at = to;
-        own.listener.frame({ frame: "entries", from, to, entries: entries.filter(inScope(scope)) });
+        own.listener.frame({ frame: "entries", from, to, entries: entries.filter(line.shows(scope)) });
       };
       session = `ses_${++sessionsMade}`;
       const offCommit = server.onCommit(() => void (line.quiet || flush()));
@@ -112,9 +122,11 @@ export function labStream(server: ModelServer, line: Line): Stream {
         logId: server.logId,
         session,
         participant: `user:${line.actor}`,
+        ...(line.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">),
         protocol: "holdfast.v1",
         resumeFrom: since,
         expiresAt: null,
+        expiresInMs: line.expiresInMs,
         schema: null,
         rowsVersion: server.rowsVersion,
       });

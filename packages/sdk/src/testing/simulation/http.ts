@@ -60,14 +60,14 @@ export class SimulatedHttp {
       readLog: (after, signal) =>
         this.#ask("the log", token, signal, (): Heard<LogPage> => {
           if (after > service.model.head) return refusal("read_at_in_future");
-          return { kind: "log", ...service.model.readLog(after, PAGE) };
+          return { kind: "log", ...service.model.readLog(after, PAGE), ...service.introduction(actor) };
         }),
       readSnapshot: (cursor, signal) =>
         this.#ask("a snapshot", token, signal, (): Heard<Snapshot> => {
           const page = service.model.snapshotPage(cursor, SNAPSHOT_PAGE);
           // It was begun before the server was restored.
           if (page.stamp > service.model.head) return refusal("resync_required");
-          return { kind: "snapshot", ...page };
+          return { kind: "snapshot", ...page, ...service.introduction(actor) };
         }),
       request: (_, { params: { clientTxId = "" } = {} }, signal) =>
         this.#ask("a receipt", token, signal, (): Reply => {

@@ -30,12 +30,19 @@ export class Service {
   readonly tokens = new Map<string, string>();
   restores = 0;
   /** What was sent under each name that has no answer yet, or a good one. */
+  readonly #models: string[];
   readonly #texts = new Map<string, string>();
 
   constructor(schema: ModelSchema, now: () => number) {
     this.model = new ModelServer(schema, now);
+    this.#models = Object.keys(schema.models);
     // A schema that knows some values only, as seen by a client that knows more.
     this.model.refuse(({ data }) => (isRefused(data?.title) ? "invalid_value" : undefined));
+  }
+
+  /** What the service says of an actor's token. */
+  introduction(actor: string): { owner: string; viewHash: string; models: string[] } {
+    return { owner: `org/test/user/${actor}`, viewHash: "whole", models: this.#models };
   }
 
   hear(text: string, actor: string): { object: "list"; data: BulkItem[] } {

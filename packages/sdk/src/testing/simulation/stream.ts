@@ -129,9 +129,11 @@ export class SimulatedStream {
       logId,
       session: socket.name,
       participant: `user:${actor}`,
+      ...service.introduction(actor),
       protocol: STREAM_PROTOCOL,
       resumeFrom: since,
       expiresAt: null,
+      expiresInMs: null,
       schema: null,
       rowsVersion: model.rowsVersion,
     });

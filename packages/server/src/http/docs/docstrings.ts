@@ -109,6 +109,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   Hello: {
     "": "The first frame on a stream. `since` absent: from now on.",
     log: "The log that `since` counts in.",
+    view: "The `viewHash` under which the rows up to `since` were read. The answer to another one is `resync`.",
   },
   Auth: {
     "": "A fresh token before the old one ends.",
@@ -131,6 +132,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     stamp: "Head of the log before the page was looked at.",
     logId: "The log that positions count in.",
     rowsVersion: "The log only: counts the pushes of a schema that changed records without an entry.",
+    owner: "The log only: whose token it was, as `<organization>/<live|test>/<kind>/<participant>`.",
+    viewHash: "The log only: a fingerprint of all that the token may read.",
+    models: "The log only: those of the models asked for that are declared and that the token may read.",
     archived: "Id → time of archiving, of those on the page that are archived.",
     trimmedTo: "History only: log entries up to this position are no longer kept.",
   },
@@ -284,6 +288,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   Identity: {
     "": "Who a token is, and what it may do.",
+    owner: "`<organization>/<live|test>/<kind>/<participant>`: what a client's store belongs to.",
+    viewHash: "A fingerprint of all that the token may read: the same for tokens that may read the same.",
   },
   Usage: {
     "": "How often something happened on one UTC day; days without it are left out.",

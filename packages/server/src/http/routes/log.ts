@@ -1,6 +1,8 @@
 import { limits } from "@holdfast/sdk/protocol";
 import type { ReadLog } from "../../flows/read-log.ts";
 import type { ReadSnapshot } from "../../flows/read-snapshot.ts";
+import { viewHashOf } from "../../flows/view-hash.ts";
+import { ownerName } from "../../rules/participant.ts";
 import { isRefusal, refuse } from "../../rules/refusal.ts";
 import { viewOf } from "../../rules/view.ts";
 import type { Handlers } from "../answer.ts";
@@ -32,6 +34,8 @@ export function logRoutes(
       const view = viewOf(principal, query.many.model, query.many.group);
       if (isRefusal(view)) return { refusal: view };
       let page = await readLog(world, view, after, limit);
+      if (page.models.length === 0 && query.many.model)
+        return { refusal: refuse("unknown_model", { param: "model", status: 400 }) };
       if (after > page.stamp) return { refusal: refuse("read_at_in_future", { param: "after" }) };
       const deadline = performance.now() + wait;
       const msLeft = () => deadline - performance.now();
@@ -49,6 +53,9 @@ export function logRoutes(
         stamp: page.stamp,
         logId: page.logId,
         rowsVersion: page.rowsVersion,
+        owner: ownerName(principal),
+        viewHash: viewHashOf(principal),
+        models: page.models,
       });
       return { text: `{"object":"list","data":[${page.entries.join(",")}],${tail.slice(1)}` };
     },
@@ -65,9 +72,8 @@ export function logRoutes(
       const view = viewOf(principal, many.model, many.group);
       if (isRefusal(view)) return { refusal: view };
       const page = await readSnapshot({
-        world: principal.world,
+        reader: principal,
         view,
-        models: many.model,
         limit,
         cursor: one.starting_after,
       });

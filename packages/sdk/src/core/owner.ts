@@ -1,0 +1,63 @@
+import { tokenRefused } from "./auth.ts";
+import type { ClientState } from "./state.ts";
+import { ask, set, type Turn, touch } from "./turn.ts";
+
+/*
+ * A store belongs to one participant of one tenant, for ever: `<organization>/<live|test>/<kind>/<participant>`. The
+ * server names the owner of the token with every answer that is read (welcome, log page, snapshot page). The first one
+ * named makes the store theirs. When it names another owner later, the client shows nothing of the store, sends nothing,
+ * and waits for a token of the owner: rows, writes and positions of one tenant mean nothing in another.
+ *
+ *   unknown ──owner named──► theirs ──another named──► withheld ──owner named──► theirs
+ */
+
+/** What an older version of this package kept: `<kind>:<id>`, without the tenant. */
+const isShort = (owner: string): boolean => /^(user|agent|system):/.test(owner);
+
+const withoutTenant = (owner: string): string =>
+  isShort(owner) ? owner.replace(":", "/") : owner.replace(/^[^/]*\/[^/]*\//, "");
+
+/** Where either side does not know the tenant, the participant decides. */
+export const isSameOwner = (a: string, b: string): boolean =>
+  a === b || ((isShort(a) || isShort(b)) && withoutTenant(a) === withoutTenant(b));
+
+/** The server says whose the token is. `undefined`: an older server, which does not say. False: it is another owner's than the store. */
+export function heardOwner(turn: Turn, told: string | undefined, logId: string): boolean {
+  const { owner, rows } = turn.state;
+  const tokenOwner = told ?? owner ?? "";
+  set(turn, { tokenOwner });
+  if (told !== undefined && owner === undefined) ask(turn, { do: "own", owner: told });
+  if (owner !== undefined && isShort(owner) && !isShort(tokenOwner) && isSameOwner(owner, tokenOwner)) {
+    // The same person, but perhaps another tenant: only the log that the rows are of can tell.
+    const isOther = rows.logId !== undefined && rows.logId !== logId;
+    if (isOther) set(turn, { owner: `?/?/${withoutTenant(owner)}` });
+    else ask(turn, { do: "own", owner: tokenOwner, instead: owner });
+  }
+  return checkOwner(turn);
+}
+
+/** Whose the store is, which another tab may have said before. */
+export function owned(turn: Turn, owner: string): void {
+  set(turn, { owner });
+  checkOwner(turn);
+}
+
+function checkOwner(turn: Turn): boolean {
+  const { owner, tokenOwner, withheld } = turn.state;
+  if (tokenOwner === undefined || owner === undefined) return true;
+  const isTheirs = isSameOwner(owner, tokenOwner);
+  if (withheld === isTheirs) touch(turn, "everything");
+  set(turn, { withheld: !isTheirs });
+  if (isTheirs) return true;
+  set(turn, { reading: { ...turn.state.reading, verified: false } });
+  tokenRefused(turn, anothersToken(turn.state));
+  return false;
+}
+
+export const anothersToken = ({ owner, tokenOwner }: ClientState): string =>
+  `The token belongs to ${tokenOwner || "another participant"}, this store to ${owner}. ` +
+  "Give each participant of each organization a store of their own (options user and store).";
+
+/** Whether the server said that the present token is the owner's. Before that, nothing is sent. */
+export const isOwners = ({ owner, tokenOwner, withheld }: ClientState): boolean =>
+  !withheld && tokenOwner !== undefined && (owner === undefined ? tokenOwner === "" : isSameOwner(owner, tokenOwner));
