@@ -160,6 +160,33 @@ test("[D15] a store that an older version left to a participant goes to that one
   expect([back.client.status().name, disk.read("").owner]).toEqual(["online", "org_lab/test/user/ann"]);
 });
 
+test("[D15] without a socket, too, nothing goes out under a new token before the server has named its owner", async () => {
+  const { client: open, server, settle, clock } = lab(schema);
+  let token = "first";
+  const { client, line } = open({ actor: "ann", getToken: () => token, stream: false });
+  await client.models.slide.create({ title: "before" }, { id: "a" }).receipt;
+  await settle();
+  token = "second";
+  line.badTokens.add("first");
+  line.actor = "ben";
+  client.models.slide.create({ title: "after" }, { id: "b" });
+  for (let i = 0; i < 4; i++) {
+    await settle();
+    clock.advance(5_000);
+  }
+  expect([line.sent.length, server.head, client.status().name]).toEqual([1, 1, "needs-auth"]);
+  line.actor = "ann";
+  token = "third";
+  for (let i = 0; i < 20; i++) {
+    clock.advance(5_000);
+    await settle();
+  }
+  expect(server.log.map(({ actor, id }) => [actor, id])).toEqual([
+    ["ann", "a"],
+    ["ann", "b"],
+  ]);
+});
+
 test("[D16] who signs out says what becomes of what waits: it stays for when they come back, or all of it goes, in every tab", async () => {
   const { client: open, server, settle } = lab(schema);
   const disk = new MemoryDisk();
