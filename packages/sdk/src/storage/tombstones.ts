@@ -1,8 +1,9 @@
 import type { Database } from "./database.ts";
 import { rowKey, type StoredPart, type StoredRow } from "./stored.ts";
 
-/** So many parts are gone through in one transaction: a frozen tab must not hold the database for long. */
+/** So much is gone through in one transaction: the writes of all tabs wait for it. */
 const PARTS_AT_ONCE = 4;
+const ROWS_AT_ONCE = 200;
 
 /**
  * Which records are stored as gone. A tombstone has to stand above what a part says of its record; once no part names the
@@ -41,8 +42,10 @@ export class Tombstones {
   async #prune(db: Database, fenced: Fenced): Promise<void> {
     const era = this.#era;
     // Another tab that led meanwhile may have brought some of them back: the disk says which are gone.
-    const keys = [...this.#byKey.values()].map(({ model, id }): [string, string] => [model, id]);
-    const gone = await fenced(() => goneOf(db, keys));
+    const asked = [...this.#byKey.values()];
+    const gone = new Map<string, StoredRow>();
+    for (const slice of slicesOf(asked))
+      for (const row of await fenced(() => goneOf(db, slice))) gone.set(rowKey(row), row);
     for (let last: number | undefined = 0; last !== undefined; ) {
       const from: number = last;
       last = await fenced(async () => {
@@ -52,18 +55,14 @@ export class Tombstones {
         return parts.at(-1)?.n;
       });
     }
-    await fenced(async () => {
-      if (era !== this.#era) throw new Replaced();
-      const over = [
-        ...(await goneOf(
-          db,
-          [...gone.values()].map(({ model, id }) => [model, id]),
-        )),
-      ];
-      await db.rows.bulkDelete(over.map(([, { model, id }]) => [model, id]));
-    });
+    for (const slice of slicesOf([...gone.values()]))
+      await fenced(async () => {
+        if (era !== this.#era) throw new Replaced();
+        const over = await goneOf(db, slice);
+        await db.rows.bulkDelete(over.map(({ model, id }) => [model, id]));
+      });
     // Those that are no tombstones any more are none to prune later.
-    for (const [model, id] of keys) this.#byKey.delete(rowKey({ model, id }));
+    for (const row of asked) this.#byKey.delete(rowKey(row));
   }
 }
 
@@ -73,9 +72,13 @@ type Fenced = <T>(work: () => Promise<T>) => Promise<T>;
 /** All rows were replaced while they were pruned: what was to go is gone with them. */
 class Replaced extends Error {}
 
-async function goneOf(db: Database, keys: readonly [string, string][]): Promise<ReadonlyMap<string, StoredRow>> {
-  const rows = await db.rows.bulkGet(keys as [string, string][]);
-  return new Map(rows.flatMap((row) => (row?.gone ? [[rowKey(row), row] as const] : [])));
+async function goneOf(db: Database, asked: readonly StoredRow[]): Promise<readonly StoredRow[]> {
+  const rows = await db.rows.bulkGet(asked.map(({ model, id }) => [model, id]));
+  return rows.filter((row) => row?.gone === true).filter((row) => row !== undefined);
+}
+
+function* slicesOf(rows: readonly StoredRow[]): Generator<readonly StoredRow[]> {
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) yield rows.slice(at, at + ROWS_AT_ONCE);
 }
 
 async function withoutGone(db: Database, part: StoredPart, gone: ReadonlyMap<string, StoredRow>): Promise<void> {
