@@ -140,7 +140,7 @@ export const chapter: Chapter = {
     check("A batch has 1 MiB at most; an event that is larger comes alone.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       t.answered(await t.post(`${endpoint.path}/disable`), 201);
-      const sizes = [300_000, 300_000, 300_000, 300_000, 1_500_000, 10, 10];
+      const sizes = [300_000, 300_000, 300_000, 300_000, 1_048_400, 10, 10];
       const operations = sizes.map((size) => create(t, { title: "x".repeat(size) }));
       const last = positionOf(t.answered(await t.commit(operations), 200));
       t.answered(await t.post(`${endpoint.path}/enable`), 201);

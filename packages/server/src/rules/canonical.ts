@@ -1,16 +1,21 @@
 /**
  * JSON with sorted keys and without whitespace: two bodies that mean the same give the same text. `without` is a key
- * of the outermost object that does not count.
+ * of the outermost object that does not count. Written for bodies of 100 000 values: it is most of what they cost.
  */
 export function canonical(value: unknown, without?: string): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join(",")}]`;
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  if (Array.isArray(value)) {
+    let items = "";
+    for (const item of value) items += items === "" ? canonical(item) : `,${canonical(item)}`;
+    return `[${items}]`;
+  }
   const record = value as Record<string, unknown>;
-  let text = "";
+  let members = "";
   for (const key of Object.keys(record).sort()) {
     const item = record[key];
     if (item === undefined || key === without) continue;
-    text += `${text === "" ? "{" : ","}${JSON.stringify(key)}:${canonical(item)}`;
+    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonical(item)}`;
   }
-  return text === "" ? "{}" : `${text}}`;
+  return `{${members}}`;
 }

@@ -20,6 +20,10 @@ test.each<[string, unknown]>([
   ["a byte order mark, a zero width space, right-to-left marks", "\ufeff\u200b\u202e\u2066"],
   ["64 levels", nested(64)],
   ["1 000 keys", keys(1_000)],
+  [
+    "the names of every object's members",
+    JSON.parse('{"constructor":{"prototype":{"toString":1}},"hasOwnProperty":2}'),
+  ],
   ["a million items", new Array(1_000_000).fill(0)],
 ])("[L4] %s can be kept", (_, value) => {
   expect(checkJsonValues(value)).toBeUndefined();
@@ -37,6 +41,8 @@ test.each<[string, unknown, string]>([
   ["a large float", { a: 1e300 }, "a"],
   ["infinity, as 1e400 is parsed", { a: [0, Number.POSITIVE_INFINITY] }, "a[1]"],
   ["1 001 keys", { a: keys(1_001) }, "a"],
+  ["the key __proto__", JSON.parse('{"a":{"__proto__":{}}}'), "a.__proto__"],
+  ["the key __proto__ at the top", JSON.parse('{"__proto__":1}'), "__proto__"],
 ])("[H9] %s is refused and its place is named", (_, value, param) => {
   expect(checkJsonValues(value)).toMatchObject({ code: "invalid_value", param });
 });

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { parse as secureParse } from "secure-json-parse";
+import { checkJsonCount } from "../rules/json-count.ts";
 import { checkJsonValues } from "../rules/json-values.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 
@@ -11,9 +11,11 @@ export const isJsonType = (contentType: string | undefined): boolean =>
 /** Bytes → a JSON value that can be kept and given back. Of two equal keys the last one counts; a leading BOM is skipped. */
 export function parseJson(bytes: Buffer): { readonly value: unknown } | Refusal {
   if (!isUtf8(bytes)) return refuse("invalid_encoding");
+  const refusal = checkJsonCount(bytes);
+  if (refusal) return refusal;
   let value: unknown;
   try {
-    value = secureParse(bytes.toString("utf8"));
+    value = JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, ""));
   } catch {
     return refuse("invalid_json");
   }

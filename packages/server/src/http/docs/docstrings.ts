@@ -160,6 +160,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     default: "What a create is given that does not bring it.",
     index: "Whether lists by it are made fast.",
     values: "Of an enum: what it may be.",
+    references: "Of a string, or an array of them: the model whose records it names by their ids.",
   },
   GroupRule: {
     "": 'A record is filed under `<kind>:<value of the field "from">`; `from` may be `id`.',

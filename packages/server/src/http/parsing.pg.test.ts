@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { startApp } from "../testing/app.ts";
+
+const app = await startApp();
+const { call } = app;
+const MOST = 4 * 1024 * 1024;
+const many = (count: number, item: (i: number) => string) => Array.from({ length: count }, (_, i) => item(i)).join(",");
+const inConfig = (id: string, config: string) =>
+  `{"operations":[{"action":"create","model":"ingestionjob","id":"${id}","data":{"config":${config}}}]}`;
+
+/** How long nothing else was done at a time, at most, while this was asked. */
+async function longestPause(ask: () => Promise<unknown>): Promise<number> {
+  let [longest, before] = [0, performance.now()];
+  const noted = () => {
+    longest = Math.max(longest, performance.now() - before);
+    before = performance.now();
+  };
+  const timer = setInterval(noted, 1);
+  await ask();
+  noted();
+  clearInterval(timer);
+  return longest;
+}
+
+test.each<[string, string, number, string | undefined]>([
+  ["a million empty arrays", `[${"[],".repeat(MOST / 3 - 1)}1]`, 400, "too_many_values"],
+  ["as many as pass, where none belong", `[${many(99_999, () => "[]")}]`, 400, "invalid_body"],
+  ["as many operations", `{"operations":[${many(99_990, () => "[]")}]}`, 400, "too_many_operations"],
+  ["as many in a record", inConfig("arrays", `[${many(99_990, () => "[]")}]`), 200, undefined],
+  ["as many numbers", inConfig("numbers", `[${many(99_990, (i) => String((i % 100) / 8))}]`), 200, undefined],
+  ["as many keys", inConfig("keys", `{${many(99_990, (i) => `"key${i}":${i}`)}}`), 400, "invalid_value"],
+  ["as many keys in small objects", inConfig("small", `[${many(33_000, (i) => `{"a":${i},"b":[]}`)}]`), 200, undefined],
+  ["levels", `${"[".repeat(MOST / 2)}${"]".repeat(MOST / 2)}`, 400, "invalid_value"],
+  ["digits", `[${"1".repeat(MOST - 2)}]`, 400, "invalid_value"],
+  ["an open text", `["${"\\\\".repeat(MOST / 2 - 2)}`, 400, "invalid_json"],
+])("[H12] a batch of 4 MiB holds nobody up for 100 ms: %s", async (_, text, status, code) => {
+  const bytes = Buffer.from(text);
+  expect(bytes.length).toBeLessThanOrEqual(MOST);
+  const ask = async () => {
+    const answer = await call("POST", "/v1/commits", { bytes });
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  };
+  // A machine that has other things to do makes a pause longer, never shorter.
+  let shortest = await longestPause(ask);
+  for (let i = 0; i < 10 && shortest >= 100; i += 1) shortest = Math.min(shortest, await longestPause(ask));
+  expect(shortest).toBeLessThan(100);
+});
