@@ -10,6 +10,7 @@ test("[O1] nothing set: an embedded Postgres on this machine only", () => {
   expect(readConfig({})).toEqual({
     host: "127.0.0.1",
     port: 8787,
+    database: {},
     databaseUrl: undefined,
     dataDir: ".holdfast",
     secretKey: undefined,

@@ -1,5 +1,6 @@
 import { type ServerLimits, webhookLimits } from "@holdfast/sdk/protocol";
 import { hasValidChecksum, isSecretKey } from "./rules/token.ts";
+import type { DatabaseSettings } from "./server-options.ts";
 
 /** The environment, read once. What makes no sense is refused with a sentence. */
 export interface Config {
@@ -20,6 +21,7 @@ export interface Config {
   /** Undefined: the address it listens on. */
   readonly publicUrl: string | undefined;
   readonly laneCommits: number | undefined;
+  readonly database: Partial<DatabaseSettings>;
   /** Undefined: the log is kept whole. */
   readonly logRetentionDays: number | undefined;
   readonly logLevel: string;
@@ -81,12 +83,24 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
       ?.split(",")
       .map((origin) => originOf(origin.trim())),
     publicUrl: addressOf(text("HOLDFAST_PUBLIC_URL")),
+    database: readDatabase(text),
     laneCommits: optionalInteger("HOLDFAST_LANE_COMMITS", text("HOLDFAST_LANE_COMMITS"), 1, 1_000),
     logRetentionDays: optionalInteger("HOLDFAST_LOG_RETENTION_DAYS", text("HOLDFAST_LOG_RETENTION_DAYS"), 1, 36_500),
     logLevel: level,
     limits: readLimits(text),
   };
   return { ...config, unknown: Object.keys(env).filter((name) => name.startsWith("HOLDFAST_") && !asked.has(name)) };
+}
+
+function readDatabase(text: (name: string) => string | undefined): Partial<DatabaseSettings> {
+  const read = (name: string, min: number, max: number) => optionalInteger(name, text(name), min, max);
+  const settings = {
+    connections: read("HOLDFAST_DATABASE_CONNECTIONS", 1, 1_000),
+    authConnections: read("HOLDFAST_DATABASE_AUTH_CONNECTIONS", 1, 100),
+    waitMs: read("HOLDFAST_DATABASE_WAIT_MS", 100, 60_000),
+    cacheMegabytes: read("HOLDFAST_CACHE_MEGABYTES", 1, 65_536),
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 /** Agents and the commands read these; they may stand in the environment of a server too. */

@@ -39,6 +39,14 @@ Environment (all optional):
   HOLDFAST_ORIGINS       browser origins that may call, with commas between; absent: loopback only
   HOLDFAST_PUBLIC_URL    the address that error pages and /openapi.json tell of; absent: the one it listens on
   HOLDFAST_LANE_COMMITS  commits in one transaction at most: 128
+  HOLDFAST_DATABASE_CONNECTIONS
+                         connections for everything but commits, tokens and hints: 10
+  HOLDFAST_DATABASE_AUTH_CONNECTIONS
+                         connections for looking up tokens: 2
+  HOLDFAST_DATABASE_WAIT_MS
+                         how long a request waits for one of them: 5000
+  HOLDFAST_CACHE_MEGABYTES
+                         schemas, tokens and heads that the process remembers: 128
   HOLDFAST_LOG_RETENTION_DAYS
                          log entries older than that are taken away; absent: the log is kept whole
   HOLDFAST_METRICS_TOKEN whoever has it may read /metrics; absent: whoever asks from this machine
@@ -80,6 +88,7 @@ async function run(words: readonly string[]): Promise<void> {
       masterKeys,
       metricsToken: config.metricsToken,
       webhooks: config.webhooks,
+      database: config.database,
       host: config.host,
       port: config.port,
       origins: config.origins,

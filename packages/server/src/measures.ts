@@ -2,6 +2,7 @@ import { readWebhookStanding } from "./db/deliveries.ts";
 import type { Database } from "./db/pool.ts";
 import type { CommitLane } from "./flows/commit-lane.ts";
 import type { UsageCounter } from "./flows/count-usage.ts";
+import type { SizedCache } from "./flows/sized-cache.ts";
 import type { Tally } from "./http/tally.ts";
 import type { Gateway } from "./realtime/gateway.ts";
 import type { Failures } from "./server-options.ts";
@@ -9,6 +10,9 @@ import type { Metrics } from "./wire/prometheus.ts";
 
 export interface Measured {
   readonly pool: Database;
+  readonly authPool: Database;
+  /** By name: what the process remembers. */
+  readonly caches: Readonly<Record<string, Pick<SizedCache<never, never>, "hits" | "misses" | "bytes">>>;
   readonly tally: Tally;
   readonly usage: UsageCounter;
   readonly lane: CommitLane;
@@ -20,7 +24,8 @@ export interface Measured {
 export const ROUND_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** What the service tells of itself: the numbers of its parts, under their names. All but the last two are this process's own. */
-export function measure(metrics: Metrics, { pool, tally, usage, lane, gateway, failures }: Measured): void {
+export function measure(metrics: Metrics, measured: Measured): void {
+  const { pool, tally, usage, lane, gateway, failures } = measured;
   const { counter, gauge } = metrics;
   counter("holdfast_requests_total", "Requests that came.", () => tally.requests);
   counter("holdfast_refusals_total", "Requests that were refused, by code.", () =>
@@ -41,8 +46,30 @@ export function measure(metrics: Metrics, { pool, tally, usage, lane, gateway, f
   counter("holdfast_background_failures_total", "What failed in the background, by event of the log.", () =>
     [...failures].map(([event, count]) => [count, { event }] as const),
   );
+  measureAuthentication(metrics, measured);
+  measureCaches(metrics, measured);
   measureProcess(metrics);
   measureWebhooks(metrics, pool);
+}
+
+function measureAuthentication({ gauge }: Metrics, { authPool }: Measured): void {
+  gauge("holdfast_auth_connections", "Connections for looking up tokens, by state.", () => [
+    [authPool.totalCount - authPool.idleCount, { state: "busy" }],
+    [authPool.idleCount, { state: "idle" }],
+  ]);
+}
+
+function measureCaches({ counter, gauge }: Metrics, { caches }: Measured): void {
+  const each = Object.entries(caches);
+  counter("holdfast_cache_requests_total", "Questions to what the process remembers, by cache and result.", () =>
+    each.flatMap(([cache, { hits, misses }]) => [
+      [hits, { cache, result: "hit" }] as const,
+      [misses, { cache, result: "miss" }] as const,
+    ]),
+  );
+  gauge("holdfast_cache_bytes", "Memory that each cache takes, as estimated.", () =>
+    each.map(([cache, { bytes }]) => [bytes, { cache }] as const),
+  );
 }
 
 function measureProcess({ counter, gauge }: Metrics): void {

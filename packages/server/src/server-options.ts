@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly pruneEveryMs?: number;
   /** Where the times of presence differ from the usual ones. */
   readonly presenceTimes?: Partial<PresenceTimes>;
+  /** Where connections to the database and what is kept in memory of it differ from the usual. */
+  readonly database?: Partial<DatabaseSettings> | undefined;
   /** Where webhooks differ from the usual. */
   readonly webhooks?: Partial<WebhookOptions> | undefined;
   /** Where the server's own limits differ from the usual ones. */
@@ -31,6 +33,17 @@ export interface ServerOptions {
   readonly metricsToken?: string | undefined;
   /** Undefined: silent. */
   readonly logger?: FastifyBaseLogger;
+}
+
+export interface DatabaseSettings {
+  /** For everything but commits, tokens and hints. */
+  readonly connections: number;
+  /** For looking up tokens. */
+  readonly authConnections: number;
+  /** How long a request waits for one of these connections. */
+  readonly waitMs: number;
+  /** Schemas, tokens and heads that a process remembers. */
+  readonly cacheMegabytes: number;
 }
 
 export interface WebhookOptions {

@@ -15,6 +15,7 @@ import { countCommits } from "./flows/count-commits.ts";
 import { createUsageCounter } from "./flows/count-usage.ts";
 import { followClaims } from "./flows/follow-claims.ts";
 import { followLog } from "./flows/follow-log.ts";
+import { followTokenEnds } from "./flows/follow-token-ends.ts";
 import { identify } from "./flows/identify.ts";
 import { keepClaims, keepWaiters } from "./flows/keep-claims.ts";
 import { listDatasources } from "./flows/list-datasources.ts";
@@ -56,11 +57,12 @@ import { createTraffic } from "./http/traffic.ts";
 import { measure, ROUND_BOUNDS } from "./measures.ts";
 import { createClaimNews, listenToLine } from "./realtime/claim-news.ts";
 import { openGateway } from "./realtime/gateway.ts";
+import { createHeadPoll } from "./realtime/head-poll.ts";
 import { awaitNews, createHub } from "./realtime/hub.ts";
 import { openPresenceRooms } from "./realtime/presence/rooms.ts";
 import type { PresenceTimes } from "./rules/presence-mesh.ts";
 import { newMasterKey } from "./seal.ts";
-import type { Report, ServerOptions } from "./server-options.ts";
+import type { DatabaseSettings, Report, ServerOptions } from "./server-options.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { originCheck } from "./wire/origins.ts";
 import { createMetrics } from "./wire/prometheus.ts";
@@ -81,6 +83,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+const DATABASE: DatabaseSettings = { connections: 10, authConnections: 2, waitMs: 5_000, cacheMegabytes: 128 };
 /** How often open streams are noted as signs of life: well within the time that a waiter may be silent. */
 const WAITERS_MS = 10_000;
 /** A process that was killed is shown for `silentMs` and one `beatMs` more at most. */
@@ -106,23 +109,38 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const applied = await migrate(databaseUrl);
   if (applied.length > 0) logger.info({ event: "migrated", applied }, "The database is up to date.");
 
-  const pool = createPool({ url: databaseUrl, onError: report("database_connection_lost") });
+  const database = { ...DATABASE, ...options.database };
+  const onError = report("database_connection_lost");
+  const { waitMs } = database;
+  const pool = createPool({ url: databaseUrl, maxConnections: database.connections, waitMs, onError });
+  // Of its own: who asks is known also while everything else waits for the database.
+  const authPool = createPool({ url: databaseUrl, maxConnections: database.authConnections, waitMs, onError });
   const stopping = new AbortController();
-  const schemas = createSchemaCache();
-  const authenticator = createAuthenticator(pool, adminToken);
+  const cacheBytes = database.cacheMegabytes * 2 ** 20;
+  const schemas = createSchemaCache(cacheBytes / 2);
+  const ends = followTokenEnds(authPool, (id) => authenticator.forget(id), report("token_ends_failed"));
+  const authenticator = createAuthenticator(authPool, adminToken, {
+    hearsEnds: () => ends.hearsAll(),
+    maxBytes: cacheBytes / 4,
+  });
   const cursors = pageCursors(await readCursorKey(pool));
   const usage = createUsageCounter(pool, Date.now);
   const deliveries = await openDeliveries({ ...options, pool, schemas, cursors, usage, logger, report });
   const log = followLog(pool, schemas);
-  const hub = createHub(log, report("tail_failed"));
+  const heads = createHeadPoll(log.heads, report("tail_failed"));
+  const hub = createHub(log, heads, report("tail_failed"));
   const claimsFollowed = followClaims(pool, schemas);
-  const claimNews = createClaimNews(claimsFollowed, report("claim_news_failed"));
+  const claimNews = createClaimNews(claimsFollowed, heads, report("claim_news_failed"));
   const wake = openWake(databaseUrl, {
-    log: (world) => {
-      hub.hint(world);
+    log: (world, position) => {
+      hub.hint(world, position);
+      if (position !== undefined) lane.moved(world, position);
       deliveries.wake(world);
     },
+    schema: hub.schemaHint,
     claims: claimNews.changed,
+    token: authenticator.forget,
+    opened: heads.askAll,
   });
   const roundTook = metrics.histogram(
     "holdfast_round_seconds",
@@ -134,19 +152,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: databaseUrl,
     schemas,
     recordBytes: limits.recordBytes,
+    headBytes: cacheBytes / 8,
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
       deliveries.committed(batch.world, batch.lines.length);
-      wake.announce("log", batch.world);
+      wake.log(batch.world, batch.to);
     },
     announceClaims: (world) => {
       claimNews.changed(world);
-      wake.announce("claims", world);
+      wake.claims(world);
     },
     took: (ms) => roundTook(ms / 1_000),
     report: report("round_failed"),
   });
+  const caches = { schemas, tokens: authenticator, heads: lane.knownHeads };
   const isOriginAllowed = originCheck(options.origins);
   const strangers = createStrangers(limits.rateStrangers);
   const door = createDoor(authenticator, strangers, createTraffic(limits));
@@ -183,14 +203,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const revoked = (tokenId: string) => {
     authenticator.forget(tokenId);
+    wake.token(tokenId);
     return gateway.revoke(tokenId);
   };
   const upkeep = startUpkeep({ ...options, pool, usage, logger, report });
   const push = async (world: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, world, schema);
     upkeep.schemaChanged();
-    hub.hint(world);
-    wake.announce("log", world);
+    hub.schemaHint(world);
+    wake.schema(world);
     return result;
   };
   const handlers: Handlers = {
@@ -211,8 +232,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const counted = countReads(handlers, (world) => usage.add(world, "reads"));
   mount(app, counted, door);
-  mountHealth(app, () => isMigrated(pool).catch(() => false));
-  measure(metrics, { pool, tally, usage, lane, gateway, failures });
+  mountHealth(app, async () => (await isMigrated(pool).catch(() => false)) && (await lane.canCommit()));
+  measure(metrics, { pool, authPool, tally, usage, lane, gateway, failures, caches });
   mountMetrics(app, { token: options.metricsToken, strangers, text: metrics.text });
   mountOpenApi(app, publicUrl, door, modelsOf(log));
   mountDocsPage(app);
@@ -231,10 +252,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await Promise.all([keeper.stop(), heartbeat.stop()]);
     await Promise.all([lane.close(), deliveries.close()]);
     await upkeep.stop();
-    hub.close();
-    claimNews.close();
+    heads.close();
+    await ends.stop();
     await wake.close();
-    await pool.end();
+    await Promise.all([pool.end(), authPool.end()]);
   };
   let closed: Promise<void> | undefined;
   return { url, close: () => (closed ??= close()) };

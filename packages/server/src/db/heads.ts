@@ -64,15 +64,32 @@ export async function readHead(db: Transaction, world: number): Promise<Head> {
   return toHead(row);
 }
 
-/** Where several logs end now. */
-export async function readPositions(
-  db: Transaction,
-  worlds: readonly number[],
-): Promise<Map<number, { syncId: number; schemaVersion: number }>> {
-  const { rows } = await db.query<{ world: number; sync_id: number; schema_version: number }>({
-    name: "read_positions",
-    text: "select world, sync_id, schema_version from holdfast.head where world = any($1::int[])",
+/** The heads of several worlds. */
+export async function readHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, Head>> {
+  const { rows } = await db.query<HeadRow>({
+    name: "read_heads",
+    text: `select ${COLUMNS} from unnest($1::int[]) as k(world)
+      cross join lateral (select * from holdfast.head h where h.world = k.world limit 1) h`,
     values: [worlds],
   });
-  return new Map(rows.map((row) => [row.world, { syncId: row.sync_id, schemaVersion: row.schema_version }]));
+  return new Map(rows.map((row) => [row.world, toHead(row)]));
+}
+
+/** What of a head moves. */
+export interface PolledHead {
+  readonly syncId: number;
+  readonly schemaVersion: number;
+  readonly claimChange: number;
+}
+
+/** Where several logs and their claims end now. */
+export async function readPolledHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, PolledHead>> {
+  const { rows } = await db.query<PolledHead & { world: number }>({
+    name: "read_polled_heads",
+    text: `select h.* from unnest($1::int[]) as k(world)
+      cross join lateral (select world, sync_id as "syncId", schema_version as "schemaVersion", claim_change as "claimChange"
+        from holdfast.head h where h.world = k.world limit 1) h`,
+    values: [worlds],
+  });
+  return new Map(rows.map((row) => [row.world, row]));
 }

@@ -6,7 +6,7 @@ import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 import { withinBytes } from "./within-bytes.ts";
 
-const COLUMNS = `sync_id as "syncId", model, id, verb, data, changed_fields as "changedFields", groups, groups_before as "groupsBefore",
+export const ENTRY_COLUMNS = `sync_id as "syncId", model, id, verb, data, changed_fields as "changedFields", groups, groups_before as "groupsBefore",
   client_tx_id as "clientTxId", client_id as "clientId", transaction_id as "transactionId", actor, participant_kind as "participantKind",
   claim, created_at as "createdAt"`;
 
@@ -26,7 +26,7 @@ export async function readLog(
 ): Promise<StoredEntry[]> {
   const { rows } = await db.query<StoredEntry & Record<string, unknown>>({
     name: "read_log",
-    text: `select ${COLUMNS} from (${withinBytes({
+    text: `select ${ENTRY_COLUMNS} from (${withinBytes({
       ...SIZED,
       rows: "select * from holdfast.log where world = $1 and sync_id > $2 and sync_id <= $3",
       order: "sync_id",
@@ -67,7 +67,7 @@ export async function readRecordHistory(
   // What does not fit is left out, and only that there is more is told.
   const { rows } = await db.query<StoredEntry & { fits: boolean }>({
     name: `read_record_history_${order}`,
-    text: `select ${COLUMNS.replace("data,", "case when fits then data end as data,")}, fits from (
+    text: `select ${ENTRY_COLUMNS.replace("data,", "case when fits then data end as data,")}, fits from (
         ${withinBytes({ ...SIZED, rows: lines, order: `sync_id ${order}`, bytes: "$7::bigint" })}
       ) l order by sync_id ${order}`,
     values: [world, model, id, after ?? (descending ? Number.MAX_SAFE_INTEGER : 0), groups ?? null, limit + 1, bytes],

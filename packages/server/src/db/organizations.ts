@@ -131,33 +131,38 @@ export interface KeyLookup {
   readonly expiresInMs?: number;
 }
 
-export async function findSecretKey(db: Transaction, hash: Buffer): Promise<KeyLookup | undefined> {
+/** Who secret keys are, by their places among the hashes. */
+export async function findSecretKeys(db: Transaction, hashes: readonly Buffer[]): Promise<Map<number, KeyLookup>> {
   const { rows } = await db.query<{
+    nth: number;
     id: string;
     world: number;
     organization: string;
     livemode: boolean;
     revoked: boolean;
   }>({
-    name: "find_secret_key",
-    text: `select k.id, k.world, w.organization, w.livemode, coalesce(k.revoked_at <= clock_timestamp(), false) as revoked
-      from holdfast.secret_key k join holdfast.world w on w.id = k.world where k.hash = $1`,
-    values: [hash],
+    name: "find_secret_keys",
+    text: `select k.nth::int4 - 1 as nth, s.id, s.world, w.organization, w.livemode, coalesce(s.revoked_at <= clock_timestamp(), false) as revoked
+      from unnest($1::bytea[]) with ordinality as k(hash, nth)
+      join holdfast.secret_key s on s.hash = k.hash join holdfast.world w on w.id = s.world`,
+    values: [hashes],
   });
-  const row = rows[0];
-  return (
-    row && {
-      revoked: row.revoked,
-      principal: {
-        world: row.world,
-        organization: row.organization,
-        livemode: row.livemode,
-        participantKind: "system",
-        participantId: row.id,
-        tokenId: row.id,
-        tokenKind: "secret_key",
-        expiresAt: null,
+  return new Map(
+    rows.map((row) => [
+      row.nth,
+      {
+        revoked: row.revoked,
+        principal: {
+          world: row.world,
+          organization: row.organization,
+          livemode: row.livemode,
+          participantKind: "system",
+          participantId: row.id,
+          tokenId: row.id,
+          tokenKind: "secret_key",
+          expiresAt: null,
+        },
       },
-    }
+    ]),
   );
 }

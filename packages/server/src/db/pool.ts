@@ -7,6 +7,8 @@ export type Database = pg.Pool;
 export interface DatabaseOptions {
   readonly url: string;
   readonly maxConnections?: number;
+  /** How long one waits for a connection. */
+  readonly waitMs?: number;
   onError?(error: Error): void;
 }
 
@@ -23,8 +25,8 @@ export const clientConfig = (url: string): pg.ClientConfig => ({
 });
 
 /** A pool for everything but the commit lane. An idle connection that breaks is reported, never thrown. */
-export function createPool({ url, maxConnections = 10, onError }: DatabaseOptions): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(url), max: maxConnections, connectionTimeoutMillis: 1_000 });
+export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError }: DatabaseOptions): pg.Pool {
+  const pool = new pg.Pool({ ...clientConfig(url), max: maxConnections, connectionTimeoutMillis: waitMs });
   pool.on("error", (error: Error & { client?: unknown }) => {
     // The pool hangs the whole connection on it, which nobody wants in a log.
     delete error.client;

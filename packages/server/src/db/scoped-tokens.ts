@@ -160,9 +160,13 @@ export async function revokeTokensOf(db: Transaction, world: number, participant
   return rows.map(({ id }) => id);
 }
 
-/** Who a token is. That it was used is written down at most once a minute. */
-export async function findToken(db: Transaction, hash: Buffer): Promise<KeyLookup | undefined> {
+/**
+ * Who tokens are, by their places among the hashes. That they were used is written down at most once a minute, and not
+ * while another process writes it: two statements never wait for each other's rows.
+ */
+export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Promise<Map<number, KeyLookup>> {
   const { rows } = await db.query<{
+    nth: number;
     id: string;
     kind: ScopedKind;
     world: number;
@@ -176,34 +180,41 @@ export async function findToken(db: Transaction, hash: Buffer): Promise<KeyLooku
     expires_in_ms: number;
     revoked: boolean;
   }>({
-    name: "find_token",
+    name: "find_tokens",
     text: `with used as (
-        update holdfast.scoped_token set last_used_at = clock_timestamp()
-        where hash = $1 and expires_at > clock_timestamp() and revoked_at is null
-          and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute'))
-      select t.id, t.kind, t.world, w.organization, w.livemode, t.participant_kind, t.participant_id, t.operations, t.sync_groups, t.expires_at,
+        select id from holdfast.scoped_token
+        where hash = any($1::bytea[]) and expires_at > clock_timestamp() and revoked_at is null
+          and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')
+        for no key update skip locked
+      ), noted as (
+        update holdfast.scoped_token t set last_used_at = clock_timestamp() from used where t.id = used.id)
+      select k.nth::int4 - 1 as nth, t.id, t.kind, t.world, w.organization, w.livemode, t.participant_kind, t.participant_id,
+        t.operations, t.sync_groups, t.expires_at,
         (extract(epoch from t.expires_at - clock_timestamp()) * 1000)::float8 as expires_in_ms,
         coalesce(t.revoked_at <= clock_timestamp(), false) as revoked
-      from holdfast.scoped_token t join holdfast.world w on w.id = t.world where t.hash = $1`,
-    values: [hash],
+      from unnest($1::bytea[]) with ordinality as k(hash, nth)
+      join holdfast.scoped_token t on t.hash = k.hash join holdfast.world w on w.id = t.world`,
+    values: [hashes],
   });
-  const row = rows[0];
-  return (
-    row && {
-      revoked: row.revoked,
-      expiresInMs: row.expires_in_ms,
-      grant: { operations: row.operations, syncGroups: row.sync_groups },
-      principal: {
-        world: row.world,
-        organization: row.organization,
-        livemode: row.livemode,
-        participantKind: row.participant_kind,
-        participantId: row.participant_id,
-        tokenId: row.id,
-        tokenKind: row.kind,
-        expiresAt: row.expires_at,
+  return new Map(
+    rows.map((row) => [
+      row.nth,
+      {
+        revoked: row.revoked,
+        expiresInMs: row.expires_in_ms,
+        grant: { operations: row.operations, syncGroups: row.sync_groups },
+        principal: {
+          world: row.world,
+          organization: row.organization,
+          livemode: row.livemode,
+          participantKind: row.participant_kind,
+          participantId: row.participant_id,
+          tokenId: row.id,
+          tokenKind: row.kind,
+          expiresAt: row.expires_at,
+        },
       },
-    }
+    ]),
   );
 }
 

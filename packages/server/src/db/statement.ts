@@ -26,4 +26,7 @@ export const commit: Statement<void> = {
   },
 };
 
+/** Whether the connection answers. */
+export const probe: Statement<void> = { name: "", text: "select 1", values: [], read: () => {} };
+
 export const rollback: Statement<void> = { name: "", text: "rollback", values: [], read: () => {} };

@@ -1,41 +1,57 @@
 import { openNotices } from "./notices.ts";
 
 const COALESCE_MS = 10;
-/** As many as one notification carries. */
-const MOST_MARKS = 500;
+/** As many as one notification carries: it has room for 8 000 bytes. */
+const MOST_MARKS = 250;
 
-/** What has news in a world: its log (or its schema), or its claims. */
-export type Subject = "log" | "claims";
+/** What another process says. */
+export interface WakeEars {
+  /** A world's log reaches this position at least; undefined: a process of an earlier version said that it has grown. */
+  log(world: number, position: number | undefined): void;
+  schema(world: number): void;
+  claims(world: number): void;
+  /** A token was revoked, or will be after its grace. */
+  token(id: string): void;
+  /** Hints are heard from now on. Earlier ones were missed. */
+  opened(): void;
+}
 
 /**
- * Hints between processes that a world has news. NOTIFY takes one lock for the whole database when its
+ * Hints between processes that a world has news, or that a token ends. NOTIFY takes one lock for the whole database when its
  * transaction commits, so it never runs inside a write: hints go out on a connection of their own, together, at most every 10 ms.
- * A hint may be lost; polling the heads is the truth.
+ * A hint may be lost; polling is the truth.
+ *
+ *   `7:123`  the log of world 7 reaches position 123
+ *   `s7`     world 7 has another schema
+ *   `c7`     claims of world 7 changed
+ *   `tkey_1` token key_1 ends
  */
 export interface Wake {
-  announce(subject: Subject, world: number): void;
+  log(world: number, position: number): void;
+  schema(world: number): void;
+  claims(world: number): void;
+  token(id: string): void;
   close(): Promise<void>;
 }
 
-export function openWake(url: string, heard: Readonly<Record<Subject, (world: number) => void>>): Wake {
+export function openWake(url: string, ears: WakeEars): Wake {
   const notices = openNotices(url, {
     channel: "holdfast_wake",
+    opened: ears.opened,
     heard: (_, marks) => {
-      for (const mark of marks.split(" "))
-        if (mark.startsWith("c")) heard.claims(Number(mark.slice(1)));
-        else heard.log(Number(mark));
+      for (const mark of marks.split(" ")) hear(mark, ears);
     },
   });
-  /** `7`: the log of world 7 has grown; `c7`: its claims changed. */
-  const waiting = new Set<string>();
+  /** What a mark is about → the newest position, where it has one. */
+  const waiting = new Map<string, string>();
   let closed = false;
   let sending: NodeJS.Timeout | undefined;
 
   /** One hint at a time: what comes while one is on its way goes with the next. */
   async function flush(): Promise<void> {
     const marks = [...waiting].slice(0, MOST_MARKS);
-    for (const mark of marks) waiting.delete(mark);
-    await notices.send([marks.join(" ")]);
+    for (const [about] of marks) waiting.delete(about);
+    await notices.send([marks.map(([about, position]) => about + position).join(" ")]);
     sending = undefined;
     if (waiting.size > 0 && !closed) schedule();
   }
@@ -44,15 +60,29 @@ export function openWake(url: string, heard: Readonly<Record<Subject, (world: nu
     sending ??= setTimeout(() => void flush(), COALESCE_MS).unref();
   }
 
+  const say = (about: string, position = "") => {
+    waiting.set(about, position);
+    schedule();
+  };
+
   return {
-    announce(subject, world) {
-      waiting.add(subject === "claims" ? `c${world}` : `${world}`);
-      schedule();
-    },
+    log: (world, position) => say(`${world}`, `:${position}`),
+    schema: (world) => say(`s${world}`),
+    claims: (world) => say(`c${world}`),
+    token: (id) => say(`t${id}`),
     async close() {
       closed = true;
       clearTimeout(sending);
       await notices.close();
     },
   };
+}
+
+function hear(mark: string, ears: WakeEars): void {
+  const rest = mark.slice(1);
+  if (mark.startsWith("c")) return ears.claims(Number(rest));
+  if (mark.startsWith("s")) return ears.schema(Number(rest));
+  if (mark.startsWith("t")) return ears.token(rest);
+  const [world, position] = mark.split(":");
+  ears.log(Number(world), position === undefined ? undefined : Number(position));
 }

@@ -1,17 +1,24 @@
 import { timingSafeEqual } from "node:crypto";
-import { findSecretKey, type KeyLookup } from "../db/organizations.ts";
+import { findSecretKeys, type KeyLookup } from "../db/organizations.ts";
 import type { Database } from "../db/pool.ts";
-import { findToken } from "../db/scoped-tokens.ts";
+import { findTokens } from "../db/scoped-tokens.ts";
 import type { Principal } from "../rules/participant.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { scopeOf } from "../rules/scope.ts";
 import { hasValidChecksum, isSecretKey } from "../rules/token.ts";
+import { createBatch } from "./batch.ts";
 import { tokenHash } from "./secret-keys.ts";
+import { createSizedCache, type SizedCache } from "./sized-cache.ts";
 
-/** Who is asking. Answers from memory for two seconds, so that a revocation works everywhere within five. */
-export interface Authenticator {
+/**
+ * Who is asking, from memory where possible. While the ends of tokens are heard of (see follow-token-ends.ts), memory lasts
+ * a minute; else two seconds, so that a revocation works everywhere within five.
+ */
+export interface Authenticator extends Pick<SizedCache<string, Remembered>, "hits" | "misses" | "bytes"> {
   /** At once while it is remembered: this is asked with every request. */
   principalOf(token: string): Principal | Refusal | Promise<Principal | Refusal>;
+  /** The same for a socket that came with it: asks the database only if an end may have been missed. */
+  stillGood(token: string): Principal | Refusal | Promise<Principal | Refusal>;
   isOperator(token: string): boolean;
   /** Whether it was good when it was last looked at here; asks nobody. */
   knows(token: string): boolean;
@@ -19,46 +26,91 @@ export interface Authenticator {
   forget(tokenId: string): void;
 }
 
-const FRESH_MS = 2_000;
-const MOST_REMEMBERED = 10_000;
+export interface AuthenticatorOptions {
+  /** Whether the ends of all tokens are heard of. */
+  hearsEnds?(): boolean;
+  readonly maxBytes?: number;
+}
 
-export function createAuthenticator(pool: Database, adminToken: string): Authenticator {
-  const remembered = new Map<string, { readonly found: Known; readonly at: number }>();
-  const asking = new Map<string, Promise<Known | undefined>>();
+interface Remembered {
+  readonly found: Known;
+  /** Monotonic, in milliseconds. */
+  readonly at: number;
+}
+
+const UNHEARD_MS = 2_000;
+/** That a token is used is written down once a minute, when it is looked up. */
+const HEARD_MS = 60_000;
+const USUAL_BYTES = 16 * 2 ** 20;
+/** Statements that look tokens up at the same time; each takes all tokens that wait. */
+const AT_ONCE = 2;
+
+export function createAuthenticator(
+  db: Database,
+  adminToken: string,
+  { hearsEnds = () => false, maxBytes = USUAL_BYTES }: AuthenticatorOptions = {},
+): Authenticator {
+  const remembered = createSizedCache<string, Remembered>(maxBytes, bytesOf);
+  const tokensById = new Map<string, string>();
   const adminHash = tokenHash(adminToken);
+  const askSecretKeys = createBatch((tokens: readonly string[]) => findAll(findSecretKeys, tokens), {
+    atOnce: AT_ONCE,
+  });
+  const askTokens = createBatch((tokens: readonly string[]) => findAll(findTokens, tokens), { atOnce: AT_ONCE });
 
-  /** Requests that come while a token is being looked up wait for the same answer. */
-  function lookUp(token: string): Promise<Known | undefined> {
-    const asked = asking.get(token) ?? askDatabase(token).finally(() => asking.delete(token));
-    asking.set(token, asked);
-    return asked;
+  async function findAll(find: typeof findTokens, tokens: readonly string[]): Promise<Map<string, KeyLookup>> {
+    const found = await find(db, tokens.map(tokenHash));
+    return new Map([...found].map(([nth, lookup]) => [tokens[nth] as string, lookup]));
   }
 
   async function askDatabase(token: string): Promise<Known | undefined> {
-    const found = known(await (isSecretKey(token) ? findSecretKey : findToken)(pool, tokenHash(token)));
-    remembered.delete(token);
+    const found = known(await (isSecretKey(token) ? askSecretKeys : askTokens)(token));
     // Unknown tokens are not remembered: a stranger cannot fill the memory with guesses.
     if (!found) return undefined;
-    if (remembered.size >= MOST_REMEMBERED) remembered.delete(remembered.keys().next().value as string);
     remembered.set(token, { found, at: performance.now() });
+    rememberId(found.principal.tokenId, token);
     return found;
   }
 
+  function rememberId(id: string, token: string): void {
+    tokensById.set(id, token);
+    if (tokensById.size <= 2 * (remembered.size + 1_000)) return;
+    for (const [one, its] of tokensById) if (!remembered.peek(its)) tokensById.delete(one);
+  }
+
+  function within(ms: number, token: string): Principal | Refusal | Promise<Principal | Refusal> {
+    const memory = remembered.get(token);
+    const ageMs = memory ? performance.now() - memory.at : 0;
+    if (memory && ageMs < ms) return verdict(memory.found, ageMs);
+    if (!hasValidChecksum(token)) return refuse("apikey_invalid");
+    return askDatabase(token).then((found) => verdict(found, 0));
+  }
+
   return {
-    principalOf(token) {
-      const memory = remembered.get(token);
-      const ageMs = memory ? performance.now() - memory.at : FRESH_MS;
-      if (memory && ageMs < FRESH_MS) return verdict(memory.found, ageMs);
-      if (!hasValidChecksum(token)) return refuse("apikey_invalid");
-      return lookUp(token).then((found) => verdict(found, 0));
-    },
+    principalOf: (token) => within(hearsEnds() ? HEARD_MS : UNHEARD_MS, token),
+    stillGood: (token) => within(hearsEnds() ? Number.POSITIVE_INFINITY : UNHEARD_MS, token),
     isOperator: (token) => timingSafeEqual(tokenHash(token), adminHash),
-    knows: (token) => remembered.get(token)?.found.revoked === false,
-    forget: (tokenId) => {
-      for (const [token, { found }] of remembered) if (found.principal.tokenId === tokenId) remembered.delete(token);
+    knows: (token) => remembered.peek(token)?.found.revoked === false,
+    forget(tokenId) {
+      const token = tokensById.get(tokenId);
+      if (token !== undefined) remembered.delete(token);
+      tokensById.delete(tokenId);
+    },
+    get hits() {
+      return remembered.hits;
+    },
+    get misses() {
+      return remembered.misses;
+    },
+    get bytes() {
+      return remembered.bytes;
     },
   };
 }
+
+/** About what a token takes, with its principal. */
+const bytesOf = ({ found: { principal } }: Remembered): number =>
+  1_500 + 100 * ((principal.scope?.groups?.size ?? 0) + (principal.scope?.operations.size ?? 0));
 
 interface Known {
   readonly principal: Principal;

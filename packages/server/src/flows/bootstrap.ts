@@ -1,5 +1,5 @@
 import { revokeClaims } from "../db/claims.ts";
-import { findSecretKey, listOrganizations, revokeConfiguredKeys, worldOf } from "../db/organizations.ts";
+import { findSecretKeys, listOrganizations, revokeConfiguredKeys, worldOf } from "../db/organizations.ts";
 import type { Database } from "../db/pool.ts";
 import { transaction } from "../db/transaction.ts";
 import { tokenPrefixes } from "../rules/token.ts";
@@ -26,7 +26,7 @@ export async function ensureConfiguredKey(pool: Database, token: string): Promis
     const world = await worldOf(tx, first.id, livemode);
     if (world === undefined) throw new Error(`Organisation ${first.id} lacks a world.`);
     await revokeClaims(tx, await revokeConfiguredKeys(tx, world, tokenHash(token)));
-    const known = await findSecretKey(tx, tokenHash(token));
+    const known = (await findSecretKeys(tx, [tokenHash(token)])).get(0);
     if (!known) await storeSecretKey(tx, world, token, "configured at start", true);
     else if (known.revoked) throw new Error("HOLDFAST_SECRET_KEY names a key that was revoked. Set another one.");
     return { world: known?.principal.world ?? world, organization: known?.principal.organization ?? first.id };

@@ -2,7 +2,7 @@ import { type ErrorCode, serverLimits } from "@holdfast/sdk/protocol";
 import { errorState, failureCode } from "../db/database-error.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
 import { UNEXPECTED } from "../db/save-creates.ts";
-import { rollback } from "../db/statement.ts";
+import { probe, rollback } from "../db/statement.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";
 import type { CommitRequest } from "../rules/commit-request.ts";
 import type { Judged } from "../rules/round.ts";
@@ -15,7 +15,7 @@ import {
   type RoundResult,
   save,
 } from "./commit-round.ts";
-import { createKnownHeads } from "./known-heads.ts";
+import { createKnownHeads, type KnownHeads } from "./known-heads.ts";
 import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 import { createWaitingLine, mayGoBehind, REST_MS, type Waiting } from "./waiting-line.ts";
@@ -34,6 +34,11 @@ export interface CommitLane {
   submit(commits: readonly CommitRequest[]): Promise<JobResult>;
   /** Never rejects either. */
   decide(order: ClaimOrder): Promise<ClaimResult>;
+  /** Whether the connection that commits works. */
+  canCommit(): Promise<boolean>;
+  /** Another process says how far it wrote to a world. */
+  moved(world: number, position: number): void;
+  readonly knownHeads: Pick<KnownHeads, "hits" | "misses" | "bytes">;
   /** Requests that wait for a round. */
   readonly waiting: number;
   close(): Promise<void>;
@@ -62,6 +67,8 @@ export interface LaneOptions {
   report(error: unknown): void;
   /** Commits in one transaction at most. */
   readonly maxCommits?: number;
+  /** Memory for heads that were left a moment ago. */
+  readonly headBytes?: number;
   /** Requests that may wait; above that they are refused at once. */
   readonly maxWaiting?: number;
 }
@@ -85,14 +92,16 @@ export function createCommitLane({
   took = () => {},
   report,
   maxCommits = 128,
+  headBytes,
   maxWaiting = 10_000,
 }: LaneOptions): CommitLane {
   const waiting = createWaitingLine(maxCommits);
   const rules = { schemas, recordBytes };
-  const known = createKnownHeads(Date.now);
+  const known = createKnownHeads(Date.now, headBytes);
   /** Worlds without a living claim, when they were last looked at. */
   const unclaimed = new Set<number>();
   let pipe: Pipe | undefined;
+  let connecting: Promise<Pipe> | undefined;
   let running = false;
   let isSaving = false;
   /** The round that was sent behind the COMMIT of the one that is being saved. */
@@ -160,9 +169,28 @@ export function createCommitLane({
     if (mayGoBehind(waiting.length, present, maxCommits)) behind = start();
   }
 
-  async function connect(): Promise<Pipe> {
-    pipe = await openPipe(url, { lockTimeoutMs: LOCK_MS });
-    return pipe;
+  function connect(): Promise<Pipe> {
+    connecting ??= openPipe(url, { lockTimeoutMs: LOCK_MS })
+      .then((opened) => {
+        pipe = opened;
+        return opened;
+      })
+      .finally(() => {
+        connecting = undefined;
+      });
+    return connecting;
+  }
+
+  /** Asked of the very connection that commits: others may have theirs, and it none. */
+  async function canCommit(): Promise<boolean> {
+    try {
+      const ready = pipe?.usable ? pipe : await connect();
+      await ready.send([probe]);
+      return true;
+    } catch (error) {
+      // A round on this connection failed and is being rolled back: the database answers.
+      return errorState(error) === ABORTED;
+    }
   }
 
   /** Undefined when the round failed: then its jobs wait again, or were told. */
@@ -242,6 +270,9 @@ export function createCommitLane({
     }, REST_MS);
   }
 
+  // At once, while there are connections: of too few, reads go without first.
+  connect().catch(() => {});
+
   const line = (job: Job): Promise<Outcome | ErrorCode> =>
     new Promise((resolve) => {
       if (closed || waiting.length >= maxWaiting) return resolve("overloaded");
@@ -261,6 +292,9 @@ export function createCommitLane({
       if (typeof outcome === "string") return { kind: "failed", code: outcome };
       return { kind: "judged", ...(outcome.claim as ClaimOutcome) };
     },
+    canCommit,
+    moved: known.moved,
+    knownHeads: known,
     get waiting() {
       return waiting.length;
     },
@@ -271,12 +305,14 @@ export function createCommitLane({
           idle = resolve;
         });
       clearTimeout(waking);
+      await connecting?.catch(() => {});
       await pipe?.close();
     },
   };
 }
 
 const LOCK_NOT_AVAILABLE = "55P03";
+const ABORTED = "25P02";
 const UNIQUE_VIOLATION = "23505";
 /** Something is not as it was expected, or a name is taken after all. */
 const MISTAKEN: ReadonlySet<string> = new Set([UNEXPECTED, UNIQUE_VIOLATION]);

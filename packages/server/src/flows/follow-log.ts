@@ -1,25 +1,58 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { readHead, readPositions } from "../db/heads.ts";
+import { type PolledHead, readHeads, readPolledHeads } from "../db/heads.ts";
 import { readLog } from "../db/log.ts";
+import { readTails, type StoredTail, type TailQuestion } from "../db/log-tails.ts";
 import type { Database } from "../db/pool.ts";
 import type { StoredEntry } from "../rules/entry-text.ts";
 import type { Head as StoredHead } from "../rules/world-state.ts";
-import { liveSchema } from "./live-schema.ts";
+import { createBatch } from "./batch.ts";
+import { schemaAt } from "./live-schema.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
+
+export type { PolledHead, TailQuestion };
+
+/** A part of a world's log, with the schema by which it is shown. */
+export interface TailPage extends Omit<StoredTail, "schemaVersion"> {
+  readonly schema: LiveSchema;
+}
+
+/** Where a log ends, and how its records look. */
+export interface Standing {
+  readonly head: StoredHead;
+  readonly schema: LiveSchema;
+}
 
 /** What those who follow a log ask of the database. */
 export interface FollowLog {
-  head(world: number): Promise<StoredHead>;
-  /** Where several logs end, and the version of each world's schema. */
-  positions(worlds: readonly number[]): Promise<ReadonlyMap<number, { syncId: number; schemaVersion: number }>>;
+  /** Worlds that are asked for at the same time are read together. */
+  standing(world: number): Promise<Standing>;
+  /** Where several logs and their claims end, and the version of each world's schema. */
+  heads(worlds: readonly number[]): Promise<ReadonlyMap<number, PolledHead>>;
   /** Entries in (after, to], in order: as many as a page may have. Not one right after `after`: it is no longer kept. */
   entries(world: number, after: number, to: number): Promise<readonly StoredEntry[]>;
-  schema(world: number): Promise<LiveSchema>;
+  /** What several worlds' logs hold beyond a position, as much as one statement may bring. */
+  tails(questions: readonly TailQuestion[]): Promise<readonly TailPage[]>;
 }
 
-export const followLog = (db: Database, schemas: SchemaCache): FollowLog => ({
-  head: (world) => readHead(db, world),
-  positions: (worlds) => readPositions(db, worlds),
-  entries: (world, after, to) => readLog(db, world, { after, to, bytes: limits.pageBytes }),
-  schema: (world) => liveSchema(db, schemas, world),
-});
+export function followLog(db: Database, schemas: SchemaCache): FollowLog {
+  const headOf = createBatch((worlds: readonly number[]) => readHeads(db, worlds));
+  const schemaOf = (world: number, version: number) => schemaAt(db, schemas, world, version);
+  return {
+    async standing(world) {
+      const head = await headOf(world);
+      if (!head) throw new Error(`World ${world} has no head.`);
+      return { head, schema: await schemaOf(world, head.schemaVersion) };
+    },
+    heads: (worlds) => readPolledHeads(db, worlds),
+    entries: (world, after, to) => readLog(db, world, { after, to, bytes: limits.pageBytes }),
+    async tails(questions) {
+      const pages = await readTails(db, questions);
+      return await Promise.all(
+        pages.map(async ({ schemaVersion, ...page }) => ({
+          ...page,
+          schema: await schemaOf(page.world, schemaVersion),
+        })),
+      );
+    },
+  };
+}

@@ -103,8 +103,36 @@ test("[L10] only creates that ask for nothing else", () => {
   expect(known.expect([job(1), job(1, { ...create, readAt: 3 })])).toBeDefined();
 });
 
-test("[L10] it keeps a thousand worlds", () => {
+test("[L10] a head stays known while any world tells the database's time, and for ten minutes", () => {
+  const { known, after } = setUp();
+  known.learn([head(1)], "locked");
+  after(5_000);
+  expect(known.expect([job(1)])).toBeUndefined();
+  known.learn([head(2, { now: "2026-01-01T00:00:05.100Z" })], "locked");
+  expect(known.expect([job(1)])?.[0]?.now).toBe("2026-01-01T00:00:05.100Z");
+  after(595_000);
+  known.learn([head(2, { now: "2026-01-01T00:10:00.000Z" })], "locked");
+  expect(known.expect([job(1)])).toBeUndefined();
+});
+
+test("[L3] [L10] a world whose entries lie ahead of the clock says nothing about another world's time", () => {
   const { known } = setUp();
+  known.learn([head(1)], "locked");
+  known.learn([head(2, { now: "2026-01-01T01:00:00.000Z" })], "locked");
+  expect(known.expect([job(1)])).toBeUndefined();
+});
+
+test("[L10] a head that another process moved is not expected any more", () => {
+  const { known } = setUp();
+  known.learn([head(1)], "locked");
+  known.moved(1, 7);
+  expect(known.expect([job(1)])).toBeDefined();
+  known.moved(1, 8);
+  expect(known.expect([job(1)])).toBeUndefined();
+});
+
+test("[L10] it keeps as many worlds as there is memory for", () => {
+  const known = createKnownHeads(() => START, 600_000);
   for (let world = 1; world <= 1_001; world++) known.learn([head(world)], "locked");
   expect(known.expect([job(1)])).toBeUndefined();
   expect(known.expect([job(2), job(1_001)])).toBeDefined();

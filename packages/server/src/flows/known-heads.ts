@@ -1,43 +1,64 @@
 import type { LockedHead } from "../db/heads.ts";
 import { type Job, worldOf } from "./load-round.ts";
+import { createSizedCache, type SizedCache } from "./sized-cache.ts";
 
 /**
  * The heads that this process left behind a moment ago. A round of creates can be judged by them before the database has
  * answered anything, not even the round before: it asks for nothing, and is refused as a whole where that was wrong.
  */
-export interface KnownHeads {
+export interface KnownHeads extends Pick<SizedCache<number, Known>, "hits" | "misses" | "bytes"> {
   /** The heads of the jobs' worlds, in the order of their numbers: when all are known, and the jobs ask for no more. */
   expect(jobs: readonly Job[]): LockedHead[] | undefined;
   /** What a round makes of heads that it locked, or that it expects. */
   learn(heads: readonly LockedHead[], how: "locked" | "expected"): void;
   /** A round failed, so what was learnt of it is not so; perhaps somebody else writes there. They are looked at for a while. */
   distrust(worlds: Iterable<number>): void;
+  /** Another process says how far it wrote. */
+  moved(world: number, position: number): void;
 }
 
-/** How long after a look a world may be judged without another: its clock runs on by ours until then. */
-const KNOWN_MS = 1_000;
+/** How long after a look at the database's clock a time may be given without another: it runs on by ours until then. */
+const CLOCK_MS = 1_000;
+/** A head is locked and looked at again after so long. */
+const KNOWN_MS = 600_000;
+/** Our clock may differ so much from the database's since a head was looked at. A head may also lie ahead of all clocks. */
+const DRIFT_MS = 250;
 const DISTRUST_MS = 1_000;
-const MOST_WORLDS = 1_000;
+const USUAL_BYTES = 16 * 2 ** 20;
+/** About what one head takes in memory. */
+const HEAD_BYTES = 600;
 
 interface Known {
   readonly head: LockedHead;
-  /** When it was last looked at (ms since 1970, the clock of this machine), and the database's time then. */
-  readonly lookedAt: number;
+  readonly look: Look;
+}
+
+/** When a head was locked (ms since 1970, the clock of this machine), and the database's time then. */
+interface Look {
+  readonly at: number;
   readonly databaseMs: number;
 }
 
 /** `now`: milliseconds since 1970. */
-export function createKnownHeads(now: () => number): KnownHeads {
-  const known = new Map<number, Known>();
+export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): KnownHeads {
+  const known = createSizedCache<number, Known>(maxBytes, () => HEAD_BYTES);
   const distrusted = new Map<number, number>();
+  /** The database's time at the last look at any world: it has one clock. */
+  let clock: Look | undefined;
 
-  function headOf(world: number): LockedHead | undefined {
-    const one = known.get(world);
-    if (!one || distrusted.has(world)) return undefined;
-    const age = now() - one.lookedAt;
-    if (age < 0 || age >= KNOWN_MS) return undefined;
-    const time = Math.max(one.databaseMs + age, Date.parse(one.head.now));
-    return { ...one.head, now: new Date(time).toISOString() };
+  function databaseNow(): number | undefined {
+    const age = clock ? now() - clock.at : CLOCK_MS;
+    return clock && age >= 0 && age < CLOCK_MS ? clock.databaseMs + age : undefined;
+  }
+
+  function headOf(world: number, databaseMs: number): LockedHead | undefined {
+    if (distrusted.has(world)) return undefined;
+    const { head, look } = known.get(world) ?? {};
+    if (!head || !look) return undefined;
+    const age = now() - look.at;
+    if (age < 0 || age >= KNOWN_MS || Math.abs(look.databaseMs + age - databaseMs) > DRIFT_MS) return undefined;
+    const time = Math.max(databaseMs, Date.parse(head.now));
+    return { ...head, now: new Date(time).toISOString() };
   }
 
   function letExpire(): void {
@@ -46,11 +67,12 @@ export function createKnownHeads(now: () => number): KnownHeads {
 
   return {
     expect(jobs) {
-      if (!jobs.every(onlyCreates)) return undefined;
+      const databaseMs = databaseNow();
+      if (databaseMs === undefined || !jobs.every(onlyCreates)) return undefined;
       letExpire();
       const heads: LockedHead[] = [];
       for (const world of [...new Set(jobs.map(worldOf))].sort((a, b) => a - b)) {
-        const head = headOf(world);
+        const head = headOf(world, databaseMs);
         if (!head) return undefined;
         heads.push(head);
       }
@@ -58,15 +80,27 @@ export function createKnownHeads(now: () => number): KnownHeads {
     },
     learn(heads, how) {
       for (const head of heads) {
-        const before = known.get(head.world);
-        const look = how === "expected" && before ? before : { lookedAt: now(), databaseMs: Date.parse(head.now) };
-        const oldest = known.keys().next();
-        if (!before && known.size >= MOST_WORLDS && !oldest.done) known.delete(oldest.value);
-        known.set(head.world, { lookedAt: look.lookedAt, databaseMs: look.databaseMs, head });
+        const before = known.peek(head.world);
+        const look = how === "expected" && before ? before.look : { at: now(), databaseMs: Date.parse(head.now) };
+        known.set(head.world, { head, look });
+        if (how === "locked") clock = look;
       }
     },
     distrust(worlds) {
       for (const world of worlds) distrusted.set(world, now());
+    },
+    moved(world, position) {
+      const one = known.peek(world);
+      if (one && one.head.syncId < position) known.delete(world);
+    },
+    get hits() {
+      return known.hits;
+    },
+    get misses() {
+      return known.misses;
+    },
+    get bytes() {
+      return known.bytes;
     },
   };
 }

@@ -5,6 +5,8 @@ import type { FollowLog } from "./follow-log.ts";
 export const modelsOf =
   (log: FollowLog) =>
   async (world: number): Promise<{ version: number; models: Readonly<Record<string, Model>> }> => {
-    const { version, models } = await log.schema(world);
+    const {
+      schema: { version, models },
+    } = await log.standing(world);
     return { version, models: Object.fromEntries([...models.values()].map(({ name, model }) => [name, model])) };
   };

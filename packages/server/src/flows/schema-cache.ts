@@ -1,5 +1,6 @@
 import { changesOf, type StoredSchema } from "../db/model-schemas.ts";
 import type { DeclaredModel } from "../rules/declared-model.ts";
+import { createSizedCache, type SizedCache } from "./sized-cache.ts";
 
 /** A world's models as pushed, ready to be looked up by lower-case name. */
 export interface LiveSchema {
@@ -12,17 +13,24 @@ export interface LiveSchema {
   readonly rowsVersion: number;
 }
 
-/** The newest schema of each world that this process has met. The version in the head says when it is out of date. */
-export interface SchemaCache {
+/** Schemas of the worlds that this process works for. The version in the head says when one is out of date. */
+export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits" | "misses" | "bytes"> {
   get(world: number, version: number): LiveSchema | undefined;
   put(world: number, schema: StoredSchema | undefined): LiveSchema;
 }
 
-const MOST_WORLDS = 1_000;
 const NO_SCHEMA: LiveSchema = { version: 0, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 0 };
 
-export function createSchemaCache(): SchemaCache {
-  const byWorld = new Map<number, LiveSchema>();
+/** Declared models take about so many times the memory that they have bytes as JSON. */
+const BYTES_PER_JSON_BYTE = 6;
+const USUAL_BYTES = 64 * 2 ** 20;
+
+export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
+  const byWorld = createSizedCache<number, LiveSchema>(
+    maxBytes,
+    ({ models, hiddenModels }) =>
+      1_000 + BYTES_PER_JSON_BYTE * JSON.stringify([[...models.values()], hiddenModels]).length,
+  );
   return {
     get: (world, version) => {
       if (version === 0) return NO_SCHEMA;
@@ -43,11 +51,17 @@ export function createSchemaCache(): SchemaCache {
         hiddenModels: schema.hiddenModels,
         rowsVersion: schema.rowsVersion,
       };
-      const oldest = byWorld.keys().next();
-      if (byWorld.size >= MOST_WORLDS && !oldest.done) byWorld.delete(oldest.value);
-      byWorld.delete(world);
       byWorld.set(world, live);
       return live;
+    },
+    get hits() {
+      return byWorld.hits;
+    },
+    get misses() {
+      return byWorld.misses;
+    },
+    get bytes() {
+      return byWorld.bytes;
     },
   };
 }

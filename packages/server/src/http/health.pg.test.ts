@@ -1,7 +1,8 @@
+import pg from "pg";
 import { expect, test } from "vitest";
 import { startApp } from "../testing/app.ts";
 
-const app = await startApp();
+const app = await startApp({ database: { waitMs: 1_000 } });
 const { call } = app;
 
 test("[O7] livez and readyz need no token", async () => {
@@ -28,6 +29,35 @@ test("[O7] [C14] when every connection is taken, requests are told to come again
   expect((await call("GET", "/readyz")).status).toBe(200);
   expect((await call("POST", "/v1/models/slide", { json: { id: "after", data: {} } })).status).toBe(200);
 });
+
+test("[O13] when the database has no connection left for reads commits go on, and readyz fails when they do not", async () => {
+  const full = await startApp({ database: { connections: 1, authConnections: 1, waitMs: 300 } });
+  await full.call("POST", "/v1/models/slide", { json: { id: "before", data: {} } });
+  await full.call("GET", "/v1/models/slide/before");
+  // From here on no connection can be had, as when others have them all.
+  const allow = (yes: boolean) =>
+    elsewhere(full.databaseUrl, (name) => `alter database ${name} allow_connections ${yes}`);
+  await allow(false);
+  expect((await full.call("GET", "/readyz")).status).toBe(200);
+  expect((await full.call("POST", "/v1/models/slide", { json: { id: "during", data: {} } })).status).toBe(200);
+  await full.call("GET", "/readyz");
+  await full.sql(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'select 1'",
+  );
+  await expect.poll(async () => (await full.call("GET", "/readyz")).status).toBe(503);
+  await allow(true);
+  await expect.poll(async () => (await full.call("GET", "/readyz")).status).toBe(200);
+});
+
+/** Runs a statement about a database on another one of the same Postgres. */
+async function elsewhere(databaseUrl: string, statement: (name: string) => string): Promise<void> {
+  const url = new URL(databaseUrl);
+  const name = url.pathname.slice(1);
+  url.pathname = "/postgres";
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  await client.query(statement(name)).finally(() => client.end());
+}
 
 test("[O7] a database that lacks a migration is not ready", async () => {
   await app.sql("update holdfast.migration set name = 'away' where name = '0001_worlds.sql'");

@@ -3,6 +3,7 @@ import type { LineEar } from "../flows/claims.ts";
 import type { ClaimChange, FollowClaims, ReadLine } from "../flows/follow-claims.ts";
 import { type ClaimState, inLineOrder, isWaiting, presentClaim, presentLine } from "../rules/claim.ts";
 import { recordKey } from "../rules/commit-request.ts";
+import type { HeadPoll } from "./head-poll.ts";
 
 /** The claims of one record as they now are. */
 export interface LineNews {
@@ -19,7 +20,6 @@ export interface ClaimNews {
   hear(world: number, participant: string, heard: (text: string) => void): Promise<() => void>;
   /** Claims of a world changed, here or in another process. */
   changed(world: number): void;
-  close(): void;
 }
 
 interface Audience {
@@ -27,23 +27,24 @@ interface Audience {
   readonly byRecord: Map<string, Set<(news: LineNews) => void>>;
   readonly byParticipant: Map<string, Set<(text: string) => void>>;
   look(): void;
+  end(): void;
 }
 
-const POLL_MS = 1_000;
-
 /** Reads on in each world's changes of claims from where it was: like the log, they are numbered without holes to miss. */
-export function createClaimNews(follow: FollowClaims, failed: (error: unknown) => void): ClaimNews {
+export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (error: unknown) => void): ClaimNews {
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
-  const polling = setInterval(() => void poll().catch(failed), POLL_MS).unref();
 
   async function open(world: number): Promise<Audience> {
-    const position = (await follow.heads([world])).get(world) ?? 0;
+    const position = await follow.lastChange(world);
     const audience: Audience = {
       position,
       byRecord: new Map(),
       byParticipant: new Map(),
       look: oneAtATime(() => readOn(world, audience), failed),
+      end: poll.watch(world, ({ claimChange }) => {
+        if (claimChange > audience.position) audience.look();
+      }),
     };
     ready.set(world, audience);
     return audience;
@@ -57,15 +58,6 @@ export function createClaimNews(follow: FollowClaims, failed: (error: unknown) =
       opening.catch(() => audiences.delete(world));
     }
     return opening;
-  }
-
-  /** The truth behind the hints. */
-  async function poll(): Promise<void> {
-    if (ready.size === 0) return;
-    for (const [world, position] of await follow.heads([...ready.keys()])) {
-      const audience = ready.get(world);
-      if (audience && position > audience.position) audience.look();
-    }
   }
 
   async function readOn(world: number, audience: Audience): Promise<void> {
@@ -97,6 +89,7 @@ export function createClaimNews(follow: FollowClaims, failed: (error: unknown) =
     listeners?.delete(heard);
     if (listeners?.size === 0) map.delete(key);
     if (audience.byRecord.size + audience.byParticipant.size > 0 || ready.get(world) !== audience) return;
+    audience.end();
     ready.delete(world);
     audiences.delete(world);
   }
@@ -120,7 +113,6 @@ export function createClaimNews(follow: FollowClaims, failed: (error: unknown) =
     watch: (world, key, heard) => join(world, ({ byRecord }) => byRecord, key, heard),
     hear: (world, participant, heard) => join(world, ({ byParticipant }) => byParticipant, participant, heard),
     changed: (world) => ready.get(world)?.look(),
-    close: () => clearInterval(polling),
   };
 }
 

@@ -2,18 +2,16 @@ import { expect, test } from "vitest";
 import type { Batch } from "../flows/commit-round.ts";
 import type { FollowLog } from "../flows/follow-log.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
+import type { HeadPoll } from "./head-poll.ts";
 import { createHub } from "./hub.ts";
 import type { News } from "./news.ts";
 
 const schema: LiveSchema = { version: 1, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 1 };
-const log = {
-  head: async () => ({ syncId: 0 }),
-  schema: async () => schema,
-  positions: async () => new Map(),
-} as unknown as FollowLog;
+const poll: HeadPoll = { watch: () => () => {}, askAll: () => {}, close: () => {} };
+const log = { standing: async () => ({ head: { syncId: 0 }, schema }) } as unknown as FollowLog;
 
 test("[T9] while it rests from a telling that took long, what is committed becomes one piece of news", async () => {
-  const hub = createHub(log, (error) => {
+  const hub = createHub(log, poll, (error) => {
     throw error;
   });
   const heard: Pick<News, "from" | "to">[] = [];
@@ -36,5 +34,4 @@ test("[T9] while it rests from a telling that took long, what is committed becom
       { from: 1, to: 5 },
     ]);
   subscription.end();
-  hub.close();
 });

@@ -1,9 +1,11 @@
 import type { Batch } from "../flows/commit-round.ts";
-import type { FollowLog } from "../flows/follow-log.ts";
+import type { FollowLog, PolledHead } from "../flows/follow-log.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
-import { type News, newsOfBatch } from "./news.ts";
+import type { HeadPoll } from "./head-poll.ts";
+import { type News, newsOfBatch, newsOfEntries } from "./news.ts";
 import { createPace } from "./pace.ts";
 import { createTail, type Tail } from "./tail.ts";
+import { createTailReader } from "./tail-reader.ts";
 
 /** Somebody in this process who hears one world's log: a stream session, or a long poll. */
 export interface Listener {
@@ -17,9 +19,10 @@ export interface Hub {
   listen(world: number, listener: Listener): Promise<Subscription>;
   /** A round of this process was committed. */
   committed(batch: Batch): void;
-  /** Another process says that a world's log has grown, or its schema changed. */
-  hint(world: number): void;
-  close(): void;
+  /** Another process says how far a world's log reaches; undefined: it has grown. */
+  hint(world: number, position: number | undefined): void;
+  /** A schema was pushed, here or in another process. */
+  schemaHint(world: number): void;
 }
 
 export interface Subscription {
@@ -32,31 +35,44 @@ interface Audience {
   readonly tail: Tail;
   readonly listeners: Set<Listener>;
   schema: LiveSchema;
+  end(): void;
 }
 
-const POLL_MS = 1_000;
+/** Of a log that has grown we do not know how far: as far as it goes. */
+const TO_THE_END = Number.MAX_SAFE_INTEGER;
 
-export function createHub(log: FollowLog, failed: (error: unknown) => void): Hub {
+export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
-  const polling = setInterval(() => void poll().catch(failed), POLL_MS).unref();
+  /** What was said of worlds whose head was just being read: how far their logs reach. */
+  const opening = new Map<number, number>();
+  const reader = createTailReader({
+    read: log.tails,
+    positionOf: (world) => ready.get(world)?.tail.position,
+    tell: ({ world, from, to, entries, schema }) =>
+      ready.get(world)?.tail.news(newsOfEntries(from, to, entries, schema)),
+    failed,
+  });
 
   async function open(world: number): Promise<Audience> {
-    const [head, schema] = [await log.head(world), await log.schema(world)];
+    opening.set(world, 0);
+    const { head, schema } = await log.standing(world).catch((error: unknown) => {
+      opening.delete(world);
+      throw error;
+    });
     const listeners = new Set<Listener>();
     const tail = createTail({
-      log,
-      world,
       position: head.syncId,
       tell: createPace((news) => {
         for (const listener of listeners) listener.hear(news);
       }),
-      failed,
+      missing: (to) => reader.want(world, to),
     });
-    const audience = { tail, listeners, schema };
+    const audience = { tail, listeners, schema, end: poll.watch(world, (polled) => compare(world, polled)) };
     ready.set(world, audience);
-    // What was committed while the head was read is not lost: the tail looks once more.
-    tail.look();
+    // What was committed while the head was read is not lost.
+    reader.want(world, opening.get(world) ?? 0);
+    opening.delete(world);
     return audience;
   }
 
@@ -70,23 +86,26 @@ export function createHub(log: FollowLog, failed: (error: unknown) => void): Hub
     return audience;
   }
 
-  /** The truth behind the hints: where the logs end, and which schema is the newest. */
-  async function poll(): Promise<void> {
-    if (ready.size === 0) return;
-    for (const [world, { syncId, schemaVersion }] of await log.positions([...ready.keys()])) {
-      const audience = ready.get(world);
-      if (!audience) continue;
-      if (syncId > audience.tail.position) audience.tail.look();
-      if (schemaVersion !== audience.schema.version) await tellSchema(world, audience);
-    }
+  function compare(world: number, { syncId, schemaVersion }: PolledHead): void {
+    const audience = ready.get(world);
+    if (!audience) return;
+    reader.want(world, syncId);
+    if (schemaVersion !== audience.schema.version) void tellSchema(world, audience).catch(failed);
   }
 
   async function tellSchema(world: number, audience: Audience): Promise<void> {
+    const { schema } = await log.standing(world);
     const before = audience.schema;
-    audience.schema = await log.schema(world);
-    if (audience.schema.version === before.version) return;
-    const rowsChanged = audience.schema.rowsVersion > before.version;
-    for (const listener of audience.listeners) listener.schemaPushed(audience.schema, rowsChanged);
+    if (schema.version === before.version) return;
+    audience.schema = schema;
+    const rowsChanged = schema.rowsVersion > before.version;
+    for (const listener of audience.listeners) listener.schemaPushed(schema, rowsChanged);
+  }
+
+  /** It is known that a log reaches so far. */
+  function reaches(world: number, position: number): void {
+    if (opening.has(world)) opening.set(world, Math.max(position, opening.get(world) ?? 0));
+    else if (ready.has(world)) reader.want(world, position);
   }
 
   return {
@@ -100,19 +119,22 @@ export function createHub(log: FollowLog, failed: (error: unknown) => void): Hub
         end: () => {
           audience.listeners.delete(listener);
           if (audience.listeners.size > 0 || ready.get(world) !== audience) return;
+          audience.end();
           ready.delete(world);
           audiences.delete(world);
         },
       };
     },
-    committed: (batch) => ready.get(batch.world)?.tail.news(newsOfBatch(batch)),
-    hint: (world) => {
-      const audience = ready.get(world);
-      if (!audience) return;
-      audience.tail.look();
-      void poll().catch(failed);
+    committed(batch) {
+      const audience = ready.get(batch.world);
+      if (audience) audience.tail.news(newsOfBatch(batch));
+      else reaches(batch.world, batch.to);
     },
-    close: () => clearInterval(polling),
+    hint: (world, position = TO_THE_END) => reaches(world, position),
+    schemaHint(world) {
+      const audience = ready.get(world);
+      if (audience) void tellSchema(world, audience).catch(failed);
+    },
   };
 }
 

@@ -41,7 +41,7 @@ test("[T2] who catches up hears of a model that was declared on the way", async 
   const log = {
     entries: async (_world: number, after: number, to: number) =>
       Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, after + i + 1 === many ? "task" : "note")),
-    schema: async () => declared,
+    standing: async () => ({ schema: declared }),
   } as unknown as FollowLog;
   const heard: number[] = [];
   const reader = await listenToLog(hub, log, 1, {

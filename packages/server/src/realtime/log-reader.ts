@@ -81,7 +81,7 @@ export async function listenToLog(hub: Hub, log: FollowLog, world: number, ears:
         // A log has no holes: what is missing was trimmed away while we read.
         if (to === undefined || to - position > entries.length) return "trimmed";
         // Not before: an entry may be of a model that was declared meanwhile.
-        const schema = await log.schema(world);
+        const { schema } = await log.standing(world);
         if (isEnded()) return "ended";
         await ears.write(entriesFrame(view, newsOfEntries(position, to, entries, schema)));
         if (isEnded()) return "ended";

@@ -36,7 +36,7 @@ const principalOf = (token: string) => ({
 });
 
 /** A session on a socket of ours, and the world around it; `refused` are tokens that are no longer good. */
-function open(more: { head?: () => Promise<object> } = {}) {
+function open(more: { standing?: () => Promise<object> } = {}) {
   const socket = new FakeSocket();
   const refused = new Map<string, Promise<Refusal>>();
   let listeners = 0;
@@ -53,7 +53,7 @@ function open(more: { head?: () => Promise<object> } = {}) {
     breakOff: (_: number, room: string) => void rooms.broken.push(room),
   };
   const deps = {
-    log: { head: async () => HEAD, schema: async () => ({ version: 0, hash: "" }), ...more },
+    log: { standing: async () => ({ head: HEAD, schema: { version: 0, hash: "" } }), ...more },
     hub: {
       listen: async () => {
         listeners += 1;
@@ -65,6 +65,7 @@ function open(more: { head?: () => Promise<object> } = {}) {
     heard: () => {},
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
+      stillGood: async (token: string) => refused.get(token) ?? principalOf(token),
       knows: () => true,
     },
     strangers: { areTooMany: () => false, came: () => {} },
@@ -81,7 +82,7 @@ function open(more: { head?: () => Promise<object> } = {}) {
 }
 
 test("[T5] a hello that the database does not answer ends, and leaves no listener behind", async () => {
-  const { socket, say, listeners } = open({ head: () => Promise.reject(new Error("gone")) });
+  const { socket, say, listeners } = open({ standing: () => Promise.reject(new Error("gone")) });
   await say({ frame: "hello", token: "a" });
   expect([socket.sent, socket.closed, listeners()]).toEqual([["error"], [1012], 0]);
 });

@@ -157,7 +157,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     leave();
     const reader = await listenToLog(hub, log, principal.world, ears);
     // After it listens: what comes from here on is heard.
-    const [head, schema] = await where(principal.world).catch((error: unknown) => {
+    const { head, schema } = await log.standing(principal.world).catch((error: unknown) => {
       reader.end();
       throw error;
     });
@@ -186,9 +186,6 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     heard(presenceOf({ principal, token, clientId }));
     if ((await reader.begin(view, position)) === "trimmed") resync("trimmed");
   }
-
-  /** Where a log ends, and how its records look. */
-  const where = async (world: number) => [await log.head(world), await log.schema(world)] as const;
 
   /** What a welcome and a renewal say of the token. */
   function introduced(principal: Principal, view: View, schema: LiveSchema) {
@@ -232,7 +229,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting") return;
     const next = await meetAgain(phase.principal, token);
     if (isRefusal(next)) return fail(next, codeOf(next));
-    const schema = await log.schema(next.world);
+    const { schema } = await log.standing(next.world);
     // The phase may have moved on while the token was looked up; only the token changes.
     const current = phase as Phase;
     if (current.name === "greeting") return;
@@ -265,7 +262,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       const before = known();
       if (!before) return;
       const { token } = before;
-      const principal = await authenticator.principalOf(token);
+      const principal = await authenticator.stillGood(token);
       // A fresh token may have taken its place meanwhile.
       const current = known();
       if (current && isRefusal(principal) && current.token === token) fail(principal, closeCodes.token);

@@ -1,0 +1,50 @@
+import { LRUCache } from "lru-cache";
+
+/** Keeps what was used last, up to so many bytes, and counts how often that helped. */
+export interface SizedCache<K, V> {
+  get(key: K): V | undefined;
+  /** Without counting, and without making it the one that was used last. */
+  peek(key: K): V | undefined;
+  set(key: K, value: V): void;
+  delete(key: K): void;
+  readonly hits: number;
+  readonly misses: number;
+  readonly size: number;
+  /** As estimated. */
+  readonly bytes: number;
+}
+
+/** `bytesOf`: about how much memory a value takes. */
+export function createSizedCache<K extends string | number, V extends object>(
+  maxBytes: number,
+  bytesOf: (value: V, key: K) => number,
+): SizedCache<K, V> {
+  const cache = new LRUCache<K, V>({
+    maxSize: maxBytes,
+    sizeCalculation: (value, key) => Math.max(1, Math.ceil(bytesOf(value, key))),
+  });
+  let [hits, misses] = [0, 0];
+  return {
+    get(key) {
+      const value = cache.get(key);
+      if (value === undefined) misses += 1;
+      else hits += 1;
+      return value;
+    },
+    peek: (key) => cache.peek(key),
+    set: (key, value) => void cache.set(key, value),
+    delete: (key) => void cache.delete(key),
+    get hits() {
+      return hits;
+    },
+    get misses() {
+      return misses;
+    },
+    get size() {
+      return cache.size;
+    },
+    get bytes() {
+      return cache.calculatedSize;
+    },
+  };
+}

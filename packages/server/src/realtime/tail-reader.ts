@@ -1,0 +1,78 @@
+import type { TailPage, TailQuestion } from "../flows/follow-log.ts";
+
+/**
+ * Reads what other processes wrote, for all worlds that have news together: one statement at a time, and a rest after it
+ * as long as it took. Hints that come meanwhile wait for the next one, so many worlds cost as much as few.
+ */
+export interface TailReader {
+  /** A world's log reaches this position: what is missing up to there is read and handed out. */
+  want(world: number, to: number): void;
+}
+
+export interface TailReaderOptions {
+  read(questions: readonly TailQuestion[]): Promise<readonly TailPage[]>;
+  /** How far a world is known here; undefined: no process listens to it any more. */
+  positionOf(world: number): number | undefined;
+  tell(page: TailPage): void;
+  failed(error: unknown): void;
+}
+
+/** Worlds in one statement. */
+const MOST_WORLDS = 256;
+const MOST_REST_MS = 20;
+
+export function createTailReader({ read, positionOf, tell, failed }: TailReaderOptions): TailReader {
+  /** World → how far it has to be read. */
+  const wanted = new Map<number, number>();
+  let running = false;
+
+  async function run(): Promise<void> {
+    running = true;
+    // Hints of one notification go together.
+    await undefined;
+    while (wanted.size > 0) {
+      const questions = take();
+      if (questions.length === 0) break;
+      const begun = performance.now();
+      try {
+        const pages = await read(questions);
+        for (const page of pages) tell(page);
+        leaveRest(questions, pages);
+      } catch (error) {
+        // The next hint or poll asks again.
+        failed(error);
+      }
+      const tookMs = performance.now() - begun;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(tookMs, MOST_REST_MS)).unref());
+    }
+    running = false;
+  }
+
+  function take(): TailQuestion[] {
+    const questions: TailQuestion[] = [];
+    for (const [world, to] of wanted) {
+      if (questions.length >= MOST_WORLDS) break;
+      wanted.delete(world);
+      const after = positionOf(world);
+      if (after !== undefined && after < to) questions.push({ world, after, to });
+    }
+    return questions;
+  }
+
+  /** A page has so many entries and bytes at most. Worlds without a page wait first. */
+  function leaveRest(questions: readonly TailQuestion[], pages: readonly TailPage[]): void {
+    const byWorld = new Map(pages.map((page) => [page.world, page]));
+    for (const { world, to } of questions) {
+      const page = byWorld.get(world);
+      if (!page || page.hasMore) wanted.set(world, Math.max(to, wanted.get(world) ?? 0));
+    }
+  }
+
+  return {
+    want(world, to) {
+      if (to <= (positionOf(world) ?? Number.POSITIVE_INFINITY)) return;
+      wanted.set(world, Math.max(to, wanted.get(world) ?? 0));
+      if (!running) void run();
+    },
+  };
+}
