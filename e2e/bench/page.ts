@@ -6,6 +6,7 @@ export const HEADINGS = {
   lists: "Lists",
   claims: "Claims",
   webhooks: "Webhooks",
+  fleet: "A fleet of organisations",
   flush: "The SDK's queue",
   step: "A write in the client",
   "live-lists": "Live lists",
