@@ -29,7 +29,7 @@ test("[K8] what is remembered of a token ends after 2 s, also when the clock is 
   expect(await principalOf(token)).toMatchObject({ code: "token_revoked" });
 });
 
-test("[K8] [K12] while the ends of tokens are heard of, a token is looked up once a minute, and forgotten when it ends", async () => {
+test("[K8] [K14] while the ends of tokens are heard of, a token is looked up once a minute, and forgotten when it ends", async () => {
   let asked = 0;
   const row = {
     id: "cap_1",
@@ -67,7 +67,7 @@ test("[K8] [K12] while the ends of tokens are heard of, a token is looked up onc
   expect(asked).toBe(4);
 });
 
-test("[K12] tokens that come at the same time are looked up together, and each is asked for once", async () => {
+test("[K14] tokens that come at the same time are looked up together, and each is asked for once", async () => {
   const statements: number[] = [];
   const query = async ({ values: [hashes] }: { values: [Buffer[]] }) => {
     statements.push(hashes.length);

@@ -53,7 +53,7 @@ function open(more: { standing?: () => Promise<object> } = {}) {
     breakOff: (_: number, room: string) => void rooms.broken.push(room),
   };
   const deps = {
-    log: { standing: async () => ({ head: HEAD, schema: { version: 0, hash: "" } }), ...more },
+    log: { standing: async () => ({ head: HEAD, schema: { version: 0, hash: "", models: new Map() } }), ...more },
     hub: {
       listen: async () => {
         listeners += 1;
