@@ -3,6 +3,7 @@ export const HEADINGS = {
   commits: "Commits over HTTP",
   stream: "The stream",
   snapshot: "The snapshot",
+  "slow-line": "A slow line",
   lists: "Lists",
   claims: "Claims",
   webhooks: "Webhooks",

@@ -28,7 +28,7 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly clientId?: string;
   /** Begin as if `pause()` had been called: local rows and writes are shown, nothing is sent. */
   readonly paused?: boolean;
-  /** How long a request may take before its outcome counts as unknown and it is sent again. Default 30 000. */
+  /** How long a request may hear nothing before its outcome counts as unknown and it is sent again. Default 30 000. */
   readonly requestTimeoutMs?: number;
   /**
    * Whether to open a socket. Default true. Without one the log is asked for every 5 s, claims wait by long polls, and

@@ -8,7 +8,7 @@ import { localFailure } from "./failure.ts";
 import { knowsQueue, lookDueAt } from "./look.ts";
 import { heardOwner, isOwners } from "./owner.ts";
 import { changed } from "./queue.ts";
-import { compareRows, isOtherLog, noteCovered } from "./reading.ts";
+import { compareRows, isOtherLog, noteCovered, pageOf } from "./reading.ts";
 import { renewalAfter, renewWhenDue } from "./renewal.ts";
 import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
 import type { ClientState } from "./state.ts";
@@ -144,7 +144,8 @@ function readOn(turn: Turn): void {
     // The queue may be offered again after this: nothing of it may still be on its way.
     if (sending.names && reading.resync === "suspect") return;
     set(turn, { reading: { ...reading, under: "snapshot" } });
-    return ask(turn, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null, scope });
+    const limit = pageOf(reading.share, limits.snapshotPage);
+    return ask(turn, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null, scope, limit });
   }
   const poll = !follows && (!sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES));
   if (poll && reading.pollAt === undefined && (sockets || reading.verified))
@@ -157,7 +158,8 @@ function readOn(turn: Turn): void {
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   const pollAt = poll ? turn.now + POLL_MS : undefined;
   set(turn, { reading: { ...reading, under: "log", pollAt, askedFor: reading.missing } });
-  ask(turn, { do: "readLog", after: rows.position, scope });
+  const limit = pageOf(reading.share, limits.logPageMax);
+  ask(turn, { do: "readLog", after: rows.position, scope, limit });
 }
 
 /** One request in flight per client: two could overtake each other. */

@@ -45,8 +45,8 @@ export type Effect =
   /** Keep a page of a first snapshot. */
   | { readonly do: "keepPage"; readonly page: SnapshotPage; readonly generation: number }
   /** Read a page of a snapshot: the first one, or the one that begins there. */
-  | { readonly do: "readSnapshot"; readonly cursor: string | null; readonly scope: Scope }
-  | { readonly do: "readLog"; readonly after: number; readonly scope: Scope }
+  | { readonly do: "readSnapshot"; readonly cursor: string | null; readonly scope: Scope; readonly limit: number }
+  | { readonly do: "readLog"; readonly after: number; readonly scope: Scope; readonly limit: number }
   | { readonly do: "openStream" }
   | { readonly do: "closeStream" }
   | {

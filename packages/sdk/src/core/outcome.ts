@@ -10,8 +10,8 @@ export type Reply =
       readonly body: unknown;
       readonly retryAfterMs?: number | undefined;
     }
-  /** No answer: whatever was asked may have happened or not. */
-  | { readonly kind: "silence"; readonly timedOut: boolean; readonly reason: string }
+  /** No answer: whatever was asked may have happened or not. `cut`: it had begun to come. */
+  | { readonly kind: "silence"; readonly timedOut: boolean; readonly cut?: boolean; readonly reason: string }
   /** It was never sent: the app had no token to give. */
   | { readonly kind: "no-token"; readonly reason: string };
 

@@ -134,8 +134,10 @@ function confirmedIn(turn: Turn, clientTxId: string): string | undefined {
 }
 
 export function hearReadFailure(turn: Turn, reply: Reply): void {
-  const { reading } = turn.state;
-  set(turn, { reading: { ...reading, under: "nothing" } });
+  const tooLarge = reply.kind === "silence" && (reply.timedOut || reply.cut === true);
+  const { share } = turn.state.reading;
+  const reading: Reading = { ...turn.state.reading, under: "nothing", share: tooLarge ? smaller(share) : share };
+  set(turn, { reading });
   const verdict = verdictOf(reply);
   if (verdict.then === "sign-in") return tokenRefused(turn, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
@@ -213,7 +215,17 @@ export function noteCovered(turn: Turn, covered: readonly string[] | undefined):
     set(turn, { unreadable: left });
 }
 
+/** The smallest share of a page that is asked for: 156 rows of a snapshot, 15 entries of the log. */
+const LEAST_SHARE = 1 / 64;
+
+/** A page that did not come whole in its time is asked for as a smaller one; each that comes lets the next one be larger. */
+const smaller = (share: number): number => Math.max(LEAST_SHARE, share / 4);
+const larger = (share: number): number => Math.min(1, share * 2);
+
+export const pageOf = (share: number, largest: number): number => Math.max(1, Math.floor(largest * share));
+
 export function readEnded(turn: Turn): void {
-  const reading: Reading = { ...turn.state.reading, under: "nothing", wait: undefined };
+  const { reading: before } = turn.state;
+  const reading: Reading = { ...before, under: "nothing", wait: undefined, share: larger(before.share) };
   set(turn, { reading, trouble: undefined });
 }

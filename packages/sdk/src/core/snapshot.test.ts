@@ -115,3 +115,22 @@ test("[N13] a page that does not join what is on disk is made up for in the end"
   expect((await memoryStorage(disk).open("c")).rows).toMatchObject({ position: 7, logId: "log_1" });
   expect(disk.rows().tables.slide?.size).toBe(7);
 });
+
+test("[N19] a page that does not come in its time is asked for as a smaller one, and grows again", async () => {
+  const own = lab(schema);
+  for (const id of ids(7)) {
+    const commit = { operations: [{ action: "create", model: "slide", id, data: { title: id }, onStale: "notify" }] };
+    own.server.commit({ ...commit, clientTxId: id, clientId: "c" } as never, "ben");
+  }
+  const { client, line } = own.client({ stream: false });
+  line.snapshotPage = 2;
+  line.largestPage = 700;
+  for (let n = 0; n < 8; n++) {
+    await own.settle();
+    own.clock.advance(5_000);
+  }
+  expect(line.limits.slice(0, 6)).toEqual([10_000, 2_500, 625, 1_250, 312, 625]);
+  await client.ready();
+  expect(client.models.slide.list()).toHaveLength(7);
+  await client.close();
+});

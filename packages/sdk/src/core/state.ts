@@ -190,6 +190,8 @@ export interface Reading {
   readonly pollAt: number | undefined;
   /** A snapshot of which the first pages were read. */
   readonly partial: PartialRead | undefined;
+  /** How large a page is asked for, as a share of the largest: a slow line gets small ones. */
+  readonly share: number;
 }
 
 export interface PartialRead extends PartialSnapshot {
@@ -265,6 +267,7 @@ export function initialState(given: {
       missing: undefined,
       pollAt: undefined,
       partial: undefined,
+      share: 1,
     },
     sending: { request: 0, names: undefined, size: given.sendAtMost, wait: undefined },
     trouble: undefined,

@@ -96,8 +96,8 @@ export function createPerformer(
     dispatch({ type: "answered", request, names, reply });
   }
 
-  async function readSnapshot(at: string | null, scope: Scope): Promise<void> {
-    const read = await server.readSnapshot(at, requests.signal, scope);
+  async function readSnapshot(at: string | null, scope: Scope, limit: number): Promise<void> {
+    const read = await server.readSnapshot(at, requests.signal, scope, limit);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
     const { kind: _, ...page } = read;
     dispatch({ type: "snapshotRead", ...page, begin: at, scope });
@@ -112,8 +112,8 @@ export function createPerformer(
     });
   }
 
-  async function readLog(after: number, scope: Scope): Promise<void> {
-    const read = await server.readLog(after, requests.signal, scope);
+  async function readLog(after: number, scope: Scope, limit: number): Promise<void> {
+    const read = await server.readLog(after, requests.signal, scope, limit);
     if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
     const { kind: _, ...page } = read;
     dispatch({ type: "logRead", ...page });
@@ -177,12 +177,12 @@ export function createPerformer(
       case "send":
         return void send(effect);
       case "readSnapshot":
-        return void readSnapshot(effect.cursor, effect.scope);
+        return void readSnapshot(effect.cursor, effect.scope, effect.limit);
       case "keepPage":
         for (const piece of piecesOf(effect.page)) keepPage(piece, effect.generation);
         return;
       case "readLog":
-        return void readLog(effect.after, effect.scope);
+        return void readLog(effect.after, effect.scope, effect.limit);
       case "openStream":
         return stream.open({
           opened: () => dispatch({ type: "streamOpened" }),

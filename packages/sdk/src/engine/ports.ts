@@ -129,9 +129,9 @@ export interface Witness {
 export interface Server {
   /** Sends a bulk, byte for byte as given. */
   send(body: string, signal: AbortSignal): Promise<Reply>;
-  readLog(after: number, signal: AbortSignal, scope?: Scope): Promise<LogPage | Reply>;
+  readLog(after: number, signal: AbortSignal, scope?: Scope, limit?: number): Promise<LogPage | Reply>;
   /** A page of a snapshot: the first one, or the one that begins at the cursor. */
-  readSnapshot(cursor: string | null, signal: AbortSignal, scope?: Scope): Promise<Snapshot | Reply>;
+  readSnapshot(cursor: string | null, signal: AbortSignal, scope?: Scope, limit?: number): Promise<Snapshot | Reply>;
   /** Any other request, with its answer as it came. */
   request(name: ClientEndpointName, asked: Asked, signal: AbortSignal): Promise<Reply>;
 }

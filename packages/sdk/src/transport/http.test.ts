@@ -175,3 +175,42 @@ test("[U8] any other request goes to its path, with names as they may stand ther
   expect(await late).toMatchObject({ kind: "silence", timedOut: true });
   expect(heard[2]?.request.method).toBe("DELETE");
 });
+
+test("[N18] an answer that keeps coming is not given up, however long it takes; one that stops is", async () => {
+  const { http } = await server((response, _, n) => {
+    response.write(lines(begin));
+    let sent = 0;
+    const drip = setInterval(() => {
+      if (n === 2 && sent === 3) return clearInterval(drip);
+      if (sent < 12) return void response.write(lines(row(`r${sent++}`)));
+      clearInterval(drip);
+      response.end(lines(end(12)));
+    }, 40);
+  }, 150);
+  const read = await http.readSnapshot(null, signal);
+  expect(read.kind === "snapshot" && read.lines.length).toBe(12);
+  expect(await http.readSnapshot(null, signal)).toMatchObject({
+    kind: "silence",
+    timedOut: true,
+    reason: expect.stringContaining("stopped"),
+  });
+});
+
+test("[N18] an answer that drips without end is given up after twenty times its patience", async () => {
+  const { http } = await server((response) => {
+    const drip = setInterval(() => response.write(" "), 10);
+    response.on("close", () => clearInterval(drip));
+  }, 30);
+  const before = performance.now();
+  expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
+  expect(performance.now() - before).toBeGreaterThan(550);
+});
+
+test("[N19] a page that is cut is asked for again as a smaller one", async () => {
+  const { http, heard } = await server((response, _, n) =>
+    n < 3 ? void response.end(lines(begin, row("a")).slice(0, -4)) : void response.end(lines(begin, row("a"), end(1))),
+  );
+  expect(await http.readSnapshot(null, signal, {}, 1_000)).toMatchObject({ kind: "snapshot" });
+  const limits = heard.map((h) => new URL(h.request.url ?? "", "http://x").searchParams.get("limit"));
+  expect(limits).toEqual(["1000", "500", "250"]);
+});

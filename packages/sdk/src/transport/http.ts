@@ -8,6 +8,7 @@ import { headers } from "../protocol/headers.ts";
 import type { List } from "../protocol/list.ts";
 import type { LogEntry } from "../protocol/log.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
+import { textOf } from "./text-of.ts";
 import { withoutToken } from "./token.ts";
 
 export interface HttpOptions {
@@ -34,7 +35,7 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     name: ClientEndpointName,
     given: Given,
     outer: AbortSignal,
-    read: (response: Response) => Promise<T>,
+    read: (response: Response, heard: Heard) => Promise<T>,
   ): Promise<T | Reply> {
     let bearer: string;
     try {
@@ -42,10 +43,11 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     } catch (error) {
       return withoutToken(error);
     }
-    return within(given.timeoutMs ?? timeoutMs, outer, async (signal) => {
+    return within(given.timeoutMs ?? timeoutMs, outer, async (signal, heard) => {
       const response = await request(name, bearer, given, signal);
-      if (response.ok) return read(response);
-      const body = await json(response);
+      heard();
+      if (response.ok) return read(response, heard);
+      const body = await json(response, heard);
       return { kind: "answer", status: response.status, body, retryAfterMs: retryAfter(response) } satisfies Reply;
     });
   }
@@ -65,14 +67,14 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
         answered,
       ),
 
-    readLog: (after, signal, scope) => {
-      const query = new URLSearchParams({ after: String(after), limit: String(limits.logPageMax) });
+    readLog: (after, signal, scope, limit = limits.logPageMax) => {
+      const query = new URLSearchParams({ after: String(after), limit: String(limit) });
       narrow(query, scope);
-      return call("readLog", { query }, signal, async (response) => logPage(await json(response), after));
+      return call("readLog", { query }, signal, async (response, heard) => logPage(await json(response, heard), after));
     },
 
-    async readSnapshot(at, signal, scope): Promise<Snapshot | Reply> {
-      const page = await readPage(at, signal, scope);
+    async readSnapshot(at, signal, scope, limit = limits.snapshotPage): Promise<Snapshot | Reply> {
+      const page = await readPage(at, signal, scope, limit);
       if (page.kind !== "page") return page;
       const { kind: _, nextCursor: cursor, ...rest } = page;
       return { kind: "snapshot", ...rest, cursor };
@@ -103,43 +105,63 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     });
   }
 
-  /** A long snapshot should not begin anew because one of its pages was cut. */
+  /** A long snapshot should not begin anew because one of its pages was cut: it is tried again, as a smaller one. */
   async function readPage(
     cursor: string | null,
     signal: AbortSignal,
     scope: Scope | undefined,
+    limit: number,
   ): Promise<SnapshotPage | Reply> {
-    const query = new URLSearchParams({ limit: String(limits.snapshotPage) });
+    const query = new URLSearchParams();
     narrow(query, scope);
     if (cursor !== null) query.set("starting_after", cursor);
     let page: SnapshotPage | Reply = INCOMPLETE;
-    for (let tries = 0; tries < PAGE_TRIES && page.kind === "silence" && !signal.aborted; tries++)
-      page = await call("readSnapshot", { query }, signal, async (response) => {
-        return (await readSnapshotPage(response.body)) ?? INCOMPLETE;
+    for (let tries = 0; tries < PAGE_TRIES && isCut(page) && !signal.aborted; tries++) {
+      query.set("limit", String(Math.ceil(limit / 2 ** tries)));
+      page = await call("readSnapshot", { query }, signal, async (response, heard) => {
+        return (await readSnapshotPage(response.body, heard)) ?? INCOMPLETE;
       });
+    }
     return page;
   }
 }
 
-const answered = async (response: Response): Promise<Reply> => ({
+/** It was not the time that ended it: then it is the core's to decide how to go on. */
+const isCut = (page: SnapshotPage | Reply): boolean => page.kind === "silence" && !page.timedOut;
+
+const answered = async (response: Response, heard: Heard): Promise<Reply> => ({
   kind: "answer",
   status: response.status,
-  body: await json(response),
+  body: await json(response, heard),
 });
 
-const INCOMPLETE: Reply = { kind: "silence", timedOut: false, reason: "A page of the snapshot ended early." };
+const INCOMPLETE: Reply = {
+  kind: "silence",
+  timedOut: false,
+  cut: true,
+  reason: "A page of the snapshot ended early.",
+};
+
+/** Says that something of the answer came. */
+type Heard = () => void;
+
+/** A body that drips is given up when it has taken so many times as long as silence may last. */
+const LONGEST = 20;
 
 /**
- * Does a request, body and all, within a time, or gives it up. The clock runs beside the request: a fetch that hangs
- * after sleep may ignore that it was aborted, and the queue must not hang with it.
+ * Does a request, body and all, and gives it up when nothing is heard for a time: a slow line may take long, a dead one
+ * may not. The clock runs beside the request: a fetch that hangs after sleep may ignore that it was aborted, and the
+ * queue must not hang with it.
  */
 async function within<T>(
   ms: number,
   outer: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, heard: Heard) => Promise<T>,
 ): Promise<T | Reply> {
   if (outer.aborted) return { kind: "silence", timedOut: false, reason: "The request was given up." };
   const inner = new AbortController();
+  let hasBegun = false;
+  let isOver = false;
   let stop: (reply: Reply) => void = () => {};
   const stopped = new Promise<Reply>((resolve) => {
     stop = (reply) => {
@@ -147,23 +169,36 @@ async function within<T>(
       inner.abort();
     };
   });
-  const timer = setTimeout(() => stop({ kind: "silence", timedOut: true, reason: `No answer in ${ms} ms.` }), ms);
+  const endIn = (after: number, reason: string) =>
+    setTimeout(() => stop({ kind: "silence", timedOut: true, reason }), after);
+  const noAnswer = () => endIn(ms, hasBegun ? `The answer stopped for ${ms} ms.` : `No answer in ${ms} ms.`);
+  let silence = noAnswer();
+  const ceiling = endIn(LONGEST * ms, `The answer was not whole after ${LONGEST * ms} ms.`);
+  const heard = () => {
+    hasBegun = true;
+    clearTimeout(silence);
+    // What is heard of one that was given up starts no clock.
+    if (!isOver) silence = noAnswer();
+  };
   const giveUp = () => stop({ kind: "silence", timedOut: false, reason: "The request was given up." });
   outer.addEventListener("abort", giveUp, { once: true });
   try {
-    const done = work(inner.signal).catch(
-      (error: unknown): Reply => ({ kind: "silence", timedOut: false, reason: reasonOf(error) }),
+    const done = work(inner.signal, heard).catch(
+      (error: unknown): Reply => ({ kind: "silence", timedOut: false, cut: hasBegun, reason: reasonOf(error) }),
     );
     return await Promise.race([done, stopped]);
   } finally {
-    clearTimeout(timer);
+    isOver = true;
+    clearTimeout(silence);
+    clearTimeout(ceiling);
     outer.removeEventListener("abort", giveUp);
   }
 }
 
 /** A body that is no JSON is no answer of ours: the core sees `undefined` and decides by the status. */
-async function json(response: Response): Promise<unknown> {
-  const text = await response.text();
+async function json(response: Response, heard: Heard): Promise<unknown> {
+  let text = "";
+  for await (const piece of textOf(response.body, heard)) text += piece;
   try {
     return JSON.parse(text) as unknown;
   } catch {

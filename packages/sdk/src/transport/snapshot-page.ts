@@ -1,5 +1,6 @@
 import type { Introduction } from "../core/events.ts";
 import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/snapshot.ts";
+import { textOf } from "./text-of.ts";
 
 export interface SnapshotPage extends Introduction {
   readonly kind: "page";
@@ -10,10 +11,13 @@ export interface SnapshotPage extends Introduction {
 }
 
 /** Reads a page as it comes in, line by line. Undefined: it ended before its last line, so it is not to be believed. */
-export async function readSnapshotPage(body: ReadableStream<Uint8Array> | null): Promise<SnapshotPage | undefined> {
+export async function readSnapshotPage(
+  body: ReadableStream<Uint8Array> | null,
+  heard: () => void,
+): Promise<SnapshotPage | undefined> {
   let start: SnapshotStart | undefined;
   const lines: SnapshotLine[] = [];
-  for await (const text of linesOf(body)) {
+  for await (const text of linesOf(body, heard)) {
     const line = JSON.parse(text) as SnapshotStart | SnapshotLine | SnapshotEnd;
     if (!("object" in line)) lines.push(line);
     else if (line.object === "snapshot") start = line;
@@ -25,22 +29,12 @@ export async function readSnapshotPage(body: ReadableStream<Uint8Array> | null):
   return undefined;
 }
 
-async function* linesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
-  if (!body) return;
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
+async function* linesOf(body: ReadableStream<Uint8Array> | null, heard: () => void): AsyncGenerator<string> {
   let rest = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      const lines = (rest + decoder.decode(value, { stream: !done })).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) if (line !== "") yield line;
-      if (done) break;
-    }
-    if (rest !== "") yield rest;
-  } finally {
-    // Also when the reader stops early: the connection must not stay open for a page that nobody reads.
-    await reader.cancel().catch(() => {});
+  for await (const text of textOf(body, heard)) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") yield line;
   }
+  if (rest !== "") yield rest;
 }

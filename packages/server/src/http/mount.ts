@@ -6,6 +6,7 @@ import { PREFIXES, searchOf } from "../wire/address.ts";
 import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../wire/envelope.ts";
 import { shapeCheck } from "../wire/shape.ts";
 import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
+import { compressionOf } from "./compress.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import type { Door } from "./door.ts";
 import { readQuery } from "./query.ts";
@@ -22,11 +23,13 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
   const [method, path] = paths[name];
   const endpoint: EndpointSchema = endpoints[name];
   const readBody = bodyReader(name, endpoint);
+  const compression = compressionOf(name);
   for (const prefix of PREFIXES)
     app.route({
       method,
       url: prefix + path,
       bodyLimit: endpoint.batchBody ? limits.batchBodyBytes : limits.bodyBytes,
+      ...(compression && { onSend: compression }),
       // Before the body is read: a stranger does not get to send one.
       onRequest: (request, reply, next) => {
         request.cameAt = performance.now();

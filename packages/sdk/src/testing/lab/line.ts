@@ -25,6 +25,10 @@ export class Line {
   readonly forbidden = new Set<string>();
   /** Records in a page of a snapshot. */
   snapshotPage = Number.POSITIVE_INFINITY;
+  /** How large the pages were that were asked for, of snapshots and of the log. */
+  readonly limits: number[] = [];
+  /** A page for which more is asked does not come in its time. */
+  largestPage = Number.POSITIVE_INFINITY;
   /** What snapshots are answered with instead. */
   refused: Reply | undefined;
   /** So many pages that go on from a cursor are refused. */

@@ -11,6 +11,7 @@ import type { ModelServer } from "../model-server.ts";
 import type { Line } from "./line.ts";
 
 const SILENCE: Reply = { kind: "silence", timedOut: false, reason: "The line is down." };
+const TIMED_OUT: Reply = { kind: "silence", timedOut: true, reason: "The page did not come in its time." };
 const REFUSED: Reply = {
   kind: "answer",
   status: 401,
@@ -68,15 +69,19 @@ export function labServer(server: ModelServer, clock: FakeClock, line: Line, tok
           : claimRequest(server, clock, line.actor, name, asked, signal);
       return reach(() => answerTo(hear, line.replies.shift(), signal));
     },
-    readLog: (after, _, scope) =>
-      reach((): LogPage => {
+    readLog: (after, _, scope, limit = 0) =>
+      reach((): LogPage | Reply => {
         line.asked.log += 1;
+        line.limits.push(limit);
+        if (limit > line.largestPage) return TIMED_OUT;
         const { entries, ...page } = server.readLog(after);
         return { kind: "log", ...page, ...line.introduction(), entries: entries.filter(line.shows(scope)) };
       }),
-    readSnapshot: (cursor, _, scope) =>
+    readSnapshot: (cursor, _, scope, limit = 0) =>
       reach((): Snapshot | Reply => {
         line.asked.snapshot += 1;
+        line.limits.push(limit);
+        if (limit > line.largestPage) return TIMED_OUT;
         if (line.refused) return line.refused;
         if (cursor !== null && line.cursorsRefused > 0) {
           line.cursorsRefused -= 1;
