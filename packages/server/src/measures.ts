@@ -1,6 +1,6 @@
 import { readWebhookStanding } from "./db/deliveries.ts";
 import type { Database } from "./db/pool.ts";
-import type { CommitLane } from "./flows/commit-lane.ts";
+import type { CommitLanes } from "./flows/commit-lanes.ts";
 import type { UsageCounter } from "./flows/count-usage.ts";
 import type { SizedCache } from "./flows/sized-cache.ts";
 import type { Tally } from "./http/tally.ts";
@@ -15,7 +15,7 @@ export interface Measured {
   readonly caches: Readonly<Record<string, Pick<SizedCache<never, never>, "hits" | "misses" | "bytes">>>;
   readonly tally: Tally;
   readonly usage: UsageCounter;
-  readonly lane: CommitLane;
+  readonly lane: CommitLanes;
   readonly gateway: Gateway;
   readonly failures: Failures;
 }

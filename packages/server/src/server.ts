@@ -10,7 +10,7 @@ import { openWake } from "./db/wake.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { createAuthenticator } from "./flows/authenticate.ts";
 import { claimFlows } from "./flows/claims.ts";
-import { createCommitLane } from "./flows/commit-lane.ts";
+import { createCommitLanes } from "./flows/commit-lanes.ts";
 import { countCommits } from "./flows/count-commits.ts";
 import { createUsageCounter } from "./flows/count-usage.ts";
 import { followClaims } from "./flows/follow-claims.ts";
@@ -148,7 +148,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ROUND_BOUNDS,
   );
   const limits: ServerLimits = { ...serverLimits, ...options.limits };
-  const lane = createCommitLane({
+  const lane = createCommitLanes({
     url: databaseUrl,
     schemas,
     recordBytes: limits.recordBytes,

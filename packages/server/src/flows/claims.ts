@@ -15,7 +15,7 @@ import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { checkModel, deny, isWithin, may } from "../rules/scope.ts";
 import { organizationGroup } from "../rules/sync-group.ts";
 import { readTtl } from "../rules/ttl.ts";
-import type { ClaimResult, CommitLane } from "./commit-lane.ts";
+import type { ClaimResult, CommitLanes } from "./commit-lanes.ts";
 import { liveSchema } from "./live-schema.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 
@@ -55,7 +55,7 @@ export interface LineEar {
 
 export type ListenToLine = (world: number, key: string) => Promise<LineEar>;
 
-export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLane, listen: ListenToLine): ClaimFlows {
+export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes, listen: ListenToLine): ClaimFlows {
   /** The model, when the caller may do that with records of it. */
   async function declaredFor(
     by: Principal,

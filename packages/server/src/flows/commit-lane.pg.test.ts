@@ -5,7 +5,7 @@ import type { Principal } from "../rules/participant.ts";
 import { isRefusal } from "../rules/refusal.ts";
 import { type Call, startApp } from "../testing/app.ts";
 import { wholeLog } from "../testing/whole-log.ts";
-import { createCommitLane, type LaneOptions } from "./commit-lane.ts";
+import { createCommitLanes, type LanesOptions } from "./commit-lanes.ts";
 import { createSchemaCache } from "./schema-cache.ts";
 
 const app = await startApp();
@@ -217,13 +217,13 @@ test("[C14] a connection that is cut in the middle of the load costs nobody a wr
 });
 
 /** A lane of the test's own, with a writer for it. */
-async function ownLane(announce: LaneOptions["announce"]) {
+async function ownLane(announce: LanesOptions["announce"]) {
   const [home] = await app.sql<{ world: number; organization: string }>(
     "select h.world, w.organization from holdfast.head h join holdfast.world w on w.id = h.world where w.organization = $1 and w.livemode",
     [app.organization],
   );
   const reported: unknown[] = [];
-  const lane = createCommitLane({
+  const lane = createCommitLanes({
     url: app.databaseUrl,
     schemas: createSchemaCache(),
     announce,
@@ -298,4 +298,28 @@ test("a round goes out behind another once half of all who are here wait, and ta
   await app.sql("drop trigger linger on holdfast.receipt; drop function linger()");
   await lane.close();
   expect(sizes).toEqual([1, 9, 5, 1]);
+});
+
+test("[L14] while one tenant's head is held elsewhere, another tenant's commits do not wait for it", async () => {
+  const held = await app.hold(
+    `select from holdfast.head where world = (select id from holdfast.world where organization = '${app.organization}' and livemode) for update`,
+  );
+  const stuck = Array.from({ length: 8 }, (_, i) =>
+    app.call("POST", "/v1/models/slide", { json: { id: `stuck${i}`, data: {} } }),
+  );
+  const took: number[] = [];
+  for (const until = performance.now() + 2_000; performance.now() < until; ) {
+    const begun = performance.now();
+    const { status } = await app.call("POST", "/v1/models/slide", {
+      token: app.keys.other,
+      json: { id: `free${took.length}`, data: {} },
+    });
+    took.push(performance.now() - begun);
+    expect(status).toBe(200);
+  }
+  await held.release();
+  for (const { status } of await Promise.all(stuck)) expect(status).toBe(200);
+  took.sort((a, b) => a - b);
+  // Once it waits with the held one, before that is known.
+  expect(took[Math.floor(took.length * 0.99) - 1]).toBeLessThan(100);
 });

@@ -1,24 +1,11 @@
-import { type ErrorCode, serverLimits } from "@holdfast/sdk/protocol";
 import { errorState, failureCode } from "../db/database-error.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
 import { UNEXPECTED } from "../db/save-creates.ts";
 import { probe, rollback } from "../db/statement.ts";
-import type { ClaimOrder } from "../rules/claim-order.ts";
-import type { CommitRequest } from "../rules/commit-request.ts";
-import type { Judged } from "../rules/round.ts";
-import {
-  type Batch,
-  type ClaimOutcome,
-  judgeExpected,
-  judgeRound,
-  type Outcome,
-  type RoundResult,
-  save,
-} from "./commit-round.ts";
-import { createKnownHeads, type KnownHeads } from "./known-heads.ts";
+import { type Batch, judgeExpected, judgeRound, type RoundResult, type RoundRules, save } from "./commit-round.ts";
+import type { KnownHeads } from "./known-heads.ts";
 import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
-import type { SchemaCache } from "./schema-cache.ts";
-import { createWaitingLine, mayGoBehind, REST_MS, type Waiting } from "./waiting-line.ts";
+import { createWaitingLine, type LineBounds, mayGoBehind, REST_MS, type Waiting } from "./waiting-line.ts";
 
 /**
  *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round starts ─► answer ─► announce
@@ -26,51 +13,41 @@ import { createWaitingLine, mayGoBehind, REST_MS, type Waiting } from "./waiting
  *             round takes you           └─ creates? ──┘ by the head that is expected: the save says when that was wrong
  *
  * Every write ends here, and every change of a claim, so that each is judged by what the others left. The log of a world is one line under one head row, so its commits happen one after the other
- * whatever we do: the lane puts all that wait into one transaction. There is one lane for the whole process, since
- * the cost is per transaction, not per commit. No timer: a lonely write starts at once.
+ * whatever we do: the lane puts all that wait into one transaction, since the cost is per transaction, not per commit. No
+ * timer: a lonely write starts at once. Which lane a job takes is decided in commit-lanes.ts; any lane may take any job.
  */
-export interface CommitLane {
-  /** The commits of one request, all of one world. Never rejects: a database that is away is an answer too. */
-  submit(commits: readonly CommitRequest[]): Promise<JobResult>;
-  /** Never rejects either. */
-  decide(order: ClaimOrder): Promise<ClaimResult>;
+export interface Lane {
+  join(one: Waiting): void;
   /** Whether the connection that commits works. */
   canCommit(): Promise<boolean>;
-  /** Another process says how far it wrote to a world. */
-  moved(world: number, position: number): void;
-  readonly knownHeads: Pick<KnownHeads, "hits" | "misses" | "bytes">;
   /** Requests that wait for a round. */
   readonly waiting: number;
   close(): Promise<void>;
 }
 
-export type JobResult =
-  | { readonly kind: "judged"; readonly judged: readonly Judged[] }
-  | { readonly kind: "failed"; readonly code: ErrorCode };
-
-export type ClaimResult =
-  | ({ readonly kind: "judged" } & ClaimOutcome)
-  | { readonly kind: "failed"; readonly code: ErrorCode };
-
 export interface LaneOptions {
   readonly url: string;
-  readonly schemas: SchemaCache;
-  /** As JSON, a record may have so many after a write. */
-  readonly recordBytes?: number;
+  readonly rules: RoundRules;
+  readonly known: KnownHeads;
+  /** Worlds without a living claim, when they were last looked at. */
+  readonly unclaimed: Set<number>;
   /** Called after COMMIT, in log order for each world. */
   announce(batch: Batch): void;
   /** Called after COMMIT with each world whose claims changed. */
-  announceClaims?(world: number): void;
+  announceClaims(world: number): void;
   /** Called after COMMIT: how long ago the round's first request came, in milliseconds. */
-  took?(ms: number): void;
+  took(ms: number): void;
   /** A fault of ours, or of the database, that a round ran into. */
   report(error: unknown): void;
-  /** Commits in one transaction at most. */
-  readonly maxCommits?: number;
-  /** Memory for heads that were left a moment ago. */
-  readonly headBytes?: number;
-  /** Requests that may wait; above that they are refused at once. */
-  readonly maxWaiting?: number;
+  /** Another process holds the head of these jobs' world. True: another lane has them now. */
+  headIsHeld(jobs: readonly Waiting[]): boolean;
+  /** Postgres took long for a round of one world alone. */
+  isSlow(world: number): void;
+  readonly bounds: LineBounds;
+  /** How long a round waits for a head that another process holds. */
+  readonly lockMs: number;
+  /** Opens its connection at once, and not with its first job. */
+  readonly eager: boolean;
 }
 
 /** A round on its way: its load, or, where nothing has to be looked up, its save already. */
@@ -80,26 +57,14 @@ type Started = { readonly taken: readonly Waiting[] } & (
 );
 
 const ATTEMPTS = 3;
-/** How long a round waits for a head that another process holds. */
-const LOCK_MS = 200;
+/** A round of one world that takes Postgres so long is its world's fault, as far as others can tell. */
+const SLOW_MS = 150;
+/** In a slow round of more worlds than that no world is suspected: the machine is slow. */
+const MOST_SUSPECTS = 16;
 
-export function createCommitLane({
-  url,
-  schemas,
-  recordBytes = serverLimits.recordBytes,
-  announce,
-  announceClaims = () => {},
-  took = () => {},
-  report,
-  maxCommits = 128,
-  headBytes,
-  maxWaiting = 10_000,
-}: LaneOptions): CommitLane {
-  const waiting = createWaitingLine(maxCommits);
-  const rules = { schemas, recordBytes };
-  const known = createKnownHeads(Date.now, headBytes);
-  /** Worlds without a living claim, when they were last looked at. */
-  const unclaimed = new Set<number>();
+export function createLane(options: LaneOptions): Lane {
+  const { url, rules, known, unclaimed, announce, announceClaims, took, report, bounds } = options;
+  const waiting = createWaitingLine(bounds);
   let pipe: Pipe | undefined;
   let connecting: Promise<Pipe> | undefined;
   let running = false;
@@ -117,7 +82,9 @@ export function createCommitLane({
     let round = start();
     while (round) {
       const { taken } = round;
+      const begun = performance.now();
       const result = await settle(round);
+      if (performance.now() - begun > SLOW_MS) blame(taken);
       // Who came meanwhile is on the way before anybody is answered.
       round = behind ?? start();
       behind = undefined;
@@ -166,11 +133,11 @@ export function createCommitLane({
   /** Starts a round while another is being saved, so that the database need not wait for us between the two. */
   function startBehind(): void {
     if (!isSaving || behind || !pipe?.usable) return;
-    if (mayGoBehind(waiting.length, present, maxCommits)) behind = start();
+    if (mayGoBehind(waiting.length, present, bounds.maxCommits)) behind = start();
   }
 
   function connect(): Promise<Pipe> {
-    connecting ??= openPipe(url, { lockTimeoutMs: LOCK_MS })
+    connecting ??= openPipe(url, { lockTimeoutMs: options.lockMs })
       .then((opened) => {
         pipe = opened;
         return opened;
@@ -259,7 +226,15 @@ export function createCommitLane({
     for (const { resolve } of taken) resolve(code ?? "internal_error");
   }
 
+  /** Whose round was slow; of several worlds it shows with rounds of their own. */
+  function blame(taken: readonly Waiting[]): void {
+    const worlds = new Set(taken.map(({ job }) => worldOf(job)));
+    if (worlds.size === 1) for (const world of worlds) options.isSlow(world);
+    else if (worlds.size <= MOST_SUSPECTS) waiting.separate(worlds);
+  }
+
   function letRest(taken: readonly Waiting[]): void {
+    if (!closed && options.headIsHeld(taken)) return;
     for (const { resolve } of waiting.letRest(taken, closed)) resolve("overloaded");
   }
 
@@ -267,34 +242,19 @@ export function createCommitLane({
     clearTimeout(waking);
     waking = setTimeout(() => {
       if (!running) void run();
-    }, REST_MS);
+    }, waiting.nextIn() ?? REST_MS);
   }
 
-  // At once, while there are connections: of too few, reads go without first.
-  connect().catch(() => {});
-
-  const line = (job: Job): Promise<Outcome | ErrorCode> =>
-    new Promise((resolve) => {
-      if (closed || waiting.length >= maxWaiting) return resolve("overloaded");
-      waiting.join(job, resolve);
-      if (running) startBehind();
-      else void run();
-    });
+  if (options.eager) connect().catch(() => {});
 
   return {
-    async submit(commits) {
-      const outcome = await line({ commits });
-      if (typeof outcome === "string") return { kind: "failed", code: outcome };
-      return { kind: "judged", judged: outcome.commits ?? [] };
-    },
-    async decide(order) {
-      const outcome = await line({ order });
-      if (typeof outcome === "string") return { kind: "failed", code: outcome };
-      return { kind: "judged", ...(outcome.claim as ClaimOutcome) };
+    join(one) {
+      if (closed) return one.resolve("overloaded");
+      waiting.join(one);
+      if (running) startBehind();
+      else void run();
     },
     canCommit,
-    moved: known.moved,
-    knownHeads: known,
     get waiting() {
       return waiting.length;
     },

@@ -1,11 +1,11 @@
-import type { CommitLane } from "./commit-lane.ts";
+import type { CommitLanes } from "./commit-lanes.ts";
 import type { UsageCounter } from "./count-usage.ts";
 
 /** Counts what was confirmed for the first time: a replay is the same commit, and a held one wrote nothing. */
 export const countCommits =
-  (submit: CommitLane["submit"], usage: UsageCounter): CommitLane["submit"] =>
-  async (commits) => {
-    const result = await submit(commits);
+  (submit: CommitLanes["submit"], usage: UsageCounter): CommitLanes["submit"] =>
+  async (commits, bytes) => {
+    const result = await submit(commits, bytes);
     const [first] = commits;
     if (result.kind !== "judged" || !first) return result;
     const confirmed = result.judged.filter(({ decision }) => decision.kind === "confirmed");

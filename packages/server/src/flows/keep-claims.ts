@@ -4,7 +4,7 @@ import type { Database } from "../db/pool.ts";
 import type { RecordName } from "../db/records.ts";
 import { holderName } from "../rules/claim.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";
-import type { CommitLane } from "./commit-lane.ts";
+import type { CommitLanes } from "./commit-lanes.ts";
 
 /** Somebody whose stream is open, and on which device. */
 export interface Waiter {
@@ -23,7 +23,7 @@ type Settle = Extract<ClaimOrder, { kind: "settle" }>;
  * Ends what time has ended, and hands it on. Answers in how many milliseconds the next lease is over. It is not waited for
  * what the lane makes of it: a world whose head is held elsewhere is left out until then, and keeps no other one waiting.
  */
-export function keepClaims(db: Database, lane: CommitLane, failed: (error: unknown) => void) {
+export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unknown) => void) {
   const busy = new Set<number>();
 
   async function settleWorld(world: number, lines: readonly RecordName[]): Promise<void> {
@@ -54,7 +54,7 @@ export function keepClaims(db: Database, lane: CommitLane, failed: (error: unkno
 
 /** Notes that these participants' streams are open: those who wait keep their place, and may be next at once. */
 export const keepWaiters =
-  (db: Database, lane: CommitLane) =>
+  (db: Database, lane: CommitLanes) =>
   async (present: readonly Waiter[]): Promise<void> => {
     const alive = holdersOn(present);
     const silent: SilentWaiter[] = [];
@@ -86,7 +86,7 @@ function holdersOn(present: readonly Waiter[]) {
 }
 
 /** Of whom the lane did not hear now, it hears with the next sign of life: until then they stay silent. */
-async function settle(lane: CommitLane, orders: readonly Settle[]): Promise<void> {
+async function settle(lane: CommitLanes, orders: readonly Settle[]): Promise<void> {
   const results = await Promise.all(orders.map((order) => lane.decide(order)));
   const lost = results.find((result) => result.kind === "failed");
   if (lost) throw new Error(`Claims could not be brought up to the present: ${lost.code}.`);

@@ -21,12 +21,20 @@ import type { LiveSchema } from "./schema-cache.ts";
 
 /** What one request asks of a world: commits, one or a bulk's in their order, or something about claims. */
 export type Job =
-  | { readonly commits: readonly CommitRequest[]; readonly order?: undefined }
-  | { readonly order: ClaimOrder; readonly commits?: undefined };
+  | {
+      readonly commits: readonly CommitRequest[];
+      readonly order?: undefined;
+      /** Of the request's body. */
+      readonly bytes?: number;
+    }
+  | { readonly order: ClaimOrder; readonly commits?: undefined; readonly bytes?: undefined };
 
 /** All commits of a job are of one world. */
 export const worldOf = ({ commits, order }: Job): number =>
   order === undefined ? (commits[0]?.principal.world ?? 0) : worldOfOrder(order);
+
+/** Whose turn a job takes; what only time asks for is nobody's. */
+export const tokenOf = (job: Job): string => principalOf(job)?.tokenId ?? "";
 
 /** What the first trip to the database brought: everything is read under the heads' locks. */
 export type Loaded = Awaited<ReturnType<typeof load>>;

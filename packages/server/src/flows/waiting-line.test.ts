@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
-import { mayGoBehind } from "./waiting-line.ts";
+import { expect, test, vi } from "vitest";
+import type { CommitRequest } from "../rules/commit-request.ts";
+import { worldOf } from "./load-round.ts";
+import { createWaitingLine, mayGoBehind, type Waiting } from "./waiting-line.ts";
 
 test.each([
   { what: "one alone waits for company", waiting: 1, present: 1, may: false },
@@ -14,4 +16,58 @@ test.each([
 
 test("a lane of one commit a round sends none behind another", () => {
   expect(mayGoBehind(64, 64, 1)).toBe(false);
+});
+
+const bounds = { maxCommits: 4, maxBytes: 1_000 };
+
+function lineOf(jobs: readonly [world: number, bytes: number][], line = createWaitingLine(bounds)) {
+  for (const [world, bytes] of jobs) {
+    const commits = [{ principal: { world, tokenId: `t${world}` } } as unknown as CommitRequest];
+    line.join({ job: { commits, bytes }, resolve: () => {}, since: performance.now(), attempts: 1 });
+  }
+  return line;
+}
+
+const worldsOf = (taken: readonly Waiting[]) => taken.map(({ job }) => worldOf(job));
+
+test("[L13] a round has so many bytes at most; what is larger is alone", () => {
+  const line = lineOf([
+    [1, 600],
+    [2, 600],
+    [3, 300],
+    [1, 5_000],
+  ]);
+  expect(worldsOf(line.take())).toEqual([1, 3]);
+  expect(worldsOf(line.take())).toEqual([2]);
+  expect(worldsOf(line.take())).toEqual([1]);
+});
+
+test("[L14] a world whose head is held rests twice as long each time, and does not return to the front", () => {
+  vi.useFakeTimers();
+  try {
+    const line = lineOf([[1, 10]]);
+    line.letRest(line.take(), false);
+    expect(line.take()).toEqual([]);
+    vi.advanceTimersByTime(300);
+    line.letRest(line.take(), false);
+    vi.advanceTimersByTime(300);
+    lineOf([[2, 10]], line);
+    expect(worldsOf(line.take())).toEqual([2]);
+    vi.advanceTimersByTime(300);
+    expect(worldsOf(line.take())).toEqual([1]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("[L14] worlds of a slow round have rounds of their own for a while", () => {
+  const line = lineOf([
+    [1, 10],
+    [2, 10],
+    [2, 10],
+    [3, 10],
+  ]);
+  line.separate([2]);
+  expect(worldsOf(line.take())).toEqual([1, 3]);
+  expect(worldsOf(line.take())).toEqual([2, 2]);
 });

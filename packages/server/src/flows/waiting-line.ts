@@ -1,6 +1,7 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import type { Outcome } from "./commit-round.ts";
-import { type Job, worldOf } from "./load-round.ts";
+import { createFairQueue } from "./fair-queue.ts";
+import { type Job, tokenOf, worldOf } from "./load-round.ts";
 
 /** A job that waits for a round, or is in one. */
 export interface Waiting {
@@ -13,76 +14,137 @@ export interface Waiting {
   readonly apart?: "by world" | "alone";
 }
 
-/** Who waits for a round, in the order in which they came. */
+/** Who waits for a round: tenants take turns, and within a tenant its tokens. */
 export interface WaitingLine {
   readonly length: number;
-  join(job: Job, resolve: Waiting["resolve"]): void;
-  /** The first that may be tried, and what waits behind it and may share its round. The others keep their places. */
+  join(one: Waiting): void;
+  /** Those whose turn it is and who may share a round. The others keep their places. */
   take(): Waiting[];
   /** Their round failed: first in the line again. */
   again(taken: readonly Waiting[], apart?: Waiting["apart"]): void;
   /** Nothing came of their round, and nothing was wrong with them: that was no attempt. */
   putBack(taken: readonly Waiting[]): void;
   /**
-   * Somebody else holds the head of their world: they step aside for a moment, so that others need not wait for them.
-   * Answers those whose patience is over; all, when nobody may wait any more.
+   * Another process holds the head of their world: they wait aside, each time longer, so that others need not wait for
+   * them. Answers those whose patience is over; all, when nobody may wait any more.
    */
   letRest(taken: readonly Waiting[], closed: boolean): Waiting[];
+  /** A round with several tenants was slow: for a while each of them has rounds of its own, which shows whose fault it was. */
+  separate(worlds: Iterable<number>): void;
+  /** In how many milliseconds a world that rests may be tried again; undefined: none rests. */
+  nextIn(): number | undefined;
 }
 
-/** How long a world is left alone whose head somebody else holds. */
+export interface LineBounds {
+  /** In one round. */
+  readonly maxCommits: number;
+  /** Of request bodies in one round; a larger one is alone. */
+  readonly maxBytes: number;
+}
+
+/** How long a world is left alone whose head another process holds: the first time, and at most. */
 export const REST_MS = 300;
+const LONGEST_REST_MS = 2_400;
 /** A commit that waited this long for its world's head is told to come again. */
 const PATIENCE_MS = 5_000;
+const SEPARATE_MS = 2_000;
 
-/** `maxCommits`: in one round. */
-export function createWaitingLine(maxCommits: number): WaitingLine {
-  let waiting: Waiting[] = [];
-  /** Until when worlds are left alone. */
-  const resting = new Map<number, number>();
+interface Rest {
+  readonly until: number;
+  readonly ms: number;
+}
 
-  function again(taken: readonly Waiting[], apart?: Waiting["apart"]): void {
-    const once = taken.map((one) => ({ ...one, attempts: one.attempts + 1, ...(apart && { apart }) }));
-    waiting = [...once, ...waiting];
+export function createWaitingLine({ maxCommits, maxBytes }: LineBounds): WaitingLine {
+  const fresh = createFairQueue<Waiting>();
+  /** Those of rounds that failed. */
+  let returned: Waiting[] = [];
+  /** Worlds that are left alone. One that was free again is forgotten. */
+  const resting = new Map<number, Rest>();
+  const separate = new Map<number, number>();
+
+  function isResting(world: number, now: number): boolean {
+    return (resting.get(world)?.until ?? 0) > now;
+  }
+
+  function isSeparate(world: number, now: number): boolean {
+    const until = separate.get(world);
+    if (until === undefined) return false;
+    if (until > now) return true;
+    separate.delete(world);
+    return false;
   }
 
   return {
     get length() {
-      return waiting.length;
+      return fresh.size + returned.length;
     },
-    join: (job, resolve) => void waiting.push({ job, resolve, since: performance.now(), attempts: 1 }),
+    join: (one) => fresh.push(worldOf(one.job), tokenOf(one.job), one),
     take() {
       const now = performance.now();
       const taken: Waiting[] = [];
-      const left: Waiting[] = [];
-      let commits = 0;
-      for (const one of waiting) {
-        const fits =
-          taken.length === 0 || (commits + sizeOf(one.job) <= maxCommits && mayShare(taken[0] as Waiting, one));
-        if (!fits || (resting.get(worldOf(one.job)) ?? 0) > now) left.push(one);
-        else {
-          commits += sizeOf(one.job);
-          taken.push(one);
-        }
-      }
-      waiting = left;
+      let [commits, bytes] = [0, 0];
+      const fits = (one: Waiting): boolean => {
+        const world = worldOf(one.job);
+        if (isResting(world, now)) return false;
+        const [first] = taken;
+        if (!first) return true;
+        if (commits + sizeOf(one.job) > maxCommits || bytes + bytesOf(one.job) > maxBytes) return false;
+        const isOneWorld = world === worldOf(first.job);
+        return mayShare(first, one) && (isOneWorld || !(isSeparate(world, now) || isSeparate(worldOf(first.job), now)));
+      };
+      const add = (one: Waiting): void => {
+        commits += sizeOf(one.job);
+        bytes += bytesOf(one.job);
+        taken.push(one);
+      };
+      returned = returned.filter((one) => {
+        if (!fits(one)) return true;
+        add(one);
+        return false;
+      });
+      fresh.take(
+        (one) => {
+          const may = fits(one);
+          if (may) add(one);
+          return may;
+        },
+        () => commits < maxCommits && bytes < maxBytes && taken[0]?.apart === undefined,
+      );
       return taken;
     },
-    again,
+    again(taken, apart) {
+      const once = taken.map((one) => ({ ...one, attempts: one.attempts + 1, ...(apart && { apart }) }));
+      returned = [...once, ...returned];
+    },
     putBack(taken) {
-      waiting = [...taken, ...waiting];
+      returned = [...taken, ...returned];
     },
     letRest(taken, closed) {
       const now = performance.now();
       const world = worldOf((taken[0] as Waiting).job);
-      resting.set(world, now + REST_MS);
-      setTimeout(() => resting.delete(world), REST_MS).unref();
+      const ms = Math.min(2 * (resting.get(world)?.ms ?? REST_MS / 2), LONGEST_REST_MS);
+      resting.set(world, { until: now + ms, ms });
+      setTimeout(() => forget(world), 2 * ms).unref();
       const isOver = ({ since }: Waiting) => closed || now - since > PATIENCE_MS;
       const patient = taken.filter((one) => !isOver(one));
-      again(patient, "by world");
+      // Behind whoever else was returned: no world comes back to the front.
+      returned = [...returned, ...patient.map((one) => ({ ...one, apart: "by world" as const }))];
       return taken.filter(isOver);
     },
+    separate(worlds) {
+      const until = performance.now() + SEPARATE_MS;
+      for (const world of worlds) separate.set(world, until);
+    },
+    nextIn() {
+      const now = performance.now();
+      const left = [...resting.values()].map(({ until }) => until - now).filter((ms) => ms > 0);
+      return left.length === 0 ? undefined : Math.min(...left);
+    },
   };
+
+  function forget(world: number): void {
+    if (!isResting(world, performance.now())) resting.delete(world);
+  }
 }
 
 /**
@@ -95,7 +157,8 @@ export function mayGoBehind(waiting: number, present: number, maxCommits: number
   return size >= 2 && size >= Math.min(present / 2, maxCommits);
 }
 
-const sizeOf = ({ commits }: Job): number => commits?.length ?? 1;
+export const sizeOf = ({ commits }: Job): number => commits?.length ?? 1;
+export const bytesOf = ({ bytes }: Job): number => bytes ?? 0;
 
 /** Whether one that waits may be in a round with the first of it. */
 const mayShare = (first: Waiting, one: Waiting): boolean =>

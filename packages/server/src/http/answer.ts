@@ -9,6 +9,8 @@ export interface Asked<N extends EndpointName> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body<N>;
+  /** As it was sent. */
+  readonly bodyBytes: number;
   readonly keyHeader: string | undefined;
   /** Fires when the caller is gone, or the server stops: a long poll answers then. */
   signal(): AbortSignal;

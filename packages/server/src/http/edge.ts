@@ -158,6 +158,7 @@ function takeOnlyJson(app: FastifyInstance): void {
   // By its name as well: what is taken for "anything" is looked for anew with every request.
   app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, (request, body, done) => {
     const bytes = body as Buffer;
+    request.bodyBytes = bytes.length;
     // A body that may be left out, was left out.
     if (bytes.length === 0) return done(null, undefined);
     if (!isJsonType(request.headers["content-type"]) || request.headers["content-encoding"] !== undefined)

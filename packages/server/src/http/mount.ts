@@ -16,6 +16,7 @@ import { countRefusal, type Tally } from "./tally.ts";
 export function mount(app: FastifyInstance, handlers: Handlers, door: Door): void {
   app.decorateRequest("principal");
   app.decorateRequest("cameAt", 0);
+  app.decorateRequest("bodyBytes", 0);
   for (const name of Object.keys(paths) as EndpointName[]) mountOne(app, name, handlers[name] as Handler<never>, door);
 }
 
@@ -52,6 +53,7 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
           params: request.params,
           query,
           body: body.value,
+          bodyBytes: request.bodyBytes,
           keyHeader: request.headers[headers.idempotencyKey] as string | undefined,
           signal: () => goneSignal(request, reply),
           recheck: () => door.recheck(request),
@@ -154,6 +156,7 @@ declare module "fastify" {
     principal: Principal | undefined;
     /** When its headers were there (ms, monotonic). */
     cameAt: number;
+    bodyBytes: number;
   }
   interface FastifyInstance {
     /** Fires when the server begins to stop. */

@@ -1,5 +1,5 @@
 import { headers, limits, PARTICIPANT_KINDS } from "@holdfast/sdk/protocol";
-import type { CommitLane } from "../../flows/commit-lane.ts";
+import type { CommitLanes } from "../../flows/commit-lanes.ts";
 import type { ReadCommit } from "../../flows/read-commit.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commit-request.ts";
 import { type Principal, participantName, readParticipantName } from "../../rules/participant.ts";
@@ -21,7 +21,7 @@ type CommitHandlers = Pick<
   | "readCommit"
 >;
 
-type Submit = CommitLane["submit"];
+type Submit = CommitLanes["submit"];
 
 /** Every route that writes: each becomes one commit, or many, and goes through the lane. And what came of one, again. */
 export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCommit): CommitHandlers {
@@ -32,15 +32,18 @@ export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCom
       keyHeader,
       params,
       body,
+      bodyBytes,
     }: {
       principal: CommitRequest["principal"];
       keyHeader: string | undefined;
       params: Readonly<Record<string, string>>;
       body: Parameters<typeof singleCommit>[3] | undefined;
+      bodyBytes: number;
     }) =>
       submitOne(
         submit,
         singleCommit({ principal, keyHeader }, endpoint, params as { model: string; id?: string }, body ?? {}),
+        bodyBytes,
       );
   return {
     createRecord: single("createRecord"),
@@ -48,9 +51,9 @@ export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCom
     deleteRecord: single("deleteRecord"),
     archiveRecord: single("archiveRecord"),
     unarchiveRecord: single("unarchiveRecord"),
-    commit: async ({ principal, keyHeader, body }) =>
-      submitOne(submit, batchCommit({ principal, keyHeader }, body as Parameters<typeof batchCommit>[1])),
-    commitBulk: async ({ principal, keyHeader, body }) => {
+    commit: async ({ principal, keyHeader, body, bodyBytes }) =>
+      submitOne(submit, batchCommit({ principal, keyHeader }, body as Parameters<typeof batchCommit>[1]), bodyBytes),
+    commitBulk: async ({ principal, keyHeader, body, bodyBytes }) => {
       if (keyHeader !== undefined)
         return {
           refusal: refuse("invalid_idempotency_key", {
@@ -58,7 +61,7 @@ export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCom
           }),
         };
       return submitBulk(
-        submit,
+        (commits) => submit(commits, bodyBytes),
         body.commits.map((element) => ({ element, commit: bulkCommit({ principal, keyHeader: undefined }, element) })),
         docUrl,
       );
@@ -89,9 +92,9 @@ function writerAsked(principal: Principal, named: string | undefined): string | 
 
 type WriteAnswer = Exclude<Answer<"commit">, { value: unknown }>;
 
-async function submitOne(submit: Submit, commit: CommitRequest | Refusal): Promise<WriteAnswer> {
+async function submitOne(submit: Submit, commit: CommitRequest | Refusal, bytes: number): Promise<WriteAnswer> {
   if (isRefusal(commit)) return { refusal: commit };
-  const result = await submit([commit]);
+  const result = await submit([commit], bytes);
   if (result.kind === "failed") return { refusal: refuse(result.code) };
   return answerOf(result.judged[0] as Judged);
 }
