@@ -23,7 +23,7 @@ Runs the Holdfast server. When it listens it prints one line of JSON on stdout; 
 
 Environment (all optional):
   HOST, PORT             where to listen: 127.0.0.1, 8787 (0: any free port)
-  DATABASE_URL           a Postgres 15 or later; absent: one of our own runs in HOLDFAST_DATA_DIR
+  DATABASE_URL           a Postgres 15 or later, of several hosts with commas between the one that takes writes; absent: one of our own runs in HOLDFAST_DATA_DIR
   HOLDFAST_DATA_DIR      .holdfast
   HOLDFAST_SECRET_KEY    sk_ key of the first organisation; needed with DATABASE_URL, else made and kept in keys.json
   HOLDFAST_ADMIN_TOKEN   opens the operator routes; needed with DATABASE_URL to use them, else made and kept in admin-token

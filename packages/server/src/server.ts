@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { limits as agreed, type SchemaPush, type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
-import { isMigrated, migrate } from "./db/migrate.ts";
+import { migrate } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
 import { openPresenceLine } from "./db/presence-line.ts";
 import { readCursorKey } from "./db/service-secrets.ts";
@@ -31,6 +31,7 @@ import { readRecord } from "./flows/read-record.ts";
 import { readSchema } from "./flows/read-schema.ts";
 import { readSnapshot } from "./flows/read-snapshot.ts";
 import { readUsage } from "./flows/read-usage.ts";
+import { databaseReadiness } from "./flows/readiness.ts";
 import { createSchemaCache } from "./flows/schema-cache.ts";
 import { scopedTokenFlows } from "./flows/scoped-tokens.ts";
 import type { Handlers } from "./http/answer.ts";
@@ -95,6 +96,7 @@ const PRESENCE_TIMES: PresenceTimes = {
 };
 /** Of the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
+const CLOSE_MS = 8_000;
 
 /** The contents page of the service: its parts, in the order in which they need each other. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -232,7 +234,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const counted = countReads(handlers, (world) => usage.add(world, "reads"));
   mount(app, counted, door);
-  mountHealth(app, async () => (await isMigrated(pool).catch(() => false)) && (await lane.canCommit()));
+  mountHealth(app, databaseReadiness(pool, lane.canCommit));
   measure(metrics, { pool, authPool, tally, usage, lane, gateway, failures, caches });
   mountMetrics(app, { token: options.metricsToken, strangers, text: metrics.text });
   mountOpenApi(app, publicUrl, door, modelsOf(log));
@@ -243,7 +245,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   publicUrl.listeningAt(url);
   const keeper = startClaimKeeper(keepClaims(pool, lane, report("claims_failed")), report("claims_failed"));
 
-  const close = async () => {
+  const closeAll = async () => {
     stopping.abort();
     // Who sends its request byte by byte is not waited for.
     const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
@@ -257,8 +259,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await wake.close();
     await Promise.all([pool.end(), authPool.end()]);
   };
+  const close = () => withinTime(closeAll(), CLOSE_MS);
   let closed: Promise<void> | undefined;
   return { url, close: () => (closed ??= close()) };
+}
+
+/** Who waits for a database that does not answer is not waited for: everything that was answered is written. */
+async function withinTime(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, over]).finally(() => clearTimeout(timer));
 }
 
 const urlOf = (host: string, { port }: AddressInfo): string =>

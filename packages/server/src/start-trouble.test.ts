@@ -22,6 +22,12 @@ test("[O1] what keeps it from starting is a sentence that names what to change",
   expect(startTrouble(await errorOf(connect(port, "no-such-host.invalid")))).toMatch(/no-such-host\.invalid.*HOST/);
   const password = Object.assign(new Error('password authentication failed for user "ann"'), { code: "28P01" });
   expect(startTrouble(password)).toBe('DATABASE_URL: password authentication failed for user "ann".');
+  const standby = Object.assign(new Error("The database takes no writes: it is a standby, or set to read only"), {
+    code: "25006",
+  });
+  expect(startTrouble(standby)).toBe(
+    "DATABASE_URL: The database takes no writes: it is a standby, or set to read only.",
+  );
   expect(startTrouble(new ConfigError("PORT is no number."))).toBe("PORT is no number.");
   expect(startTrouble(new TypeError("a bug"))).toBeUndefined();
 });

@@ -6,8 +6,8 @@ type SystemError = NodeJS.ErrnoException & {
   readonly hostname?: string;
 };
 
-/** Of Postgres: who asks is not let in, or there is no such database. */
-const REFUSED = /^(28|3D)/;
+/** Of Postgres: who asks is not let in, there is no such database, or it takes no writes. */
+const REFUSED = /^(28|3D|25006)/;
 
 /**
  * Why it cannot start, as a sentence that names what to change; undefined for what nobody can change but us, and whose

@@ -8,7 +8,7 @@ export const errorState = (error: unknown): string | undefined => {
 
 const BUSY = new Set(["40001", "40P01", "55P03", "57014", "25P03", "53300", "53200"]);
 const FULL = new Set(["53100"]);
-const GONE = /^(08|57P|XX|58)|^E[A-Z]+$|^25P02$/;
+const GONE = /^(08|57P|XX|58)|^E[A-Z]+$|^25P02$|^25006$/;
 
 /** What a database failure means to a caller; undefined when it is a bug of ours. */
 export function failureCode(error: unknown): ErrorCode | undefined {

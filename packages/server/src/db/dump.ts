@@ -1,4 +1,4 @@
-import type { Transaction } from "./transaction.ts";
+import { type Transaction, takeTime } from "./transaction.ts";
 
 /** The tables of a world, in the order in which they are written and read: `world` is the first column of each. */
 export const DUMPED = {
@@ -16,7 +16,7 @@ const BATCH = 200;
 /** Everything after this is as of one moment, however long it takes. */
 export async function beginDump(tx: Transaction): Promise<void> {
   await tx.query("set transaction isolation level repeatable read read only");
-  await tx.query("set local statement_timeout = 0");
+  await takeTime(tx);
   await tx.query("set local idle_in_transaction_session_timeout = 0");
 }
 
@@ -110,7 +110,7 @@ export async function dumpHead(tx: Transaction, world: number): Promise<string> 
  * but their fences go on above every one that may have been given since: whoever keeps the greatest it saw takes the next.
  */
 export async function restoreHead(tx: Transaction, world: number, head: string): Promise<void> {
-  await tx.query("set local statement_timeout = 0");
+  await takeTime(tx);
   await tx.query(
     `update holdfast.head h set sync_id = d.sync_id, writer = d.writer, other_sync_id = d.other_sync_id, last_at = d.last_at,
        schema_version = d.schema_version, trimmed_to = d.trimmed_to, claim_change = coalesce(d.claim_change, 0) + ${MORE_FENCES}

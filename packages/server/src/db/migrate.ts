@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
-import pg from "pg";
-import { clientConfig } from "./pool.ts";
+import type pg from "pg";
+import { connectTo } from "./connection.ts";
+import { session } from "./pool.ts";
 
 const FOLDER = new URL("../../migrations/", import.meta.url);
 /** Any fixed number: several processes that start at once take turns on it. */
@@ -8,8 +9,8 @@ const LOCK = 4_270_001;
 
 /** Brings the schema `holdfast` to the newest version, forward only. Answers the names of what was applied. */
 export async function migrate(url: string, folder: URL = FOLDER): Promise<string[]> {
-  const client = new pg.Client({ ...clientConfig(url), options: "-c timezone=UTC" });
-  await client.connect();
+  const client = await connectTo(url, { ...session, options: "-c timezone=UTC" });
+  client.answers("in time");
   try {
     await client.query("select pg_advisory_lock($1)", [LOCK]);
     return await applyMissing(client, folder);

@@ -1,5 +1,6 @@
-import pg from "pg";
-import { clientConfig } from "./pool.ts";
+import type pg from "pg";
+import { type Connection, connectTo } from "./connection.ts";
+import { session } from "./pool.ts";
 
 /** Short texts between processes, over NOTIFY on a connection of their own. They may be lost, and come in order. */
 export interface Notices {
@@ -21,16 +22,25 @@ export interface NoticesOptions {
 // A notification waits for its transaction to be on disk, unless it is told that it may be lost.
 const SESSION = "-c timezone=UTC -c synchronous_commit=off";
 const RECONNECT_MS = 500;
-const QUERY_MS = 5_000;
+/** It mostly listens, and would not notice by itself that nobody is there any more. */
+const PROBE_MS = 2_500;
 
 export function openNotices(url: string, { channel, heard, opened }: NoticesOptions): Notices {
   const self = Math.random().toString(36).slice(2, 10);
-  let current: { readonly client: pg.Client; lost(): void } | undefined;
+  let current: { readonly client: Connection; lost(): void } | undefined;
   let closed = false;
   let again: NodeJS.Timeout | undefined;
+  let isAsking = false;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ ...clientConfig(url), options: SESSION, query_timeout: QUERY_MS });
+    let next: Connection;
+    try {
+      next = await connectTo(url, { ...session, options: SESSION });
+    } catch {
+      // Not listening now: what is told is lost until the next attempt.
+      if (!closed) again = setTimeout(() => void connect(), RECONNECT_MS).unref();
+      return;
+    }
     // Once for each connection, whichever of its ends is noticed first.
     let isLost = false;
     const lost = () => {
@@ -49,30 +59,38 @@ export function openNotices(url: string, { channel, heard, opened }: NoticesOpti
       if (from !== self && !closed && !isLost) heard(from, payload.slice(space + 1));
     });
     try {
-      await next.connect();
       await next.query(`listen ${channel}`);
       if (closed) return await next.end();
       current = { client: next, lost };
       opened?.();
     } catch {
-      // Not listening now: what is told is lost until the next attempt.
       lost();
     }
   }
 
+  async function ask(query: string | pg.QueryConfig): Promise<void> {
+    const through = current;
+    isAsking = true;
+    // Who does not answer may be dead: the next connection says `opened`.
+    await through?.client.query(query).catch(through.lost);
+    isAsking = false;
+  }
+
+  /** Whether an answer comes the connection sees to. */
+  const probe = () => (isAsking ? undefined : ask(""));
+  const probing = setInterval(() => void probe(), PROBE_MS).unref();
   void connect();
   return {
     self,
     async send(texts) {
-      const through = current;
       const values = [channel, texts.map((text) => `${self} ${text}`)];
       const text = "select pg_notify($1, text) from unnest($2::text[]) as text";
-      // Who does not take it may be dead: the next connection says `opened`.
-      await through?.client.query({ name: `notices ${channel}`, text, values }).catch(through.lost);
+      await ask({ name: `notices ${channel}`, text, values });
     },
     async close() {
       closed = true;
       clearTimeout(again);
+      clearInterval(probing);
       await current?.client.end().catch(() => {});
     },
   };

@@ -1,6 +1,8 @@
 import type { Socket } from "node:net";
-import pg from "pg";
-import { clientConfig } from "./pool.ts";
+import type pg from "pg";
+import { connectTo, READ_ONLY_STATE } from "./connection.ts";
+import { errorState } from "./database-error.ts";
+import { session } from "./pool.ts";
 import type { Answers, Statement } from "./statement.ts";
 
 /** One connection that takes several statements in one network write and answers them in order. */
@@ -18,46 +20,30 @@ export interface Pipe {
  */
 export const PLANNING = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
 
-/** Longer than the statement timeout: only a connection that is silent, not one that is slow, ends by this. */
-const SILENCE_MS = 12_000;
-
 export async function openPipe(url: string, { lockTimeoutMs }: { lockTimeoutMs: number }): Promise<Pipe> {
-  const config = clientConfig(url);
-  const options = `${config.options} -c lock_timeout=${lockTimeoutMs} ${PLANNING}`;
-  const client = new pg.Client({ ...config, options, pipeline: true } as pg.ClientConfig);
+  const options = `${session.options} -c lock_timeout=${lockTimeoutMs} ${PLANNING}`;
+  const client = await connectTo(url, { ...session, options, pipeline: true } as pg.ClientConfig);
   let usable = true;
   const spoil = () => {
     usable = false;
   };
   client.on("error", spoil);
   client.on("end", spoil);
-  await client.connect();
-  const { stream } = (
-    client as unknown as { connection: { stream: Pick<Socket, "cork" | "uncork" | "destroy" | "on"> } }
-  ).connection;
-  // What was sent behind something slow is answered after it: only while nothing at all is heard does its time run.
-  const silences = new Set<NodeJS.Timeout>();
-  stream.on("data", () => {
-    for (const silence of silences) silence.refresh();
-  });
+  const { stream } = (client as unknown as { connection: { stream: Pick<Socket, "cork" | "uncork"> } }).connection;
 
   async function send<const S extends readonly Statement<unknown>[]>(statements: S): Promise<Answers<S>> {
-    const silence = setTimeout(() => {
-      spoil();
-      stream.destroy(new Error("The database connection went silent."));
-    }, SILENCE_MS);
-    silences.add(silence);
     stream.cork();
     const replies = statements.map(({ name, text, values }) =>
       client.query({ ...(name !== "" && { name }), text, values: [...values] }),
     );
     stream.uncork();
     const settled = await Promise.allSettled(replies);
-    silences.delete(silence);
-    clearTimeout(silence);
     // The first failure is the cause; the statements after it only say that the transaction is aborted.
     const failed = settled.find((reply) => reply.status === "rejected");
-    if (failed) throw failed.reason;
+    if (failed) {
+      if (errorState(failed.reason) === READ_ONLY_STATE) spoil();
+      throw failed.reason;
+    }
     return settled.map((reply, i) => {
       const { rows, command } = (reply as PromiseFulfilledResult<pg.QueryResult>).value;
       return statements[i]?.read(rows, command);

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { Connection, hostsOf } from "./connection.ts";
 
 /** The pool that everything but the commit lane asks. */
 export type Database = pg.Pool;
@@ -16,17 +17,30 @@ const SESSION =
   "-c statement_timeout=5000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000 -c timezone=UTC";
 
 /** Connection settings shared by the pool and by the connections that live outside it. */
-export const clientConfig = (url: string): pg.ClientConfig => ({
-  connectionString: url,
-  options: SESSION,
-  types: { getTypeParser },
-  connectionTimeoutMillis: 5_000,
-  keepAlive: true,
-});
+export const session: pg.ClientConfig = { options: SESSION, types: { getTypeParser }, keepAlive: true };
 
-/** A pool for everything but the commit lane. An idle connection that breaks is reported, never thrown. */
+/**
+ * A pool for everything but the commit lane. An idle connection that breaks is reported, never thrown. Of several hosts it
+ * stays with one as long as that answers and takes writes.
+ */
 export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError }: DatabaseOptions): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(url), max: maxConnections, connectionTimeoutMillis: waitMs });
+  const hosts = hostsOf(url);
+  let current = 0;
+  class HostConnection extends Connection {
+    constructor(config: pg.ClientConfig) {
+      const host = current;
+      super({ ...config, connectionString: hosts[host] as string });
+      this.once("failed", () => {
+        if (current === host) current = (host + 1) % hosts.length;
+      });
+    }
+  }
+  const pool = new (hosts.length > 1 ? hostPool(hosts.length) : pg.Pool)({
+    ...session,
+    Client: HostConnection as never,
+    max: maxConnections,
+    connectionTimeoutMillis: waitMs,
+  });
   pool.on("error", (error: Error & { client?: unknown }) => {
     // The pool hangs the whole connection on it, which nobody wants in a log.
     delete error.client;
@@ -34,7 +48,48 @@ export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError }
   });
   // A connection that breaks while somebody holds it rejects the query; this only keeps Node from exiting.
   pool.on("connect", (client) => client.on("error", () => {}));
+  // One that takes no writes any more makes room for one that does.
+  pool.on("release", (_error, client) => {
+    if (client instanceof Connection && client.isReadOnly) void client.end();
+  });
   return pool;
+}
+
+/** A pool that asks another host where one did not let it in. */
+const hostPool = (hosts: number) =>
+  class extends pg.Pool {
+    // The pool itself hands over a callback, all others wait for the promise.
+    override connect(): Promise<pg.PoolClient>;
+    override connect(callback: Connected): void;
+    override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
+      const connected = this.#connect();
+      if (!callback) return connected;
+      connected.then(
+        (client) => callback(undefined, client, client.release),
+        (error: Error) => callback(error, undefined, () => {}),
+      );
+      return undefined;
+    }
+
+    async #connect(): Promise<pg.PoolClient> {
+      for (let tried = 1; ; tried += 1)
+        try {
+          return await super.connect();
+        } catch (error) {
+          if (tried >= hosts || (error as Error).message === NONE_FREE) throw error;
+        }
+    }
+  };
+
+type Connected = Parameters<pg.Pool["connect"]>[0];
+
+/** What the driver says when all connections are taken. */
+export const NONE_FREE = "timeout exceeded when trying to connect";
+
+/** Whether writes are taken now. */
+export async function takesWrites(db: Database): Promise<boolean> {
+  const { rows } = await db.query<{ on: boolean }>("select current_setting('transaction_read_only') = 'off' as on");
+  return rows[0]?.on === true;
 }
 
 const BIGINT = 20;

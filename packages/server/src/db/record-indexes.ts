@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Field } from "@holdfast/sdk/protocol";
 import pg from "pg";
-import { clientConfig } from "./pool.ts";
+import { connectTo } from "./connection.ts";
+import { session } from "./pool.ts";
 import { columnSql } from "./record-column.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -31,17 +32,14 @@ export async function withIndexer<T>(
   signal: AbortSignal,
   work: (client: Transaction) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({
-    ...clientConfig(url),
-    options: "-c statement_timeout=0 -c lock_timeout=0 -c timezone=UTC",
-  });
-  // Whoever asks something just now is told; nobody else has to be.
-  client.on("error", () => {});
+  const options = "-c statement_timeout=0 -c lock_timeout=0 -c timezone=UTC";
+  const client = await connectTo(url, { ...session, options });
+  client.answers("in time");
   const { stream } = (client as unknown as { connection: { stream: { destroy(error: Error): void } } }).connection;
   const letGo = () => stream.destroy(new Error("The server is stopping."));
   signal.addEventListener("abort", letGo);
   try {
-    await client.connect();
+    signal.throwIfAborted();
     return await work(client);
   } finally {
     signal.removeEventListener("abort", letGo);

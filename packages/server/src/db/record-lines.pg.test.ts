@@ -4,10 +4,10 @@ import { afterAll, expect, test } from "vitest";
 import { freshDatabase } from "../testing/database.ts";
 import { loadHistory } from "./history.ts";
 import { readRecordHistory } from "./log.ts";
-import { clientConfig } from "./pool.ts";
+import { session } from "./pool.ts";
 
 const { url } = await freshDatabase();
-const client = new pg.Client(clientConfig(url));
+const client = new pg.Client({ ...session, connectionString: url });
 await client.connect();
 afterAll(() => client.end());
 

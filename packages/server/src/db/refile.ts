@@ -1,5 +1,5 @@
 import type { Model } from "@holdfast/sdk/protocol";
-import type { Transaction } from "./transaction.ts";
+import { type Transaction, takeTime } from "./transaction.ts";
 
 /** The white space of JavaScript's `\s`: what Postgres takes for it depends on its locale. */
 const SPACES = "\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff";
@@ -10,7 +10,7 @@ const SPACES = "\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205
  */
 export async function refileRecords(tx: Transaction, world: number, key: string, model: Model): Promise<void> {
   const rules = model.groups ?? [];
-  await tx.query("set local statement_timeout = 0");
+  await takeTime(tx);
   await tx.query(
     `update holdfast.record r set groups = array(
        select distinct x.kind || ':' || x.value

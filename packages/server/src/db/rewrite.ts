@@ -1,6 +1,6 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { StoredRow } from "../rules/schema-change.ts";
-import type { Transaction } from "./transaction.ts";
+import { type Transaction, takeTime } from "./transaction.ts";
 
 /** A record may have a few MiB, and a message to Postgres up to 1 GiB. */
 const BATCH = 200;
@@ -21,7 +21,7 @@ export async function rewriteRecords(
   model: string,
   rewrite: (row: StoredRow) => StoredRow,
 ): Promise<void> {
-  await tx.query("set local statement_timeout = 0");
+  await takeTime(tx);
   for (let after = ""; ; ) {
     const { rows } = await tx.query<{ id: string; data: string; hidden: string | null }>(
       "select id, data, hidden from holdfast.record where world = $1 and model = $2 and id > $3 order by id limit $4",

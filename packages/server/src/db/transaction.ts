@@ -1,8 +1,15 @@
 import type pg from "pg";
+import { Connection, READ_ONLY_STATE } from "./connection.ts";
 import { errorState } from "./database-error.ts";
 import type { Database } from "./pool.ts";
 
 export type Transaction = Pick<pg.ClientBase, "query">;
+
+/** What follows in this transaction may take as long as it takes. */
+export async function takeTime(tx: Transaction): Promise<void> {
+  if (tx instanceof Connection) tx.answers("in time");
+  await tx.query("set local statement_timeout = 0");
+}
 
 const RETRIED = new Set(["40001", "40P01"]);
 
@@ -29,8 +36,10 @@ export async function transaction<T>(
       await client.query("rollback").catch((failure: Error) => {
         broken = failure;
       });
+      if (errorState(error) === READ_ONLY_STATE) broken = error as Error;
       if (attempt === 3 || !RETRIED.has(errorState(error) ?? "")) throw error;
     } finally {
+      if (client instanceof Connection) client.answers("soon");
       client.release(broken);
     }
   }

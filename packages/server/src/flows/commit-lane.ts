@@ -282,6 +282,6 @@ function isWorthRetrying(error: unknown): boolean {
   const code = failureCode(error);
   return (
     (code === "overloaded" || code === "unavailable") &&
-    !["ECONNREFUSED", "ENOENT", "EACCES"].includes(errorState(error) ?? "")
+    !["ECONNREFUSED", "ENOENT", "EACCES", "ETIMEDOUT"].includes(errorState(error) ?? "")
   );
 }

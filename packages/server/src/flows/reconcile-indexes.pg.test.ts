@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { type ListQuestion, listQuery } from "../db/list-records.ts";
-import { clientConfig } from "../db/pool.ts";
+import { session } from "../db/pool.ts";
 import { indexName } from "../db/record-indexes.ts";
 import { startApp } from "../testing/app.ts";
 import { reconcileIndexes } from "./reconcile-indexes.ts";
@@ -90,7 +90,7 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
     [world],
   );
   await app.sql("vacuum analyze holdfast.record");
-  const client = new pg.Client(clientConfig(app.databaseUrl));
+  const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
   await client.connect();
   try {
     const read = async (asked: Partial<ListQuestion>) => {

@@ -2,7 +2,7 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { readRecordHistory } from "../db/log.ts";
-import { clientConfig } from "../db/pool.ts";
+import { session } from "../db/pool.ts";
 import { type Answer, startApp } from "../testing/app.ts";
 
 const app = await startApp();
@@ -197,7 +197,7 @@ test("[G12] a page deep in a long history costs what the first one costs", async
     [world],
   );
   await app.sql("analyze holdfast.log");
-  const client = new pg.Client(clientConfig(app.databaseUrl));
+  const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
   await client.connect();
   // The statement itself, explained instead of run.
   const explained: unknown[] = [];

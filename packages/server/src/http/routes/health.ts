@@ -11,7 +11,10 @@ export function mountHealth(app: FastifyInstance, isReady: () => Promise<boolean
       const ready = await isReady();
       return ready
         ? { object: "health", status: "ready" }
-        : sendRefusal(reply, refuse("unavailable", { message: "The database does not answer, or lacks a migration." }));
+        : sendRefusal(
+            reply,
+            refuse("unavailable", { message: "The database does not answer, takes no writes, or lacks a migration." }),
+          );
     });
   }
 }
