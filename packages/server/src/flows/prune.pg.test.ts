@@ -155,7 +155,7 @@ test("[L5] a log that is trimmed while it is read leaves no gap: the reader is t
     from + 1_500,
     from + 1_600,
   ]);
-  expect((await call("GET", `/v1/log?after=${from}&limit=1000&model=deck`)).body.code).toBe("resync_required");
+  expect((await call("GET", `/v1/log?after=${from}&limit=1000&model=presence`)).body.code).toBe("resync_required");
   const reader = await follow(url, keys.live, { since: from });
   expect(await reader.next("resync")).toEqual({ frame: "resync", reason: "trimmed" });
   expect(reader.position).toBeLessThan(from + 1_500);
