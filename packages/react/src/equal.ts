@@ -8,6 +8,7 @@ export const deepEqual = (a: unknown, b: unknown): boolean => equal(a, b, Number
 
 function equal(a: unknown, b: unknown, depth: number): boolean {
   if (Object.is(a, b)) return true;
+  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
   if (depth === 0 || !isBag(a) || !isBag(b) || Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = Object.keys(a);
   return (
@@ -16,7 +17,7 @@ function equal(a: unknown, b: unknown, depth: number): boolean {
   );
 }
 
-// A Map, a Date or an instance of a class keeps its content where no key shows it: two of them are never "equal" here.
+// A Map or an instance of a class keeps its content where no key shows it: two of them are never "equal" here.
 function isBag(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);

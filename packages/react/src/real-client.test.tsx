@@ -103,3 +103,24 @@ test("[V8] the writes work when they are taken apart", async () => {
   await act(() => commit([{ action: "create", model: "person", id: "p1", data: { name: "Ada" } }]).queued);
   expect(client.models.person.get("p1")).toEqual({ id: "p1", name: "Ada" });
 });
+
+test("[V26] a query with a date of this moment, made anew with each render, does not loop", async () => {
+  await client.models.slide.create({ deckId: "d1", title: "One", order: 1 }).queued;
+  let renders = 0;
+  let now = 1_000;
+  const { result, rerender } = renderHook(
+    () => {
+      renders += 1;
+      now += 1;
+      const title = new Date(now) as unknown as string;
+      return useQuery("slide", { where: { title: { lt: title } } });
+    },
+    { wrapper },
+  );
+  expect(renders).toBeLessThan(10);
+  const { current } = result;
+  renders = 0;
+  rerender();
+  expect(renders).toBeLessThan(5);
+  expect(result.current).toBe(current);
+});

@@ -3,6 +3,12 @@ import { browserTabs } from "./browser/tabs.ts";
 import { browserWitness } from "./browser/witness.ts";
 import { openPart as open, type Part, type PartDesk } from "./part.ts";
 
+/** Not in workers: there a page of the same origin has to ask. And not in Firefox unasked, which shows the person a prompt. */
+export function mayPersist(wanted: boolean | undefined): boolean {
+  if (typeof navigator === "undefined" || typeof navigator.storage?.persist !== "function") return false;
+  return wanted ?? !/\bFirefox\//.test(navigator.userAgent);
+}
+
 /** The part of a client in a browser that works with the world. */
 export const openPart = (desk: PartDesk): Part =>
   open(
@@ -12,9 +18,7 @@ export const openPart = (desk: PartDesk): Part =>
       tabs: (store) => browserTabs(store, desk.clock),
       signals: browserSignals,
       witness: browserWitness,
-      // Not in workers: there a page of the same origin has to ask.
-      ...(typeof navigator !== "undefined" &&
-        typeof navigator.storage?.persist === "function" && { persist: () => navigator.storage.persist() }),
+      ...(mayPersist(desk.settings.persist) && { persist: () => navigator.storage.persist() }),
     },
     desk,
   );

@@ -4,6 +4,7 @@ import { makeCommit } from "./api/commit.ts";
 import type { Company } from "./api/company.ts";
 import { type CompanyLater, companyLater } from "./api/company-later.ts";
 import { drained } from "./api/drain.ts";
+import { createEnding, until } from "./api/ending.ts";
 import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
 import { arrived } from "./api/on-the-way.ts";
@@ -72,7 +73,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   const lists = new Lists(shown, clock);
   const offNotes = engine.store.subscribe((state) => {
     lists.note(state);
-    waiting?.note(state);
+    waiting?.note(shown());
   });
   let waiting: ReturnType<Part["waitingFor"]> | undefined;
   const whatWaits = () => {
@@ -81,7 +82,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   };
   const load = shell.company ?? (() => import("./api/company.ts"));
   const company = companyLater(async () => {
-    const [{ openCompany }, { server, stream }] = [await load(), await Promise.race([closed.promise, part.there])];
+    const [{ openCompany }, { server, stream }] = [await load(), await ending.orEnd(part.there)];
     return openCompany(
       {
         newName: () => dice.id(),
@@ -101,14 +102,12 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     clock,
   );
 
-  const closed = promiseOf<never>();
-  closed.promise.catch(() => {});
+  const ending = createEnding();
 
   /** The part, when the local store has been read. */
   async function usable(): Promise<Part> {
-    // Asked first: of two that have happened it is the one that counts.
-    const there = await Promise.race([closed.promise, part.there]);
-    await Promise.race([closed.promise, until(engine, isRunning)]);
+    const there = await ending.orEnd(part.there);
+    await until(engine.store, ending, isRunning);
     return there;
   }
 
@@ -117,7 +116,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   async function takeApart(why: Leaving): Promise<void> {
     part.now()?.leave(why);
-    closed.reject(localError("client_closed"));
+    ending.end(localError("client_closed"));
     const farewell = company.close();
     // From here on nothing new begins; what the app has written still reaches the disk.
     engine.dispatch({ type: "paused" });
@@ -162,8 +161,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
         for (const off of offs) off();
       };
     },
-    ready: () => Promise.race([until(engine, hasRows), closed.promise]),
-    drain: ({ timeoutMs } = {}) => drained(engine.store, clock, closed.promise, timeoutMs),
+    ready: () => until(engine.store, ending, hasRows),
+    drain: ({ timeoutMs } = {}) => drained(engine.store, clock, ending, timeoutMs),
     follow: ({ models, groups }) => {
       for (const model of models ?? []) checkModel(engine.store.getState().models, model);
       engine.dispatch({ type: "followed", scope: { ...(models && { models }), ...(groups && { groups }) } });
@@ -212,25 +211,3 @@ function modelApis<S extends ModelSchema>(
 const hasRows = ({ rows }: ClientState) => rows.position !== undefined;
 /** The local store has been read. */
 const isRunning = ({ life }: ClientState) => life === "running";
-
-function until({ store }: Engine, isSo: (state: ClientState) => boolean): Promise<void> {
-  const { promise, resolve } = promiseOf<void>();
-  const look = () => {
-    if (!isSo(store.getState())) return;
-    off();
-    resolve();
-  };
-  const off = store.subscribe(look);
-  look();
-  return promise;
-}
-
-function promiseOf<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
-  let resolve: (value: T) => void = () => {};
-  let reject: (error: unknown) => void = () => {};
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
-}

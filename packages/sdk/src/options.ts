@@ -38,6 +38,11 @@ export interface ClientOptions<S extends ModelSchema> {
   /** Which records are read, of the models of the schema; default: all that the token covers. See `follow`. */
   readonly follow?: Scope;
   /**
+   * Whether to ask the browser, with the first queued write, not to clear the store by itself. Default: where the browser
+   * decides alone. Firefox asks the person instead, so there it is asked for with `true` only; `false` never asks.
+   */
+  readonly persist?: boolean;
+  /**
    * For writes that an older version of the app has queued: by the hash of its schema (`schemaHash`), what one of its
    * operations means in this one. Writes that use nothing that has changed need none; others without one need attention.
    */
@@ -45,7 +50,8 @@ export interface ClientOptions<S extends ModelSchema> {
 }
 
 export interface Settings<S extends ModelSchema>
-  extends Required<Omit<ClientOptions<S>, "clientId" | "user" | "follow">> {
+  extends Required<Omit<ClientOptions<S>, "clientId" | "user" | "follow" | "persist">> {
+  readonly persist: boolean | undefined;
   readonly clientId: string | undefined;
   readonly follow: Scope | undefined;
 }
@@ -66,6 +72,7 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
     stream = true,
     upcast = {},
     follow,
+    persist,
   } = options;
   const refuse = (sentence: string) => {
     throw localError("invalid_options", sentence);
@@ -80,7 +87,7 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
     refuse("clientId has to be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
   if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs has to be a number of milliseconds above 0.");
   store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
-  return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream, upcast, follow };
+  return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream, upcast, follow, persist };
 }
 
 function isHttpUrl(url: unknown): url is string {

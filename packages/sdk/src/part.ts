@@ -104,6 +104,8 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
       await Promise.all([performer.close(), farewell]);
       // After the last write is on disk and the others were told.
       tabs.close();
+      // Also the one that the tab has made which signs out elsewhere: both come to the same.
+      if (why !== "closed") witness?.forget();
       await (why === "signed-out" ? storage.destroy() : storage.close());
     },
   };

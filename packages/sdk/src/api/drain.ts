@@ -6,17 +6,13 @@ import { isOnItsWay } from "../core/select.ts";
 import type { ClientState } from "../core/state.ts";
 import type { Clock } from "../engine/ports.ts";
 import { localError } from "../errors.ts";
+import type { Ending } from "./ending.ts";
 
 /**
  * Resolves when every write made so far is settled, or waits for a person, itself or what it builds on. What an earlier
  * process left in the store was made before.
  */
-export function drained(
-  store: StoreApi<ClientState>,
-  clock: Clock,
-  closed: Promise<never>,
-  timeoutMs?: number,
-): Promise<void> {
+export function drained(store: StoreApi<ClientState>, clock: Clock, ending: Ending, timeoutMs?: number): Promise<void> {
   let names: readonly string[] | undefined;
   let passed = 0;
 
@@ -31,10 +27,6 @@ export function drained(
   }
 
   return new Promise((resolve, reject) => {
-    closed.catch((error: unknown) => {
-      end();
-      reject(error);
-    });
     const look = () => {
       if (!isDone()) return;
       end();
@@ -45,12 +37,17 @@ export function drained(
       const left = (names ?? store.getState().queue.order).length - passed;
       reject(localError("timed_out", `Up to ${left} writes were still on their way after ${timeoutMs} ms.`));
     };
-    const off = store.subscribe(look);
-    const calledOff = timeoutMs === undefined ? () => {} : clock.wait(timeoutMs, late);
+    const offs: (() => void)[] = [store.subscribe(look)];
     const end = () => {
-      off();
-      calledOff();
+      for (const off of offs.splice(0)) off();
     };
+    if (timeoutMs !== undefined) offs.push(clock.wait(timeoutMs, late));
+    offs.push(
+      ending.listen((error) => {
+        end();
+        reject(error);
+      }),
+    );
     look();
   });
 }

@@ -1,8 +1,10 @@
+import { knownFailure } from "../core/failure.ts";
 import { jsonEqual } from "../core/json-equal.ts";
 import { tableOf } from "../core/tables.ts";
+import { SyncError } from "../errors.ts";
 import type { Row } from "../protocol/apply.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
-import type { Model } from "../protocol/model-schema.ts";
+import type { Field, Model } from "../protocol/model-schema.ts";
 
 /** A query as it comes from any model. */
 export interface AnyQuery {
@@ -23,12 +25,18 @@ export interface ListQuery {
   sorted(records: readonly JsonObject[]): JsonObject[];
 }
 
+/** Throws where the query asks for what no list can answer: a mistake there would look like an empty list. */
 export function listQuery(model: string, query: AnyQuery, schema: Model | undefined): ListQuery {
   const { where = {}, orderBy = "id", order = "asc", limit = Number.POSITIVE_INFINITY, archived = "without" } = query;
+  const fieldOf = (field: string, param: string) => checkField(model, schema, field, param);
   const tests = Object.entries(where).map(([field, wanted]) => {
-    const test = testOf(wanted, schema?.fields[field]?.type === "datetime");
+    const test = testOf(wanted, fieldOf(field, `where.${field}`), `where.${field}`);
     return (data: JsonObject) => test(data[field] ?? null);
   });
+  fieldOf(orderBy, "orderBy");
+  if (order !== "asc" && order !== "desc") throw odd("order", `order has to be "asc" or "desc", not ${shown(order)}.`);
+  if (!["without", "only", "with"].includes(archived))
+    throw odd("archived", `archived has to be "without", "only" or "with", not ${shown(archived)}.`);
   const keyOf = comparableOf(schema?.fields[orderBy]?.type === "datetime");
   const inOrder = order === "desc" ? -1 : 1;
   return {
@@ -45,6 +53,15 @@ export function listQuery(model: string, query: AnyQuery, schema: Model | undefi
         .map(({ data }) => data),
   };
 }
+
+function checkField(model: string, schema: Model | undefined, name: string, param: string): Field | undefined {
+  const field = schema && Object.hasOwn(schema.fields, name) ? schema.fields[name] : undefined;
+  if (field || name === "id" || !schema) return field;
+  throw new SyncError(knownFailure("unknown_field", `The model ${model} has no field ${shown(name)}.`, { param }));
+}
+
+const odd = (param: string, message: string) => new SyncError(knownFailure("invalid_value", message, { param }));
+const shown = (value: unknown): string => JSON.stringify(value) ?? String(value);
 
 /** What has no value comes last, whichever way round; then numbers before texts; then by id. */
 function compareBy(left: Comparable, a: JsonObject, right: Comparable, b: JsonObject, inOrder: 1 | -1): number {
@@ -83,15 +100,22 @@ const RANGES: Readonly<Record<string, (own: string | number, bound: string | num
   lte: (own, bound) => own <= bound,
 };
 
-/** A value to be equal to, or an object of ranges. Read once, asked of every row. */
-function testOf(wanted: unknown, isDatetime: boolean): (value: Json) => boolean {
-  if (!isRanges(wanted)) return (value) => jsonEqual(value, wanted as Json);
-  const comparable = comparableOf(isDatetime);
-  const tests = Object.entries(wanted).map(([range, bound]) => {
-    const isWithin = RANGES[range];
-    if (bound === undefined) return () => true;
-    if (!isWithin) return (value: Json) => (bound as readonly Json[]).some((one) => jsonEqual(one, value));
-    const limit = comparable(bound);
+const OPERATORS = ["in", ...Object.keys(RANGES)];
+
+/** A value to be equal to, or an object of operators. Read once, asked of every row. */
+function testOf(wanted: unknown, field: Field | undefined, param: string): (value: Json) => boolean {
+  if (wanted === undefined) throw odd(param, `${param} is undefined. Leave the condition out, or ask for null.`);
+  if (!isOperators(wanted, field, param)) return (value) => jsonEqual(value, plain(wanted));
+  const comparable = comparableOf(field?.type === "datetime");
+  const tests = Object.entries(wanted).map(([operator, bound]) => {
+    if (bound === undefined) throw odd(`${param}.${operator}`, `${param}.${operator} is undefined.`);
+    const isWithin = RANGES[operator];
+    if (!isWithin) {
+      if (!Array.isArray(bound)) throw odd(`${param}.in`, `${param}.in has to be a list.`);
+      const values = bound.map(plain);
+      return (value: Json) => values.some((one) => jsonEqual(one, value));
+    }
+    const limit = comparable(plain(bound));
     return (value: Json) => {
       const own = comparable(value);
       return own !== undefined && limit !== undefined && typeof own === typeof limit && isWithin(own, limit);
@@ -100,8 +124,16 @@ function testOf(wanted: unknown, isDatetime: boolean): (value: Json) => boolean 
   return (value) => tests.every((test) => test(value));
 }
 
-function isRanges(wanted: unknown): wanted is object {
-  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) return false;
+/** A date may be given as one, although a record holds its text. */
+const plain = (value: unknown): Json => (value instanceof Date ? value.toISOString() : (value as Json));
+
+/** An object that holds nothing but operators. In a field that holds no objects any other one is a mistake. */
+function isOperators(wanted: unknown, field: Field | undefined, param: string): wanted is object {
+  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted) || wanted instanceof Date) return false;
   const keys = Object.keys(wanted);
-  return keys.length > 0 && keys.every((key) => key === "in" || Object.hasOwn(RANGES, key));
+  const unknown = keys.find((key) => !OPERATORS.includes(key));
+  if (unknown === undefined && keys.length > 0) return true;
+  if (!field || field.type === "json") return false;
+  const what = unknown === undefined ? "without an operator" : `with the operator ${shown(unknown)}`;
+  throw odd(param, `${param} is a condition ${what}. There are ${OPERATORS.join(", ")}.`);
 }

@@ -77,16 +77,19 @@ export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
 }
 
 export type Where<Row> = {
-  readonly [F in keyof Row]?:
-    | Row[F]
-    | {
-        readonly in?: readonly Row[F][];
-        readonly gt?: Row[F];
-        readonly gte?: Row[F];
-        readonly lt?: Row[F];
-        readonly lte?: Row[F];
-      };
+  readonly [F in keyof Row]?: Value<Row[F]> | Operators<Value<Row[F]>>;
 };
+
+/** A field that may be absent is asked for with null. */
+type Value<T> = Exclude<T, undefined> | (undefined extends T ? null : never);
+
+export interface Operators<T> {
+  readonly in?: readonly T[];
+  readonly gt?: T;
+  readonly gte?: T;
+  readonly lt?: T;
+  readonly lte?: T;
+}
 
 export interface Query<S extends ModelSchema, M extends ModelName<S>> {
   readonly where?: Where<RowOf<S, M>>;

@@ -162,6 +162,7 @@ test("[Q8] a refused token stops the queue, another one is asked for, and everyt
 test("[Q8] a fresh token that works is used at once, without anybody seeing it", async () => {
   const tokens = ["old", "new"];
   const { client, slides, line, settle } = await start({ getToken: () => tokens.shift() ?? "new" });
+  await settle();
   line.badTokens.add("old");
   const names = new Set<string>();
   client.subscribe(() => names.add(client.status().name));

@@ -22,6 +22,13 @@ export function browserWitness(store: string): Witness | undefined {
           // Without room for a note there is none.
         }
       },
+      forget() {
+        try {
+          localStorage.removeItem(key);
+        } catch {
+          // Forbidden since: it cannot be read either.
+        }
+      },
     };
   } catch {
     return undefined;

@@ -59,9 +59,23 @@ export function streamClosed(turn: Turn, code: number, reason: string): void {
   if (stream.phase === "closed") return;
   const wait = waitAfter(stream.wait, readPace, turn.now, turn.roll);
   lineLost(turn);
-  set(turn, { stream: { phase: "closed", failures: stream.failures + 1, wait } });
+  set(turn, { stream: { phase: "closed", failures: stream.failures + 1, wait, missedAt: missedAfter(turn) } });
   if (code === closeCodes.token) tokenRefused(turn, reason || "The stream refused the token.");
 }
+
+/** How long a line may be gone before it is shown. */
+const UNSEEN_MS = 1_000;
+
+const missedAfter = ({ state: { stream }, now }: Turn): number | undefined =>
+  stream.phase === "live" ? now + UNSEEN_MS : stream.missedAt;
+
+/** In a page that is not put away after all its timers run on. */
+const AWAY_MS = 2_000;
+
+/** Not every browser keeps a page with an open socket, and the socket would be dead when the page is shown again. */
+export const wentAway = (turn: Turn): void => set(turn, { awayUntil: turn.now + AWAY_MS });
+
+const isOver = (at: number | undefined, { now }: Turn): boolean => at !== undefined && at <= now;
 
 /** Whoever answers next may be a server that was restored from a backup meanwhile. */
 export function lineLost(turn: Turn): void {
@@ -82,6 +96,9 @@ export function hurry(turn: Turn): void {
 /** Runs last in every step: asks for everything that may be done now and is not being done. */
 export function goOn(turn: Turn): void {
   if (turn.state.life === "starting") return;
+  const { stream, awayUntil } = turn.state;
+  if (isOver(stream.missedAt, turn)) set(turn, { stream: { ...stream, missedAt: undefined } });
+  if (isOver(awayUntil, turn)) set(turn, { awayUntil: undefined });
   if (turn.state.network && !turn.state.paused) askTokenWhenDue(turn);
   keepStream(turn);
   if (!mayGo(turn.state)) return;
@@ -100,11 +117,13 @@ export function nextDueAt(state: ClientState, now: number): number | undefined {
 }
 
 function waitsOf(state: ClientState): readonly (number | undefined)[] {
-  const { life, paused, network, auth, stream, reading, sending, rows, sockets, renewal } = state;
+  const { life, paused, network, auth, stream, reading, sending, rows, sockets, renewal, awayUntil } = state;
   if (life === "starting") return [];
   if (paused || !network) return [lookDueAt(state)];
   return [
     lookDueAt(state),
+    stream.missedAt,
+    awayUntil,
     auth.phase === "refused" ? auth.wait.at : undefined,
     stream.phase === "live" && !renewal?.asking ? renewal?.at : undefined,
     sockets && mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
@@ -120,11 +139,17 @@ function keepStream(turn: Turn): void {
   const { state } = turn;
   const { stream, rows, reading } = state;
   const own = !isFollower(state) || state.tabs.ownLine;
-  const wanted = own && state.sockets && mayGo(state) && rows.position !== undefined && reading.resync === "no";
+  const wanted =
+    own &&
+    state.sockets &&
+    state.awayUntil === undefined &&
+    mayGo(state) &&
+    rows.position !== undefined &&
+    reading.resync === "no";
   // Another token came, and it is not known whose.
   const isAnothers = stream.phase === "live" && state.self === undefined;
   if ((!wanted || isAnothers) && stream.phase !== "closed") {
-    set(turn, { stream: { ...stream, phase: "closed" } });
+    set(turn, { stream: { ...stream, phase: "closed", missedAt: missedAfter(turn) } });
     lineLost(turn);
     ask(turn, { do: "closeStream" });
   }

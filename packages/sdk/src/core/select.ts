@@ -91,7 +91,8 @@ function nameOf(state: ClientState): StatusName {
   const line = lineOfLeader(state);
   if (rows.position === undefined) return line?.name === "needs-auth" ? line.name : "connecting";
   if (line) return line.name;
-  return (sockets ? stream.phase === "live" : reading.verified && !reading.wait) ? "online" : "connecting";
+  const isLive = stream.phase === "live" || stream.missedAt !== undefined;
+  return (sockets ? isLive : reading.verified && !reading.wait) ? "online" : "connecting";
 }
 
 function oldestPendingAt({ queue }: ClientState): number | undefined {

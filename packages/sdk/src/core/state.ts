@@ -56,6 +56,8 @@ export interface ClientState {
   readonly shared: SharedQueue;
   readonly paused: boolean;
   readonly network: boolean;
+  /** The page went, for ever or into the browser's memory: it has no socket until it is shown again, or this has passed. */
+  readonly awayUntil: number | undefined;
   readonly auth: Auth;
   /** Whether a socket is opened at all, or the log only asked for. */
   readonly sockets: boolean;
@@ -169,6 +171,8 @@ export interface Look {
 
 export interface StreamLink {
   readonly phase: "closed" | "opening" | "live";
+  /** Until when it counts as live although it was lost: a reconnect that is over by then is not worth a word. */
+  readonly missedAt?: number | undefined;
   /** Failed attempts since it was last live. */
   readonly failures: number;
   readonly wait: Wait | undefined;
@@ -255,6 +259,7 @@ export function initialState(given: {
     },
     paused: given.paused,
     network: true,
+    awayUntil: undefined,
     auth: { phase: "trusted" },
     sockets: given.sockets ?? true,
     self: undefined,

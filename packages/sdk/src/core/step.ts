@@ -1,6 +1,6 @@
 import { hearAnswer } from "./answers.ts";
 import { tokenCame, tokenFailed, tokenRefused } from "./auth.ts";
-import { goOn, hurry, lineLost, nextDueAt, streamClosed, streamOpened, welcomed } from "./connection.ts";
+import { goOn, hurry, lineLost, nextDueAt, streamClosed, streamOpened, welcomed, wentAway } from "./connection.ts";
 import type { ClientEvent } from "./events.ts";
 import * as lead from "./lead.ts";
 import { looked, lookWhenBehind } from "./look.ts";
@@ -113,6 +113,7 @@ function hear(turn: Turn, event: ClientEvent): void {
       // That it is up may be told while a line is live: nothing of that line is lost then.
       return event.up ? hurry(turn) : lineLost(turn);
     case "woke":
+      set(turn, { awayUntil: undefined });
       if (tabs.isFollower(turn.state)) ask(turn, { do: "post", message: { type: "hurry" } });
       // It may have stood still: what another one did meanwhile is on disk, and nothing is sent before that was looked at.
       if (turn.state.lead === "yes") sharedQueue.lookAgain(turn);
@@ -120,6 +121,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "hurry":
       return hurry(turn);
     case "hidden":
+      return wentAway(turn);
     case "due":
       return;
     case "answered":

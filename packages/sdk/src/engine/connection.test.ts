@@ -37,7 +37,6 @@ test("[N2] after a cut the stream is resumed from where the rows end", async () 
   await slides.create({ title: "1" }, { id: "s1" }).receipt;
   await settle();
   line.cut?.();
-  expect(client.status().name).toBe("connecting");
   server.commit(
     { operations: [{ action: "update", model: "slide", id: "s1", data: { title: "2" } }], clientTxId: "x" },
     "ben",
@@ -346,4 +345,43 @@ test("[N6] when nothing waits any more, no timer is left to ring", async () => {
   await settle();
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });
   expect(clock.waiting).toBe(0);
+});
+
+test("[N21] a line that is back within a second is not shown as lost; one that is not is", async () => {
+  const { client, line, settle, clock } = start();
+  await client.ready();
+  await settle();
+  const names = new Set<string>();
+  client.subscribe(() => names.add(client.status().name));
+  line.cut?.();
+  await settle();
+  clock.advance(900);
+  await settle();
+  clock.advance(5_000);
+  await settle();
+  expect([line.asked.socket, [...names]]).toEqual([2, ["online"]]);
+  line.up = false;
+  line.cut?.();
+  await settle();
+  clock.advance(999);
+  await settle();
+  expect(client.status().name).toBe("online");
+  clock.advance(1);
+  await settle();
+  expect(client.status().name).toBe("connecting");
+  await client.close();
+});
+
+test("[N22] a page that is put away closes its socket, and opens another when it is shown again", async () => {
+  const { client, line, signals, settle } = start();
+  await client.ready();
+  await settle();
+  expect(line.cut).toBeDefined();
+  signals.hidden();
+  await settle();
+  expect([line.cut, line.asked.socket]).toEqual([undefined, 1]);
+  signals.woke();
+  await settle();
+  expect([client.status().name, line.asked.socket]).toEqual(["online", 2]);
+  await client.close();
 });

@@ -123,6 +123,8 @@ export class StorageFailure extends Error {
 export interface Witness {
   read(): { readonly clientId: string; readonly pending: number; readonly notedAt: number } | undefined;
   note(note: { clientId: string; pending: number; notedAt: number }): void;
+  /** Takes the note away. */
+  forget(): void;
 }
 
 /** Requests to the server. Each gives its outcome as a value; none throws. `signal` gives all of them up. */

@@ -93,6 +93,9 @@ test("[D12] a store that was cleared is missed: how much waited in it is told", 
     note: (next) => {
       note = next;
     },
+    forget: () => {
+      note = undefined;
+    },
   });
   const disk = new MemoryDisk();
   const first = await start({ witness }, { disk });
@@ -222,4 +225,29 @@ test("[D16] a disk that failed before is emptied too, and one that cannot be is 
   expect(() => stuck.slides.create({ title: "late" })).toThrow(/closed/);
   expect([stuck.clock.waiting, isClosed]).toEqual([0, true]);
   await write.queued;
+});
+
+test("[D34] a sign-out that leaves nothing leaves no note either", async () => {
+  let note: ReturnType<Witness["read"]>;
+  const witness = (): Witness => ({
+    read: () => note,
+    note: (next) => {
+      note = next;
+    },
+    forget: () => {
+      note = undefined;
+    },
+  });
+  const keeps = await start({ witness });
+  keeps.line.up = false;
+  keeps.line.cut?.();
+  await keeps.slides.create({ title: "x" }).queued;
+  await keeps.client.signOut({ pending: "keep" });
+  expect(note).toMatchObject({ pending: 1 });
+  const discards = await start({ witness });
+  discards.line.up = false;
+  discards.line.cut?.();
+  await discards.slides.create({ title: "x" }).queued;
+  await discards.client.signOut({ pending: "discard" });
+  expect(note).toBeUndefined();
 });

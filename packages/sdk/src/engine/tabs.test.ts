@@ -45,9 +45,11 @@ test("[Q24] the tab that leads has the one line to the server, and the others he
 });
 
 test("[Q24] how the line stands is told to all tabs, and a tab that is late reads what it has missed", async () => {
-  const { first, second, server, settle, disk, open } = await twoTabs();
+  const { first, second, server, settle, disk, open, clock } = await twoTabs();
   first.line.up = false;
   first.line.cut?.();
+  await settle();
+  clock.advance(1_000);
   await settle();
   expect(second.client.status()).toMatchObject({ name: "connecting", retryAt: expect.any(Number) });
   first.line.up = true;

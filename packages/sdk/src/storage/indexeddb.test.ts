@@ -156,7 +156,9 @@ async function lying(name: string): Promise<{ rows: number; inParts: number }> {
   return { rows, inParts };
 }
 
-test("[D33] records that came and went leave nothing behind, and those that stay, or came back, are there", async () => {
+test("[D33] records that came and went leave nothing behind, and those that stay, or came back, are there", {
+  timeout: 20_000,
+}, async () => {
   const name = `pruned-${++stores}`;
   const storage = indexedDbStorage({ name, pruneAt: 100 });
   await storage.open("c");
@@ -177,14 +179,16 @@ test("[D33] records that came and went leave nothing behind, and those that stay
     ["s7", "s8"].map((id) => put(id, 4)),
   );
   await keep(4, [gone("s8")]);
-  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 2, inParts: 500 }));
+  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 2, inParts: 500 }), 10_000);
   await storage.close();
   const { rows } = await indexedDbStorage({ name }).open("d");
   const there = [...(rows.tables.slide?.entries() ?? [])].map(([id]) => id);
   expect(there.sort()).toEqual([...ids.slice(2_500), "new2", "s7"].sort());
 });
 
-test("[D33] what an earlier version left of records that went is taken away by the next tab that leads", async () => {
+test("[D33] what an earlier version left of records that went is taken away by the next tab that leads", {
+  timeout: 20_000,
+}, async () => {
   const name = `left-${++stores}`;
   const before = indexedDbStorage({ name, pruneAt: Number.POSITIVE_INFINITY });
   await before.open("c");
@@ -201,7 +205,7 @@ test("[D33] what an earlier version left of records that went is taken away by t
   await storage.open("d");
   expect(await lying(name)).toEqual({ rows: 1_199, inParts: 1_200 });
   await storage.lead();
-  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }));
+  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }), 10_000);
   await storage.close();
 });
 

@@ -102,6 +102,12 @@ test("[Q8] [N30] a getToken that throws or gives nothing is no token; one that r
   const nobody = () => fetch("http://127.0.0.1:1/token").then((answer) => answer.text());
   expect(await without(nobody)).toMatchObject({ kind: "silence", reason: expect.stringContaining("getToken") });
   expect(await without(() => Promise.reject(AbortSignal.abort().reason))).toMatchObject({ kind: "silence" });
+  // A mistake in the app itself, which trying again does not mend.
+  const user = undefined as unknown as { token: string };
+  expect(await without(() => user.token)).toMatchObject({
+    kind: "no-token",
+    reason: expect.stringContaining("reading 'token'"),
+  });
 });
 
 test("a page of the log covers the positions that were examined, shown or not", async () => {

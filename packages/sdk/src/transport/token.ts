@@ -1,3 +1,4 @@
+import isNetworkError from "is-network-error";
 import type { Reply } from "../core/outcome.ts";
 import { type Clock, type TokenSource, TokenUnreachable } from "../engine/ports.ts";
 
@@ -52,9 +53,12 @@ async function fetchToken(getToken: () => string | Promise<string>, clock: Clock
   }
 }
 
-/** What `fetch` throws when nobody answered, or was given up: a refusal would have been an answer. */
+/**
+ * What `fetch` throws when there was no answer, or it was given up: a refusal would have been an answer. A TypeError is
+ * one of those only in a platform's own words: any other is a mistake in the app, which trying again does not mend.
+ */
 const isNetworkFailure = (error: unknown): boolean =>
-  error instanceof TypeError || /^(Abort|Timeout|Network)Error$/.test((error as Error | undefined)?.name ?? "");
+  isNetworkError(error) || /^(Abort|Timeout|Network)Error$/.test((error as Error | undefined)?.name ?? "");
 
 /** What became of a request for which there was no token. */
 export function withoutToken(error: unknown): Reply {
