@@ -31,13 +31,7 @@ export async function measureFleet({ rounds, seconds, say }: Options): Promise<R
     const { tokens } = await makeFleet(stage);
     say(`${ORGANIZATIONS} organisations made`);
     const one = await serverOf(stage, tokens);
-    const manyOfFew = await ratios(rounds, async (order) => {
-      const [few, many] = [tokens.slice(0, FEW), tokens];
-      const rate = (own: readonly string[]) => rateOf([one.url], own, seconds);
-      const figures = order ? [await rate(few), await rate(many)] : [await rate(many), await rate(few)].toReversed();
-      say(`${FEW} organisations ${round(figures[0] ?? 0)}, ${ORGANIZATIONS} organisations ${round(figures[1] ?? 0)}`);
-      return figures as [number, number];
-    });
+    const manyOfFew = await inMoments(one.url, tokens, rounds, say);
     const idle = await idleSockets(stage, one, tokens, say);
     await one.stop();
     const servers = await Promise.all(Array.from({ length: PROCESSES }, () => serverOf(stage, tokens)));
@@ -124,9 +118,38 @@ const create = JSON.stringify({
   data: { deckId: "deck-1", title: "A slide" },
 });
 
+const MOMENT_MS = 3_000;
+
+/** Few and many organisations in turn, a moment each; of each pair of moments the share. The first ones are warm-up. */
+async function inMoments(url: string, tokens: readonly string[], rounds: number, say: (line: string) => void) {
+  const [few, many] = [await sendersOf([url], tokens.slice(0, FEW)), await sendersOf([url], tokens)];
+  const shares: number[] = [];
+  for (let n = -2; n < 2 * rounds; n++) {
+    const first = n % 2 === 0 ? few : many;
+    const second = first === few ? many : few;
+    const rates = new Map([[first, await sendFor(first, MOMENT_MS)]]);
+    rates.set(second, await sendFor(second, MOMENT_MS));
+    const [ofFew = 0, ofMany = 0] = [rates.get(few), rates.get(many)];
+    say(
+      `${FEW} organisations ${round(ofFew)}, ${ORGANIZATIONS} organisations ${round(ofMany)}${n < 0 ? " (not counted)" : ""}`,
+    );
+    if (n >= 0) shares.push(ofMany / ofFew);
+  }
+  for (const sender of [...few, ...many]) sender.close();
+  return shares;
+}
+
 /** Commits per second by all connections together, each going through the organisations from another one on. */
 async function rateOf(urls: readonly string[], tokens: readonly string[], seconds: number): Promise<number> {
-  const senders: Sender[] = await Promise.all(
+  const senders = await sendersOf(urls, tokens);
+  await sendFor(senders, WARM_MS);
+  const rate = await sendFor(senders, seconds * 1_000);
+  for (const sender of senders) sender.close();
+  return rate;
+}
+
+const sendersOf = (urls: readonly string[], tokens: readonly string[]): Promise<Sender[]> =>
+  Promise.all(
     Array.from({ length: CONNECTIONS }, (_, i) => {
       const begin = Math.floor((i * tokens.length) / CONNECTIONS);
       const own = [...tokens.slice(begin), ...tokens.slice(0, begin)];
@@ -134,17 +157,13 @@ async function rateOf(urls: readonly string[], tokens: readonly string[], second
       return createSender(urls[i % urls.length] as string, 1, wanted);
     }),
   );
-  const send = async (ms: number) => {
-    const begun = performance.now();
-    const sent = await Promise.all(senders.map((sender) => sender.send(() => performance.now() < begun + ms)));
-    const failed = sent.reduce((sum, one) => sum + one.failed, 0);
-    if (failed > 0) throw new Error(`${failed} requests failed.`);
-    return (sent.reduce((sum, one) => sum + one.answers, 0) * 1_000) / (performance.now() - begun);
-  };
-  await send(WARM_MS);
-  const rate = await send(seconds * 1_000);
-  for (const sender of senders) sender.close();
-  return rate;
+
+async function sendFor(senders: readonly Sender[], ms: number): Promise<number> {
+  const begun = performance.now();
+  const sent = await Promise.all(senders.map((sender) => sender.send(() => performance.now() < begun + ms)));
+  const failed = sent.reduce((sum, one) => sum + one.failed, 0);
+  if (failed > 0) throw new Error(`${failed} requests failed.`);
+  return (sent.reduce((sum, one) => sum + one.answers, 0) * 1_000) / (performance.now() - begun);
 }
 
 async function openIdle(plans: readonly (Omit<IdlePlan, "sockets"> & { sockets: number | undefined })[]) {

@@ -5,6 +5,7 @@ import { measureBrowser } from "./browser.ts";
 import { measureClaims } from "./claims.ts";
 import { measureCommits } from "./commits.ts";
 import { measureDemo } from "./demo.ts";
+import { measureFairness } from "./fairness.ts";
 import { measureFileStore } from "./file-store.ts";
 import { measureFleet } from "./fleet.ts";
 import { measureFlush } from "./flush.ts";
@@ -20,11 +21,11 @@ import { measureStream } from "./stream.ts";
 import { type Row, toTable } from "./table.ts";
 import { measureWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,claims,webhooks,fleet,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,claims,webhooks,fairness,fleet,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
 Measures Holdfast on this machine, beside floors measured in the same run. Takes about half an hour.
 
-  --only     some of the parts: commits, stream, snapshot, slow-line, lists, claims, webhooks, fleet, flush, step, live-lists, file-store, browser, demo, memory
+  --only     some of the parts: commits, stream, snapshot, slow-line, lists, claims, webhooks, fairness, fleet, flush, step, live-lists, file-store, browser, demo, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
   --seconds  length of a run under load: 3
   --write    put the tables into docs/benchmarks.md; the parts that were not measured stay there as they are
@@ -44,6 +45,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
   lists: async (options) => [...(await measureMountedLists(options)), ...(await measureLists(options))],
   claims: measureClaims,
   webhooks: measureWebhooks,
+  fairness: measureFairness,
   fleet: measureFleet,
   flush: measureFlush,
   step: measureStep,

@@ -7,6 +7,7 @@ export const HEADINGS = {
   lists: "Lists",
   claims: "Claims",
   webhooks: "Webhooks",
+  fairness: "One tenant beside another",
   fleet: "A fleet of organisations",
   flush: "The SDK's queue",
   step: "A write in the client",

@@ -13,6 +13,7 @@ import { claimFlows } from "./flows/claims.ts";
 import { createCommitLanes } from "./flows/commit-lanes.ts";
 import { countCommits } from "./flows/count-commits.ts";
 import { createUsageCounter } from "./flows/count-usage.ts";
+import { createFairTurns } from "./flows/fair-turns.ts";
 import { followClaims } from "./flows/follow-claims.ts";
 import { followLog } from "./flows/follow-log.ts";
 import { followTokenEnds } from "./flows/follow-token-ends.ts";
@@ -84,6 +85,13 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** One at a time holds up the process for as long as it is read and judged; the second one waits for the database meanwhile. */
+const LARGE_BODIES = { most: 2, mostOfTenant: 1 };
+/** Pages of logs and snapshots leave connections for whoever asks for less, and of each tenant for other tenants. */
+const pageTurns = (connections: number) => ({
+  most: Math.max(1, Math.floor(0.6 * connections)),
+  mostOfTenant: Math.max(1, Math.floor(connections / 5)),
+});
 const DATABASE: DatabaseSettings = { connections: 10, authConnections: 2, waitMs: 5_000, cacheMegabytes: 128 };
 /** How often open streams are noted as signs of life: well within the time that a waiter may be silent. */
 const WAITERS_MS = 10_000;
@@ -175,7 +183,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
   const tally = newTally();
-  const app = await createEdge({ logger, isOriginAllowed, docUrl, limits, tally, stopping: stopping.signal });
+  const largeBodies = createFairTurns(LARGE_BODIES);
+  const app = await createEdge({
+    logger,
+    isOriginAllowed,
+    docUrl,
+    limits,
+    tally,
+    largeBodies,
+    stopping: stopping.signal,
+  });
   const heartbeat = startHeartbeat({
     present: () => gateway.present(),
     beat: keepWaiters(pool, lane),
@@ -216,6 +233,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     wake.schema(world);
     return result;
   };
+  const pages = createFairTurns(pageTurns(database.connections));
+  const feed = readLog(pool, schemas);
+  const snapshot = readSnapshot(pool, schemas, cursors);
+  const fairLog: typeof feed = (world, ...rest) => pages.take(world, "", () => feed(world, ...rest));
+  const fairSnapshot: typeof snapshot = (request) =>
+    pages.take(request.reader.world, request.reader.tokenId, () => snapshot(request));
   const handlers: Handlers = {
     ...commitRoutes(countCommits(lane.submit, usage), docUrl, readCommit(pool)),
     ...recordRoutes(
@@ -223,7 +246,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       listRecords(pool, schemas, cursors),
       readHistory(pool, schemas, cursors),
     ),
-    ...logRoutes(readLog(pool, schemas), readSnapshot(pool, schemas, cursors), (...news) => awaitNews(hub, ...news)),
+    ...logRoutes(fairLog, fairSnapshot, (...news) => awaitNews(hub, ...news)),
     ...claimRoutes(claimFlows(pool, schemas, lane, (world, key) => listenToLine(claimNews, world, key))),
     ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
     ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),

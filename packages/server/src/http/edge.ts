@@ -1,8 +1,15 @@
 import type { Duplex } from "node:stream";
 import cors from "@fastify/cors";
 import { type ErrorCode, headers, limits, type ServerLimits } from "@holdfast/sdk/protocol";
-import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
 import { failureCode } from "../flows/failure.ts";
+import type { FairTurns } from "../flows/fair-turns.ts";
 import { newId } from "../ids.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, searchOf } from "../wire/address.ts";
@@ -19,6 +26,8 @@ export interface EdgeOptions {
   readonly docUrl: DocUrl;
   readonly limits: ServerLimits;
   readonly tally: Tally;
+  /** Whose large body is taken next. */
+  readonly largeBodies: FairTurns;
 }
 
 /** Headers that may come once, each with a bit of its own. */
@@ -33,6 +42,7 @@ export async function createEdge({
   stopping,
   docUrl,
   tally,
+  largeBodies,
   limits: { headerBytes, headerCount, headersMs, requestMs, connections },
 }: EdgeOptions): Promise<FastifyInstance> {
   const broken = brokenRequests(docUrl);
@@ -108,7 +118,7 @@ export async function createEdge({
     if (request.method === "OPTIONS") void reply.code(204).send();
     else next();
   });
-  takeOnlyJson(app);
+  takeOnlyJson(app, largeBodies);
   app.setErrorHandler<FastifyError>((error, _request, reply) => sendRefusal(reply, refusalOf(error, app.log)));
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsOf(app, request.url);
@@ -153,8 +163,12 @@ function checkHeaders(raw: readonly string[], url: string, most: number): Refusa
   return search !== "" && hasToken(search) ? refuse("token_in_query") : undefined;
 }
 
-function takeOnlyJson(app: FastifyInstance): void {
+/** To read and judge a body of that size takes so long that other tenants would notice. */
+const LARGE_BODY = 128 * 1_024;
+
+function takeOnlyJson(app: FastifyInstance, largeBodies: FairTurns): void {
   app.removeAllContentTypeParsers();
+  app.decorateRequest("response");
   // By its name as well: what is taken for "anything" is looked for anew with every request.
   app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, (request, body, done) => {
     const bytes = body as Buffer;
@@ -163,10 +177,21 @@ function takeOnlyJson(app: FastifyInstance): void {
     if (bytes.length === 0) return done(null, undefined);
     if (!isJsonType(request.headers["content-type"]) || request.headers["content-encoding"] !== undefined)
       return done(new Refused(refuse("unsupported_media_type")), undefined);
-    const parsed = parseJson(bytes);
-    if (isRefusal(parsed)) done(new Refused(parsed), undefined);
-    else done(null, parsed.value);
+    const parse = () => {
+      const parsed = parseJson(bytes);
+      if (isRefusal(parsed)) done(new Refused(parsed), undefined);
+      else done(null, parsed.value);
+    };
+    if (bytes.length <= LARGE_BODY) return parse();
+    void turnOf(largeBodies, request).then(parse);
   });
+}
+
+/** Until it is answered, or its caller hangs up, the turn is the request's. */
+async function turnOf(turns: FairTurns, { principal, response }: FastifyRequest): Promise<void> {
+  const leave = await turns.enter(principal?.world ?? 0, principal?.tokenId ?? "");
+  if (!response || response.closed || response.destroyed) leave();
+  else response.once("close", leave);
 }
 
 /** Carries a refusal through Fastify's body parser to the error handler. */

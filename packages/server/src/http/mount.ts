@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { type EndpointName, type EndpointSchema, endpoints, headers, limits, paths } from "@holdfast/sdk/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Principal } from "../rules/participant.ts";
@@ -34,6 +35,7 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
       // Before the body is read: a stranger does not get to send one.
       onRequest: (request, reply, next) => {
         request.cameAt = performance.now();
+        request.response = reply.raw;
         const goOn = (refusal: Refusal | undefined) => void (refusal ? sendRefusal(reply, refusal) : next());
         // Not in this very moment: what follows in the same packet may be no HTTP at all, and that is said then.
         Promise.resolve(door.enter(request, reply, endpoint))
@@ -157,6 +159,8 @@ declare module "fastify" {
     /** When its headers were there (ms, monotonic). */
     cameAt: number;
     bodyBytes: number;
+    /** What it is answered by; undefined where no route was found. */
+    response: ServerResponse | undefined;
   }
   interface FastifyInstance {
     /** Fires when the server begins to stop. */

@@ -1,0 +1,91 @@
+import { createFairQueue } from "./fair-queue.ts";
+
+/**
+ * Work of which only so much is done at a time, and of one tenant's only a part of that. Who waits takes turns by tenant, so
+ * that a tenant with much to do does not keep the others from the little that they have.
+ */
+export interface FairTurns {
+  /** Resolves when its turn comes, with what ends it. */
+  enter(tenant: number, token: string): Promise<() => void>;
+  take<T>(tenant: number, token: string, work: () => Promise<T>): Promise<T>;
+  readonly waiting: number;
+}
+
+export interface FairTurnsOptions {
+  readonly most: number;
+  readonly mostOfTenant: number;
+}
+
+export function createFairTurns({ most, mostOfTenant }: FairTurnsOptions): FairTurns {
+  const waiting = createFairQueue<() => void>();
+  const runningOf = new Map<number, number>();
+  let running = 0;
+  let isAdmitting = false;
+
+  const runs = (tenant: number) => runningOf.get(tenant) ?? 0;
+
+  function begin(tenant: number): void {
+    running += 1;
+    runningOf.set(tenant, runs(tenant) + 1);
+  }
+
+  function end(tenant: number): void {
+    running -= 1;
+    if (runs(tenant) === 1) runningOf.delete(tenant);
+    else runningOf.set(tenant, runs(tenant) - 1);
+    admitLater();
+  }
+
+  /** Not in the same turn of the event loop: what came for other tenants meanwhile is done first. */
+  function admitLater(): void {
+    if (isAdmitting || waiting.size === 0) return;
+    isAdmitting = true;
+    setImmediate(() => {
+      isAdmitting = false;
+      waiting.take(
+        (start, tenant) => {
+          if (runs(tenant) >= mostOfTenant) return false;
+          begin(tenant);
+          start();
+          return true;
+        },
+        () => running < most,
+      );
+    });
+  }
+
+  function ender(tenant: number): () => void {
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      end(tenant);
+    };
+  }
+
+  function enter(tenant: number, token: string): Promise<() => void> {
+    if (waiting.size === 0 && running < most && runs(tenant) < mostOfTenant) {
+      begin(tenant);
+      return Promise.resolve(ender(tenant));
+    }
+    return new Promise((resolve) => {
+      waiting.push(tenant, token, () => resolve(ender(tenant)));
+      admitLater();
+    });
+  }
+
+  return {
+    enter,
+    async take(tenant, token, work) {
+      const leave = await enter(tenant, token);
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
+    },
+    get waiting() {
+      return waiting.size;
+    },
+  };
+}
