@@ -1,4 +1,5 @@
 import pg from "pg";
+import { mintTokens } from "./mint-tokens.ts";
 import { createSender } from "./sender.ts";
 import type { ServerReady } from "./server.ts";
 import { openStage, type RunningProgram, type Stage } from "./stage.ts";
@@ -58,7 +59,7 @@ export async function measureFairness({ rounds, seconds, say }: Options): Promis
         await pause(2_000);
       }
     }
-    const starting = await startAtOnce(stage, server, victim);
+    const starting = await startAtOnce(server, victim);
     say(`${STARTING} clients at once: ${starting.failed} failed requests, ${round(starting.seconds)} s`);
     const base = summarize(quiet).median;
     const failed = [...found.values()].flat().reduce((sum, one) => sum + one.failed, 0);
@@ -217,21 +218,8 @@ async function wholeSnapshot(server: ServerReady, token: string): Promise<void> 
 }
 
 /** Clients with tokens of their own that all ask who they are, for the schema, and for the rows. */
-async function startAtOnce(stage: Stage, server: RunningProgram & ServerReady, token: string) {
-  const tokens: string[] = [];
-  for (let n = 0; n < STARTING; n++) {
-    const body = JSON.stringify({
-      participantId: `p${n}`,
-      operations: ["*.*"],
-      syncGroups: [`org:${server.organizations[0]}`],
-    });
-    const answer = await fetch(`${server.url}/v1/ephemeral_keys`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      body,
-    });
-    tokens.push(((await answer.json()) as { token: string }).token);
-  }
+async function startAtOnce(server: RunningProgram & ServerReady, token: string) {
+  const tokens = await mintTokens(server, token, STARTING);
   let failed = 0;
   const begun = performance.now();
   await Promise.all(

@@ -9,6 +9,7 @@ import { measureFairness } from "./fairness.ts";
 import { measureFileStore } from "./file-store.ts";
 import { measureFleet } from "./fleet.ts";
 import { measureFlush } from "./flush.ts";
+import { measureHerd } from "./herd.ts";
 import { measureLists } from "./lists.ts";
 import { measureLiveLists } from "./live-lists.ts";
 import { measureMemory } from "./memory.ts";
@@ -21,11 +22,11 @@ import { measureStream } from "./stream.ts";
 import { type Row, toTable } from "./table.ts";
 import { measureWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,claims,webhooks,fairness,fleet,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,claims,webhooks,fairness,fleet,herd,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
 Measures Holdfast on this machine, beside floors measured in the same run. Takes about half an hour.
 
-  --only     some of the parts: commits, stream, snapshot, slow-line, lists, claims, webhooks, fairness, fleet, flush, step, live-lists, file-store, browser, demo, memory
+  --only     some of the parts: commits, stream, snapshot, slow-line, lists, claims, webhooks, fairness, fleet, herd, flush, step, live-lists, file-store, browser, demo, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
   --seconds  length of a run under load: 3
   --write    put the tables into docs/benchmarks.md; the parts that were not measured stay there as they are
@@ -47,6 +48,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
   webhooks: measureWebhooks,
   fairness: measureFairness,
   fleet: measureFleet,
+  herd: measureHerd,
   flush: measureFlush,
   step: measureStep,
   "live-lists": measureLiveLists,

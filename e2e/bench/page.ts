@@ -9,6 +9,7 @@ export const HEADINGS = {
   webhooks: "Webhooks",
   fairness: "One tenant beside another",
   fleet: "A fleet of organisations",
+  herd: "Many sockets that return at once",
   flush: "The SDK's queue",
   step: "A write in the client",
   "live-lists": "Live lists",

@@ -12,7 +12,7 @@ const FLAGS = ["--import", "tsx", "--max-semi-space-size=32"];
  */
 export function startProgram(file: URL, words: readonly string[] = [], env: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, [...FLAGS, fileURLToPath(file), ...words], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ...env },
   });
 }

@@ -57,6 +57,7 @@ import { usageRoutes } from "./http/routes/usage.ts";
 import { newTally } from "./http/tally.ts";
 import { createTraffic } from "./http/traffic.ts";
 import { measure, ROUND_BOUNDS } from "./measures.ts";
+import { createCatchUp } from "./realtime/catch-up.ts";
 import { createClaimNews, listenToLine } from "./realtime/claim-news.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { createHeadPoll } from "./realtime/head-poll.ts";
@@ -87,6 +88,8 @@ export interface RunningServer {
 
 /** One at a time holds up the process for as long as it is read and judged; the second one waits for the database meanwhile. */
 const LARGE_BODIES = { most: 2, mostOfTenant: 1 };
+/** Pages of sockets that catch up: so few that commits have their turn between them. */
+const CATCH_UPS = { most: 4, mostOfTenant: 3 };
 /** Pages of logs and snapshots leave connections for whoever asks for less, and of each tenant for other tenants. */
 const pageTurns = (connections: number) => ({
   most: Math.max(1, Math.floor(0.6 * connections)),
@@ -176,7 +179,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     took: (ms) => roundTook(ms / 1_000),
     report: report("round_failed"),
   });
-  const caches = { schemas, tokens: authenticator, heads: lane.knownHeads };
+  const catchUp = createCatchUp(log, createFairTurns(CATCH_UPS), cacheBytes / 8);
+  const caches = { schemas, tokens: authenticator, heads: lane.knownHeads, pages: catchUp };
   const isOriginAllowed = originCheck(options.origins);
   const strangers = createStrangers(limits.rateStrangers);
   const door = createDoor(authenticator, strangers, createTraffic(limits));
@@ -209,6 +213,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const gateway = openGateway(app.server, {
     log,
     hub,
+    catchUp,
     rooms,
     claimNews,
     claims: claimsFollowed,

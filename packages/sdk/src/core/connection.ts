@@ -10,7 +10,7 @@ import { heardOwner, isOwners } from "./owner.ts";
 import { changed } from "./queue.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "./reading.ts";
 import { renewalAfter, renewWhenDue } from "./renewal.ts";
-import { hurried, isDue, readPace, waitAfter } from "./retry.ts";
+import { hurried, isDue, readPace, waitAfter, waitForRestart } from "./retry.ts";
 import type { ClientState } from "./state.ts";
 import { isFollower } from "./tabs.ts";
 import { ask, set, type Turn } from "./turn.ts";
@@ -57,7 +57,10 @@ export function welcomed(turn: Turn, event: Extract<ClientEvent, { type: "welcom
 export function streamClosed(turn: Turn, code: number, reason: string): void {
   const { stream } = turn.state;
   if (stream.phase === "closed") return;
-  const wait = waitAfter(stream.wait, readPace, turn.now, turn.roll);
+  const wait =
+    code === closeCodes.restarting
+      ? waitForRestart(stream.wait, turn.now, turn.roll)
+      : waitAfter(stream.wait, readPace, turn.now, turn.roll);
   lineLost(turn);
   set(turn, { stream: { phase: "closed", failures: stream.failures + 1, wait, missedAt: missedAfter(turn) } });
   if (code === closeCodes.token) tokenRefused(turn, reason || "The stream refused the token.");

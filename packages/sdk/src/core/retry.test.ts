@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sendPace, waitAfter } from "./retry.ts";
+import { hurried, sendPace, waitAfter, waitForRestart } from "./retry.ts";
 
 test("[Q6] waits double up to half a minute, and half of each is chance", () => {
   let wait: ReturnType<typeof waitAfter> | undefined;
@@ -14,4 +14,10 @@ test("[Q6] waits double up to half a minute, and half of each is chance", () => 
 test("[Q6] what the server asks for is the least that is waited", () => {
   expect(waitAfter(undefined, sendPace, 0, 0.5, 7_000).at).toBe(7_000);
   expect(waitAfter({ attempt: 9, at: 0 }, sendPace, 0, 1, 7_000).at).toBe(30_000);
+});
+
+test("[N23] clients of a server that restarts return spread over 5 s, and nothing hurries them", () => {
+  const returns = [0, 0.25, 0.5, 0.75, 0.999].map((roll) => waitForRestart(undefined, 1_000, roll).at - 1_000);
+  expect(returns).toEqual([0, 1_250, 2_500, 3_750, 4_995]);
+  expect(hurried(waitForRestart(undefined, 1_000, 0.5), 1_100)?.at).toBe(3_500);
 });

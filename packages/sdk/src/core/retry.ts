@@ -27,6 +27,15 @@ export function waitAfter(before: Wait | undefined, pace: Pace, now: number, rol
   return { attempt, at, notBefore: atLeastMs > 0 ? now + atLeastMs : undefined };
 }
 
+/** A process that stops, or cannot answer, closes all its streams at the same moment: their clients return spread over this time. */
+const RESTART_SPREAD_MS = 5_000;
+
+/** When to return to a server that said that it restarts. Nothing cuts it short: what hurries one client hurries all. */
+export function waitForRestart(before: Wait | undefined, now: number, roll: number): Wait {
+  const at = now + Math.round(roll * RESTART_SPREAD_MS);
+  return { attempt: (before?.attempt ?? 0) + 1, at, notBefore: at };
+}
+
 export const isDue = (wait: Wait | undefined, now: number): boolean => wait === undefined || wait.at <= now;
 
 /** What was waited for may be tried as soon as the server allows; the next failure still counts on from here. */

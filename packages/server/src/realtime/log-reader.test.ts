@@ -1,8 +1,10 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { createFairTurns } from "../flows/fair-turns.ts";
 import type { FollowLog } from "../flows/follow-log.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
 import type { StoredEntry } from "../rules/entry-text.ts";
+import { createCatchUp } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";
 import { listenToLog } from "./log-reader.ts";
 
@@ -44,14 +46,47 @@ test("[T2] who catches up hears of a model that was declared on the way", async 
     standing: async () => ({ schema: declared }),
   } as unknown as FollowLog;
   const heard: number[] = [];
-  const reader = await listenToLog(hub, log, 1, {
+  const reader = await listenToLog(hub, createCatchUp(log, createFairTurns({ most: 1, mostOfTenant: 1 })), 1, {
     tell: () => {},
     write: async (frame) => {
-      heard.push(...(JSON.parse(frame) as { entries: { syncId: number }[] }).entries.map(({ syncId }) => syncId));
+      heard.push(...entriesOf(frame));
       declared = schemaOf("note", "task");
     },
     schemaPushed: () => {},
   });
-  expect(await reader.begin({ models: undefined, groups: undefined }, 0)).toBe("live");
+  expect(await reader.begin({ models: undefined, groups: undefined }, 0, 1)).toBe("live");
   expect(heard).toEqual(Array.from({ length: many }, (_, i) => i + 1));
+});
+
+const entriesOf = (frame: Buffer): number[] =>
+  (JSON.parse(frame.toString()) as { entries: { syncId: number }[] }).entries.map(({ syncId }) => syncId);
+
+test("[T11] sockets that catch up from the same position share what is read, and with the same view the bytes", async () => {
+  const many = 1_200;
+  const hub = { listen: async () => ({ position: () => many, end: () => {} }) } as unknown as Hub;
+  let reads = 0;
+  const log = {
+    entries: async (_world: number, after: number, to: number) => {
+      reads += 1;
+      return Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, "note"));
+    },
+    standing: async () => ({ schema: schemaOf("note") }),
+  } as unknown as FollowLog;
+  const catchUp = createCatchUp(log, createFairTurns({ most: 4, mostOfTenant: 3 }));
+  const frames = new Set<Buffer>();
+  const readers = await Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const heard: number[] = [];
+      const write = async (frame: Buffer) => {
+        frames.add(frame);
+        heard.push(...entriesOf(frame));
+      };
+      const reader = await listenToLog(hub, catchUp, 1, { tell: () => {}, write, schemaPushed: () => {} });
+      await reader.begin({ models: undefined, groups: undefined }, 0, 1);
+      return heard.length;
+    }),
+  );
+  expect(new Set(readers)).toEqual(new Set([many]));
+  expect(reads).toBe(3);
+  expect(frames.size).toBe(3);
 });

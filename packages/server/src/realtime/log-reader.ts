@@ -1,12 +1,12 @@
 import { closeCodes } from "@holdfast/sdk/protocol";
-import type { FollowLog } from "../flows/follow-log.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import { type View, viewName, viewOf } from "../rules/view.ts";
+import type { CatchUp } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";
-import { entriesFrame, type News, newsOfEntries } from "./news.ts";
+import { entriesFrame, type News } from "./news.ts";
 
 /**
  * What one socket hears of one world's log, from when it listens until it ends.
@@ -25,7 +25,7 @@ export interface LogReader {
    * Reads the log from a position until it meets the tail; from there on the tail tells. "trimmed": it cannot be
    * continued, what comes next is no longer kept.
    */
-  begin(view: View, after: number): Promise<"live" | "trimmed" | "ended">;
+  begin(view: View, after: number, schemaVersion: number): Promise<"live" | "trimmed" | "ended">;
   end(): void;
 }
 
@@ -33,14 +33,14 @@ export interface ReaderEars {
   /** A frame of news. */
   tell(frame: string): void;
   /** The same for one of many pages: resolves when it is written. */
-  write(frame: string): Promise<void>;
+  write(frame: Buffer): Promise<void>;
   schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
 const PAGE = 500;
 
 /** Resolves when it listens: what is committed from then on is heard. */
-export async function listenToLog(hub: Hub, log: FollowLog, world: number, ears: ReaderEars): Promise<LogReader> {
+export async function listenToLog(hub: Hub, catchUp: CatchUp, world: number, ears: ReaderEars): Promise<LogReader> {
   let phase: "listening" | "catching up" | "live" | "ended" = "listening";
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
@@ -64,7 +64,7 @@ export async function listenToLog(hub: Hub, log: FollowLog, world: number, ears:
     follow(next) {
       view = next;
     },
-    async begin(first, after) {
+    async begin(first, after, schemaVersion) {
       if (isEnded()) return "ended";
       phase = "catching up";
       view = first;
@@ -75,17 +75,18 @@ export async function listenToLog(hub: Hub, log: FollowLog, world: number, ears:
           phase = "live";
           return "live";
         }
-        const entries = await log.entries(world, position, Math.min(target, position + PAGE));
+        let written: Promise<void> | undefined;
+        const question = { world, after: position, to: Math.min(target, position + PAGE), view, schemaVersion };
+        const came = await catchUp.page(question, ({ to, frame }) => {
+          if (isEnded()) return;
+          written = ears.write(frame);
+          position = to;
+        });
         if (isEnded()) return "ended";
-        const to = entries.at(-1)?.syncId;
-        // A log has no holes: what is missing was trimmed away while we read.
-        if (to === undefined || to - position > entries.length) return "trimmed";
-        // Not before: an entry may be of a model that was declared meanwhile.
-        const { schema } = await log.standing(world);
+        if (came === "trimmed") return "trimmed";
+        // Not in its turn: a reader may take its time.
+        await written;
         if (isEnded()) return "ended";
-        await ears.write(entriesFrame(view, newsOfEntries(position, to, entries, schema)));
-        if (isEnded()) return "ended";
-        position = to;
       }
     },
     end() {

@@ -12,7 +12,7 @@ export interface Outlet {
   /** The same of bytes; and when they are written. */
   pass(frame: Buffer, written: () => void): void;
   /** One of many pages: resolves when it is written. */
-  write(frame: string): Promise<void>;
+  write(frame: Buffer): Promise<void>;
   close(code: number, reason: string): void;
   /** Says why, and closes. */
   fail(refusal: Refusal, code: number): void;
@@ -59,7 +59,7 @@ export function createOutlet(socket: WebSocket, { docUrl, now, excused, closing 
       if (socket.readyState === socket.OPEN) socket.send(frame, { binary: false }, written);
       letGoIfSlow();
     },
-    write: (frame) => new Promise((resolve) => socket.send(frame, () => resolve())),
+    write: (frame) => new Promise((resolve) => socket.send(frame, { binary: false }, () => resolve())),
     close,
     fail(refusal, code) {
       send({ frame: "error", ...envelopeOf(refusal, newId("req_"), docUrl) });

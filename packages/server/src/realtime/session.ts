@@ -14,6 +14,7 @@ import type { DocUrl } from "../wire/envelope.ts";
 import { fullBucket } from "../wire/full-bucket.ts";
 import { parseJson } from "../wire/json-body.ts";
 import { shapeCheck } from "../wire/shape.ts";
+import type { CatchUp } from "./catch-up.ts";
 import type { ClaimNews } from "./claim-news.ts";
 import { createClaimWatch } from "./claim-watch.ts";
 import type { Hub } from "./hub.ts";
@@ -33,6 +34,7 @@ import type { PresenceRooms } from "./presence/rooms.ts";
 export interface SessionDeps extends IntroductionDeps {
   readonly log: FollowLog;
   readonly hub: Hub;
+  readonly catchUp: CatchUp;
   readonly claims: FollowClaims;
   readonly claimNews: ClaimNews;
   /** A stream was opened: whoever waits in a line lives. */
@@ -69,7 +71,7 @@ const checkFrame = shapeCheck(FrameUp);
 
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: Connection): Session {
-  const { log, hub, claims, claimNews, heard, rooms, authenticator, docUrl, now } = deps;
+  const { log, hub, catchUp, claims, claimNews, heard, rooms, authenticator, docUrl, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   const { meet, meetAgain } = introduction(deps, connection);
@@ -155,7 +157,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const view = viewOfWish(principal, wish);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     leave();
-    const reader = await listenToLog(hub, log, principal.world, ears);
+    const reader = await listenToLog(hub, catchUp, principal.world, ears);
     // After it listens: what comes from here on is heard.
     const { head, schema } = await log.standing(principal.world).catch((error: unknown) => {
       reader.end();
@@ -184,7 +186,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return resync("scope");
     await claimWatch.begin(principal);
     heard(presenceOf({ principal, token, clientId }));
-    if ((await reader.begin(view, position)) === "trimmed") resync("trimmed");
+    if ((await reader.begin(view, position, schema.version)) === "trimmed") resync("trimmed");
   }
 
   /** What a welcome and a renewal say of the token. */
