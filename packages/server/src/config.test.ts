@@ -137,3 +137,11 @@ test.each<[Record<string, string>, RegExp]>([
   for (const name of ["HOLDFAST_SECRET_KEY", "HOLDFAST_ADMIN_TOKEN", "HOLDFAST_METRICS_TOKEN"])
     if (env[name]) expect((refusal as Error).message).not.toContain(env[name]);
 });
+
+test("[B9] trusted proxies are a count, or addresses and networks", () => {
+  const trusted = (value: string) => readConfig({ HOLDFAST_TRUST_PROXY: value }).trustProxy;
+  expect(trusted("2")).toBe(2);
+  expect(trusted("10.0.0.0/8, ::1,uniquelocal")).toEqual(["10.0.0.0/8", "::1", "uniquelocal"]);
+  for (const none of ["true", "0", "100", "10.0.0.300", "10.0.0.0/64", "*"])
+    expect(() => trusted(none)).toThrow(/HOLDFAST_TRUST_PROXY/);
+});

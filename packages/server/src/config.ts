@@ -1,6 +1,7 @@
 import { type ServerLimits, webhookLimits } from "@holdfast/sdk/protocol";
 import { hasValidChecksum, isSecretKey } from "./rules/token.ts";
 import type { DatabaseSettings } from "./server-options.ts";
+import { createClientAddress, type TrustedProxies } from "./wire/client-address.ts";
 
 /** The environment, read once. What makes no sense is refused with a sentence. */
 export interface Config {
@@ -20,6 +21,8 @@ export interface Config {
   readonly origins: readonly string[] | undefined;
   /** Undefined: the address it listens on. */
   readonly publicUrl: string | undefined;
+  /** Undefined: no proxy is believed. */
+  readonly trustProxy: TrustedProxies;
   readonly laneCommits: number | undefined;
   readonly database: Partial<DatabaseSettings>;
   /** Undefined: the log is kept whole. */
@@ -84,6 +87,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
       .map((origin) => originOf(origin.trim())),
     publicUrl: addressOf(text("HOLDFAST_PUBLIC_URL")),
     database: readDatabase(text),
+    trustProxy: proxiesOf(text("HOLDFAST_TRUST_PROXY")),
     laneCommits: optionalInteger("HOLDFAST_LANE_COMMITS", text("HOLDFAST_LANE_COMMITS"), 1, 1_000),
     logRetentionDays: optionalInteger("HOLDFAST_LOG_RETENTION_DAYS", text("HOLDFAST_LOG_RETENTION_DAYS"), 1, 36_500),
     logLevel: level,
@@ -168,6 +172,8 @@ export const limitSettings: {
   longPollsEk: ["HOLDFAST_LONG_POLLS_EK", 1, 1_000_000],
   socketsPerToken: ["HOLDFAST_SOCKETS_PER_TOKEN", 1, 1_000_000],
   connections: ["HOLDFAST_CONNECTIONS", 1, 1_000_000],
+  connectionsAnonymous: ["HOLDFAST_CONNECTIONS_ANONYMOUS", 1, 1_000_000],
+  connectionsPerAddress: ["HOLDFAST_CONNECTIONS_PER_ADDRESS", 1, 1_000_000],
 };
 
 const readLimits = (text: (name: string) => string | undefined): Partial<ServerLimits> =>
@@ -198,6 +204,21 @@ function addressOf(text: string | undefined): string | undefined {
       "HOLDFAST_PUBLIC_URL is an address like https://sync.example: no user, no query, no fragment.",
     );
   return url.href.replace(/\/+$/, "");
+}
+
+function proxiesOf(text: string | undefined): TrustedProxies {
+  if (text === undefined) return undefined;
+  const trusted = /^[1-9]\d?$/.test(text) ? Number(text) : text.split(",").map((one) => one.trim());
+  try {
+    // A number would be taken for an address.
+    if (/^\d+$/.test(text) && typeof trusted !== "number") throw new TypeError("out of range");
+    createClientAddress(trusted);
+  } catch {
+    throw new ConfigError(
+      `HOLDFAST_TRUST_PROXY is how many proxies stand before the server, or their addresses and networks with commas between, like 10.0.0.0/8; not "${text}".`,
+    );
+  }
+  return trusted;
 }
 
 function originOf(text: string): string {

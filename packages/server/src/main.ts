@@ -38,6 +38,8 @@ Environment (all optional):
   HOLDFAST_SCHEMA        a JSON file with models to push at start
   HOLDFAST_ORIGINS       browser origins that may call, with commas between; absent: loopback only
   HOLDFAST_PUBLIC_URL    the address that error pages and /openapi.json tell of; absent: the one it listens on
+  HOLDFAST_TRUST_PROXY   proxies whose X-Forwarded-For is believed: how many there are, or their addresses and networks
+                         with commas between; absent: none
   HOLDFAST_LANE_COMMITS  commits in one transaction at most: 128
   HOLDFAST_DATABASE_CONNECTIONS
                          connections for everything but commits, tokens and hints: 10
@@ -93,6 +95,7 @@ async function run(words: readonly string[]): Promise<void> {
       port: config.port,
       origins: config.origins,
       publicUrl: config.publicUrl,
+      trustProxy: config.trustProxy,
       limits: config.limits,
       laneCommits: config.laneCommits,
       logRetentionDays: config.logRetentionDays,

@@ -2,6 +2,8 @@ import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import type { PresenceTimes } from "./rules/presence-mesh.ts";
 
+import type { TrustedProxies } from "./wire/client-address.ts";
+
 export interface ServerOptions {
   readonly databaseUrl: string;
   /** Opens the operator routes. */
@@ -13,6 +15,8 @@ export interface ServerOptions {
   readonly port?: number;
   /** Browser origins that may call; undefined: loopback only. */
   readonly origins?: readonly string[] | undefined;
+  /** The proxies whose word on where a request comes from is believed; undefined: none. */
+  readonly trustProxy?: TrustedProxies;
   /** The address that answers tell of; undefined: the one that it listens on. */
   readonly publicUrl?: string | undefined;
   /** Commits in one transaction at most; 1 shows what the lane is worth. */

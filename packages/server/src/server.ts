@@ -67,6 +67,8 @@ import type { PresenceTimes } from "./rules/presence-mesh.ts";
 import { newMasterKey } from "./seal.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "./server-options.ts";
 import { startUpkeep } from "./upkeep.ts";
+import { createClientAddress } from "./wire/client-address.ts";
+import { createConnectionQuota } from "./wire/connection-quota.ts";
 import { originCheck } from "./wire/origins.ts";
 import { createMetrics } from "./wire/prometheus.ts";
 import { createPublicUrl } from "./wire/public-url.ts";
@@ -183,7 +185,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const caches = { schemas, tokens: authenticator, heads: lane.knownHeads, pages: catchUp };
   const isOriginAllowed = originCheck(options.origins);
   const strangers = createStrangers(limits.rateStrangers);
-  const door = createDoor(authenticator, strangers, createTraffic(limits));
+  const clientAddress = createClientAddress(options.trustProxy);
+  const quota = createConnectionQuota(limits, clientAddress.isProxy);
+  const door = createDoor({ authenticator, clientAddress, quota, strangers, traffic: createTraffic(limits) });
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
   const tally = newTally();
@@ -197,6 +201,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     largeBodies,
     stopping: stopping.signal,
   });
+  quota.watch(app.server);
   const heartbeat = startHeartbeat({
     present: () => gateway.present(),
     beat: keepWaiters(pool, lane),
@@ -220,6 +225,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     heard: heartbeat.soon,
     authenticator,
     strangers,
+    clientAddress,
+    quota,
     isOriginAllowed,
     docUrl,
     socketsPerToken: limits.socketsPerToken,
@@ -264,7 +271,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mount(app, counted, door);
   mountHealth(app, databaseReadiness(pool, lane.canCommit));
   measure(metrics, { pool, authPool, tally, usage, lane, gateway, failures, caches });
-  mountMetrics(app, { token: options.metricsToken, strangers, text: metrics.text });
+  mountMetrics(app, { token: options.metricsToken, strangers, clientAddress, text: metrics.text });
   mountOpenApi(app, publicUrl, door, modelsOf(log));
   mountDocsPage(app);
   mountErrorsPage(app);

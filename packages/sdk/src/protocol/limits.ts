@@ -84,8 +84,11 @@ export const serverLimits = {
   longPollsRk: 100,
   longPollsEk: 100,
   socketsPerToken: 1_000,
-  /** Open at once in one process, streams among them: those beyond are closed before they ask anything. */
+  /** Open at once in one process, streams among them. */
   connections: 20_000,
+  /** Of these: so many that have shown no valid token yet, in all and from one address. Beyond it the oldest are closed. */
+  connectionsAnonymous: 2_000,
+  connectionsPerAddress: 200,
 } as const;
 
 export type ServerLimits = { readonly [name in keyof typeof serverLimits]: number };

@@ -5,6 +5,8 @@ import type { Principal } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { prefixOf } from "../rules/token.ts";
 import { searchOf } from "../wire/address.ts";
+import type { ClientAddress } from "../wire/client-address.ts";
+import type { ConnectionQuota } from "../wire/connection-quota.ts";
 import { statusOf } from "../wire/envelope.ts";
 import type { Strangers } from "../wire/strangers.ts";
 import type { Traffic } from "./traffic.ts";
@@ -21,24 +23,38 @@ export interface Door {
   recheck(request: FastifyRequest): Promise<Refusal | undefined>;
 }
 
-export function createDoor(authenticator: Authenticator, strangers: Strangers, traffic: Traffic): Door {
+export interface DoorDeps {
+  readonly authenticator: Authenticator;
+  readonly clientAddress: ClientAddress;
+  readonly quota: ConnectionQuota;
+  readonly strangers: Strangers;
+  readonly traffic: Traffic;
+}
+
+export function createDoor({ authenticator, clientAddress, quota, strangers, traffic }: DoorDeps): Door {
   const enter: Door["enter"] = (request, reply, endpoint) => {
     const { authorization } = request.headers;
     const token = bearerToken(authorization);
-    const address = request.socket.remoteAddress ?? "";
-    if (strangers.areTooMany(address) && !isKnown(authenticator, token)) return refuse("rate_limited", TOO_OFTEN);
-    if (token === undefined) {
-      strangers.came(address);
-      return refuse(authorization === undefined ? "auth_no_credentials" : "apikey_invalid");
-    }
+    if (token === undefined)
+      return turnAway(request, reply, refuse(authorization === undefined ? "auth_no_credentials" : "apikey_invalid"));
     if (endpoint.audience === "operator" && authenticator.isOperator(token)) return undefined;
     const admit = (principal: Principal | Refusal) => {
-      if (isRefusal(principal) && statusOf(principal) === 401) strangers.came(address);
-      return isRefusal(principal) ? principal : letIn(request, reply, endpoint, principal, token);
+      if (isRefusal(principal)) return statusOf(principal) === 401 ? turnAway(request, reply, principal) : principal;
+      quota.authenticated(request.socket);
+      return letIn(request, reply, endpoint, principal, token);
     };
     const found = authenticator.principalOf(token);
     return found instanceof Promise ? found.then(admit) : admit(found);
   };
+
+  /** Every token is looked at, whatever came from its address before: many people may share one. */
+  function turnAway(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Refusal {
+    const address = clientAddress.of(request.raw);
+    const tooMany = strangers.areTooMany(address);
+    strangers.came(address);
+    if (quota.rejected(request.socket)) void reply.header("connection", "close");
+    return tooMany ? refuse("rate_limited", TOO_OFTEN) : refusal;
+  }
 
   function letIn(
     request: FastifyRequest,
@@ -66,7 +82,3 @@ export function createDoor(authenticator: Authenticator, strangers: Strangers, t
 
 const WAITS = /(?:^|&)wait=0*[1-9]/;
 const TOO_OFTEN = { message: "Too many requests without a valid token came from this address." };
-
-/** While an address is refused, only tokens that were good before are looked at: guessing tells nothing, and costs nothing. */
-const isKnown = (authenticator: Authenticator, token: string | undefined): boolean =>
-  token !== undefined && (authenticator.knows(token) || authenticator.isOperator(token));

@@ -43,7 +43,7 @@ export async function createEdge({
   docUrl,
   tally,
   largeBodies,
-  limits: { headerBytes, headerCount, headersMs, requestMs, connections },
+  limits: { headerBytes, headerCount, headersMs, requestMs },
 }: EdgeOptions): Promise<FastifyInstance> {
   const broken = brokenRequests(docUrl);
   const app = fastify({
@@ -73,7 +73,6 @@ export async function createEdge({
   });
   // Node would drop headers beyond its count in silence; all are taken, and counted below.
   app.server.maxHeadersCount = 0;
-  app.server.maxConnections = connections;
   // An expectation that it does not know Node would answer itself, with 417 and no envelope.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   broken.watch(app.server);

@@ -149,6 +149,35 @@ test("[B4] who guesses tokens is soon not looked at any more; who has one comes 
   expect((await call("GET", "/v1/log", { token: madeUp(100) })).status).toBe(401);
 });
 
+test("[B4] [B9] an address is counted as a trusted proxy tells it, and a good token passes whatever came from there", async () => {
+  const { call } = await app.another({ trustProxy: ["127.0.0.0/8", "::1"], limits: { rateStrangers: 1 } });
+  const as = (address: string, token: string | null) =>
+    call("GET", "/v1/log", { token, headers: { "x-forwarded-for": `203.0.113.9, ${address}` } });
+  const guesses = await Promise.all(Array.from({ length: 10 }, (_, i) => as("192.0.2.1", madeUp(i))));
+  expect(guesses.some(({ status }) => status === 429)).toBe(true);
+  expect((await as("192.0.2.1", null)).status).toBe(429);
+  expect((await as("192.0.2.2", null)).status).toBe(401);
+  // Never seen in this process before.
+  const { token } = await app.newKey();
+  await Promise.all(Array.from({ length: 10 }, (_, i) => as("192.0.2.1", madeUp(i))));
+  expect((await as("192.0.2.1", token)).status).toBe(200);
+});
+
+test("[B9] without trusted proxies nobody's word is taken for an address", async () => {
+  const { call } = await app.another({ limits: { rateStrangers: 1 } });
+  const as = (address: string) => call("GET", "/v1/log", { token: null, headers: { "x-forwarded-for": address } });
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => as(`192.0.2.${i}`)));
+  expect(answers.some(({ status }) => status === 429)).toBe(true);
+});
+
+test("[B10] five answers of 401 in a row end a connection", async () => {
+  const { server } = await app.another();
+  const request = `GET /v1/log HTTP/1.1\r\nhost: x\r\n\r\n`;
+  const text = await rawRequest(server.url, request.repeat(9));
+  expect(text.match(/HTTP\/1.1 401/g)).toHaveLength(5);
+  expect(text.match(/connection: close/gi)).toHaveLength(1);
+});
+
 test("[B4] guesses on the stream count too", async () => {
   const { call, server } = await app.another({ limits: { rateStrangers: 1 } });
   for (let i = 0; i < 6; i += 1) {

@@ -5,6 +5,8 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Waiter } from "../flows/keep-claims.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, PREFIXES, searchOf } from "../wire/address.ts";
+import type { ClientAddress } from "../wire/client-address.ts";
+import type { ConnectionQuota } from "../wire/connection-quota.ts";
 import { endWithRefusal } from "../wire/raw-refusal.ts";
 import { createSeats } from "./seats.ts";
 import { createSession, type Session, type SessionDeps } from "./session.ts";
@@ -12,6 +14,8 @@ import { createSession, type Session, type SessionDeps } from "./session.ts";
 export interface GatewayOptions extends SessionDeps {
   isOriginAllowed(origin: string): boolean;
   readonly socketsPerToken: number;
+  readonly clientAddress: ClientAddress;
+  readonly quota: ConnectionQuota;
 }
 
 /** The stream's door: upgrades, and looks after the open sockets. */
@@ -42,7 +46,8 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
     if (refusal) return endWithRefusal(socket, refusal, options.docUrl);
     sockets.handleUpgrade(request, socket, head, (opened) => {
       const session = createSession(opened, options, {
-        address: request.socket.remoteAddress ?? "",
+        address: options.clientAddress.of(request),
+        authenticated: () => options.quota.authenticated(socket),
         seat: seats.seat(),
       });
       sessions.set(opened, { session, missedPings: 0 });

@@ -29,17 +29,23 @@ export interface IntroductionDeps {
 export interface Connection {
   readonly address: string;
   readonly seat: Seat;
+  /** It brought a valid token. */
+  authenticated(): void;
 }
 
 export function introduction(
   { authenticator, strangers }: IntroductionDeps,
-  { address, seat }: Connection,
+  { address, seat, authenticated }: Connection,
 ): Introduction {
   async function meet(token: string): Promise<Principal | Refusal> {
-    if (strangers.areTooMany(address) && !authenticator.knows(token)) return refuse("rate_limited");
     const principal = await authenticator.principalOf(token);
-    if (isRefusal(principal)) strangers.came(address);
-    else if (!seat.moveTo(principal.tokenId))
+    if (isRefusal(principal)) {
+      const tooMany = strangers.areTooMany(address);
+      strangers.came(address);
+      return tooMany ? refuse("rate_limited") : principal;
+    }
+    authenticated();
+    if (!seat.moveTo(principal.tokenId))
       return refuse("rate_limited", { message: "Too many sockets of this token are open." });
     return principal;
   }

@@ -73,7 +73,11 @@ function open(more: { standing?: () => Promise<object> } = {}) {
     now: () => Date.now(),
   } as unknown as SessionDeps;
   const seat = { moveTo: () => true, leave: () => {} };
-  const session = createSession(socket as unknown as WebSocket, deps, { address: "::1", seat });
+  const session = createSession(socket as unknown as WebSocket, deps, {
+    address: "::1",
+    seat,
+    authenticated: () => {},
+  });
   const say = async (frame: object) => {
     socket.emit("message", Buffer.from(JSON.stringify(frame)), false);
     await vi.advanceTimersByTimeAsync(10);

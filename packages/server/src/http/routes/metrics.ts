@@ -4,6 +4,7 @@ import { bearerToken } from "../../flows/authenticate.ts";
 import { tokenHash } from "../../flows/secret-keys.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import { PREFIXES } from "../../wire/address.ts";
+import type { ClientAddress } from "../../wire/client-address.ts";
 import { PROMETHEUS_TYPE } from "../../wire/prometheus.ts";
 import type { Strangers } from "../../wire/strangers.ts";
 import { isFromThisMachine } from "../../wire/this-machine.ts";
@@ -13,16 +14,17 @@ export interface MetricsRoute {
   /** Whoever has it may read; undefined: whoever asks from this machine. */
   readonly token: string | undefined;
   readonly strangers: Strangers;
+  readonly clientAddress: ClientAddress;
   text(): Promise<string>;
 }
 
 /** `/metrics`: what this process tells of itself, to whoever watches it. */
-export function mountMetrics(app: FastifyInstance, { token, strangers, text }: MetricsRoute): void {
+export function mountMetrics(app: FastifyInstance, { token, strangers, clientAddress, text }: MetricsRoute): void {
   const isAllowed = token === undefined ? isOurMachines : withToken(token);
 
   function judge(request: FastifyRequest): Refusal | undefined {
     if (isAllowed(request)) return undefined;
-    const address = request.socket.remoteAddress ?? "";
+    const address = clientAddress.of(request.raw);
     if (strangers.areTooMany(address)) return refuse("rate_limited");
     strangers.came(address);
     if (token === undefined) return refuse("auth_no_credentials", { message: FOR_THIS_MACHINE });
