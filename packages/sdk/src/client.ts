@@ -9,6 +9,7 @@ import { Lists } from "./api/lists.ts";
 import { modelApi } from "./api/model.ts";
 import { arrived } from "./api/on-the-way.ts";
 import { sameFields } from "./api/same.ts";
+import { shownRows } from "./api/shown-rows.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { tellApp } from "./api/tell-app.ts";
 import { checkModel, type Desk, makeWrite } from "./api/write.ts";
@@ -68,9 +69,10 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     waiters,
     dice,
     isClosed: () => closing !== undefined,
+    show: shownRows(engine.store.getState().models),
   };
   const shown = () => shownState(engine.store.getState());
-  const lists = new Lists(shown, clock);
+  const lists = new Lists(shown, clock, desk.show);
   const offNotes = engine.store.subscribe((state) => {
     lists.note(state);
     waiting?.note(shown());

@@ -5,6 +5,7 @@ import { SyncError } from "../errors.ts";
 import type { Row } from "../protocol/apply.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
 import type { Field, Model } from "../protocol/model-schema.ts";
+import type { ShowRow } from "./shown-rows.ts";
 
 /** A query as it comes from any model. */
 export interface AnyQuery {
@@ -19,6 +20,8 @@ export interface AnyQuery {
 export interface ListQuery {
   readonly table: string;
   readonly limit: number;
+  /** A row as it is asked and given. */
+  show(row: Row): Row;
   matches(row: Row): boolean;
   /** A total order: no two records are equal in it. */
   compare(a: JsonObject, b: JsonObject): number;
@@ -26,7 +29,12 @@ export interface ListQuery {
 }
 
 /** Throws where the query asks for what no list can answer: a mistake there would look like an empty list. */
-export function listQuery(model: string, query: AnyQuery, schema: Model | undefined): ListQuery {
+export function listQuery(
+  model: string,
+  query: AnyQuery,
+  schema: Model | undefined,
+  show: ShowRow = (_, row) => row,
+): ListQuery {
   const { where = {}, orderBy = "id", order = "asc", limit = Number.POSITIVE_INFINITY, archived = "without" } = query;
   const fieldOf = (field: string, param: string) => checkField(model, schema, field, param);
   const tests = Object.entries(where).map(([field, wanted]) => {
@@ -41,6 +49,7 @@ export function listQuery(model: string, query: AnyQuery, schema: Model | undefi
   const inOrder = order === "desc" ? -1 : 1;
   return {
     table: tableOf(model),
+    show: (row) => show(tableOf(model), row),
     limit: Math.max(0, Math.trunc(limit) || 0),
     matches: ({ data, archivedAt }) =>
       (archived === "with" || (archivedAt === null) === (archived === "without")) && tests.every((test) => test(data)),

@@ -4,6 +4,7 @@ import type { Clock } from "../engine/ports.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import { type AnyQuery, listQuery } from "./list-query.ts";
 import { LiveList } from "./live-list.ts";
+import type { ShowRow } from "./shown-rows.ts";
 
 /** What the lists may keep together that no subscriber holds, in records. */
 const UNHELD_RECORDS = 200_000;
@@ -32,6 +33,7 @@ interface KeptList {
 export class Lists {
   readonly #state: () => ClientState;
   readonly #clock: Clock;
+  readonly #show: ShowRow | undefined;
   readonly #kept = new Map<string, KeptList>();
   readonly #byTable = new Map<string, Set<LiveList>>();
   #changes = 0;
@@ -40,7 +42,8 @@ export class Lists {
   #added = 0;
   #sweptAt = 0;
 
-  constructor(state: () => ClientState, clock: Clock) {
+  constructor(state: () => ClientState, clock: Clock, show?: ShowRow) {
+    this.#show = show;
     this.#state = state;
     this.#clock = clock;
   }
@@ -72,13 +75,17 @@ export class Lists {
   list(model: string, query: AnyQuery): readonly JsonObject[] {
     const key = `${tableOf(model)} ${JSON.stringify(query, apart)}`;
     const known = this.#kept.get(key);
-    const kept = known ?? this.#keep(key, new LiveList(listQuery(model, query, this.#state().models[tableOf(model)])));
+    const kept = known ?? this.#keep(key, this.#live(model, query));
     kept.readAt = this.#clock.monotonic();
     kept.readAfter = this.#changes;
     const records = kept.list.read(this.#state());
     if (!known) this.#added += weightOf(kept);
     if (this.#added > UNHELD_RECORDS / 4) this.#sweep();
     return records;
+  }
+
+  #live(model: string, query: AnyQuery): LiveList {
+    return new LiveList(listQuery(model, query, this.#state().models[tableOf(model)], this.#show));
   }
 
   #keep(key: string, list: LiveList): KeptList {

@@ -2,6 +2,7 @@ import { shownRow } from "../core/overlay.ts";
 import type { ClientState } from "../core/state.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ListQuery } from "./list-query.ts";
+import { asGiven } from "./shown-rows.ts";
 
 /** Kept beyond what is shown, so that a record that leaves makes room for one that is at hand. */
 const SPARE = 1_000;
@@ -58,7 +59,10 @@ export class LiveList {
     if (stale && !this.#mend(stale, state)) return this.#shown;
     if (!stale) this.#fill(state);
     const shown = this.#kept.slice(0, this.query.limit);
-    if (shown.length !== this.#shown.length || shown.some((data, i) => data !== this.#shown[i])) this.#shown = shown;
+    if (shown.length !== this.#shown.length || shown.some((data, i) => data !== this.#shown[i])) {
+      for (const data of shown) asGiven(data);
+      this.#shown = shown;
+    }
     return this.#shown;
   }
 
@@ -83,11 +87,12 @@ export class LiveList {
 
   /** Moves the touched records only. False: nothing that is kept has changed. */
   #mend(stale: ReadonlySet<string>, state: StateOfRows): boolean {
-    const { table, matches } = this.query;
+    const { table, matches, show } = this.query;
     const last = this.#kept.at(-1);
     const moves: Move[] = [];
     for (const id of stale) {
-      const row = shownRow(state, { model: table, id });
+      const found = shownRow(state, { model: table, id });
+      const row = found && show(found);
       const before = this.#byId.get(id);
       const matched = row && matches(row) ? row.data : undefined;
       const now = matched && this.#isBehind(matched, last) ? undefined : matched;
@@ -158,8 +163,15 @@ interface Move {
   readonly now: JsonObject | undefined;
 }
 
-function* matching({ table, matches }: ListQuery, { rows, overlay }: StateOfRows): Generator<JsonObject> {
+function* matching({ table, matches, show }: ListQuery, { rows, overlay }: StateOfRows): Generator<JsonObject> {
   const over = overlay[table];
-  for (const [id, row] of rows.tables[table]?.entries() ?? []) if (!over?.has(id) && matches(row)) yield row.data;
-  for (const row of over?.values() ?? []) if (row && matches(row)) yield row.data;
+  for (const [id, found] of rows.tables[table]?.entries() ?? []) {
+    if (over?.has(id)) continue;
+    const row = show(found);
+    if (matches(row)) yield row.data;
+  }
+  for (const found of over?.values() ?? []) {
+    const row = found && show(found);
+    if (row && matches(row)) yield row.data;
+  }
 }

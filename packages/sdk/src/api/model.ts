@@ -1,5 +1,6 @@
 import { shownRow } from "../core/overlay.ts";
 import { shownState } from "../core/select.ts";
+import { tableOf } from "../core/tables.ts";
 import { localError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { ModelName, RowOf } from "../protocol/row-types.ts";
@@ -8,6 +9,7 @@ import type { CompanyLater } from "./company-later.ts";
 import type { AnyQuery } from "./list-query.ts";
 import type { Lists } from "./lists.ts";
 import { checkId, jsonCopy } from "./payload.ts";
+import { asGiven } from "./shown-rows.ts";
 import type { ModelApi } from "./sync-client.ts";
 import { type Desk, makeWrite } from "./write.ts";
 
@@ -26,7 +28,10 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
     archive: (id, options) => makeWrite(desk, [{ action: "archive", model, id }], options),
     unarchive: (id, options) => makeWrite(desk, [{ action: "unarchive", model, id }], options),
     // The server checks every row against the pushed schema; here the schema is taken at its word.
-    get: (id) => shownRow(shownState(desk.engine.store.getState()), { model, id })?.data as Row | undefined,
+    get: (id) => {
+      const row = shownRow(shownState(desk.engine.store.getState()), { model, id });
+      return row && (asGiven(desk.show(tableOf(model), row).data) as Row);
+    },
     claim: async (id, options) => {
       if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be claimed with it.");
       const { meta, ...rest } = options ?? {};

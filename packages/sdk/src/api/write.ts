@@ -9,10 +9,13 @@ import type { Dice } from "../engine/ports.ts";
 import type { Waiters } from "../engine/waiters.ts";
 import { localError, SyncError } from "../errors.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
-import type { JsonObject } from "../protocol/json.ts";
+import { expectedValue, fits, isRequired } from "../protocol/field-value.ts";
+import type { Json, JsonObject } from "../protocol/json.ts";
+import type { Model } from "../protocol/model-schema.ts";
 import type { Action } from "../protocol/operation.ts";
 import type { OnStale } from "../protocol/stale.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
+import type { ShowRow } from "./shown-rows.ts";
 import type { LeaseRef, Write, WriteOptions } from "./write-api.ts";
 
 /** What the parts of the public surface share. */
@@ -21,6 +24,7 @@ export interface Desk {
   readonly waiters: Waiters;
   readonly dice: Dice;
   readonly isClosed: () => boolean;
+  readonly show: ShowRow;
 }
 
 export interface AskedOperation {
@@ -92,13 +96,13 @@ export function checked(desk: Desk, { action, model, id, data }: AskedOperation)
       const own = checkId(id ?? fields.id ?? desk.dice.id());
       if (fields.id !== undefined && fields.id !== own)
         throw new SyncError(knownFailure("id_mismatch", "data.id is not the record's id.", { param: "data.id" }));
-      return { action, model, id: own, data: known(models, model, fields) };
+      return { action, model, id: own, data: checkedData(models, model, action, fields) };
     }
     case "update": {
       const fields = jsonCopy(data, "data");
       if (Object.keys(fields).length === 0)
         throw new SyncError(knownFailure("empty_update", "An update needs at least one field.", { param: "data" }));
-      return { action, model, id: checkId(id), data: known(models, model, fields) };
+      return { action, model, id: checkId(id), data: checkedData(models, model, action, fields) };
     }
     case "delete":
     case "archive":
@@ -109,18 +113,36 @@ export function checked(desk: Desk, { action, model, id, data }: AskedOperation)
   }
 }
 
-function known(
-  models: Readonly<Record<string, { readonly fields: object }>>,
+/** What the schema says of the data is said here already: a write that no server would take is not queued. */
+function checkedData(
+  models: Readonly<Record<string, Model>>,
   model: string,
+  action: "create" | "update",
   data: JsonObject,
 ): JsonObject {
   const fields = models[tableOf(model)]?.fields ?? {};
-  for (const field of Object.keys(data))
-    if (field !== "id" && !Object.hasOwn(fields, field)) {
-      const message = `The model ${model} has no field ${JSON.stringify(field)}.`;
-      throw new SyncError(knownFailure("unknown_field", message, { param: `data.${field}` }));
-    }
+  for (const [name, value] of Object.entries(data)) {
+    if (name === "id") continue;
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!field) throw wrong("unknown_field", name, `The model ${model} has no field ${JSON.stringify(name)}.`);
+    if (!fits(field, value))
+      throw wrong("invalid_type", name, `The field "${name}" has to be ${expectedValue(field)} (got ${got(value)}).`);
+  }
+  if (action === "create")
+    for (const [name, field] of Object.entries(fields))
+      if (isRequired(field) && name !== "id" && !Object.hasOwn(data, name))
+        throw wrong("missing_field", name, `A new ${model} needs the field "${name}".`);
   return data;
 }
+
+const wrong = (code: "unknown_field" | "invalid_type" | "missing_field", field: string, message: string) =>
+  new SyncError(knownFailure(code, message, { param: `data.${field}` }));
+
+const got = (value: Json): string =>
+  value === null || typeof value === "string"
+    ? JSON.stringify(value)?.slice(0, 40)
+    : Array.isArray(value)
+      ? "an array"
+      : typeof value;
 
 const invalid = (param: string, message: string) => new SyncError(knownFailure("invalid_value", message, { param }));

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { SyncError } from "../errors.ts";
+import { defineSchema } from "../protocol/row-types.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";
 
@@ -460,4 +461,57 @@ test("[Q40] a write costs the same however many writes to its record wait before
   await cpuOf(3_000);
   expect(await cpuOf(400)).toBeLessThan(0.5);
   expect(slide.get("s1")?.title).toBe("Title 399");
+});
+
+test("[Q43] what the schema refuses throws where it is written, with the place and what it takes, and nothing is queued", async () => {
+  const typed = defineSchema({
+    models: {
+      task: {
+        fields: {
+          title: { type: "string", required: true },
+          size: { type: "integer", nullable: true },
+          due: { type: "datetime" },
+          kind: { type: "enum", values: ["bug", "wish"], required: true, default: "bug" },
+          tags: { type: "array" },
+        },
+      },
+    },
+  });
+  const { client: open, settle } = lab(typed);
+  const { client, line } = open();
+  await client.ready();
+  const { task } = client.models;
+  const given = (data: object) => data as never;
+  const refused = (write: () => unknown, code: string, param: string, message: RegExp) => {
+    let error: unknown;
+    try {
+      write();
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ name: "SyncError", code, param });
+    expect((error as Error).message).toMatch(message);
+  };
+  refused(() => task.create(given({})), "missing_field", "data.title", /"title"/);
+  refused(() => task.create(given({ title: 5 })), "invalid_type", "data.title", /of type string \(got number\)/);
+  refused(() => task.create(given({ title: null })), "invalid_type", "data.title", /got null/);
+  refused(() => task.update("t", given({ size: 1.5 })), "invalid_type", "data.size", /of type integer, or null/);
+  refused(
+    () => task.update("t", given({ kind: "task" })),
+    "invalid_type",
+    "data.kind",
+    /one of bug, wish \(got "task"\)/,
+  );
+  refused(() => task.update("t", given({ due: "2030-02-30T00:00:00Z" })), "invalid_type", "data.due", /date-time/);
+  refused(() => task.update("t", given({ tags: "a" })), "invalid_type", "data.tags", /array/);
+  const twice = () =>
+    client.commit([
+      { action: "create", model: "task", data: { title: "a" } },
+      given({ action: "update", model: "task", id: "t", data: { title: 5 } }),
+    ]);
+  refused(twice, "invalid_type", "data.title", /string/);
+  expect(client.pending()).toEqual([]);
+  task.create({ title: "a", size: null }, { id: "t" });
+  await settle();
+  expect([line.sent.length, task.get("t")]).toEqual([1, { id: "t", title: "a", size: null, kind: "bug" }]);
 });

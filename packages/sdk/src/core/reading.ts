@@ -6,7 +6,7 @@ import { heardOwner } from "./owner.ts";
 import { changed, find, onRecord } from "./queue.ts";
 import { offerAgain } from "./rebase.ts";
 import { readPace, waitAfter } from "./retry.ts";
-import { noRows, type Rows, readStretch, type Stretch } from "./rows.ts";
+import { noRows, type Rows, readStretch, type Stretch, withSameData } from "./rows.ts";
 import { settle } from "./settle.ts";
 import { lookAgain } from "./shared-queue.ts";
 import type { Reading } from "./state.ts";
@@ -97,8 +97,9 @@ export function hearLog(turn: Turn, event: Of<"logRead">): void {
 }
 
 /** Other rows stand in for all that were there. What is not of their log is offered again. */
-export function replaceRows(turn: Turn, rows: Rows, isKept = false): void {
+export function replaceRows(turn: Turn, read: Rows, isKept = false): void {
   const before = turn.state.rows;
+  const rows = { ...read, tables: withSameData(read.tables, before.tables) };
   const other =
     before.position !== undefined && (before.logId !== rows.logId || (rows.position ?? 0) < before.position);
   const elsewhere = turn.state.queue.confirmed.some((name) => confirmedIn(turn, name) !== rows.logId);

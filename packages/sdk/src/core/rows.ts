@@ -2,6 +2,7 @@ import type { Row } from "../protocol/apply.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { LogEntry } from "../protocol/log.ts";
 import type { SnapshotLine } from "../protocol/snapshot.ts";
+import { jsonEqual } from "./json-equal.ts";
 import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, type Tables } from "./tables.ts";
 
 /** A record as the log has it. */
@@ -71,6 +72,21 @@ export function readStretch(rows: Rows, stretch: Stretch): { rows: Rows; changes
   }
   const changes = [...latest.values()];
   return { rows: { ...rows, tables: changeTables(rows.tables, changes), position: stretch.to }, changes };
+}
+
+/** Rows that were read anew, with the objects that were there where they say the same: nothing of those is drawn again. */
+export function withSameData(tables: Rows["tables"], before: Rows["tables"]): Rows["tables"] {
+  const same: RowChange[] = [];
+  for (const [model, table] of Object.entries(tables)) {
+    const old = before[model];
+    if (!old || old === table) continue;
+    for (const [id, row] of table.entries()) {
+      const data = old.get(id)?.data;
+      if (data && data !== row.data && jsonEqual(data, row.data))
+        same.push({ record: { model, id }, value: { ...row, data } });
+    }
+  }
+  return changeTables(tables, same);
 }
 
 function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefined {

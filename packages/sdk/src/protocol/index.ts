@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, client-paths, error-codes, frames-down, headers, limits, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, error-codes, field-value, frames-down, headers, limits, version), so that no TypeBox reaches a browser.
 export { applyOperation, type Row, type WriteStep } from "./apply.ts";
 export {
   CLAIM_STATUSES,
@@ -15,6 +15,7 @@ export {
 export { STREAM_PATH } from "./client-paths.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
 export { Datasource } from "./datasource.ts";
+export { isDateTime } from "./datetime.ts";
 export {
   type Audience,
   type Body,
@@ -26,6 +27,7 @@ export {
 export { ErrorEnvelope, RequiredCapability } from "./error.ts";
 export { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "./error-codes.ts";
 export { errorSentences, remedySentences, statusesInBodies } from "./error-sentences.ts";
+export { expectedValue, fits, isRequired } from "./field-value.ts";
 export {
   type ClaimFrame,
   type ClaimsFrame,

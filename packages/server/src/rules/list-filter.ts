@@ -1,5 +1,4 @@
-import { type Json, limits, type Model } from "@holdfast/sdk/protocol";
-import { isDateTime } from "./datetime.ts";
+import { isDateTime, type Json, limits, type Model } from "@holdfast/sdk/protocol";
 import { checkJsonValues } from "./json-values.ts";
 import { type ListColumn, listColumn } from "./list-column.ts";
 import { isRefusal, type Refusal, refuse } from "./refusal.ts";

@@ -1,6 +1,7 @@
 import type { Field, Json, JsonObject, Model } from "@holdfast/sdk/protocol";
+import { fits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { checkPayload, fits, writesNothing } from "./payload.ts";
+import { checkPayload, writesNothing } from "./payload.ts";
 
 const field = (type: Field["type"], rest: Partial<Field> = {}): Field => ({ type, ...rest });
 const model: Model = {

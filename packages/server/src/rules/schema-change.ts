@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
+import { fits } from "@holdfast/sdk/protocol";
 import type { DeclaredModel, SchemaChange } from "./declared-model.ts";
 import type { StoredEntry } from "./entry-text.ts";
-import { fits } from "./payload.ts";
 
 export interface StoredRow {
   readonly data: JsonObject;

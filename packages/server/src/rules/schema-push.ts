@@ -1,6 +1,7 @@
 import {
   type ErrorEnvelope,
   type Field,
+  fits,
   type GroupRule,
   limits,
   type Model,
@@ -8,7 +9,6 @@ import {
   type SchemaPush,
 } from "@holdfast/sdk/protocol";
 import { isScalar } from "./list-column.ts";
-import { fits } from "./payload.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { sameJson } from "./same-json.ts";
 

@@ -1,4 +1,4 @@
-import { isDateTime } from "./datetime.ts";
+import { isDateTime } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "./refusal.ts";
 
 /** UTC days from the first to the last, both with their whole day: `2026-01-01` to `2026-01-31`. */

@@ -1,9 +1,8 @@
-import { FIELD_TYPES, type Field, type JsonObject, type Model, paths } from "@holdfast/sdk/protocol";
+import { FIELD_TYPES, type Field, isDateTime, type JsonObject, type Model, paths } from "@holdfast/sdk/protocol";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isDateTime } from "../../rules/datetime.ts";
 import { checkPayload } from "../../rules/payload.ts";
 import { referenceSchema } from "../../testing/reference-schema.ts";
 import { createPublicUrl } from "../../wire/public-url.ts";
