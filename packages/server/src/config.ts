@@ -11,7 +11,8 @@ export interface Config {
   readonly dataDir: string;
   readonly secretKey: string | undefined;
   readonly adminToken: string | undefined;
-  /** Undefined: metrics are shown to this machine alone. */
+  /** Without a token metrics are shown to programs of this machine. */
+  readonly metricsLoopback: boolean;
   readonly metricsToken: string | undefined;
   /** 32 bytes in base64 each, the newest first. Undefined: made beside the embedded data. */
   readonly masterKeys: readonly string[] | undefined;
@@ -79,6 +80,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     secretKey,
     adminToken,
     metricsToken,
+    metricsLoopback: flag("HOLDFAST_METRICS_LOOPBACK", text) ?? false,
     masterKeys,
     webhooks: readWebhooks(text),
     schemaFile: text("HOLDFAST_SCHEMA"),
@@ -111,9 +113,7 @@ function readDatabase(text: (name: string) => string | undefined): Partial<Datab
 const OF_CLIENTS = ["HOLDFAST_URL", "HOLDFAST_TOKEN"];
 
 function readWebhooks(text: (name: string) => string | undefined): WebhookConfig {
-  const allowed = text("HOLDFAST_WEBHOOK_ALLOW_PRIVATE");
-  if (allowed !== undefined && allowed !== "0" && allowed !== "1")
-    throw new ConfigError(`HOLDFAST_WEBHOOK_ALLOW_PRIVATE is 1 or 0, not "${allowed}".`);
+  const allowPrivate = flag("HOLDFAST_WEBHOOK_ALLOW_PRIVATE", text);
   const schedule = text("HOLDFAST_WEBHOOK_SCHEDULE")?.split(",");
   if (schedule && schedule.length !== webhookLimits.schedule.length)
     throw new ConfigError(
@@ -126,12 +126,19 @@ function readWebhooks(text: (name: string) => string | undefined): WebhookConfig
     31_536_000,
   );
   return {
-    ...(allowed !== undefined && { allowPrivate: allowed === "1" }),
+    ...(allowPrivate !== undefined && { allowPrivate }),
     ...(schedule && {
       schedule: schedule.map((wait) => integer("HOLDFAST_WEBHOOK_SCHEDULE", wait.trim(), 0, 2_592_000_000)),
     }),
     ...(rotation !== undefined && { rotationMs: rotation * 1_000 }),
   };
+}
+
+function flag(name: string, text: (name: string) => string | undefined): boolean | undefined {
+  const value = text(name);
+  if (value !== undefined && value !== "0" && value !== "1")
+    throw new ConfigError(`${name} is 1 or 0, not "${value}".`);
+  return value === undefined ? undefined : value === "1";
 }
 
 function tokenOf(name: string, token: string | undefined): string | undefined {

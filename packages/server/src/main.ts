@@ -51,7 +51,9 @@ Environment (all optional):
                          schemas, tokens and heads that the process remembers: 128
   HOLDFAST_LOG_RETENTION_DAYS
                          log entries older than that are taken away; absent: the log is kept whole
-  HOLDFAST_METRICS_TOKEN whoever has it may read /metrics; absent: whoever asks from this machine
+  HOLDFAST_METRICS_TOKEN whoever has it may read /metrics
+  HOLDFAST_METRICS_LOOPBACK
+                         1: without a token, programs of this machine may read /metrics; else it is off
   HOLDFAST_LOG_LEVEL     info
 
 Limits, for each token in each process; a rate of 0 is none, and twice a rate may come at once:
@@ -89,6 +91,7 @@ async function run(words: readonly string[]): Promise<void> {
       adminToken,
       masterKeys,
       metricsToken: config.metricsToken,
+      metricsLoopback: config.metricsLoopback,
       webhooks: config.webhooks,
       database: config.database,
       host: config.host,

@@ -33,7 +33,9 @@ export interface ServerOptions {
   readonly webhooks?: Partial<WebhookOptions> | undefined;
   /** Where the server's own limits differ from the usual ones. */
   readonly limits?: Partial<ServerLimits>;
-  /** Opens `/metrics`; undefined: it is shown to this machine alone. */
+  /** Without a token `/metrics` is shown to programs of this machine; else it is off. */
+  readonly metricsLoopback?: boolean;
+  /** Opens `/metrics`. */
   readonly metricsToken?: string | undefined;
   /** Undefined: silent. */
   readonly logger?: FastifyBaseLogger;

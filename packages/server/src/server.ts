@@ -271,7 +271,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mount(app, counted, door);
   mountHealth(app, databaseReadiness(pool, lane.canCommit));
   measure(metrics, { pool, authPool, tally, usage, lane, gateway, failures, caches });
-  mountMetrics(app, { token: options.metricsToken, strangers, clientAddress, text: metrics.text });
+  mountMetrics(app, {
+    token: options.metricsToken,
+    loopback: options.metricsLoopback === true,
+    strangers,
+    clientAddress,
+    text: metrics.text,
+  });
   mountOpenApi(app, publicUrl, door, modelsOf(log));
   mountDocsPage(app);
   mountErrorsPage(app);

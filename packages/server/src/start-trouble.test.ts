@@ -25,6 +25,12 @@ test("[O1] what keeps it from starting is a sentence that names what to change",
   const standby = Object.assign(new Error("The database takes no writes: it is a standby, or set to read only"), {
     code: "25006",
   });
+  for (const code of ["ENOSPC", "EDQUOT"])
+    expect(startTrouble(Object.assign(new Error("no space left"), { code, syscall: "write" }))).toBe(
+      `The disk is full (${code}): make room, or set HOLDFAST_DATA_DIR.`,
+    );
+  const full = Object.assign(new Error("could not extend file"), { code: "53100" });
+  expect(startTrouble(full)).toBe("DATABASE_URL: the database's disk is full (could not extend file).");
   expect(startTrouble(standby)).toBe(
     "DATABASE_URL: The database takes no writes: it is a standby, or set to read only.",
   );

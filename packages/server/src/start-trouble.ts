@@ -1,4 +1,5 @@
 import { ConfigError } from "./config.ts";
+import { NewerDatabase } from "./db/migrate.ts";
 
 type SystemError = NodeJS.ErrnoException & {
   readonly address?: string;
@@ -6,6 +7,8 @@ type SystemError = NodeJS.ErrnoException & {
   readonly hostname?: string;
 };
 
+/** Of Postgres: its disk is full. */
+const FULL = "53100";
 /** Of Postgres: who asks is not let in, there is no such database, or it takes no writes. */
 const REFUSED = /^(28|3D|25006)/;
 
@@ -14,7 +17,7 @@ const REFUSED = /^(28|3D|25006)/;
  * stack is worth reading.
  */
 export function startTrouble(error: unknown): string | undefined {
-  if (error instanceof ConfigError) return error.message;
+  if (error instanceof ConfigError || error instanceof NewerDatabase) return error.message;
   // Of a name with several addresses each was tried.
   const tried: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(tried instanceof Error)) return undefined;
@@ -23,6 +26,8 @@ export function startTrouble(error: unknown): string | undefined {
   if (syscall === "getaddrinfo") return `Nobody knows where ${hostname} is (${code}): look at HOST and DATABASE_URL.`;
   if (syscall === "listen" && code === "EADDRINUSE") return `${place} is taken: set PORT, or stop what listens there.`;
   if (syscall === "listen") return `HOST, PORT: ${place} cannot be listened on (${code}).`;
+  if (code === "ENOSPC" || code === "EDQUOT") return `The disk is full (${code}): make room, or set HOLDFAST_DATA_DIR.`;
   if (syscall === "connect") return `DATABASE_URL: nobody answers at ${place} (${code}).`;
+  if (code === FULL) return `DATABASE_URL: the database's disk is full (${message}).`;
   return REFUSED.test(code) ? `DATABASE_URL: ${message}.` : undefined;
 }

@@ -70,13 +70,15 @@ export interface DumpedKey {
   readonly hash: string;
   readonly last4: string;
   readonly label: string | null;
+  /** It was set in the environment: the next one that is set there ends it. Absent in earlier dumps. */
+  readonly configured?: boolean;
   readonly revokedAt: string | null;
 }
 
 /** An organisation's secret keys, of which only hashes are known. */
 export async function dumpKeys(tx: Transaction, organization: string): Promise<DumpedKey[]> {
   const { rows } = await tx.query<DumpedKey & Record<string, unknown>>(
-    `select k.id, w.livemode, encode(k.hash, 'hex') as hash, k.last4, k.label, k.revoked_at as "revokedAt"
+    `select k.id, w.livemode, encode(k.hash, 'hex') as hash, k.last4, k.label, k.configured, k.revoked_at as "revokedAt"
      from holdfast.secret_key k join holdfast.world w on w.id = k.world where w.organization = $1 order by k.created_at, k.id`,
     [organization],
   );
@@ -84,11 +86,11 @@ export async function dumpKeys(tx: Transaction, organization: string): Promise<D
 }
 
 /** False: there is such a key already. */
-export async function restoreKey(tx: Transaction, world: number, key: DumpedKey): Promise<boolean> {
+export async function restoreKey(tx: Transaction, world: number, key: DumpedKey, revoked: boolean): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `insert into holdfast.secret_key (id, world, hash, last4, label, revoked_at) values ($1, $2, decode($3, 'hex'), $4, $5, $6)
+    `insert into holdfast.secret_key (id, world, hash, last4, label, revoked_at, configured) values ($1, $2, decode($3, 'hex'), $4, $5, least($6::timestamptz, case when $8 then clock_timestamp() end), $7)
      on conflict do nothing`,
-    [key.id, world, key.hash, key.last4, key.label, key.revokedAt],
+    [key.id, world, key.hash, key.last4, key.label, key.revokedAt, key.configured ?? false, revoked],
   );
   return rowCount === 1;
 }

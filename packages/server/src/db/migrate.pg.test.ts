@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { startTrouble } from "../start-trouble.ts";
 import { freshDatabase } from "../testing/database.ts";
 import { isMigrated, migrate } from "./migrate.ts";
 
@@ -54,6 +55,14 @@ test("[O4] from every earlier version to the newest gives the same tables", asyn
     expect(await migrate(url)).toEqual(names.slice(n));
     expect(await tables()).toEqual(wanted);
   }
+});
+
+test("[O18] a database that a later version has migrated is not touched", async () => {
+  await emptied();
+  await migrate(url);
+  await client.query("insert into holdfast.migration (name) values ('9999_later.sql')");
+  const error = await migrate(url).catch((failure: unknown) => failure);
+  expect(startTrouble(error)).toMatch(/^DATABASE_URL: .* later version of Holdfast .*9999_later\.sql/);
 });
 
 test("[O4] [G12] what was deleted before says where it was made: its history stays whole", async () => {

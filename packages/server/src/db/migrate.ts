@@ -7,6 +7,9 @@ const FOLDER = new URL("../../migrations/", import.meta.url);
 /** Any fixed number: several processes that start at once take turns on it. */
 const LOCK = 4_270_001;
 
+/** A later version has migrated the database: this one does not know what it would break. */
+export class NewerDatabase extends Error {}
+
 /** Brings the schema `holdfast` to the newest version, forward only. Answers the names of what was applied. */
 export async function migrate(url: string, folder: URL = FOLDER): Promise<string[]> {
   const client = await connectTo(url, { ...session, options: "-c timezone=UTC" });
@@ -33,7 +36,13 @@ async function applyMissing(client: pg.Client, folder: URL): Promise<string[]> {
   );
   const { rows } = await client.query<{ name: string }>("select name from holdfast.migration");
   const applied = new Set(rows.map(({ name }) => name));
-  const missing = (await shipped(folder)).filter((name) => !applied.has(name));
+  const known = await shipped(folder);
+  const newer = [...applied].filter((name) => !known.includes(name)).sort();
+  if (newer.length > 0)
+    throw new NewerDatabase(
+      `DATABASE_URL: the database belongs to a later version of Holdfast (it has ${newer.join(", ")}). Start that version, or a later one.`,
+    );
+  const missing = known.filter((name) => !applied.has(name));
   for (const name of missing) {
     const sql = await readFile(new URL(name, folder), "utf8");
     await client.query("begin");

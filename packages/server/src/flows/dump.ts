@@ -29,6 +29,8 @@ export type DumpCounts = Readonly<Record<Dumped, number>>;
 export interface RestoreOptions {
   /** As another organisation: then without the keys, which are unique. */
   readonly newId: boolean;
+  /** The dump's keys come back, and open nothing: one of them may have been revoked after the dump. */
+  readonly revokeKeys?: boolean;
 }
 
 export interface Restored {
@@ -87,7 +89,7 @@ export async function dumpOrganization(
 export async function restoreOrganization(
   db: Database,
   lines: AsyncIterable<string>,
-  { newId: asNew }: RestoreOptions,
+  { newId: asNew, revokeKeys = false }: RestoreOptions,
 ): Promise<Restored> {
   const input = lines[Symbol.asyncIterator]();
   const next = async (): Promise<string> => {
@@ -113,7 +115,7 @@ export async function restoreOrganization(
     const counts = await restoreWorlds(client, organization, next);
     for (const livemode of [true, false])
       await findCreations(client, (await worldOf(client, organization, livemode)) as number);
-    if (!asNew) await restoreKeys(client, organization, first.keys as DumpedKey[]);
+    if (!asNew) await restoreKeys(client, organization, revokeKeys, first.keys as DumpedKey[]);
     await client.query("commit");
     return { organization, counts };
   } catch (error) {
@@ -166,9 +168,14 @@ async function restoreWorlds(tx: Transaction, organization: string, next: () => 
   }
 }
 
-async function restoreKeys(tx: Transaction, organization: string, keys: readonly DumpedKey[]): Promise<void> {
+async function restoreKeys(
+  tx: Transaction,
+  organization: string,
+  revoked: boolean,
+  keys: readonly DumpedKey[],
+): Promise<void> {
   for (const key of keys)
-    if (!(await restoreKey(tx, (await worldOf(tx, organization, key.livemode)) as number, key)))
+    if (!(await restoreKey(tx, (await worldOf(tx, organization, key.livemode)) as number, key, revoked)))
       throw new DumpError(`The key ${key.id} of the dump is here already. --new-id restores without keys.`);
 }
 

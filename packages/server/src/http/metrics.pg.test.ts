@@ -1,10 +1,10 @@
 import { networkInterfaces } from "node:os";
 import { expect, test, vi } from "vitest";
-import { startApp } from "../testing/app.ts";
+import { ADMIN, startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";
 import { openStream } from "../testing/stream.ts";
 
-const app = await startApp({ webhooks: { allowPrivate: true } });
+const app = await startApp({ metricsLoopback: true, webhooks: { allowPrivate: true } });
 const { call, keys } = app;
 const slides = "/v1/models/slide";
 
@@ -119,6 +119,15 @@ test("[O11] how webhooks stand is told of all processes together; what the datab
     expect(again[failures]).toBeGreaterThan(0);
   });
   expect(await read(askAnother)).not.toHaveProperty(failures);
+});
+
+test("[O11] without a token, and unless programs of this machine may, it is off", async () => {
+  const { call: ask } = await app.another({ metricsLoopback: false });
+  for (const token of [null, keys.live, ADMIN]) {
+    const { status, body } = await ask("GET", "/metrics", { token });
+    expect([status, body.code]).toEqual([401, "auth_no_credentials"]);
+    expect(body.message).toContain("HOLDFAST_METRICS_LOOPBACK=1");
+  }
 });
 
 test("[O11] without a token of its own it is shown to this machine alone, and not through a proxy", async () => {

@@ -53,13 +53,18 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
     .command("restore <file>")
     .description("bring an organisation back from a dump: whole or not at all, its logs under new ids")
     .option("--new-id", "as another organisation, without the dump's keys")
+    .option("--revoke-keys", "the dump's keys open nothing any more: one of them may have been revoked since")
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (file: string, _, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions & { newId?: boolean }>();
-      const { organization, counts } = await restore(linesOf(placeOf(file, env)), { newId: options.newId === true });
+      const options = command.optsWithGlobals<CommonOptions & { newId?: boolean; revokeKeys?: boolean }>();
+      const { organization, counts } = await restore(linesOf(placeOf(file, env)), {
+        newId: options.newId === true,
+        revokeKeys: options.revokeKeys === true,
+      });
       if (options.json) return void out(`${JSON.stringify({ organization, ...counts })}\n`);
       out(`restored ${spelled(counts)} as ${organization}\n`);
-      if (options.newId) say("It has no keys yet: see keys create.");
+      if (options.newId || options.revokeKeys) say("No key opens it yet: see keys create.");
+      else out("The keys of the dump are good again, also one that was revoked after it: see keys list.\n");
     });
 }
 

@@ -11,23 +11,28 @@ import { isFromThisMachine } from "../../wire/this-machine.ts";
 import { sendRefusal } from "../mount.ts";
 
 export interface MetricsRoute {
-  /** Whoever has it may read; undefined: whoever asks from this machine. */
+  /** Whoever has it may read; undefined: programs of this machine, as far as `loopback` allows it. */
   readonly token: string | undefined;
+  readonly loopback: boolean;
   readonly strangers: Strangers;
   readonly clientAddress: ClientAddress;
   text(): Promise<string>;
 }
 
 /** `/metrics`: what this process tells of itself, to whoever watches it. */
-export function mountMetrics(app: FastifyInstance, { token, strangers, clientAddress, text }: MetricsRoute): void {
-  const isAllowed = token === undefined ? isOurMachines : withToken(token);
+export function mountMetrics(
+  app: FastifyInstance,
+  { token, loopback, strangers, clientAddress, text }: MetricsRoute,
+): void {
+  const isAllowed = token !== undefined ? withToken(token) : loopback ? isOurMachines : () => false;
 
   function judge(request: FastifyRequest): Refusal | undefined {
     if (isAllowed(request)) return undefined;
     const address = clientAddress.of(request.raw);
     if (strangers.areTooMany(address)) return refuse("rate_limited");
     strangers.came(address);
-    if (token === undefined) return refuse("auth_no_credentials", { message: FOR_THIS_MACHINE });
+    if (token === undefined)
+      return refuse("auth_no_credentials", { message: loopback ? FOR_THIS_MACHINE : SWITCHED_OFF });
     return refuse(request.headers.authorization === undefined ? "auth_no_credentials" : "apikey_invalid");
   }
 
@@ -43,6 +48,7 @@ export function mountMetrics(app: FastifyInstance, { token, strangers, clientAdd
 }
 
 const FOR_THIS_MACHINE = "As long as HOLDFAST_METRICS_TOKEN is not set, metrics are shown to this machine alone.";
+const SWITCHED_OFF = "Metrics are off: set HOLDFAST_METRICS_TOKEN, or HOLDFAST_METRICS_LOOPBACK=1.";
 
 const isOurMachines = ({ raw }: FastifyRequest): boolean => isFromThisMachine(raw);
 
