@@ -30,6 +30,8 @@ const wrapper = ({ children }: { children: ReactNode }) => (
     <SyncProvider client={world.client}>{children}</SyncProvider>
   </StrictMode>
 );
+/** Without StrictMode, which renders everything twice. */
+const plain = ({ children }: { children: ReactNode }) => <SyncProvider client={world.client}>{children}</SyncProvider>;
 const asked = () => world.line.requests.map(({ name }) => name);
 const holders = (id = "s1") => world.server.claims.of("slide", id).claims.map((claim) => claim.actor);
 const settle = () =>
@@ -223,6 +225,7 @@ test("[V13] useClaims answers for a list, and keeps what it answered while nothi
     { wrapper },
   );
   await settle();
+  await later(30);
   expect(world.line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s1", "s2"] });
   const before = result.current;
   expect(before).toMatchObject({ s1: { state: "known", holders: [] }, s2: { state: "known" } });
@@ -232,6 +235,57 @@ test("[V13] useClaims answers for a list, and keeps what it answered while nothi
   await act(async () => void world.server.claims.acquire("ben", "slide", "s3"));
   expect(renders).toBe(quiet);
   await act(async () => void world.server.claims.acquire("ben", "slide", "s2"));
+  await later(30);
   expect(result.current.s2?.holders).toMatchObject([{ actor: "ben" }]);
   expect(result.current.s1).toBe(before.s1);
+});
+
+test("[V27] claims of many records that come one by one render once, and a selection only when it changes", async () => {
+  const ids = Array.from({ length: 45 }, (_, i) => `s${i}`);
+  let [all, count] = [0, 0];
+  const every = renderHook(() => [++all, useClaims("slide", ids)] as const, { wrapper: plain });
+  const held = renderHook(
+    () => [++count, useClaims("slide", ids, (claims) => ids.filter((id) => claims[id]?.holders[0]).length)] as const,
+    { wrapper: plain },
+  );
+  await settle();
+  await later(30);
+  expect(every.result.current[1].s44).toMatchObject({ state: "known" });
+  // The first, in which nothing was known, and the one with all of them.
+  expect([all, count]).toEqual([2, 1]);
+  await act(async () => {
+    for (const id of ids.slice(0, 20)) world.server.claims.acquire("ben", "slide", id);
+  });
+  await later(30);
+  expect([all, count, held.result.current[1]]).toEqual([3, 2, 20]);
+});
+
+test("[V27] a list that changes by a click renders at most twice as often with its claims as without", async () => {
+  const ids = Array.from({ length: 45 }, (_, i) => `s${i}`);
+  await act(async () => void world.server.claims.acquire("ben", "slide", "s3"));
+  const counts = { without: 0, with: 0 };
+  const without = renderHook(({ shown }) => [++counts.without, shown], {
+    initialProps: { shown: ids },
+    wrapper: plain,
+  });
+  const withClaims = renderHook(({ shown }) => [++counts.with, useClaims("slide", shown)] as const, {
+    initialProps: { shown: ids },
+    wrapper: plain,
+  });
+  await settle();
+  await later(30);
+  const before = withClaims.result.current[1];
+  Object.assign(counts, { without: 0, with: 0 });
+  const next = [...ids.slice(1), "s99"];
+  without.rerender({ shown: next });
+  withClaims.rerender({ shown: next });
+  // What was known stays so meanwhile.
+  expect(withClaims.result.current[1].s3).toBe(before.s3);
+  for (let i = 0; i < 3; i++) {
+    await settle();
+    await later(30);
+  }
+  expect(withClaims.result.current[1].s99).toMatchObject({ state: "known" });
+  expect(withClaims.result.current[1].s3?.holders).toMatchObject([{ actor: "ben" }]);
+  expect(counts.with).toBeLessThanOrEqual(2 * counts.without);
 });

@@ -2,6 +2,8 @@ import type { Claim } from "../protocol/claim.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { ClaimsFrame } from "../protocol/frames-down.ts";
 import type { FrameUp } from "../protocol/frames-up.ts";
+import type { Json } from "../protocol/json.ts";
+import { jsonEqual } from "./json-equal.ts";
 import { tableOf } from "./tables.ts";
 
 /* Who holds the records that the app looks at. What is known of them is known from an open stream and from nothing else. */
@@ -82,6 +84,9 @@ export function heardClaims(watched: Watched, { model, id, claims, queue }: Clai
   const before = watched.get(tableOf(model));
   // The server tells of each change once: also of what is looked at again before it is told to stop.
   if (!before || !(before.looking.has(id) || before.said?.split(BETWEEN).includes(id))) return watched;
+  // Of all that is watched it tells again when the watching changes: what is as it was is no news.
+  const was = before.known.get(id);
+  if (was && isSame(was.claims, claims) && isSame(was.queue, queue)) return watched;
   return changed(watched, { ...before, known: new Map(before.known).set(id, { claims, queue }) });
 }
 
@@ -126,6 +131,8 @@ export function knowledgeOf(watched: Watched, live: boolean, model: string, id: 
 
 /** The server tells of so many records a model: of more, those that were asked for last. */
 const watchedIds = ({ looking }: WatchedModel): readonly string[] => [...looking.keys()].slice(-limits.watchedPerModel);
+
+const isSame = (a: readonly Claim[], b: readonly Claim[]) => jsonEqual(a as unknown as Json, b as unknown as Json);
 
 const changed = (watched: Watched, each: WatchedModel): Watched => new Map(watched).set(tableOf(each.model), each);
 
