@@ -44,7 +44,9 @@ async function tell(seed: number): Promise<void> {
   say(`again with --schedules 1 --seed ${seed}`);
 }
 
-const anySeed = () => Math.floor(Math.random() * 2 ** 30);
+function anySeed(): number {
+  return Math.floor(Math.random() * 2 ** 30);
+}
 
 function say(line: string): void {
   process.stderr.write(`simulate: ${line}\n`);

@@ -289,7 +289,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a token that the app gives again is never tried",
     finds: ["everything comes to rest"],
-    edits: [{ file: `${core}/auth.ts`, find: "if (changed || auth.attempt > 0) set(", replace: "if (changed) set(" }],
+    edits: [
+      {
+        file: `${core}/auth.ts`,
+        find: "if (changed || (auth.attempt > 0 && !isAnothers(turn.state)))",
+        replace: "if (changed)",
+      },
+    ],
   },
   {
     name: "that the network is there, told while a line is live, stops the queue",
