@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { FIRST_WITH_TENANTS } from "@holdfast/sdk/testing";
 import { patchSources } from "../conformance/testing/patched-server.ts";
 import { runMany, SIMULATION } from "../simulate/run-many.ts";
 import { type PlantedBug, plantedBugs } from "../simulate/testing/planted-bugs.ts";
@@ -17,7 +18,9 @@ export const simulation: Suite = {
 };
 
 /** Runs schedules of a copy of the sources with the bug in it, until one of them shows something. */
-async function checkOf({ edits, finds }: PlantedBug, { seed, processes }: Place): Promise<string | undefined> {
+async function checkOf({ edits, finds, needsTenants }: PlantedBug, place: Place): Promise<string | undefined> {
+  const { processes } = place;
+  const seed = needsTenants ? place.seed + FIRST_WITH_TENANTS : place.seed;
   const { folder, forget } = patchSources(edits);
   try {
     const file = join(folder, SIMULATION);

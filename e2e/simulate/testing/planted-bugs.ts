@@ -6,6 +6,8 @@ export interface PlantedBug {
   /** By one of these checks. */
   readonly finds: readonly string[];
   readonly edits: readonly Edit[];
+  /** Only schedules with other users, organizations and views can find it. */
+  readonly needsTenants?: true;
   /** It is found so soon that looking for it is part of every test run. */
   readonly isQuick?: true;
 }
@@ -123,7 +125,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "entries that were read before are applied again",
-    finds: ["a value that was shown never goes back", "every tab shows what the server has"],
+    finds: ["a value that was shown never goes back", "every tab shows what the server has in its view"],
     edits: [
       {
         file: `${core}/rows.ts`,
@@ -139,7 +141,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a gap in the log is not noticed",
-    finds: ["every tab shows what the server has"],
+    finds: ["every tab shows what the server has in its view"],
     edits: [{ file: `${core}/rows.ts`, find: '  if (stretch.from > position) return "gap";', replace: "" }],
   },
   {
@@ -294,6 +296,55 @@ export const plantedBugs: readonly PlantedBug[] = [
         file: `${core}/auth.ts`,
         find: "if (changed || (auth.attempt > 0 && !isAnothers(turn.state)))",
         replace: "if (changed)",
+      },
+    ],
+  },
+  {
+    name: "the owner of a token is not compared with the owner of the store",
+    needsTenants: true,
+    isQuick: true,
+    finds: ["no write reaches another owner", "nothing of a store is shown to another owner"],
+    edits: [
+      {
+        file: `${core}/owner-name.ts`,
+        find: "  a === b || (",
+        replace: "  a !== '' || (",
+      },
+    ],
+  },
+  {
+    name: "what is in a store is shown to another owner",
+    needsTenants: true,
+    finds: ["nothing of a store is shown to another owner"],
+    edits: [
+      {
+        file: `${core}/select.ts`,
+        find: "  if (!state.withheld) return state;",
+        replace: "  if (state) return state;",
+      },
+    ],
+  },
+  {
+    name: "a changed view is not noticed",
+    needsTenants: true,
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${core}/reading.ts`,
+        find: "  const isOtherView = viewHash !== undefined && rows.viewHash !== viewHash;",
+        replace: "  const isOtherView = viewHash !== undefined && rows.viewHash === undefined;",
+      },
+    ],
+  },
+  {
+    name: "what the server says of a token is taken for the one that came after it",
+    needsTenants: true,
+    finds: ["no write reaches another owner"],
+    edits: [
+      {
+        file: `${core}/auth.ts`,
+        find: "  if (changed) dropOldToken(turn);",
+        replace: "  if (changed && auth.phase === 'asking') dropOldToken(turn);",
       },
     ],
   },

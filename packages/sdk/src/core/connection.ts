@@ -149,9 +149,7 @@ function keepStream(turn: Turn): void {
     mayGo(state) &&
     rows.position !== undefined &&
     reading.resync === "no";
-  // Another token came, and it is not known whose.
-  const isAnothers = stream.phase === "live" && state.self === undefined;
-  if ((!wanted || isAnothers) && stream.phase !== "closed") {
+  if (!wanted && stream.phase !== "closed") {
     set(turn, { stream: { ...stream, phase: "closed", missedAt: missedAfter(turn) } });
     lineLost(turn);
     ask(turn, { do: "closeStream" });

@@ -2,6 +2,7 @@ import { requeue } from "./answers.ts";
 import type { ClientEvent } from "./events.ts";
 import { takeLook } from "./look.ts";
 import { type Mutation, waitsForPerson } from "./mutation.ts";
+import { withhold } from "./owner.ts";
 import { find, inOrder } from "./queue.ts";
 import { offerAgain } from "./rebase.ts";
 import { extentOf, UNHEARD, writing } from "./shared-queue.ts";
@@ -45,6 +46,7 @@ export function tookLead(turn: Turn, { look, brought }: Of<"tookLead">): void {
     takeLook(turn, look);
   }
   set(turn, { lead: "yes", generation, tabs: { ...turn.state.tabs, line: undefined } });
+  withhold(turn);
   const { tabs, rows } = turn.state;
   // Whoever put them on disk was killed before it could say so, or is about to.
   const found = look.mutations.filter(({ clientTxId }) => !known.has(clientTxId) && find(turn.state.queue, clientTxId));

@@ -1,4 +1,5 @@
-import { tokenRefused } from "./auth.ts";
+import { isAnothers, tokenRefused } from "./auth.ts";
+import { isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
 import type { ClientState } from "./state.ts";
 import { ask, set, type Turn, touch } from "./turn.ts";
 
@@ -10,16 +11,6 @@ import { ask, set, type Turn, touch } from "./turn.ts";
  *
  *   unknown ──owner named──► theirs ──another named──► withheld ──owner named──► theirs
  */
-
-/** What an older version of this package kept: `<kind>:<id>`, without the tenant. */
-const isShort = (owner: string): boolean => /^(user|agent|system):/.test(owner);
-
-const withoutTenant = (owner: string): string =>
-  isShort(owner) ? owner.replace(":", "/") : owner.replace(/^[^/]*\/[^/]*\//, "");
-
-/** Where either side does not know the tenant, the participant decides. */
-export const isSameOwner = (a: string, b: string): boolean =>
-  a === b || ((isShort(a) || isShort(b)) && withoutTenant(a) === withoutTenant(b));
 
 /** The server says whose the token is. `undefined`: an older server, which does not say. False: it is another owner's than the store. */
 export function heardOwner(turn: Turn, told: string | undefined, logId: string): boolean {
@@ -42,20 +33,31 @@ export function owned(turn: Turn, owner: string): void {
   checkOwner(turn);
 }
 
+/**
+ * Shows or hides what the store holds. A follower has no connection of its own that would tell it whose its token is:
+ * what the leader was told holds for all tabs.
+ */
+export function withhold(turn: Turn): void {
+  const { lead, tabs, tokenOwner, withheld: before } = turn.state;
+  const isKnown = (lead === "no" && tabs.line) || tokenOwner !== undefined;
+  const isLeaders = lead === "no" && tabs.line?.withheld === true;
+  const withheld = isKnown ? isLeaders || isAnothers(turn.state) : before;
+  if (before !== withheld) touch(turn, "everything");
+  set(turn, { withheld });
+}
+
 function checkOwner(turn: Turn): boolean {
-  const { owner, tokenOwner, withheld } = turn.state;
+  const { owner, tokenOwner } = turn.state;
   if (tokenOwner === undefined || owner === undefined) return true;
-  const isTheirs = isSameOwner(owner, tokenOwner);
-  if (withheld === isTheirs) touch(turn, "everything");
-  set(turn, { withheld: !isTheirs });
-  if (isTheirs) return true;
+  withhold(turn);
+  if (!isAnothers(turn.state)) return true;
   set(turn, { reading: { ...turn.state.reading, verified: false } });
   tokenRefused(turn, anothersToken(turn.state));
   return false;
 }
 
 export const anothersToken = ({ owner, tokenOwner }: ClientState): string =>
-  `The token belongs to ${tokenOwner || "another participant"}, this store to ${owner}. ` +
+  `The token belongs to ${tokenOwner ?? "another participant"}, this store to ${owner}. ` +
   "Give each participant of each organization a store of their own (options user and store).";
 
 /** Whether the server said that the present token is the owner's. Before that, nothing is sent. */

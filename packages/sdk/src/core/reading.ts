@@ -39,12 +39,15 @@ export function hearStretch(turn: Turn, stretch: Stretch): void {
   const missing = reading.missing !== undefined && reading.missing > stretch.to ? reading.missing : undefined;
   set(turn, { reading: { ...turn.state.reading, missing } });
   const from = Math.max(stretch.from, rows.position ?? 0);
-  const logId = rows.logId ?? "";
+  const { logId = "", viewHash } = rows;
   const { generation, tabs } = turn.state;
   if (generation === undefined) return;
   ask(turn, { do: "keepRows", logId, from, to: stretch.to, changes: read.changes, settled, generation });
   if (tabs.listening)
-    ask(turn, { do: "post", message: { type: "log", logId, from, to: stretch.to, entries: stretch.entries } });
+    ask(turn, {
+      do: "post",
+      message: { type: "log", logId, viewHash, from, to: stretch.to, entries: stretch.entries },
+    });
 }
 
 /** A record is about to go that writes of ours still wait for: a person may want to keep it. */
@@ -86,7 +89,8 @@ export function hearLog(turn: Turn, event: Of<"logRead">): void {
   if (isOtherLog(turn, event.logId, event.stamp)) return;
   set(turn, { reading: { ...turn.state.reading, verified: true } });
   noteCovered(turn, event.models);
-  compareRows(turn, event);
+  // Entries that were left out for another view than the rows' would never be missed.
+  if (compareRows(turn, event) === "other view") return;
   hearStretch(turn, event);
   const { reading, rows } = turn.state;
   // The answer ends short of the head when there is more than one page of it.
@@ -96,12 +100,15 @@ export function hearLog(turn: Turn, event: Of<"logRead">): void {
   set(turn, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
 }
 
-/** Other rows stand in for all that were there. What is not of their log is offered again. */
-export function replaceRows(turn: Turn, read: Rows, isKept = false): void {
+/**
+ * Other rows stand in for all that were there. What is not of their log is offered again. `isKept`: they are on the disk.
+ * `isSameLog`: they are of the same log although they end earlier.
+ */
+export function replaceRows(turn: Turn, read: Rows, { isKept = false, isSameLog = false } = {}): void {
   const before = turn.state.rows;
   const rows = { ...read, tables: withSameData(read.tables, before.tables) };
-  const other =
-    before.position !== undefined && (before.logId !== rows.logId || (rows.position ?? 0) < before.position);
+  const isOther = before.logId !== rows.logId || (!isSameLog && (rows.position ?? 0) < (before.position ?? 0));
+  const other = before.position !== undefined && isOther;
   const elsewhere = turn.state.queue.confirmed.some((name) => confirmedIn(turn, name) !== rows.logId);
   keepLost(
     turn,
@@ -159,11 +166,10 @@ export function resync(turn: Turn, kind: "anew" | "suspect"): void {
   const follows = lead !== "yes" && storageTrouble === undefined && life === "running";
   // The tab that leads reads them for all, and finds out by itself whether they are of another log.
   if (follows) lookAgain(turn, "all");
-  if (follows && kind === "suspect") {
-    const wait = waitAfter(reading.wait, readPace, turn.now, turn.roll);
-    return set(turn, { reading: { ...reading, wait } });
-  }
-  if (reading.resync !== "suspect") set(turn, { reading: { ...reading, resync: kind } });
+  // Until the leader has read them, asking again would end the same way.
+  const wait = follows ? waitAfter(reading.wait, readPace, turn.now, turn.roll) : reading.wait;
+  if (follows && kind === "suspect") return set(turn, { reading: { ...reading, wait } });
+  if (reading.resync !== "suspect") set(turn, { reading: { ...reading, wait, resync: kind } });
 }
 
 /** A log with another name, or one whose head lies below what we have read, is not the log that our rows are of. */
@@ -181,11 +187,12 @@ export function isOtherLog(turn: Turn, logId: string, stamp: number): boolean {
 export function compareRows(
   turn: Turn,
   { rowsVersion, viewHash }: Pick<Introduction, "rowsVersion" | "viewHash">,
-): void {
+): "same view" | "other view" {
   const { rows } = turn.state;
-  if (rows.position === undefined) return;
+  if (rows.position === undefined) return "same view";
   const isOtherView = viewHash !== undefined && rows.viewHash !== viewHash;
   if (rows.rowsVersion !== rowsVersion || isOtherView) resync(turn, "anew");
+  return isOtherView ? "other view" : "same view";
 }
 
 /** A read is refused with these when the token, or the pushed schema, covers none of what was asked for. */

@@ -52,7 +52,7 @@ export function statusOf(state: ClientState): Status {
     oldestPendingAt: oldestPendingAt(state),
     syncId: rows.position ?? 0,
     retryAt: retryAt(state),
-    reason: storageTrouble?.reason ?? (state.withheld ? anothersToken(state) : reason),
+    reason: state.withheld ? anothersToken(state) : (storageTrouble?.reason ?? reason),
     storage: storageTrouble || inMemory ? "memory" : life === "starting" ? "opening" : "disk",
     storageTrouble: storageTrouble?.code,
     persisted: state.persisted,
@@ -84,10 +84,11 @@ function retryAt(state: ClientState): number | undefined {
 function nameOf(state: ClientState): StatusName {
   const { life, storageTrouble, paused, auth, network, stream, rows, sockets, reading, withheld } = state;
   if (life === "starting") return "starting";
+  if (withheld) return "needs-auth";
   if (storageTrouble !== undefined) return "storage-failed";
   if (paused) return "paused";
   if (!network) return "offline";
-  if ((auth.phase === "refused" && !auth.unreachable) || withheld) return "needs-auth";
+  if (auth.phase === "refused" && !auth.unreachable) return "needs-auth";
   const line = lineOfLeader(state);
   if (rows.position === undefined) return line?.name === "needs-auth" ? line.name : "connecting";
   if (line) return line.name;

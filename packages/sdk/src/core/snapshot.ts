@@ -38,7 +38,7 @@ export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "sn
   const page = { logId, rowsVersion, viewHash, stamp, begin: partial?.cursor, changes, scope, cursor };
   if (isKept) ask(turn, { do: "keepPage", page, generation });
   if (cursor === null) {
-    replaceRows(turn, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, isKept);
+    replaceRows(turn, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
     // It holds, without their names, what other tabs have put on disk and not told of yet.
     if (turn.state.tabs.listening) lookAgain(turn);
     return set(turn, { reading: { ...turn.state.reading, verified: true } });

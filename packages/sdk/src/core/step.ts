@@ -6,7 +6,7 @@ import * as lead from "./lead.ts";
 import { looked, lookWhenBehind } from "./look.ts";
 import type { Machine } from "./machine.ts";
 import { refreshed } from "./overlay.ts";
-import { owned } from "./owner.ts";
+import { owned, withhold } from "./owner.ts";
 import { hearLog, hearReadFailure, hearStretch, noteCovered, resync } from "./reading.ts";
 import { notRenewed, renewed } from "./renewal.ts";
 import { decided } from "./resend.ts";
@@ -127,7 +127,8 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "answered":
       return hearAnswer(turn, event);
     case "tokenCame":
-      return tokenCame(turn, event.changed);
+      tokenCame(turn, event.changed);
+      return withhold(turn);
     case "tokenFailed":
       return tokenFailed(turn, event);
     case "tokenRefused":

@@ -13,6 +13,8 @@ export type TabMessage =
   | {
       readonly type: "log";
       readonly logId: string;
+      /** Under which view the leading tab heard it. */
+      readonly viewHash?: string | undefined;
       readonly from: number;
       readonly to: number;
       readonly entries: readonly LogEntry[];
@@ -51,6 +53,8 @@ export interface LeaderLine {
   readonly position: number | undefined;
   readonly scope: Scope;
   readonly extent: Extent;
+  /** The leader's token is another owner's than the store: no tab shows anything of it. */
+  readonly withheld?: boolean;
 }
 
 /** How much of the queue on disk a tab knows of: the last place, and the last other change. */

@@ -1,4 +1,5 @@
 import type { ClientEvent } from "./events.ts";
+import { withhold } from "./owner.ts";
 import { hearStretch, replaceRows } from "./reading.ts";
 import type { LogRow, Rows } from "./rows.ts";
 import { checkScope, followed } from "./scope.ts";
@@ -18,9 +19,12 @@ export const isFollower = ({ lead, storageTrouble }: ClientState): boolean =>
   lead !== "yes" && storageTrouble === undefined;
 
 /** What the tab that leads hears of the log. */
-export function heardLog(turn: Turn, { logId, from, to, entries }: Of<"log">): void {
-  const { rows } = turn.state;
+export function heardLog(turn: Turn, { logId, viewHash, from, to, entries }: Of<"log">): void {
+  const { rows, reading } = turn.state;
   if (!isFollower(turn.state) || rows.logId !== logId || rows.position === undefined) return;
+  // It left out, or told, other entries than those that belong to these rows: they are about to be replaced.
+  if (rows.viewHash !== viewHash)
+    return set(turn, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, to) } });
   hearStretch(turn, { from, to, entries });
 }
 
@@ -39,7 +43,9 @@ export function takeRows(turn: Turn, rows: Rows, other: boolean): void {
   const isSameView = before.viewHash === rows.viewHash && before.rowsVersion === rows.rowsVersion;
   const isGood = isSame && isSameView && before.scope === rows.scope && reading.resync === "no";
   if (isGood && (before.position ?? -1) >= rows.position) return;
-  replaceRows(turn, isSame && isSameView ? { ...rows, tables: newer(rows, before) } : rows);
+  // Also of another view: what was heard beyond its snapshot was heard under it.
+  if (isSame) replaceRows(turn, { ...rows, tables: newer(rows, before) }, { isSameLog: true });
+  else replaceRows(turn, rows);
   checkScope(turn);
   if (before.logId !== rows.logId) post(turn, { type: "joined", ...extentOf(turn.state) });
   if (heard > rows.position) set(turn, { reading: { ...turn.state.reading, missing: heard } });
@@ -61,6 +67,7 @@ export function heardLine(turn: Turn, { line }: Of<"line">): void {
   const { rows, reading } = turn.state;
   if (!isFollower(turn.state)) return;
   set(turn, { tabs: { ...turn.state.tabs, line } });
+  withhold(turn);
   hearExtent(turn, line.extent);
   followed(turn, line.scope);
   if (line.position === undefined) return;
@@ -81,7 +88,13 @@ export function tellLine(turn: Turn, before: ClientState): void {
   const { state } = turn;
   if (state.lead !== "yes" || !state.tabs.listening) return;
   const [now, then] = [lineOf(state), lineOf(before)];
-  if (now.name !== then.name || now.reason !== then.reason || now.retryAt !== then.retryAt || before.lead !== "yes")
+  if (
+    now.withheld !== then.withheld ||
+    now.name !== then.name ||
+    now.reason !== then.reason ||
+    now.retryAt !== then.retryAt ||
+    before.lead !== "yes"
+  )
     post(turn, { type: "line", line: now });
 }
 
@@ -92,7 +105,7 @@ function lineOf(state: ClientState): LeaderLine {
     scope,
   } = state;
   const told = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
-  return { name: told, reason, retryAt, logId, position, scope, extent: extentOf(state) };
+  return { name: told, reason, retryAt, logId, position, scope, extent: extentOf(state), withheld: state.withheld };
 }
 
 const post = (turn: Turn, message: TabMessage): void => ask(turn, { do: "post", message });

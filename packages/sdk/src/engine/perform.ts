@@ -145,8 +145,10 @@ export function createPerformer(
 
   async function askToken(): Promise<void> {
     try {
-      const { changed } = await token.renew();
-      dispatch({ type: "tokenCame", changed });
+      const next = await token.next();
+      // At once: between the two no request may go out under a token that the core does not know of.
+      if (next !== undefined) token.use(next);
+      dispatch({ type: "tokenCame", changed: next !== undefined });
     } catch (error) {
       dispatch({ type: "tokenFailed", reason: reasonOf(error), unreachable: error instanceof TokenUnreachable });
     }

@@ -218,9 +218,7 @@ export class TokenUnreachable extends Error {
 /** The app's token, asked for when there is none or the one there was refused. */
 export interface TokenSource {
   current(): Promise<string>;
-  /** Asks the app again; tells whether another one came. */
-  renew(): Promise<{ changed: boolean }>;
-  /** Asks the app for the next one, while requests go on with the present one; undefined: it gave the same again. */
+  /** Asks the app again, while requests go on with the present one; undefined: it gave the same. */
   next(): Promise<string | undefined>;
   /** From now on requests use this one. */
   use(token: string): void;

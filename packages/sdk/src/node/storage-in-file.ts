@@ -186,7 +186,7 @@ export function storageInFile(file: StoreFile): Storage {
     keepPage: (page, generation) => fenced(generation, () => keepPage(page)),
 
     own: async (owner, instead) =>
-      file.transaction("relaxed", () => {
+      file.transaction("strict", () => {
         sql.own.run(owner, instead ?? null);
         return store().owner ?? owner;
       }),

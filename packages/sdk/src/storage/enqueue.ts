@@ -2,30 +2,14 @@ import { lastingPhase, type Place, type QueueChange } from "../core/mutation.ts"
 import type { Enqueued } from "../engine/ports.ts";
 import type { Database } from "./database.ts";
 import { lastSeqOf, type StoredMeta, type StoredMutation, toStored } from "./stored.ts";
+import { answer, strictTransaction } from "./strict-transaction.ts";
 
-/**
- * Written with the platform's own transaction, because its durability is asked for one by one: "strict" waits until
- * the bytes are on the disk, not in a buffer. Resolves at `complete`: before it the writes can still be lost.
- */
+/** Changes of the queue are on the disk before anybody is told so. */
 export function enqueue(db: Database, changes: readonly QueueChange[]): Promise<Enqueued> {
-  return new Promise((resolve, reject) => {
-    const backend: IDBDatabase | null = db.backendDB();
-    if (!backend) throw new DOMException("The database was closed.", "InvalidStateError");
-    const isNew = changes.every(({ put, drop }) => drop.length === 0 && put.every(({ over }) => !over));
-    const scope = isNew ? ["mutations"] : ["mutations", "meta"];
-    const transaction = backend.transaction(scope, "readwrite", { durability: "strict" });
-    let enqueued: Enqueued | undefined;
-    const work = isNew ? putNew(transaction, changes) : exchange(transaction, changes);
-    work.then(
-      (result) => {
-        enqueued = result;
-      },
-      // Its end tells why.
-      () => transaction.abort(),
-    );
-    transaction.oncomplete = () => resolve(enqueued ?? { places: [], change: undefined });
-    transaction.onabort = () => reject(transaction.error ?? new Error("The transaction was given up."));
-  });
+  const isNew = changes.every(({ put, drop }) => drop.length === 0 && put.every(({ over }) => !over));
+  return isNew
+    ? strictTransaction(db, ["mutations"], (transaction) => putNew(transaction, changes))
+    : strictTransaction(db, ["mutations", "meta"], (transaction) => exchange(transaction, changes));
 }
 
 /** New writes need nothing but their places. */
@@ -64,12 +48,4 @@ async function exchange(transaction: IDBTransaction, changes: readonly QueueChan
   const change = (lead.changes ?? 0) + 1;
   meta.put({ ...lead, changes: change, lastSeq: lastSeqOf(lead, taken) });
   return { places, change };
-}
-
-/** What the platform answers, while the transaction lives: nothing else may be waited for in it. */
-function answer<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
 }

@@ -17,6 +17,7 @@ import {
   storedParts,
   toStored,
 } from "./stored.ts";
+import { answer, strictTransaction } from "./strict-transaction.ts";
 import { Tombstones } from "./tombstones.ts";
 
 const OPEN_MS = 10_000;
@@ -162,11 +163,13 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     },
 
     own: (owner, instead) =>
+      // On the disk at once: a store that forgets its owner would be the next one's.
       withDatabase((db) =>
-        db.transaction("rw", db.meta, async () => {
-          const client = (await db.meta.get("client")) ?? { key: "client" as const };
+        strictTransaction(db, ["meta"], async (transaction) => {
+          const meta = transaction.objectStore("meta");
+          const client: StoredMeta = (await answer(meta.get("client"))) ?? { key: "client" };
           if (client.owner !== undefined && client.owner !== instead) return client.owner;
-          await db.meta.put({ ...client, owner });
+          await answer(meta.put({ ...client, owner }));
           return owner;
         }),
       ),

@@ -12,6 +12,13 @@ export { Line } from "./lab/line.ts";
 export { type Lab, type LabOptions, type LabSignals, lab } from "./lab.ts";
 export { ModelServer } from "./model-server.ts";
 export { Chance } from "./simulation/chance.ts";
-export { allSteps, type Outcome, runSchedule, type Schedule, type Violation } from "./simulation/run.ts";
+export {
+  allSteps,
+  FIRST_WITH_TENANTS,
+  type Outcome,
+  runSchedule,
+  type Schedule,
+  type Violation,
+} from "./simulation/run.ts";
 export { shrunk } from "./simulation/shrink.ts";
 export { type StorageCheck, storageContract } from "./storage-contract.ts";

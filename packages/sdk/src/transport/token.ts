@@ -19,11 +19,6 @@ export function tokenSource(getToken: () => string | Promise<string>, clock: Clo
       held ??= await ask();
       return held;
     },
-    async renew() {
-      const before = held;
-      held = await ask();
-      return { changed: held !== before };
-    },
     async next() {
       const token = await ask();
       return token === held ? undefined : token;

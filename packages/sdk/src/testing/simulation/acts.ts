@@ -1,3 +1,4 @@
+import { isWithheld } from "./checks.ts";
 import type { Device } from "./device.ts";
 import { comesBack, goesWrong } from "./faults.ts";
 import { personDecides } from "./person.ts";
@@ -17,6 +18,8 @@ export function act(world: World): string {
   function inTab(): string | undefined {
     if (kind === "come back") return comesBack(world, device);
     if (!tab || tab.isFrozen) return device.living.length === 0 ? comesBack(world, device) : undefined;
+    // The app has somebody else sign in, or the owner again.
+    if (isWithheld(tab)) return undefined;
     if (kind === "decide") return personDecides(world, device, tab);
     if (kind === "app") return appActs(world, device, tab);
     // An app that writes before it has seen anything is one of those that lose to what is there: not of interest here.

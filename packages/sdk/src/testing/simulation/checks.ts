@@ -1,5 +1,6 @@
 import type { Device } from "./device.ts";
 import type { Tab } from "./tab.ts";
+import { ELSEWHERE } from "./tenants.ts";
 import type { World } from "./world.ts";
 import { ownRecord } from "./writes.ts";
 
@@ -26,6 +27,14 @@ export const alwaysSo: readonly Check[] = [
       first(tabs, ({ name, http }) =>
         http.waiting.filter(({ what }) => what === "a bulk").length > 1 ? `${name} has two` : undefined,
       ),
+  },
+  {
+    name: "no write reaches another owner",
+    check: ({ service }) => service.tenants.strayed[0],
+  },
+  {
+    name: "nothing of a store is shown to another owner",
+    check: (_, tabs) => first(tabs, showsAnothers),
   },
   {
     name: "a value that was shown never goes back",
@@ -55,7 +64,7 @@ function liesStill({ agenda, devices }: World, tab: Tab): string | undefined {
 function wentBack(devices: readonly Device[], tab: Tab): string | undefined {
   if (!tab.isReady || tab.closing !== "no") return undefined;
   for (const { name, counters, hadStorageTrouble } of devices) {
-    if (hadStorageTrouble) continue;
+    if (hadStorageTrouble || isWithheld(tab)) continue;
     for (const slot of counters.keys()) {
       const id = ownRecord(name, slot);
       const now = Number(tab.client.models.slide.get(id)?.order ?? 0);
@@ -65,6 +74,20 @@ function wentBack(devices: readonly Device[], tab: Tab): string | undefined {
     }
   }
   return undefined;
+}
+
+/** The server has named another owner of the token than the store's. */
+export const isWithheld = ({ client }: Tab): boolean =>
+  client.status().reason?.startsWith("The token belongs to") === true;
+
+function showsAnothers(tab: Tab): string | undefined {
+  const { slide, note } = tab.client.models;
+  const shown = [...slide.list({ archived: "with" }), ...note.list({ archived: "with" })];
+  const strange = shown.find(({ id }) => id.startsWith(ELSEWHERE));
+  if (strange) return `${tab.name} shows ${strange.id} of another organization`;
+  if (!isWithheld(tab)) return undefined;
+  const waiting = [...tab.client.pending(), ...tab.client.conflicts(), ...tab.client.attention()];
+  return shown.length + waiting.length > 0 ? `${tab.name} shows ${shown.length} rows of another owner` : undefined;
 }
 
 export function first<T>(items: Iterable<T>, complaint: (item: T) => string | undefined): string | undefined {

@@ -8,6 +8,7 @@ import type { Notebook, NotedWrite } from "./notebook.ts";
 import type { Service } from "./service.ts";
 import { type Home, Tab } from "./tab.ts";
 import { SimulatedTabs } from "./tabs.ts";
+import { ownerOf, type SignedIn } from "./tenants.ts";
 
 /** What all devices of a run share. */
 export interface Surroundings {
@@ -17,6 +18,8 @@ export interface Surroundings {
   readonly notebook: Notebook;
   /** The choices of the present step. */
   chance(): Chance;
+  /** Others sign in on these devices, too. */
+  readonly hasTenants: boolean;
 }
 
 /** One browser profile: its tabs, their disk, their lock, their line to the server, and who is signed in. */
@@ -39,6 +42,8 @@ export class Device implements Home {
   readonly claims = new Map<string, string>();
   /** What the app answers when it is asked for a token: the good one, the one it gave before, or that nobody is signed in. */
   tokens: "good" | "old" | "none" = "good";
+  /** Whose tokens the app gives. */
+  signedIn: SignedIn = "owner";
   readonly #around: Surroundings;
   readonly #number: number;
   #token: string;
@@ -52,7 +57,7 @@ export class Device implements Home {
     this.name = `d${number}`;
     this.#token = `${this.name} token 1`;
     service.tokens.set(this.name, this.#token);
-    this.disk = new SimulatedDisk(agenda, this.name);
+    this.disk = new SimulatedDisk(agenda, this.name, around.hasTenants ? ownerOf(this.name) : undefined);
     this.tabs = new SimulatedTabs(agenda, this.name);
     this.link = {
       agenda,
@@ -87,6 +92,7 @@ export class Device implements Home {
   }
 
   tokenForTabs(): string | undefined {
+    if (this.signedIn !== "owner") return this.#around.service.tenants.foreignToken(this.name, this.signedIn);
     if (this.tokens === "good") this.#token = this.#around.service.tokens.get(this.name) ?? this.#token;
     return this.tokens === "none" ? undefined : this.#token;
   }

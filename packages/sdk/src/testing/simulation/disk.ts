@@ -23,7 +23,7 @@ interface Transaction {
 }
 
 /** Transactions of these are flushed before they are complete; of others a power cut may take the last ones back. */
-const STRICT: ReadonlySet<Method> = new Set(["enqueue"]);
+const STRICT: ReadonlySet<Method> = new Set(["enqueue", "own"]);
 
 /**
  * The disk of one device, shared by its tabs. Each call is a transaction that happens when its turn comes, then an
@@ -49,9 +49,11 @@ export class SimulatedDisk {
   /** How often it was wiped. */
   wipes = 0;
 
-  constructor(agenda: Agenda, name: string) {
+  /** `owner`: the disk has been used before, and belongs to them. */
+  constructor(agenda: Agenda, name: string, owner: string | undefined) {
     this.#agenda = agenda;
     this.#name = name;
+    if (owner !== undefined) void this.#happen("own", (storage) => storage.own(owner));
   }
 
   /** The port of one tab. What was wiped since it was opened is noticed, and is no store to go on with. */

@@ -1,3 +1,4 @@
+import { closeCodes } from "../../protocol/frames-down.ts";
 import type { Device } from "./device.ts";
 import type { Tab } from "./tab.ts";
 import { MOST_TABS, type World } from "./world.ts";
@@ -26,12 +27,15 @@ const OFTEN = {
   hidden: 2,
 } as const;
 
-export type Fault = keyof typeof OFTEN;
+/** The same where other tenants are about. */
+const OFTEN_WITH_TENANTS = { ...OFTEN, "other sign-in": 7, "other view": 7 } as const;
+
+export type Fault = keyof typeof OFTEN_WITH_TENANTS;
 
 /** Something goes wrong at a device, or at the server. Undefined: it could not, just now. */
 export function goesWrong(world: World, device: Device, tab: Tab | undefined): string | undefined {
   const { chance, service, weather } = world;
-  const fault = chance.weighed(OFTEN);
+  const fault: Fault = weather.tenants ? chance.weighed(OFTEN_WITH_TENANTS) : chance.weighed(OFTEN);
   const happened = tab ? atTab(world, device, tab, fault) : undefined;
   const said = happened ?? atDevice();
   if (said !== undefined) world.count(`fault: ${fault}`);
@@ -75,6 +79,20 @@ export function goesWrong(world: World, device: Device, tab: Tab | undefined): s
           if (chance.percent(70)) stream.cut(1012, true);
           else stream.news();
         return `the server is restored to its first ${keep} commits, as ${service.model.logId}`;
+      }
+      case "other sign-in": {
+        device.signedIn =
+          device.signedIn !== "owner" ? "owner" : chance.percent(50) ? "another user" : "another organization";
+        device.expireToken();
+        for (const { stream } of device.living) if (chance.percent(70)) stream.cut(closeCodes.token, true);
+        return `the app of ${device.name} gives tokens of ${device.signedIn}`;
+      }
+      case "other view": {
+        const view = service.tenants.viewOf(device.name) === "whole" ? "narrow" : "whole";
+        service.tenants.show(device.name, view);
+        device.expireToken();
+        for (const { stream } of device.living) stream.cut(closeCodes.token, true);
+        return `the tokens of ${device.name} cover the ${view} view`;
       }
       case "outdated":
         device.isOutdated = !device.isOutdated;

@@ -4,6 +4,7 @@ import { type ErrorCode, errorCodes } from "../../protocol/error-codes.ts";
 import { errorSentences } from "../../protocol/error-sentences.ts";
 import type { Agenda, Owner, Task } from "./agenda.ts";
 import type { Service } from "./service.ts";
+import type { Bearer } from "./tenants.ts";
 
 /** How long a request may take by the client's own clock. */
 const REQUEST_MS = 30_000;
@@ -54,20 +55,21 @@ export class SimulatedHttp {
           "a bulk",
           token,
           signal,
-          (): Reply => ({ kind: "answer", status: 200, body: service.hear(body, actor) }),
+          (bearer): Reply => ({ kind: "answer", status: 200, body: service.hearFrom(body, actor, bearer) }),
           () => this.#link.sending(body, this.#tab),
         ),
       readLog: (after, signal) =>
-        this.#ask("the log", token, signal, (): Heard<LogPage> => {
-          if (after > service.model.head) return refusal("read_at_in_future");
-          return { kind: "log", ...service.model.readLog(after, PAGE), ...service.introduction(actor) };
+        this.#ask("the log", token, signal, ({ model, introduction, sees }): Heard<LogPage> => {
+          if (after > model.head) return refusal("read_at_in_future");
+          const { entries, ...page } = model.readLog(after, PAGE);
+          return { kind: "log", ...page, ...introduction, entries: entries.filter(sees) };
         }),
       readSnapshot: (cursor, signal) =>
-        this.#ask("a snapshot", token, signal, (): Heard<Snapshot> => {
-          const page = service.model.snapshotPage(cursor, SNAPSHOT_PAGE);
+        this.#ask("a snapshot", token, signal, ({ model, introduction, sees }): Heard<Snapshot> => {
+          const { lines, ...page } = model.snapshotPage(cursor, SNAPSHOT_PAGE);
           // It was begun before the server was restored.
-          if (page.stamp > service.model.head) return refusal("resync_required");
-          return { kind: "snapshot", ...page, ...service.introduction(actor) };
+          if (page.stamp > model.head) return refusal("resync_required");
+          return { kind: "snapshot", ...page, ...introduction, lines: lines.filter(sees) };
         }),
       request: (_, { params: { clientTxId = "" } = {} }, signal) =>
         this.#ask("a receipt", token, signal, (): Reply => {
@@ -138,7 +140,7 @@ export class SimulatedHttp {
     what: string,
     token: TokenSource,
     signal: AbortSignal,
-    answer: () => Heard<T>,
+    answer: (bearer: Bearer) => Heard<T>,
     leaves: () => void = () => {},
   ): Promise<Heard<T>> {
     let given: string;
@@ -156,11 +158,14 @@ export class SimulatedHttp {
     what: string,
     token: string,
     signal: AbortSignal,
-    answer: () => Heard<T>,
+    answer: (bearer: Bearer) => Heard<T>,
     resolve: (heard: Heard<T>) => void,
   ): void {
     const { agenda, service, actor } = this.#link;
-    const judged = (): Heard<T> => (service.tokens.get(actor) === token ? answer() : refusal("token_expired"));
+    const judged = (): Heard<T> => {
+      const bearer = service.bearer(actor, token);
+      return bearer ? answer(bearer) : refusal("token_expired");
+    };
     const timeUp = agenda.after(REQUEST_MS, `${what} of ${this.#tab.name} takes too long`, this.#tab, () => {
       this.#takeOff(flight);
       if (flight.up) this.#late(flight);

@@ -1,11 +1,13 @@
 import { act, close } from "./acts.ts";
-import { alwaysSo, type Check } from "./checks.ts";
+import { alwaysSo, type Check, isWithheld } from "./checks.ts";
 import { drained } from "./drain.ts";
 import { openPromise, soInTheEnd } from "./end-checks.ts";
 import { turnNetwork } from "./faults.ts";
 import { personDecides } from "./person.ts";
 import type { Tab } from "./tab.ts";
-import { World } from "./world.ts";
+import { FIRST_WITH_TENANTS, World } from "./world.ts";
+
+export { FIRST_WITH_TENANTS };
 
 export interface Violation {
   /** The check that says so. */
@@ -119,6 +121,7 @@ class Run {
       for (const id of device.claims.values()) world.service.model.claims.end(id, "expired");
       device.claims.clear();
       device.tokens = "good";
+      device.signedIn = "owner";
       device.isOutdated = false;
       for (const tab of device.living) {
         tab.isFrozen = false;
@@ -187,7 +190,14 @@ class Run {
       const { pending, syncId } = tab.client.status();
       // A line that is dead and not noticed yet may hide that the log is another one.
       const isTold = !tab.stream.isDead;
-      return tab.closing === "no" && tab.isReady && pending === 0 && syncId === service.model.head && isTold;
+      return (
+        tab.closing === "no" &&
+        tab.isReady &&
+        !isWithheld(tab) &&
+        pending === 0 &&
+        syncId === service.model.head &&
+        isTold
+      );
     });
   }
 

@@ -1,6 +1,7 @@
 import type { ModelSchema } from "../../protocol/model-schema.ts";
 import type { Operation } from "../../protocol/operation.ts";
 import { type BulkItem, ModelServer } from "../model-server.ts";
+import { type Bearer, Tenants } from "./tenants.ts";
 
 /** A commit that the server took, with where its log ended then. */
 export interface Accepted {
@@ -30,19 +31,28 @@ export class Service {
   readonly tokens = new Map<string, string>();
   restores = 0;
   /** What was sent under each name that has no answer yet, or a good one. */
-  readonly #models: string[];
+  readonly tenants: Tenants;
   readonly #texts = new Map<string, string>();
 
   constructor(schema: ModelSchema, now: () => number) {
     this.model = new ModelServer(schema, now);
-    this.#models = Object.keys(schema.models);
+    this.tenants = new Tenants(schema, this.model);
     // A schema that knows some values only, as seen by a client that knows more.
     this.model.refuse(({ data }) => (isRefused(data?.title) ? "invalid_value" : undefined));
   }
 
-  /** What the service says of an actor's token. */
-  introduction(actor: string): { owner: string; viewHash: string; models: string[] } {
-    return { owner: `org/test/user/${actor}`, viewHash: "whole", models: this.#models };
+  /** Who a token is; undefined: it is not good (any more). */
+  bearer(actor: string, token: string): Bearer | undefined {
+    if (!this.tenants.isForeign(token) && this.tokens.get(actor) !== token) return undefined;
+    return this.tenants.bearer(actor, token);
+  }
+
+  /** A bulk that came under a token. Under another owner's than the device's it should never have come. */
+  hearFrom(text: string, actor: string, { signedIn }: Bearer): { object: "list"; data: BulkItem[] } {
+    if (signedIn === "owner") return this.hear(text, actor);
+    const { commits } = JSON.parse(text) as { commits: SentCommit[] };
+    this.tenants.strayed.push(...commits.map(({ clientTxId }) => `${clientTxId} of ${actor} reached ${signedIn}`));
+    return { object: "list", data: [] };
   }
 
   hear(text: string, actor: string): { object: "list"; data: BulkItem[] } {

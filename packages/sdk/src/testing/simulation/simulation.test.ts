@@ -1,11 +1,12 @@
 import { expect, test, vi } from "vitest";
-import { type Outcome, runSchedule } from "./run.ts";
+import { FIRST_WITH_TENANTS, type Outcome, runSchedule } from "./run.ts";
 
 // The same as `npm run simulate`, but short, and always the same seeds.
 
 vi.setConfig({ testTimeout: 600_000 });
 const FIRST = 200_000;
 const SCHEDULES = 500;
+const WITH_TENANTS = 300;
 /** Each has shown something once, in the client as it was then or in what is told apart here. */
 const found: readonly (readonly [seed: number, what: string])[] = [
   [6, "that the network is there, told while a line was live, stopped the queue"],
@@ -50,6 +51,12 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [23_014_701, "a tab was killed on the way to the disk, and the one that led had come after it had said so"],
   [24_000_085, "what this tab had taken off the disk was found there by an older look of its own"],
   [7_008_992, "what waited behind a discarded write was sent before that was on disk"],
+  [33_554_606, "a tab that began to lead after one with another owner's token hid its own rows for ever"],
+  [33_554_743, "what the server said of a token was taken for the one that came after it"],
+  [33_554_849, "a follower with another view than its leader asked for the log without end"],
+  [33_554_876, "rows of another view that end earlier were taken for those of another log"],
+  [33_555_163, "a tab that began to lead showed what was hidden from its token's owner"],
+  [33_555_245, "entries that were left out for another view counted as read"],
 ];
 
 const outcomes: Outcome[] = [];
@@ -77,11 +84,32 @@ test("[R8] [R9] [R12] [U10] tabs, devices and the server agree in the end, and n
   expect(broken).toEqual([]);
 });
 
+test("[D15] [N15] whoever signs in, and whatever their tokens cover: no write reaches another owner, and what is shown is their view", async () => {
+  const broken: unknown[] = [];
+  for (let seed = FIRST_WITH_TENANTS; seed < FIRST_WITH_TENANTS + WITH_TENANTS; seed++) {
+    const outcome = await runSchedule({ seed });
+    outcomes.push(outcome);
+    if (outcome.violation) broken.push({ seed, ...outcome.violation });
+  }
+  expect(broken).toEqual([]);
+});
+
 test("the schedules had something of everything in them", () => {
   const sum = (what: string) => outcomes.reduce((all, { counts }) => all + (counts.get(what) ?? 0), 0);
   for (const what of ["write: own", "write: commit", "write: child", "tab opened", "decision: keeps mine"])
     expect([what, sum(what)]).toEqual([what, expect.toSatisfy((often: number) => often > SCHEDULES / 20)]);
-  for (const fault of ["lost", "repeated", "killed", "power cut", "frozen", "stolen", "offline", "token expired"])
+  for (const fault of [
+    "lost",
+    "repeated",
+    "killed",
+    "power cut",
+    "frozen",
+    "stolen",
+    "offline",
+    "token expired",
+    "other sign-in",
+    "other view",
+  ])
     expect([fault, sum(`fault: ${fault}`)]).toEqual([
       fault,
       expect.toSatisfy((often: number) => often > SCHEDULES / 20),

@@ -4,6 +4,7 @@ import { STREAM_PROTOCOL } from "../../protocol/version.ts";
 import type { Owner } from "./agenda.ts";
 import type { Chance } from "./chance.ts";
 import type { Link } from "./http.ts";
+import type { Bearer } from "./tenants.ts";
 
 /** How long a client takes to notice that nothing comes any more: its ping, and the time for a pong. */
 const NOTICED_AFTER_MS = 25_000;
@@ -15,7 +16,7 @@ interface Socket {
   readonly name: string;
   readonly listener: StreamListener;
   /** What the server has told; undefined until it has heard a hello. */
-  told: { at: number; readonly logId: string } | undefined;
+  told: { at: number; readonly logId: string; readonly bearer: Bearer } | undefined;
   /** A stretch is on its way to being told. */
   telling: boolean;
   over: boolean;
@@ -117,27 +118,32 @@ export class SimulatedStream {
 
   #welcome(socket: Socket, { token, logId, since }: Greeting): void {
     const { service, actor } = this.#link;
-    const { model } = service;
-    if (service.tokens.get(actor) !== token)
-      return this.#down(socket, "is refused", () => this.#closed(socket, closeCodes.token, "token"));
+    const bearer = service.bearer(actor, token);
+    if (!bearer) return this.#down(socket, "is refused", () => this.#closed(socket, closeCodes.token, "token"));
+    const { model } = bearer;
+    if (bearer.signedIn !== "owner") this.#say(socket, this.#introduced(socket, bearer, since));
     if (logId !== model.logId || since > model.head)
       return this.#say(socket, { frame: "resync", reason: logId === model.logId ? "ahead" : "other_log" });
-    socket.told = { at: since, logId };
-    this.#say(socket, {
+    socket.told = { at: since, logId, bearer };
+    if (bearer.signedIn === "owner") this.#say(socket, this.#introduced(socket, bearer, since));
+    this.#tellOn(socket);
+  }
+
+  #introduced(socket: Socket, { model, introduction }: Bearer, since: number): FrameDown {
+    return {
       frame: "welcome",
       stamp: model.head,
-      logId,
+      logId: model.logId,
       session: socket.name,
-      participant: `user:${actor}`,
-      ...service.introduction(actor),
+      participant: `user:${this.#link.actor}`,
+      ...introduction,
       protocol: STREAM_PROTOCOL,
       resumeFrom: since,
       expiresAt: null,
       expiresInMs: null,
       schema: null,
       rowsVersion: model.rowsVersion,
-    });
-    this.#tellOn(socket);
+    };
   }
 
   /** The server has something to tell: entries, or that it has another log. */
@@ -156,9 +162,9 @@ export class SimulatedStream {
 
   /** Usually the next few entries; now and then some again, or some left out. */
   #tell(socket: Socket): void {
-    const { model } = this.#link.service;
     const { told } = socket;
     if (!told) return;
+    const { model, sees } = told.bearer;
     if (told.logId !== model.logId || told.at > model.head)
       return this.#say(socket, { frame: "resync", reason: "other_log" });
     const chance = this.#chance();
@@ -167,7 +173,7 @@ export class SimulatedStream {
     const { from, to, entries } = model.readLog(begin, 1 + chance.below(FRAME_ENTRIES));
     if (to > from) {
       told.at = Math.max(told.at, to);
-      this.#say(socket, { frame: "entries", from, to, entries });
+      this.#say(socket, { frame: "entries", from, to, entries: entries.filter(sees) });
     }
     if (told.at < model.head) this.#tellOn(socket);
   }

@@ -7,6 +7,7 @@ import { Service } from "./service.ts";
 import type { Tab } from "./tab.ts";
 
 export const MOST_TABS = 3;
+export const FIRST_WITH_TENANTS = 2 ** 25;
 
 /** What may go wrong in a run. Some promises hold only while others of these do not happen, so not all happen in each. */
 export interface Weather {
@@ -16,6 +17,8 @@ export interface Weather {
   readonly restores: boolean;
   /** Claims are taken and lost. */
   readonly claims: boolean;
+  /** Another user signs in, the same one in another organization, and memberships change. */
+  readonly tenants: boolean;
 }
 
 /** One run: a server, some devices, the time, and what is known of it all. */
@@ -39,13 +42,18 @@ export class World {
     this.#chance = Chance.of(seed, -1);
     this.#trace = isTraced ? [] : undefined;
     this.service = new Service(schema, () => this.agenda.now);
+    // Of a dice of its own, and for high seeds alone: what a seed of before does stays as it was.
+    const tenants = seed >= FIRST_WITH_TENANTS && Chance.of(seed, -2).percent(50);
     this.weather = {
-      storage: this.#chance.percent(25),
+      // A store that is lost is the next one's whose token the server sees.
+      storage: this.#chance.percent(25) && !tenants,
       restores: this.#chance.percent(25),
       claims: this.#chance.percent(30),
+      tenants,
     };
     const { agenda, service, notebook } = this;
-    const around = { seed, agenda, service, notebook, chance: () => this.#chance };
+    const hasTenants = this.weather.tenants;
+    const around = { seed, agenda, service, notebook, hasTenants, chance: () => this.#chance };
     this.devices = Array.from({ length: 1 + this.#chance.below(3) }, (_, i) => new Device(around, i));
     for (const device of this.devices) {
       const tabs = 1 + this.#chance.below(MOST_TABS);
