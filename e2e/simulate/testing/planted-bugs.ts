@@ -342,9 +342,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["no write reaches another owner"],
     edits: [
       {
-        file: `${core}/auth.ts`,
-        find: "  if (changed) dropOldToken(turn);",
-        replace: "  if (changed && auth.phase === 'asking') dropOldToken(turn);",
+        file: `${core}/step.ts`,
+        find: "      if (event.changed) dropOldToken(turn);",
+        replace: '      if (event.changed && turn.state.auth.phase === "asking") dropOldToken(turn);',
       },
     ],
   },

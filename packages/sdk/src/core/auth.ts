@@ -38,7 +38,6 @@ export function tokenRefused(turn: Turn, reason: string): void {
 
 export function tokenCame(turn: Turn, changed: boolean): void {
   const { auth } = turn.state;
-  if (changed) dropOldToken(turn);
   // An answer to an earlier request may have said meanwhile that the token before it works.
   if (auth.phase !== "asking") return;
   // The same one is tried again too: the refusal may have been the answer to a request that was made with one before it.
@@ -46,21 +45,6 @@ export function tokenCame(turn: Turn, changed: boolean): void {
   if (changed || (auth.attempt > 0 && !isAnothers(turn.state)))
     set(turn, { auth: { phase: "trying", attempt: auth.attempt } });
   else waitForToken(turn, auth.attempt, turn.state.trouble ?? "The app gave the same token again.");
-}
-
-/** From here on requests go out under another token. What the server says of the one before it must not be taken for this one's. */
-function dropOldToken(turn: Turn): void {
-  const { stream, reading } = turn.state;
-  set(turn, {
-    self: undefined,
-    tokenOwner: undefined,
-    renewal: undefined,
-    trouble: undefined,
-    stream: { ...stream, phase: "closed" },
-    reading: { ...reading, verified: false },
-  });
-  ask(turn, { do: "abort" });
-  if (stream.phase !== "closed") ask(turn, { do: "closeStream" });
 }
 
 export function tokenFailed(turn: Turn, { reason, unreachable }: { reason: string; unreachable: boolean }): void {

@@ -66,6 +66,17 @@ export function streamClosed(turn: Turn, code: number, reason: string): void {
   if (code === closeCodes.token) tokenRefused(turn, reason || "The stream refused the token.");
 }
 
+/** From here on requests go out under another token. What the server says of the one before it must not be taken for this one's. */
+export function dropOldToken(turn: Turn): void {
+  const { stream } = turn.state;
+  lineLost(turn);
+  set(turn, { self: undefined, tokenOwner: undefined, renewal: undefined, trouble: undefined });
+  ask(turn, { do: "abort" });
+  if (stream.phase === "closed") return;
+  set(turn, { stream: { ...stream, phase: "closed", missedAt: missedAfter(turn) } });
+  ask(turn, { do: "closeStream" });
+}
+
 /** How long a line may be gone before it is shown. */
 const UNSEEN_MS = 1_000;
 

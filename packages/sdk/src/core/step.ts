@@ -1,6 +1,16 @@
 import { hearAnswer } from "./answers.ts";
 import { tokenCame, tokenFailed, tokenRefused } from "./auth.ts";
-import { goOn, hurry, lineLost, nextDueAt, streamClosed, streamOpened, welcomed, wentAway } from "./connection.ts";
+import {
+  dropOldToken,
+  goOn,
+  hurry,
+  lineLost,
+  nextDueAt,
+  streamClosed,
+  streamOpened,
+  welcomed,
+  wentAway,
+} from "./connection.ts";
 import type { ClientEvent } from "./events.ts";
 import * as lead from "./lead.ts";
 import { looked, lookWhenBehind } from "./look.ts";
@@ -127,6 +137,7 @@ function hear(turn: Turn, event: ClientEvent): void {
     case "answered":
       return hearAnswer(turn, event);
     case "tokenCame":
+      if (event.changed) dropOldToken(turn);
       tokenCame(turn, event.changed);
       return withhold(turn);
     case "tokenFailed":

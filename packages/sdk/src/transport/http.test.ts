@@ -206,10 +206,10 @@ test("[N18] an answer that drips without end is given up after twenty times its 
   const { http } = await server((response) => {
     const drip = setInterval(() => response.write(" "), 10);
     response.on("close", () => clearInterval(drip));
-  }, 30);
+  }, 100);
   const before = performance.now();
   expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
-  expect(performance.now() - before).toBeGreaterThan(550);
+  expect(performance.now() - before).toBeGreaterThan(1_850);
 });
 
 test("[N19] a page that is cut is asked for again as a smaller one", async () => {
