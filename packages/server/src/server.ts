@@ -90,6 +90,8 @@ export interface RunningServer {
 
 /** One at a time holds up the process for as long as it is read and judged; the second one waits for the database meanwhile. */
 const LARGE_BODIES = { most: 2, mostOfTenant: 1 };
+/** Each asks the database three times, together with the others. */
+const WELCOMES = { most: 32, mostOfTenant: 24 };
 /** Pages of sockets that catch up: so few that commits have their turn between them. */
 const CATCH_UPS = { most: 4, mostOfTenant: 3 };
 /** Pages of logs and snapshots leave connections for whoever asks for less, and of each tenant for other tenants. */
@@ -219,6 +221,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     hub,
     catchUp,
+    welcomes: createFairTurns(WELCOMES),
     rooms,
     claimNews,
     claims: claimsFollowed,

@@ -23,6 +23,7 @@ export const limits = {
   logWaitMs: 25_000,
   schemaModels: 200,
   schemaFields: 200,
+  schemaIndexes: 20,
   capabilityTtlSeconds: 600,
   ephemeralTtlSeconds: 900,
   tokenTtlMaxSeconds: 86_400,

@@ -56,13 +56,13 @@ export async function claimIndexing(client: Transaction): Promise<boolean> {
   return rows[0]?.mine === true;
 }
 
-/** The fields that the newest schema of any world declares with `index`. */
-export async function readIndexedFields(db: Transaction): Promise<IndexedField[]> {
-  const { rows } = await db.query<IndexedField & Record<string, unknown>>(
-    `select distinct lower(m.key) as model, f.key as field, f.value->>'type' as type
+/** The fields that the newest schema of each world declares with `index`. */
+export async function readIndexedFields(db: Transaction): Promise<(IndexedField & { readonly world: number })[]> {
+  const { rows } = await db.query<IndexedField & { world: number }>(
+    `select distinct h.world, lower(m.key) as model, f.key as field, f.value->>'type' as type
      from holdfast.head h join holdfast.model_schema s on s.world = h.world and s.version = h.schema_version
      cross join json_each(s.body->'models') m cross join json_each(m.value->'fields') f
-     where f.value->>'index' = 'true' order by 1, 2, 3`,
+     where f.value->>'index' = 'true' order by 1, 2, 3, 4`,
   );
   return rows;
 }

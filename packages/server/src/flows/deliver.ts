@@ -43,7 +43,7 @@ export interface Delivery {
   /** The endpoints of these worlds that are behind, and in how many milliseconds something is due. */
   behind(worlds: readonly number[]): Promise<DueEndpoint[]>;
   /** Answers in how many milliseconds it goes on, where that is known. */
-  deliver(reading: Reading, ending: Ending): Promise<number | undefined>;
+  deliver(reading: Reading, ending: Ending, progressed?: () => void): Promise<number | undefined>;
   /** Ends an attempt that nobody ended, when its lease is over. */
   endLost(reading: Reading): Promise<void>;
 }
@@ -100,7 +100,12 @@ export function createDelivery(parts: DeliverParts): Delivery {
    * Sends a batch, and after each that was taken the next one, as long as there is any. What came of one and that the next
    * one is begun is written down together: if that cannot be, then what came of it alone.
    */
-  async function attempt(from: Known, first: Batch, ending: Ending): Promise<Known | undefined> {
+  async function attempt(
+    from: Known,
+    first: Batch,
+    ending: Ending,
+    progressed: () => void,
+  ): Promise<Known | undefined> {
     let [at, delivery, batch, over]: [Known, DeliveryState, Batch, Over | undefined] = [
       from,
       from.endpoint.delivery,
@@ -114,6 +119,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
       // Somebody else is at it, or its owner changed it.
       if (!begun) return over && (await end(over));
       over = await sendBatch(begun, batch, ending.over);
+      progressed();
       const ended = over.outcome.kind === "succeeded" ? endOf(begun, over) : undefined;
       const next =
         ended && !ending.begun.aborted
@@ -179,14 +185,14 @@ export function createDelivery(parts: DeliverParts): Delivery {
   }
 
   /** How it is then; undefined: there is nothing more to do. */
-  async function step(at: Known, ending: Ending): Promise<Known | undefined> {
+  async function step(at: Known, ending: Ending, progressed: () => void): Promise<Known | undefined> {
     const { endpoint } = at;
     const { delivery, head } = endpoint;
     if (delivery.lease) return await endLost(at);
     await pace();
     const { found, to } = await nextEvents(endpoint, delivery.batchTo ?? head, delivery.batchSize);
     const batch = cutBatch(found, delivery.batchSize);
-    return batch ? await attempt(at, batch, ending) : await pass(at, to);
+    return batch ? await attempt(at, batch, ending, progressed) : await pass(at, to);
   }
 
   return {
@@ -201,14 +207,14 @@ export function createDelivery(parts: DeliverParts): Delivery {
         inMs: (dueAt(reading.endpoint.delivery) ?? Number.POSITIVE_INFINITY) - reading.now,
         what: reading,
       })),
-    async deliver(reading, ending) {
+    async deliver(reading, ending, progressed = () => {}) {
       let at: Known | undefined = known(reading, monotonic());
       while (at && !ending.begun.aborted && at.endpoint.delivery.cursor < at.endpoint.head) {
         const due = dueAt(at.endpoint.delivery);
         if (due === undefined) return undefined;
         const inMs = due - at.now();
         if (inMs > 0) return inMs;
-        at = await step(at, ending);
+        at = await step(at, ending, progressed);
       }
       return undefined;
     },

@@ -14,6 +14,7 @@ import { revise } from "../rules/delivery.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { rewriteRow } from "../rules/schema-change.ts";
 import {
+  checkIndexes,
   checkSchema,
   diffSchemas,
   type Renames,
@@ -45,6 +46,8 @@ export async function pushSchema(pool: Database, world: number, push: SchemaPush
             `"${model}.${from}" was not renamed to "${to}": the schema is the one that was there.`,
         ),
       };
+    const tooMany = checkIndexes(before, { models });
+    if (tooMany) return tooMany;
     const renames = readRenames(before, push);
     if (isRefusal(renames)) return renames;
     const filled = await modelsWithRecords(tx, world, before);

@@ -33,7 +33,9 @@ export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reco
     if (!(await claimIndexing(client))) return { done: false, created: 0, dropped: 0, refused: [] };
     const fields = (await readIndexedFields(client)).filter(isScalar);
     const byName = new Map(fields.map((field) => [indexName(field), field]));
-    const { drop, create, refused } = planIndexes([...byName.keys()], await readIndexes(client), MOST_INDEXES);
+    const byWorld = new Map<number, string[]>();
+    for (const field of fields) byWorld.set(field.world, [...(byWorld.get(field.world) ?? []), indexName(field)]);
+    const { drop, create, refused } = planIndexes([...byWorld.values()], await readIndexes(client), MOST_INDEXES);
     for (const name of drop) await dropIndex(client, name);
     for (const name of create) await createIndex(client, byName.get(name) as (typeof fields)[number]);
     if (create.length > 0) await analyzeRecords(client);

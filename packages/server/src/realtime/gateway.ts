@@ -29,6 +29,7 @@ export interface Gateway {
 }
 
 const CHECK_MS = 2_000;
+const UPGRADES_AT_ONCE = 20;
 
 export function openGateway(server: Server, options: GatewayOptions): Gateway {
   const sockets = new WebSocketServer({
@@ -41,7 +42,22 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
   const seats = createSeats(options.socketsPerToken);
   let stopping = false;
 
+  /** Upgrades that came at the same time are answered a few in each turn of the event loop. */
+  const upgrades: (() => void)[] = [];
+  function answerSome(): void {
+    for (const answer of upgrades.splice(0, UPGRADES_AT_ONCE)) answer();
+    if (upgrades.length > 0) setImmediate(answerSome);
+  }
+
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // While it waits: a caller that hangs up is no fault of ours.
+    socket.on("error", () => {});
+    upgrades.push(() => upgrade(request, socket, head));
+    if (upgrades.length === 1) answerSome();
+  });
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (socket.destroyed) return;
     const refusal = stopping ? refuse("unavailable") : checkUpgrade(request, options.isOriginAllowed);
     if (refusal) return endWithRefusal(socket, refusal, options.docUrl);
     sockets.handleUpgrade(request, socket, head, (opened) => {
@@ -57,7 +73,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
       });
       opened.on("close", () => sessions.delete(opened));
     });
-  });
+  }
 
   const recheck = () => {
     for (const { session } of sessions.values()) void session.check().catch(() => {});

@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
+import { createFairTurns } from "../flows/fair-turns.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { Hear } from "./presence/rooms.ts";
 import { createSession, type SessionDeps } from "./session.ts";
@@ -60,6 +61,7 @@ function open(more: { standing?: () => Promise<object> } = {}) {
         return { position: () => 0, end: () => void listeners-- };
       },
     },
+    welcomes: createFairTurns({ most: 8, mostOfTenant: 8 }),
     rooms,
     claimNews: { hear: async () => () => {} },
     heard: () => {},

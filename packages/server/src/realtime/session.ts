@@ -1,5 +1,6 @@
 import { closeCodes, FrameUp, limits, type ResyncReason, STREAM_PROTOCOL, type Welcome } from "@holdfast/sdk/protocol";
 import type { WebSocket } from "ws";
+import type { FairTurns } from "../flows/fair-turns.ts";
 import type { FollowClaims } from "../flows/follow-claims.ts";
 import type { FollowLog } from "../flows/follow-log.ts";
 import type { Waiter } from "../flows/keep-claims.ts";
@@ -35,6 +36,8 @@ export interface SessionDeps extends IntroductionDeps {
   readonly log: FollowLog;
   readonly hub: Hub;
   readonly catchUp: CatchUp;
+  /** Whose hello is answered next. */
+  readonly welcomes: FairTurns;
   readonly claims: FollowClaims;
   readonly claimNews: ClaimNews;
   /** A stream was opened: whoever waits in a line lives. */
@@ -71,7 +74,7 @@ const checkFrame = shapeCheck(FrameUp);
 
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: Connection): Session {
-  const { log, hub, catchUp, claims, claimNews, heard, rooms, authenticator, docUrl, now } = deps;
+  const { log, hub, catchUp, welcomes, claims, claimNews, heard, rooms, authenticator, docUrl, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   const { meet, meetAgain } = introduction(deps, connection);
@@ -149,13 +152,23 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   async function greet(hello: Frame<"hello">): Promise<void> {
     clearTimeout(helloTimer);
-    const { token, log: logId, since, view: seenUnder } = hello;
-    const clientId = hello.clientId ?? null;
-    const wish = { models: hello.models, groups: hello.groups };
-    const principal = await meet(token);
+    const principal = await meet(hello.token);
     if (isRefusal(principal)) return fail(principal, codeOf(principal));
-    const view = viewOfWish(principal, wish);
+    const view = viewOfWish(principal, { models: hello.models, groups: hello.groups });
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
+    // Thousands may say hello at the same time: a few at a time are welcomed, and tenants take turns.
+    const readOn = await welcomes.take(principal.world, principal.tokenId, () => welcome(hello, principal, view));
+    if ((await readOn?.()) === "trimmed") resync("trimmed");
+  }
+
+  /** Answers how it goes on: from there it reads the log. */
+  async function welcome(
+    { token, log: logId, since, view: seenUnder, models, groups, ...hello }: Frame<"hello">,
+    principal: Principal,
+    view: View,
+  ): Promise<(() => ReturnType<LogReader["begin"]>) | undefined> {
+    const wish = { models, groups };
+    const clientId = hello.clientId ?? null;
     leave();
     const reader = await listenToLog(hub, catchUp, principal.world, ears);
     // After it listens: what comes from here on is heard.
@@ -163,11 +176,11 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       reader.end();
       throw error;
     });
-    if (socket.readyState !== socket.OPEN) return reader.end();
+    if (socket.readyState !== socket.OPEN) return void reader.end();
     phase = { name: "welcomed", principal, token, clientId, reader, wish };
     attendance.signIn(principal, clientId);
     const position = since ?? head.syncId;
-    const welcome: Welcome = {
+    const frame: Welcome = {
       frame: "welcome",
       stamp: head.syncId,
       logId: head.logId,
@@ -179,14 +192,14 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
       rowsVersion: schema.rowsVersion,
     };
-    send(welcome);
-    if (logId !== undefined && logId !== head.logId) return resync("other_log");
-    if (position > head.syncId) return resync("ahead");
-    if (position < head.trimmedTo) return resync("trimmed");
-    if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return resync("scope");
+    send(frame);
+    if (logId !== undefined && logId !== head.logId) return void resync("other_log");
+    if (position > head.syncId) return void resync("ahead");
+    if (position < head.trimmedTo) return void resync("trimmed");
+    if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return void resync("scope");
     await claimWatch.begin(principal);
     heard(presenceOf({ principal, token, clientId }));
-    if ((await reader.begin(view, position, schema.version)) === "trimmed") resync("trimmed");
+    return () => reader.begin(view, position, schema.version);
   }
 
   /** What a welcome and a renewal say of the token. */

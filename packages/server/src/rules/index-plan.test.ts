@@ -13,7 +13,23 @@ test.each([
   ["what failed and is not wanted only goes", [], [broken("a")], ["a"], [], []],
   ["there are only so many", ["a", "b", "c", "d"], [valid("d")], [], ["a", "b"], ["c"]],
   ["one that goes makes room", ["a", "b", "c"], [valid("b"), valid("x"), valid("y")], ["x", "y"], ["a", "c"], []],
-  ["one too many that is there stays", ["a", "b", "c", "d"], ["a", "b", "c", "d"].map(valid), [], [], []],
+  ["one too many that is there goes", ["a", "b", "c", "d"], ["a", "b", "c", "d"].map(valid), ["d"], [], ["d"]],
 ])("[G10] %s", (_, wanted, stored, drop, create, refused) => {
-  expect(planIndexes(wanted, stored, 3)).toEqual({ drop, create, refused });
+  expect(planIndexes([wanted], stored, 3)).toEqual({ drop, create, refused });
+});
+
+test("[G17] where more indexes are wanted than there may be, tenants choose in turn, and what one does not need others get", () => {
+  const greedy = ["a", "b", "c", "d", "e"];
+  const plan = planIndexes([greedy, ["x"], ["y", "z"]], greedy.map(valid), 5);
+  expect(plan).toEqual({ drop: ["c", "d", "e"], create: ["x", "y", "z"], refused: ["c", "d", "e"] });
+  expect(
+    planIndexes(
+      [
+        ["a", "b"],
+        ["a", "c"],
+      ],
+      [],
+      2,
+    ).create,
+  ).toEqual(["a", "b"]);
 });

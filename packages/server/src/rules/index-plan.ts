@@ -8,20 +8,34 @@ export interface IndexPlan {
 
 /**
  * An index whose building failed is dropped and built again. Each costs every write of its table, so that there are
- * `most` at most: those that are there stay, and of the others the first come in.
+ * `most` at most. Where more are wanted the tenants choose in turn, one each time, those that are there before others; an
+ * index that an earlier one chose is everyone's. `wanted`: by tenant.
  */
 export function planIndexes(
-  wanted: readonly string[],
+  wanted: readonly (readonly string[])[],
   stored: readonly { readonly name: string; readonly valid: boolean }[],
   most: number,
 ): IndexPlan {
-  const isWanted = new Set(wanted);
-  const kept = new Set(stored.filter(({ name, valid }) => valid && isWanted.has(name)).map(({ name }) => name));
-  const missing = [...isWanted].filter((name) => !kept.has(name));
-  const room = Math.max(0, most - kept.size);
+  const valid = new Set(stored.filter((index) => index.valid).map(({ name }) => name));
+  const chosen = choose(
+    wanted.map((own) => [...new Set(own)].sort((a, b) => Number(valid.has(b)) - Number(valid.has(a)))),
+    most,
+  );
+  const all = [...new Set(wanted.flat())];
   return {
-    drop: stored.filter(({ name }) => !kept.has(name)).map(({ name }) => name),
-    create: missing.slice(0, room),
-    refused: missing.slice(room),
+    drop: stored.filter(({ name }) => !(valid.has(name) && chosen.has(name))).map(({ name }) => name),
+    create: all.filter((name) => chosen.has(name) && !valid.has(name)),
+    refused: all.filter((name) => !chosen.has(name)),
   };
+}
+
+function choose(wanted: readonly (readonly string[])[], most: number): ReadonlySet<string> {
+  const chosen = new Set<string>();
+  const longest = Math.max(0, ...wanted.map(({ length }) => length));
+  for (let turn = 0; turn < longest; turn++)
+    for (const own of wanted) {
+      const name = own[turn];
+      if (name !== undefined && (chosen.has(name) || chosen.size < most)) chosen.add(name);
+    }
+  return chosen;
 }

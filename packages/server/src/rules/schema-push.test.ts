@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Field, Model, ModelSchema } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { isRefusal } from "./refusal.ts";
-import { checkSchema, diffSchemas, readRenames } from "./schema-push.ts";
+import { checkIndexes, checkSchema, diffSchemas, readRenames } from "./schema-push.ts";
 
 const one = (fields: Record<string, Field>, rest: Partial<Model> = {}, name = "m"): ModelSchema => ({
   models: { [name]: { fields, ...rest } },
@@ -185,4 +185,22 @@ test("[M8] a renamed field is neither dropped nor new, but may not be narrowed o
   expect(problems({ type: "number" })).toEqual([
     expect.objectContaining({ field: "a", problem: expect.stringMatching(/narrowed/) }),
   ]);
+});
+
+test("[M11] a schema indexes up to 20 fields; one that has more may keep them, and not add to them", () => {
+  const indexed = (count: number) => ({
+    models: {
+      note: {
+        fields: Object.fromEntries(
+          Array.from({ length: count }, (_, i) => [`f${i}`, { type: "string" as const, index: true }]),
+        ),
+      },
+    },
+  });
+  expect(checkIndexes(indexed(0), indexed(20))).toBeUndefined();
+  expect(checkIndexes(indexed(20), indexed(21))).toMatchObject({
+    message: expect.stringContaining("indexes up to 20 fields (this one: 21)"),
+  });
+  expect(checkIndexes(indexed(30), indexed(30))).toBeUndefined();
+  expect(checkIndexes(indexed(30), indexed(31))).toBeDefined();
 });

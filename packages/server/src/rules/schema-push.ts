@@ -38,6 +38,22 @@ export function checkSchema({ models }: ModelSchema): Refusal | undefined {
   return undefined;
 }
 
+/** A tenant's share of indexes; a schema that already has more may keep them, and not add to them. */
+export function checkIndexes(before: ModelSchema, pushed: ModelSchema): Refusal | undefined {
+  const wanted = indexCount(pushed);
+  if (wanted <= limits.schemaIndexes || wanted <= indexCount(before)) return undefined;
+  return bad(
+    "models",
+    `A schema indexes up to ${limits.schemaIndexes} fields (this one: ${wanted}). Take "index" from fields by which no list is sorted or filtered.`,
+  );
+}
+
+const indexCount = ({ models }: ModelSchema): number =>
+  Object.values(models).reduce(
+    (sum, { fields }) => sum + Object.values(fields).filter((field) => field.index === true && isScalar(field)).length,
+    0,
+  );
+
 function checkModel(name: string, { fields, groups = [] }: Model, models: readonly string[]): Refusal | undefined {
   const at = `models.${name}`;
   if (Object.keys(fields).length > limits.schemaFields)

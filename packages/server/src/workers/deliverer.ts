@@ -8,7 +8,7 @@ export interface DelivererOptions {
   /** Who of these worlds is behind. */
   behind(worlds: readonly number[]): Promise<readonly DueEndpoint[]>;
   /** Answers in how many milliseconds it goes on, where that is known. */
-  deliver(reading: DueEndpoint["what"], ending: Ending): Promise<number | undefined>;
+  deliver(reading: DueEndpoint["what"], ending: Ending, progressed: () => void): Promise<number | undefined>;
   failed(error: unknown): void;
 }
 
@@ -25,20 +25,36 @@ const APART_MS = 20;
 const POLL_MS = 1_000;
 /** A timer may be so much too early. */
 const TIMER_MS = 2;
-/** Requests in flight in this process. Those that hang wait longer and longer for their next one, and so make room. */
+/** Endpoints that are being told in this process. One that hangs takes no place of these, and waits longer and longer for its next request. */
 const MOST_AT_ONCE = 200;
+/** Without an answer for so long, an endpoint hangs. */
+const HANGS_MS = 400;
+/** With those that hang. */
+const MOST_OPEN = 1_000;
+/** Of one world, of those that hang: the others of its endpoints wait. */
+const MOST_HANGING_OF_WORLD = 10;
+/** Who found no place looks again so soon. */
+const NO_PLACE_MS = 200;
 /** How long a stop waits for answers. */
 const PATIENCE_MS = 3_000;
 
+/** An endpoint that is being told. */
+interface Run {
+  readonly world: number;
+  /** When it was begun, or an answer came last. */
+  heardAt: number;
+  done: Promise<void>;
+}
+
 export function startDeliverer({ told: readTold, behind, deliver, failed }: DelivererOptions): Deliverer {
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, Run>();
   /** How many are being told, by world. */
   const runningIn = new Map<number, number>();
   /** Worlds whose log grew while somebody was being told of it. */
   const missed = new Set<number>();
   const stopping = new AbortController();
   const over = new AbortController();
-  setMaxListeners(MOST_AT_ONCE + 1, over.signal);
+  setMaxListeners(MOST_OPEN + 1, over.signal);
   const ending = { begun: stopping.signal, over: over.signal };
   let told: ReadonlyMap<number, number> = new Map();
   let woken = new Set<number>();
@@ -73,7 +89,7 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
       const asked = polls ? [...new Set([...told.keys(), ...woken])] : [...woken].filter(hasSomebodyIdle);
       woken = new Set();
       if (asked.length > 0)
-        for (const due of await behind(asked))
+        for (const due of inTurn(await behind(asked)))
           if (due.inMs > 0) pollIn(due.inMs);
           else begin(due);
     } catch (error) {
@@ -95,11 +111,39 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
     soon(pollAt - performance.now());
   }
 
+  /** Where places are few, worlds of which least is being told come first. */
+  const inTurn = (found: readonly DueEndpoint[]): DueEndpoint[] => {
+    const before = new Map<number, number>();
+    const places = found.map((due) => {
+      const place = before.get(due.world) ?? runningIn.get(due.world) ?? 0;
+      before.set(due.world, place + 1);
+      return { due, place };
+    });
+    return places.sort((a, b) => a.place - b.place).map(({ due }) => due);
+  };
+
+  /** One that hangs is no longer counted among those that are being told, up to a number of each world. */
+  function hasPlace(world: number): boolean {
+    const since = performance.now() - HANGS_MS;
+    let [busy, hanging] = [0, 0];
+    for (const run of running.values())
+      if (run.heardAt > since) busy += 1;
+      else if (run.world === world) hanging += 1;
+    return busy < MOST_AT_ONCE && running.size < MOST_OPEN && hanging < MOST_HANGING_OF_WORLD;
+  }
+
   function begin({ key, world, what }: DueEndpoint): void {
     if (stopping.signal.aborted) return;
     if (running.has(key)) return void missed.add(world);
-    if (running.size >= MOST_AT_ONCE) return;
-    const run = deliver(what, ending)
+    if (!hasPlace(world)) {
+      woken.add(world);
+      return soon(NO_PLACE_MS);
+    }
+    const run: Run = { world, heardAt: performance.now(), done: Promise.resolve() };
+    const progressed = () => {
+      run.heardAt = performance.now();
+    };
+    run.done = deliver(what, ending, progressed)
       .then((inMs) => {
         if (inMs !== undefined) pollIn(inMs);
       }, failed)
@@ -107,7 +151,6 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
         running.delete(key);
         count(world, -1);
         if (missed.delete(world)) wake(world);
-        else if (running.size === MOST_AT_ONCE - 1) for (const one of told.keys()) wake(one);
       });
     count(world, 1);
     running.set(key, run);
@@ -135,7 +178,7 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
       stopping.abort();
       const patience = setTimeout(() => over.abort(), PATIENCE_MS).unref();
       await looking;
-      await Promise.all(running.values());
+      await Promise.all([...running.values()].map(({ done }) => done));
       clearTimeout(patience);
     },
   };
