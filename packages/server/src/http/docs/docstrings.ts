@@ -106,6 +106,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     claims: "`claim_conflict` and `claim_lost`: who holds the record now.",
     problems: "`schema_incompatible` only: what stands against the change.",
   },
+  isRequired: {
+    "": "Whether a create has to bring the field: what is not brought gets the default.",
+  },
   Hello: {
     "": "The first frame on a stream. `since` absent: from now on.",
     log: "The log that `since` counts in.",
