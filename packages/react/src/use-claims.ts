@@ -29,12 +29,7 @@ export const useClaims: UseClaims<ModelSchema> = <T = ClaimsById>(
 ) => {
   const client = useClient();
   const ids = useFirstOfEquals(given);
-  useEffect(() => {
-    if (ids.length === 0) return;
-    const off = client.claims.watch(model, ids);
-    // After the effect that watches the next ids: what is among both stays watched, and known.
-    return () => void Promise.resolve().then(off);
-  }, [client, model, ids]);
+  useEffect(() => (ids.length > 0 ? client.claims.watch(model, ids) : undefined), [client, model, ids]);
   const subscribe = useCallback((listener: () => void) => inBatches(client.subscribe, listener), [client]);
   const ask = useCallback(() => claimsOf(client, model, ids), [client, model, ids]);
   const askFirst = useCallback(() => claimsOf(stillClient, model, ids), [model, ids]);

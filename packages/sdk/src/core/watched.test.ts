@@ -26,3 +26,8 @@ test("[U11] what is put away and taken up again in a moment costs no frame", () 
   const again = watch(unwatch(before, "slide", ["s1"], 0), "slide", ["s1"], 500);
   expect(sayWatched(again, 10_000).frames).toEqual([]);
 });
+
+test("[V27] what the server tells again of a record, as it was, is no news", () => {
+  const told = heard(said(watch(new Map(), "slide", ["s1"], 0)));
+  expect(heard(told)).toBe(told);
+});
