@@ -177,6 +177,7 @@ const EXPECTED = new Set([
   "not_claim_holder",
   "claim_deadlock",
   "claim_queue_full",
+  "too_many_claims",
   "preempt_denied",
   "rate_limited",
   "unavailable",

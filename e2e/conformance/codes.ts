@@ -29,7 +29,7 @@ const classes: Readonly<Record<string, readonly [type: string, status: number, c
     "stale_context already_exists dependency_blocked schema_incompatible too_many_endpoints endpoint_busy",
   ],
   claim: ["claim_error", 409, "claim_lost claim_conflict claim_deadlock"],
-  line: ["claim_error", 429, "claim_queue_full"],
+  line: ["claim_error", 429, "claim_queue_full too_many_claims"],
   idempotency: ["idempotency_error", 409, "idempotency_conflict idempotency_in_progress"],
   rate: ["rate_limit_error", 429, "rate_limited"],
   large: ["too_large_error", 413, "request_too_large"],

@@ -121,6 +121,7 @@ test.each<[Record<string, string>, RegExp]>([
   [{ HOLDFAST_PUBLIC_URL: "sync.example" }, /HOLDFAST_PUBLIC_URL is an address/],
   [{ HOLDFAST_PUBLIC_URL: "ftp://sync.example" }, /HOLDFAST_PUBLIC_URL/],
   [{ HOLDFAST_PUBLIC_URL: "https://me:pass@sync.example" }, /HOLDFAST_PUBLIC_URL/],
+  [{ HOLDFAST_PUBLIC_URL: "https://@sync.example/" }, /HOLDFAST_PUBLIC_URL/],
   [{ HOLDFAST_PUBLIC_URL: "https://sync.example?a=1" }, /HOLDFAST_PUBLIC_URL/],
   [{ HOLDFAST_LANE_COMMITS: "0" }, /HOLDFAST_LANE_COMMITS/],
   [{ HOLDFAST_LOG_RETENTION_DAYS: "0" }, /HOLDFAST_LOG_RETENTION_DAYS/],

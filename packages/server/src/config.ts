@@ -206,7 +206,7 @@ function integer(name: string, text: string, min: number, max: number): number {
 function addressOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash + url.username + url.password !== "")
+  if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash !== "" || /^[^/]*\/\/[^/]*@/.test(text))
     throw new ConfigError(
       "HOLDFAST_PUBLIC_URL is an address like https://sync.example: no user, no query, no fragment.",
     );

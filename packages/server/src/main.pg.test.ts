@@ -136,6 +136,8 @@ test("[O5] SIGTERM under load: what is in flight is answered, sockets hear 1012,
   expect(statuses.filter((status) => ![200, 503, "ECONNREFUSED", "ECONNRESET"].includes(status as number))).toEqual([]);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
   expect((await waiting).status).toBe(200);
+  // Whoever is answered now asks elsewhere next.
+  expect((await waiting).headers.connection).toBe("close");
   await poll;
   expect((await stream.closed).code).toBe(1012);
   expect(await ended).toEqual({ code: 0, signal: null });

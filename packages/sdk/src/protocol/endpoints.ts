@@ -81,6 +81,7 @@ const claimErrors = [
   "claim_conflict",
   "claim_deadlock",
   "claim_queue_full",
+  "too_many_claims",
   "preempt_denied",
 ] as const;
 

@@ -102,6 +102,7 @@ export const errorCodes = {
   claim_lost: { ...claim, then: "re-read" },
   claim_deadlock: claim,
   claim_queue_full: { ...claim, status: 429 },
+  too_many_claims: { ...claim, status: 429 },
   idempotency_conflict: { type: "idempotency_error", status: 409, then: "fix" },
   rate_limited: { type: "rate_limit_error", status: 429, then: "wait" },
   request_too_large: { type: "too_large_error", status: 413, then: "fix" },

@@ -67,6 +67,7 @@ export const errorSentences = {
   claim_lost: "The claim named by the write is not active, not yours, or not on this record.",
   claim_deadlock: "Who holds it waits, in the end, for what the caller holds: neither would ever go on.",
   claim_queue_full: "A hundred wait for this record already.",
+  too_many_claims: "A participant holds or awaits up to 1 000 claims: release some first.",
   idempotency_conflict: "The same key was used for something else.",
   rate_limited: "Too many requests for this token.",
   request_too_large: "The body is larger than this route takes.",

@@ -35,6 +35,8 @@ export const limits = {
   claimActionLength: 255,
   claimDescriptionLength: 1_000,
   claimMetaBytes: 4 * KiB,
+  /** Of one participant in one environment of its organisation, held and waiting together. */
+  claimsPerParticipant: 1_000,
   /** Waiting for one record. */
   claimsWaiting: 100,
   /** A waiter that showed no life for so long is passed over. */

@@ -28,6 +28,16 @@ export const loadWaits = (
   read: (rows) => rows as { waiter: string; blocker: string; model: string; record: string }[],
 });
 
+/** How many claims that have not ended each of these participants has. */
+export const countClaims = (world: number, participants: readonly string[]): Statement<Map<string, number>> => ({
+  name: "count_claims",
+  text: `select participant, count(*)::int4 as claims from holdfast.claim
+    where world = $1 and participant = any($2::text[]) and ended_at is null group by participant`,
+  values: [world, participants],
+  read: (rows) =>
+    new Map((rows as { participant: string; claims: number }[]).map((row) => [row.participant, row.claims])),
+});
+
 /** `b` is in the way of `w`: it holds, or waits before it. */
 const BLOCKERS = `select w.holder, b.holder, w.model, w.record, b.world::text || '/' || b.holder from holdfast.claim w
   cross join lateral (select * from holdfast.claim b where b.line = w.line and b.holder <> w.holder

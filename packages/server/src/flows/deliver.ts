@@ -5,7 +5,7 @@ import { newId } from "../ids.ts";
 import {
   beginAttempt,
   type Delivery as DeliveryState,
-  dueAt,
+  dueIn,
   endAttempt,
   lastEnd,
   passOver,
@@ -204,16 +204,14 @@ export function createDelivery(parts: DeliverParts): Delivery {
       (await readBehind(db, worlds)).map((reading) => ({
         key: endpointKey(reading.endpoint),
         world: reading.endpoint.world,
-        inMs: (dueAt(reading.endpoint.delivery) ?? Number.POSITIVE_INFINITY) - reading.now,
+        inMs: dueIn(reading.endpoint.delivery, reading.now, times) ?? Number.POSITIVE_INFINITY,
         what: reading,
       })),
     async deliver(reading, ending, progressed = () => {}) {
       let at: Known | undefined = known(reading, monotonic());
       while (at && !ending.begun.aborted && at.endpoint.delivery.cursor < at.endpoint.head) {
-        const due = dueAt(at.endpoint.delivery);
-        if (due === undefined) return undefined;
-        const inMs = due - at.now();
-        if (inMs > 0) return inMs;
+        const inMs = dueIn(at.endpoint.delivery, at.now(), times);
+        if (inMs === undefined || inMs > 0) return inMs;
         at = await step(at, ending, progressed);
       }
       return undefined;

@@ -1,4 +1,5 @@
-import { loadLines, loadWaits } from "../db/claims.ts";
+import { limits } from "@holdfast/sdk/protocol";
+import { countClaims, loadLines, loadWaits } from "../db/claims.ts";
 import { loadGroupHeads } from "../db/groups.ts";
 import { type LockedHead, lockHeads } from "../db/heads.ts";
 import { loadHistory } from "../db/history.ts";
@@ -87,7 +88,12 @@ export const emptyWorldAt = (
   recordBytes: number,
   jobs: readonly Job[],
 ): WorldState =>
-  worldState(head, organizationOf(jobs), schema, NOTHING_FOUND, { recordBytes, waits: [], revokedTokens: new Set() });
+  worldState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
+    recordBytes,
+    claimsHeld: new Map(),
+    waits: [],
+    revokedTokens: new Set(),
+  });
 
 /** One world as the round finds it, with what its jobs ask about. The database is asked again only about what moved. */
 export async function worldAt(
@@ -101,6 +107,7 @@ export async function worldAt(
   const asked = {
     recordBytes,
     waits: await waitsFor(pipe, head.world, jobs, loaded),
+    claimsHeld: await claimsHeld(pipe, head, jobs),
     revokedTokens: await revokedTokens(pipe, jobs),
   };
   const state = worldState(head, organizationOf(jobs), schema, loaded, asked);
@@ -130,6 +137,18 @@ async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines
   );
   // What the round itself has loaded it knows better.
   return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
+}
+
+/** Nobody has too many where there are few in all: only elsewhere are those counted who ask for one. */
+async function claimsHeld(
+  pipe: Pipe,
+  { world, claims }: LockedHead,
+  jobs: readonly Job[],
+): Promise<Map<string, number>> {
+  const asking = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order.principal : []));
+  if (asking.length === 0 || claims + asking.length <= limits.claimsPerParticipant) return new Map();
+  const names = asking.map(({ participantKind, participantId }) => participantName(participantKind, participantId));
+  return (await pipe.send([countClaims(world, [...new Set(names)])]))[0];
 }
 
 /** A process remembers a token for a while: a claim is not granted to one that was revoked elsewhere meanwhile. */
@@ -182,7 +201,12 @@ const worldState = (
   organization: string,
   schema: LiveSchema,
   { receipts, records, groups, lines }: Omit<Loaded, "heads">,
-  { recordBytes, waits, revokedTokens }: Pick<WorldState, "recordBytes" | "waits" | "revokedTokens">,
+  {
+    recordBytes,
+    claimsHeld,
+    waits,
+    revokedTokens,
+  }: Pick<WorldState, "recordBytes" | "claimsHeld" | "waits" | "revokedTokens">,
 ): WorldState => ({
   organization,
   models: schema.models,
@@ -200,6 +224,7 @@ const worldState = (
   claims: linesByRecord(inWorld(head.world, lines)),
   waits,
   revokedTokens,
+  claimsHeld: new Map(claimsHeld),
   claimChange: head.claimChange,
   claimCount: head.claims,
   changedClaims: new Map(),

@@ -732,3 +732,24 @@ test("what claims say in words is given back as it came, and bounded", async () 
   ] as const)
     expect([(await claim(ann, "s25", json)).body.code, json]).toEqual([code, json]);
 });
+
+test("[A22] a participant has up to 1 000 claims: the next is 429, and one that it releases makes room", {
+  timeout: 60_000,
+}, async () => {
+  const fresh = await startApp();
+  const made = await fresh.call("POST", "/v1/models/slide", { json: { id: "many", data: {} } });
+  expect(made.status).toBe(200);
+  const first = await fresh.call("POST", "/v1/models/slide/many/claim");
+  // As if it had asked 999 times more, for other records.
+  await fresh.sql(
+    `insert into holdfast.claim (world, id, model, record, status, participant, token, action, ttl_ms, place, fence, change, created_at, granted_at, expires_at, seen_at)
+     select world, id || n, model, 'r' || n, status, participant, token, action, 3600000, place + n, fence, change, created_at, granted_at, expires_at + interval '1 hour', seen_at
+     from holdfast.claim, generate_series(1, 999) n`,
+  );
+  await fresh.sql("update holdfast.head set claims = claims + 999 where claims > 0");
+  await fresh.call("POST", "/v1/models/slide", { json: { id: "next", data: {} } });
+  const next = () => fresh.call("POST", "/v1/models/slide/next/claim");
+  expect([(await next()).status, (await next()).body.code]).toEqual([429, "too_many_claims"]);
+  expect((await fresh.call("DELETE", `/v1/claims/${first.body.id}`)).status).toBe(200);
+  expect((await next()).status).toBe(201);
+});

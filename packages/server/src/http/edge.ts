@@ -13,6 +13,7 @@ import type { FairTurns } from "../flows/fair-turns.ts";
 import { newId } from "../ids.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, searchOf } from "../wire/address.ts";
+import { drain } from "../wire/drain.ts";
 import type { DocUrl } from "../wire/envelope.ts";
 import { isJsonType, parseJson } from "../wire/json-body.ts";
 import { brokenRequests } from "./broken-requests.ts";
@@ -93,7 +94,6 @@ export async function createEdge({
     const refusal = stopping.aborted
       ? refuse("unavailable", { message: "The server is stopping." })
       : checkHeaders(request.raw.rawHeaders, request.url, headerCount);
-    if (stopping.aborted) void reply.header("connection", "close");
     if (refusal) sendRefusal(reply, refusal);
     else next();
   });
@@ -118,7 +118,17 @@ export async function createEdge({
     else next();
   });
   takeOnlyJson(app, largeBodies);
-  app.setErrorHandler<FastifyError>((error, _request, reply) => sendRefusal(reply, refusalOf(error, app.log)));
+  app.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    const refusal = refusalOf(error, app.log);
+    // Who is still sending reads no answer.
+    if (refusal.code === "request_too_large" && !(await drain(request.raw))) void reply.header("connection", "close");
+    return sendRefusal(reply, refusal);
+  });
+  // Whoever is answered while the server stops asks elsewhere next.
+  app.addHook("onSend", (_request, reply, payload, next) => {
+    if (stopping.aborted) void reply.header("connection", "close");
+    next(null, payload);
+  });
   app.setNotFoundHandler((request, reply) => {
     const allowed = methodsOf(app, request.url);
     if (allowed.length === 0) return sendRefusal(reply, refuse("route_not_found"));

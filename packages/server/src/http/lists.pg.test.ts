@@ -401,3 +401,22 @@ test("[M2] a schema that is none is refused", async () => {
     expect([json, answer.status, answer.body.code]).toEqual([json, 400, code]);
   }
 });
+
+test("[G4] a cursor is the very text that was given: no sign more, none less, none in another spelling", async () => {
+  for (let n = 0; n < 3; n += 1) await call("POST", "/v1/models/slide", { json: { id: `cursor${n}`, data: {} } });
+  const next = String((await call("GET", "/v1/models/slide?limit=1")).body.next_cursor);
+  const status = async (cursor: string) =>
+    (await call("GET", `/v1/models/slide?limit=1&starting_after=${encodeURIComponent(cursor)}`)).status;
+  expect(await status(next)).toBe(200);
+  const [body = "", signature = ""] = next.split(".");
+  for (const other of [
+    `${next}=`,
+    `${next}!`,
+    `${next} `,
+    `${next}A`,
+    `${next}.`,
+    next.slice(0, -1),
+    `${body}=.${signature}`,
+  ])
+    expect([other, await status(other)]).toEqual([other, 400]);
+});

@@ -283,6 +283,31 @@ test("[H5] a body of 1 MiB passes, one byte more does not; a batch may have 4 Mi
   await refused("POST", "/v1/commits", { bytes: sized(4 * MiB + 1, true) }, 413, "request_too_large");
 });
 
+test("[H13] a 413 reaches who sends on without listening: the rest is read and forgotten", async () => {
+  const headers = { authorization: `Bearer ${keys.live}`, "content-type": "application/json" };
+  for (let i = 0; i < 5; i += 1) {
+    const answer = await fetch(app.url + POST, { method: "POST", headers, body: "x".repeat(20 * MiB) });
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([413, "request_too_large"]);
+    const parts = new ReadableStream({
+      start(controller) {
+        for (let n = 0; n < 20; n += 1) controller.enqueue(Buffer.alloc(MiB, "x"));
+        controller.close();
+      },
+    });
+    const streamed = await fetch(app.url + POST, {
+      method: "POST",
+      headers,
+      body: parts,
+      duplex: "half",
+    } as RequestInit);
+    expect(streamed.status).toBe(413);
+  }
+  // What never ends is not read for ever.
+  const endless = `POST ${POST} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${keys.live}\r\ncontent-type: application/json\r\ncontent-length: 999999999\r\n\r\n`;
+  const text = await rawRequest(app.url, endless, 15_000);
+  expect(text).toMatch(/^HTTP\/1.1 413[\s\S]*connection: close/i);
+});
+
 test("[H5] a body without a length is cut off at the limit too", async () => {
   await refused(
     "POST",

@@ -27,7 +27,8 @@ function readUrl(text: string, allowPrivate: boolean): URL | Refusal {
   if (!/^https?:\/\/[^/\\?#\s][^\\\s]*$/i.test(text) || !URL.canParse(text)) return no("is not an https address");
   const url = new URL(text);
   if (url.protocol !== "https:" && !allowPrivate) return no("has to begin with https://");
-  if (url.username !== "" || url.password !== "") return no("must not name a user or a password");
+  // Also one that is empty, which no parser tells of.
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return no("must not name a user or a password");
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   const isUsual = url.port === "";
   if (!isUsual && (port < 1024 || DATABASE_PORTS.has(port))) return no(`must not be on port ${port}`);

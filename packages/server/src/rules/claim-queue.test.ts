@@ -39,12 +39,14 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
       return line;
     },
     ended,
+    held: new Map<string, number>(),
     world: (): ClaimWorld => ({
       now: at.now,
       groups: at.groups,
       nextFence: () => ++fence,
       declaredName: "Slide",
       revokedTokens: new Set(),
+      claimsHeld: at.held,
       waitsElsewhere: [],
     }),
     decide(order: ClaimOrder): ClaimDecision {
@@ -278,4 +280,17 @@ test("[A1] [A3] [A5] whatever happens: no two conflicting holders, fences grow, 
     }),
     { numRuns: 300 },
   );
+});
+
+test("[A22] a participant that has 1 000 claims gets no further one, and renews those that it has", () => {
+  const at = place();
+  expect(at.claim("ann").kind).toBe("granted");
+  at.held.set("agent:ann", limits.claimsPerParticipant);
+  expect(at.claim("ann").kind).toBe("renewed");
+  expect(at.claim("ann", { field: "title", clientId: "other" })).toMatchObject({
+    refusal: { code: "too_many_claims" },
+  });
+  expect(at.claim("bob").kind).toBe("waiting");
+  at.held.set("agent:ann", limits.claimsPerParticipant - 1);
+  expect(at.claim("ann", { clientId: "other" }).kind).toBe("waiting");
 });

@@ -31,6 +31,8 @@ export interface ClaimWorld extends LineFacts {
   /** Who waits for whom on other records of the world, as far as it may matter here. */
   readonly waitsElsewhere: readonly Wait[];
   readonly revokedTokens: ReadonlySet<string>;
+  /** By participant: claims of the world that have not ended, where they may be too many. */
+  readonly claimsHeld: ReadonlyMap<string, number>;
 }
 
 const nameOf = ({ participantKind, participantId }: Principal): string =>
@@ -92,6 +94,8 @@ function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world:
     const kind = before.some(({ id, status }) => id === known.id && status === "active") ? "renewed" : "granted";
     return { kind, claim, line: replaced(line, claim) };
   }
+  if (!known && (world.claimsHeld.get(nameOf(principal)) ?? 0) >= limits.claimsPerParticipant)
+    return refused(refuse("too_many_claims"), line);
   if (preempt) return takeOver(line, wanted, principal, world);
   if (known) return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
   const blockers = inTheWayOf(line, wanted, world.now);

@@ -30,6 +30,7 @@ function claimWorld(state: WorldState, key: string, model: string): ClaimWorld {
     groups: declared && state.records.get(key)?.groups,
     declaredName: declared?.name ?? model,
     revokedTokens: state.revokedTokens,
+    claimsHeld: state.claimsHeld,
     nextFence: () => {
       state.claimChange += 1;
       return state.claimChange;
@@ -48,6 +49,8 @@ function replaceLine(state: WorldState, key: string, before: ClaimLine, after: C
     state.changedClaims.set(claim.id, { claim, change: state.claimChange });
   }
   const living = after.filter(({ endedAt }) => endedAt === null);
+  for (const { participant } of living.filter(({ id }) => !before.some((one) => one.id === id)))
+    state.claimsHeld.set(participant, (state.claimsHeld.get(participant) ?? 0) + 1);
   state.claimCount += living.length - before.length;
   state.claims.set(key, living);
 }

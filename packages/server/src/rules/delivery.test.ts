@@ -7,6 +7,7 @@ import {
   type DeliveryTimes,
   disable,
   dueAt,
+  dueIn,
   enable,
   endAttempt,
   type Outcome,
@@ -206,4 +207,21 @@ test("[W11] enabled again it goes on from its cursor, at once, with all its atte
 
 test("[W9] what is passed by leaves no attempt behind", () => {
   expect(passOver({ ...start, attempt: 2, batchTo: 9, nextAttemptAt: 7 }, 9)).toEqual({ ...start, cursor: 9 });
+});
+
+test("[W25] a time that no schedule can have set was set by a clock that was ahead: it is due", () => {
+  const now = 1_000_000_000;
+  for (let attempt = 1; attempt < times.schedule.length; attempt += 1) {
+    const longest = 2.1 * (times.schedule[attempt] as number);
+    const waiting = { ...start, attempt, nextAttemptAt: now + longest };
+    expect(dueIn(waiting, now, times)).toBe(longest);
+    expect(dueIn(waiting, now - HOUR - longest, times)).toBe(0);
+    expect(dueIn(waiting, now + longest, times)).toBe(0);
+  }
+  const sending = { ...start, lease: { token: "del_1", at: now, until: now + times.leaseMs } };
+  expect(dueIn(sending, now, times)).toBe(times.leaseMs);
+  // A small step back: its sender may well be at it.
+  expect(dueIn(sending, now - times.leaseMs, times)).toBe(2 * times.leaseMs);
+  expect(dueIn(sending, now - HOUR, times)).toBe(0);
+  expect(dueIn(disable(start), now, times)).toBeUndefined();
 });

@@ -76,6 +76,25 @@ export function dueAt({ disabledReason, lease, nextAttemptAt }: Delivery): numbe
   return lease ? lease.until : (nextAttemptAt ?? 0);
 }
 
+/**
+ * In how many milliseconds something is to be done about it. Times that lie further ahead than they can have been set were
+ * set by a clock that was ahead, and was put right since: then it is due.
+ */
+export function dueIn(
+  state: Delivery,
+  now: number,
+  times: Pick<DeliveryTimes, "schedule" | "leaseMs">,
+): number | undefined {
+  const due = dueAt(state);
+  if (due === undefined) return undefined;
+  const longest = state.lease ? times.leaseMs : (times.schedule[state.attempt] ?? 0) * (2 + JITTER);
+  // Twice a lease: its owner may be at it, and somebody else begins no second request beside it for a small step.
+  return due - now > (state.lease ? 2 * longest : longest + CLOCK_STEP_MS) ? 0 : due - now;
+}
+
+/** By so much any clock may be put right. */
+const CLOCK_STEP_MS = 1_000;
+
 /** Counted before it is sent: whatever happens then, it was an attempt. */
 export function beginAttempt(state: Delivery, to: number, token: string, now: number, times: DeliveryTimes): Delivery {
   return {

@@ -92,6 +92,8 @@ export interface WorldState {
   readonly claims: Map<string, ClaimLine>;
   /** Who waits for whom on other records, as far as somebody is about to wait. */
   readonly waits: readonly Wait[];
+  /** By participant: claims that have not ended, where they may be too many. */
+  readonly claimsHeld: Map<string, number>;
   /** Of the tokens that ask for claims: those that were revoked meanwhile. */
   readonly revokedTokens: ReadonlySet<string>;
   /** The last number that a change of a claim, or a fence, took. */

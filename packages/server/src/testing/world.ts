@@ -39,6 +39,7 @@ export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): Wo
   claims: new Map(),
   waits: [],
   revokedTokens: new Set(),
+  claimsHeld: new Map(),
   claimChange: 0,
   claimCount: 0,
   changedClaims: new Map(),
