@@ -1,5 +1,7 @@
 import pg from "pg";
+import type { HostilePlan } from "./hostile.ts";
 import { mintTokens } from "./mint-tokens.ts";
+import { endProgram, firstLine, startProgram } from "./processes.ts";
 import { createSender } from "./sender.ts";
 import type { ServerReady } from "./server.ts";
 import { openStage, type RunningProgram, type Stage } from "./stage.ts";
@@ -20,8 +22,9 @@ interface Options {
 /** What one tenant does to another tenant's commits. */
 interface Worst {
   readonly what: string;
-  /** Does it until `isOver`. */
-  run(isOver: () => boolean): Promise<void>;
+  readonly plan: HostilePlan;
+  /** Organisations whose heads are locked meanwhile. */
+  readonly holds?: readonly string[];
 }
 
 export async function measureFairness({ rounds, seconds, say }: Options): Promise<Row[]> {
@@ -30,17 +33,16 @@ export async function measureFairness({ rounds, seconds, say }: Options): Promis
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 8 });
     const [victim = "", hostile = "", snapshots = "", ...held] = server.tokens;
     await fillForSnapshot(stage, server.organizations[2] as string);
+    const { url } = server;
     const worst: Worst[] = [
-      { what: "32 commits of 4 MB at once", run: (isOver) => repeat(32, isOver, () => largeCommit(server, hostile)) },
-      { what: "300 bulks of 100 commits", run: (isOver) => repeat(300, isOver, () => bulk(server, hostile)) },
+      { what: "32 commits of 4 MB at once", plan: { url, what: "large commits", tokens: [hostile], atOnce: 32 } },
+      { what: "300 bulks of 100 commits", plan: { url, what: "bulks", tokens: [hostile], atOnce: 300 } },
       {
         what: "4 heads that another process holds",
-        run: (isOver) => holdHeads(stage, server, held.slice(0, 4), isOver),
+        plan: { url, what: "small commits", tokens: held.slice(0, 4), atOnce: 32 },
+        holds: server.organizations.slice(3, 7),
       },
-      {
-        what: "32 snapshots of 40 MB at once",
-        run: (isOver) => repeat(32, isOver, () => wholeSnapshot(server, snapshots)),
-      },
+      { what: "32 snapshots of 40 MB at once", plan: { url, what: "snapshots", tokens: [snapshots], atOnce: 32 } },
     ];
     const quiet: number[] = [];
     const found = new Map(worst.map(({ what }) => [what, [] as { p99: number; failed: number }[]]));
@@ -48,12 +50,12 @@ export async function measureFairness({ rounds, seconds, say }: Options): Promis
     for (let n = 0; n < rounds; n++) {
       quiet.push((await measureVictim(server, victim, QUIET_SECONDS)).p99);
       say(`quiet: p99 ${round(quiet.at(-1) ?? 0)} ms`);
-      for (const { what, run } of worst) {
-        let isOver = false;
-        const doing = run(() => isOver);
+      for (const { what, plan, holds } of worst) {
+        const holder = holds && (await holdHeads(stage, holds));
+        const program = await beHostile(plan);
         const measured = await measureVictim(server, victim, Math.max(seconds, 6));
-        isOver = true;
-        await doing;
+        await program.stop();
+        await holder?.stop();
         found.get(what)?.push(measured);
         say(`${what}: p99 ${round(measured.p99)} ms, ${measured.failed} failed`);
         await pause(2_000);
@@ -123,72 +125,22 @@ async function measureVictim({ url }: ServerReady, token: string, seconds: numbe
   };
 }
 
-async function repeat(atOnce: number, isOver: () => boolean, work: () => Promise<unknown>): Promise<void> {
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      while (!isOver()) await work().catch(() => {});
-    }),
-  );
+/** In a process of its own: it would hold up who measures. */
+async function beHostile(plan: HostilePlan): Promise<{ stop(): Promise<void> }> {
+  const program = startProgram(new URL("hostile.ts", import.meta.url), [JSON.stringify(plan)]);
+  await firstLine(program);
+  return { stop: () => endProgram(program) };
 }
 
-let made = 0;
-const post = async (server: ServerReady, token: string, path: string, body: string) => {
-  const answer = await fetch(server.url + path, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body,
-  });
-  await answer.arrayBuffer();
-  return answer.status;
-};
-
-const NOTES = "n".repeat(900_000);
-
-function largeCommit(server: ServerReady, token: string): Promise<number> {
-  const name = ++made;
-  const operations = [0, 1, 2, 3].map((i) => ({
-    action: "create",
-    model: "slide",
-    id: `l${name}-${i}`,
-    data: { notes: NOTES },
-  }));
-  return post(server, token, "/v1/commits", JSON.stringify({ clientTxId: `l${name}`, operations }));
-}
-
-function bulk(server: ServerReady, token: string): Promise<number> {
-  const name = ++made;
-  const commits = Array.from({ length: 100 }, (_, i) => ({
-    clientTxId: `b${name}-${i}`,
-    operations: [
-      { action: "create", model: "slide", id: `b${name}-${i}`, data: { title: "A slide", notes: "n".repeat(300) } },
-    ],
-  }));
-  return post(server, token, "/v1/commits/bulk", JSON.stringify({ commits }));
-}
-
-async function holdHeads(
-  stage: Stage,
-  server: ServerReady,
-  tokens: readonly string[],
-  isOver: () => boolean,
-): Promise<void> {
+async function holdHeads(stage: Stage, organizations: readonly string[]): Promise<{ stop(): Promise<void> }> {
   const client = new pg.Client({ connectionString: stage.postgres.url });
   await client.connect();
-  // The server lets a transaction stay open for 5 s; this one is no connection of its.
   await client.query("begin");
-  const own = server.organizations.slice(3, 7);
   await client.query(
     "select from holdfast.head where world in (select id from holdfast.world where organization = any($1::text[]) and livemode) order by world for update",
-    [own],
+    [organizations],
   );
-  await Promise.all(
-    tokens.map((token) =>
-      repeat(8, isOver, () =>
-        post(server, token, "/v1/models/slide", JSON.stringify({ id: `h${++made}`, data: { title: "held" } })),
-      ),
-    ),
-  );
-  await client.end();
+  return { stop: () => client.end() };
 }
 
 async function fillForSnapshot(stage: Stage, organization: string): Promise<void> {
@@ -200,21 +152,6 @@ async function fillForSnapshot(stage: Stage, organization: string): Promise<void
         from generate_series(1, ${SNAPSHOT_ROWS}) n;
       update holdfast.head set sync_id = ${SNAPSHOT_ROWS} where world = w; end $$`,
   );
-}
-
-/** All pages of a snapshot, read as fast as they come. */
-async function wholeSnapshot(server: ServerReady, token: string): Promise<void> {
-  let cursor: string | null = null;
-  do {
-    const query: string = cursor === null ? "" : `?starting_after=${encodeURIComponent(cursor)}`;
-    const answer = await fetch(`${server.url}/v1/snapshot${query}`, {
-      headers: { authorization: `Bearer ${token}`, "accept-encoding": "identity" },
-    });
-    if (!answer.ok) throw new Error(`A snapshot was answered with ${answer.status}.`);
-    const text = await answer.text();
-    cursor = (JSON.parse(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)) as { next_cursor: string | null })
-      .next_cursor;
-  } while (cursor !== null);
 }
 
 /** Clients with tokens of their own that all ask who they are, for the schema, and for the rows. */

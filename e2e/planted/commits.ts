@@ -30,6 +30,8 @@ async function faultsOf(edits: readonly Edit[], databaseUrl: string): Promise<st
     HOLDFAST_MASTER_KEY: newMasterKey(),
     HOLDFAST_SCHEMA: SCHEMA,
     HOLDFAST_LOG_LEVEL: "silent",
+    // The rounds that are staged wait for the head together.
+    HOLDFAST_DATABASE_LOCK_MS: "2000",
   };
   const first = await startPatched(edits, env);
   const second = await startPatched(edits, env);

@@ -104,6 +104,7 @@ function readDatabase(text: (name: string) => string | undefined): Partial<Datab
     connections: read("HOLDFAST_DATABASE_CONNECTIONS", 1, 1_000),
     authConnections: read("HOLDFAST_DATABASE_AUTH_CONNECTIONS", 1, 100),
     waitMs: read("HOLDFAST_DATABASE_WAIT_MS", 100, 60_000),
+    lockMs: read("HOLDFAST_DATABASE_LOCK_MS", 1, 4_000),
     cacheMegabytes: read("HOLDFAST_CACHE_MEGABYTES", 1, 65_536),
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));

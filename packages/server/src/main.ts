@@ -47,6 +47,8 @@ Environment (all optional):
                          connections for looking up tokens: 2
   HOLDFAST_DATABASE_WAIT_MS
                          how long a request waits for one of them: 5000
+  HOLDFAST_DATABASE_LOCK_MS
+                         how long commits wait for a head that another process holds, before its tenant goes aside: 40
   HOLDFAST_CACHE_MEGABYTES
                          schemas, tokens and heads that the process remembers: 128
   HOLDFAST_LOG_RETENTION_DAYS

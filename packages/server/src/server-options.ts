@@ -48,6 +48,8 @@ export interface DatabaseSettings {
   readonly authConnections: number;
   /** How long a request waits for one of these connections. */
   readonly waitMs: number;
+  /** How long commits of all tenants wait for one tenant's head that another process holds. */
+  readonly lockMs: number;
   /** Schemas, tokens and heads that a process remembers. */
   readonly cacheMegabytes: number;
 }

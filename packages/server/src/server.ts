@@ -88,8 +88,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** One at a time holds up the process for as long as it is read and judged; the second one waits for the database meanwhile. */
-const LARGE_BODIES = { most: 2, mostOfTenant: 1 };
+/** One holds up the process for as long as it is read and judged; the others wait for the database meanwhile. */
+const LARGE_BODIES = { most: 4, mostOfTenant: 1 };
 /** Each asks the database three times, together with the others. */
 const WELCOMES = { most: 32, mostOfTenant: 24 };
 /** Pages of sockets that catch up: so few that commits have their turn between them. */
@@ -99,7 +99,13 @@ const pageTurns = (connections: number) => ({
   most: Math.max(1, Math.floor(0.6 * connections)),
   mostOfTenant: Math.max(1, Math.floor(connections / 5)),
 });
-const DATABASE: DatabaseSettings = { connections: 10, authConnections: 2, waitMs: 5_000, cacheMegabytes: 128 };
+const DATABASE: DatabaseSettings = {
+  connections: 10,
+  authConnections: 2,
+  waitMs: 5_000,
+  lockMs: 40,
+  cacheMegabytes: 128,
+};
 /** How often open streams are noted as signs of life: well within the time that a waiter may be silent. */
 const WAITERS_MS = 10_000;
 /** A process that was killed is shown for `silentMs` and one `beatMs` more at most. */
@@ -170,6 +176,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     schemas,
     recordBytes: limits.recordBytes,
     headBytes: cacheBytes / 8,
+    lockMs: database.lockMs,
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);

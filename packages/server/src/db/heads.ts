@@ -64,6 +64,14 @@ export async function readHead(db: Transaction, world: number): Promise<Head> {
   return toHead(row);
 }
 
+/** Of these worlds those whose heads no other transaction holds. Nothing is waited for. */
+export const freeHeads = (worlds: readonly number[]): Statement<ReadonlySet<number>> => ({
+  name: "free_heads",
+  text: "select world from holdfast.head where world = any($1::int[]) order by world for update skip locked",
+  values: [worlds],
+  read: (rows) => new Set((rows as { world: number }[]).map(({ world }) => world)),
+});
+
 /** The heads of several worlds. */
 export async function readHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, Head>> {
   const { rows } = await db.query<HeadRow>({

@@ -1,4 +1,5 @@
 import { errorState, failureCode } from "../db/database-error.ts";
+import { freeHeads } from "../db/heads.ts";
 import { openPipe, type Pipe } from "../db/pipe.ts";
 import { UNEXPECTED } from "../db/save-creates.ts";
 import { probe, rollback } from "../db/statement.ts";
@@ -41,6 +42,7 @@ export interface LaneOptions {
   report(error: unknown): void;
   /** Another process holds the head of these jobs' world. True: another lane has them now. */
   headIsHeld(jobs: readonly Waiting[]): boolean;
+  headsWereFree(worlds: readonly number[]): void;
   /** Postgres took long for a round of one world alone. */
   isSlow(world: number): void;
   readonly bounds: LineBounds;
@@ -89,6 +91,7 @@ export function createLane(options: LaneOptions): Lane {
       round = behind ?? start();
       behind = undefined;
       if (!result) continue;
+      options.headsWereFree(result.heads.map(({ world }) => world));
       present = taken.length + (round?.taken.length ?? 0) + waiting.length;
       took(performance.now() - (taken[0] as Waiting).since);
       tell(taken, result);
@@ -173,7 +176,7 @@ export function createLane(options: LaneOptions): Lane {
       // is open behind that belongs to the next round.
       if (!isSaving && pipe?.usable) await pipe.send([rollback]).catch(() => {});
       known.distrust(round.taken.map(({ job }) => worldOf(job)));
-      fail(round, error);
+      await fail(round, error);
       return undefined;
     } finally {
       isSaving = false;
@@ -211,13 +214,13 @@ export function createLane(options: LaneOptions): Lane {
    * A round failed as a whole. Trying again is safe even when it may have been committed: every commit is remembered
    * under its names. One commit that breaks a round must fail alone.
    */
-  function fail(round: Started, error: unknown): void {
+  async function fail(round: Started, error: unknown): Promise<void> {
     const { taken } = round;
     const worlds = new Set(taken.map(({ job }) => worldOf(job)));
     // Its worlds are distrusted by now: the next time is with what is loaded.
     if ("expected" in round && MISTAKEN.has(errorState(error) ?? "")) return waiting.putBack(taken);
     if (errorState(error) === LOCK_NOT_AVAILABLE)
-      return worlds.size > 1 ? waiting.again(taken, "by world") : letRest(taken);
+      return worlds.size > 1 ? await partFromHeld(taken, [...worlds]) : letRest(taken);
     const code = failureCode(error);
     if (taken.length > 1 && code === undefined) return waiting.again(taken, "alone");
     const mayRetry = isWorthRetrying(error) && !closed && taken.every(({ attempts }) => attempts < ATTEMPTS);
@@ -231,6 +234,20 @@ export function createLane(options: LaneOptions): Lane {
     const worlds = new Set(taken.map(({ job }) => worldOf(job)));
     if (worlds.size === 1) for (const world of worlds) options.isSlow(world);
     else if (worlds.size <= MOST_SUSPECTS) waiting.separate(worlds);
+  }
+
+  /** One of several heads is held: those that are go aside, and nobody waits for them one after the other. */
+  async function partFromHeld(taken: readonly Waiting[], worlds: readonly number[]): Promise<void> {
+    try {
+      const ready = pipe?.usable ? pipe : await connect();
+      // No transaction of its own: the next round's may be open on this connection already.
+      const [free] = await ready.send([freeHeads(worlds)]);
+      const isFree = ({ job }: Waiting) => free.has(worldOf(job));
+      for (const world of worlds) if (!free.has(world)) letRest(taken.filter(({ job }) => worldOf(job) === world));
+      waiting.putBack(taken.filter(isFree));
+    } catch {
+      waiting.again(taken, "by world");
+    }
   }
 
   function letRest(taken: readonly Waiting[]): void {

@@ -52,6 +52,8 @@ export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "re
   readonly maxCommits?: number;
   /** Memory for heads that were left a moment ago. */
   readonly headBytes?: number;
+  /** How long a round of the quick lane waits for a head that another process holds. */
+  readonly lockMs?: number;
   /** Requests that may wait; above that they are refused at once. */
   readonly maxWaiting?: number;
 }
@@ -59,7 +61,9 @@ export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "re
 /** Of request bodies in one round: what Postgres writes in some ten milliseconds. */
 const MAX_BYTES = 2 ** 20;
 /** A head is usually free again when the other process's round is over. */
-const LOCK_MS: Readonly<Record<LaneName, number>> = { quick: 40, heavy: 200, held: 200 };
+const LOCK_MS = 40;
+/** Where only those wait who are aside. */
+const ASIDE_LOCK_MS = 200;
 
 export function createCommitLanes({
   url,
@@ -71,6 +75,7 @@ export function createCommitLanes({
   report,
   maxCommits = 128,
   headBytes,
+  lockMs = LOCK_MS,
   maxWaiting = 10_000,
 }: LanesOptions): CommitLanes {
   const known = createKnownHeads(Date.now, headBytes);
@@ -89,9 +94,10 @@ export function createCommitLanes({
       rules: { schemas, recordBytes },
       unclaimed: new Set(),
       headIsHeld: (jobs) => name !== "held" && !closed && stepAside(jobs),
+      headsWereFree: name === "held" ? choice.areFree : () => {},
       isSlow: (world) => choice.isSlow(world),
       bounds: { maxCommits, maxBytes: MAX_BYTES },
-      lockMs: LOCK_MS[name],
+      lockMs: name === "quick" ? lockMs : ASIDE_LOCK_MS,
       // Of too few connections, reads go without first.
       eager: name === "quick",
     });

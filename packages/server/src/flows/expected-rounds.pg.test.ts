@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Answer, type Asking, referenceSchema, startApp } from "../testing/app.ts";
 import { wholeLog } from "../testing/whole-log.ts";
 
-const app = await startApp();
+const app = await startApp({ database: { lockMs: 2_000 } });
 // The second server's hints go nowhere: what the first one expects stays wrong until it is told so by the save.
 await app.sql("create schema mute");
 await app.sql("create function mute.pg_notify(text, text) returns void language sql as ''");

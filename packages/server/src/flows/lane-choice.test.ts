@@ -33,16 +33,24 @@ test("[L14] a tenant whose head is held stays aside, each time twice as long, an
   choice.isHeld(1);
   choice.isHeld(1);
   expect(choice.laneOf(job(1))).toBe("held");
-  after(1_000);
+  after(10_000);
+  // Until its head was free.
+  expect(choice.laneOf(job(1))).toBe("held");
+  choice.isHeld(1);
+  choice.areFree([1, 2]);
+  expect(choice.laneOf(job(1))).toBe("held");
+  after(2_000);
   expect(choice.laneOf(job(1))).toBe("quick");
   choice.isHeld(1);
-  after(1_999);
+  choice.areFree([1]);
+  after(3_999);
   expect(choice.laneOf(job(1))).toBe("held");
   after(1);
   expect(choice.laneOf(job(1))).toBe("quick");
-  after(4_001);
+  after(8_001);
   expect(choice.laneOf(job(1))).toBe("quick");
   choice.isHeld(1);
+  choice.areFree([1]);
   after(1_000);
   expect(choice.laneOf(job(1))).toBe("quick");
 });

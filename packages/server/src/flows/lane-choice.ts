@@ -8,6 +8,8 @@ export interface LaneChoice {
   laneOf(job: Job): LaneName;
   /** Another process held the tenant's head for longer than a round takes. */
   isHeld(world: number): void;
+  /** A round of these tenants, wherever they waited, locked their heads. */
+  areFree(worlds: readonly number[]): void;
   /** Postgres took long for a round of this tenant alone. */
   isSlow(world: number): void;
 }
@@ -23,6 +25,8 @@ const LONGEST_MS = 60_000;
 interface Aside {
   readonly until: number;
   readonly ms: number;
+  /** Not before this it comes back, however long ago `until` is. */
+  readonly isOver: boolean;
 }
 
 /** `now`: monotonic, in milliseconds. */
@@ -31,18 +35,18 @@ export function createLaneChoice(now: () => number): LaneChoice {
   const slow = new Map<number, Aside>();
   const heavyUntil = new Map<number, number>();
 
-  function note(noted: Map<number, Aside>, world: number): void {
+  function note(noted: Map<number, Aside>, world: number, isOver: boolean): void {
     const before = noted.get(world);
     // What one round after the other says at the same time is one event.
-    if (before && before.until > now()) return;
+    if (before && before.until > now()) return void noted.set(world, { ...before, isOver });
     const ms = Math.min(2 * (before?.ms ?? ASIDE_MS / 2), LONGEST_MS);
-    noted.set(world, { until: now() + ms, ms });
+    noted.set(world, { until: now() + ms, ms, isOver });
   }
 
   function isAside(noted: Map<number, Aside>, world: number): boolean {
     const aside = noted.get(world);
     if (!aside) return false;
-    if (aside.until > now()) return true;
+    if (aside.until > now() || !aside.isOver) return true;
     // Well-behaved for as long again: the next time counts as the first one.
     if (now() - aside.until > 2 * aside.ms) noted.delete(world);
     return false;
@@ -63,7 +67,13 @@ export function createLaneChoice(now: () => number): LaneChoice {
       if (isAside(held, world)) return "held";
       return isHeavy(job, world) || isAside(slow, world) ? "heavy" : "quick";
     },
-    isHeld: (world) => note(held, world),
-    isSlow: (world) => note(slow, world),
+    isHeld: (world) => note(held, world, false),
+    areFree(worlds) {
+      for (const world of worlds) {
+        const aside = held.get(world);
+        if (aside) held.set(world, { ...aside, isOver: true });
+      }
+    },
+    isSlow: (world) => note(slow, world, true),
   };
 }

@@ -54,6 +54,14 @@ test("[T10] a log that has more than a page is read on, and one for which nothin
   expect(asked.map((questions) => questions.map(({ world }) => world))).toEqual([[1, 2], [1, 2], [1]]);
 });
 
+test("[T10] a log that is not there any more is not asked for without end", async () => {
+  const { asked, positions, reader } = setUp(() => undefined);
+  positions.set(1, 0);
+  reader.want(1, 7);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(asked.length).toBe(1);
+});
+
 test("[T10] a failed read is asked for again by the next hint", async () => {
   const failures: unknown[] = [];
   const heard: number[] = [];

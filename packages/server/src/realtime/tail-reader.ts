@@ -59,8 +59,12 @@ export function createTailReader({ read, positionOf, tell, failed }: TailReaderO
     return questions;
   }
 
-  /** A page has so many entries and bytes at most. Worlds without a page wait first. */
+  /**
+   * A page has so many entries and bytes at most: what is left is wanted again. The first world always has its page, so
+   * where no page came at all there is nothing to read.
+   */
   function leaveRest(questions: readonly TailQuestion[], pages: readonly TailPage[]): void {
+    if (pages.length === 0) return;
     const byWorld = new Map(pages.map((page) => [page.world, page]));
     for (const { world, to } of questions) {
       const page = byWorld.get(world);
