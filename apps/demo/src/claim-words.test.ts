@@ -12,7 +12,7 @@ const claim = (actor: string, more: Partial<SeenClaim> = {}): SeenClaim => ({
   description: null,
   meta: null,
   createdAt: "2026-01-01T00:00:00.000Z",
-  target: { resource: "slide", id: "s1" },
+  target: { model: "slide", resource: "slide", id: "s1" },
   isMine: false,
   ...more,
 });

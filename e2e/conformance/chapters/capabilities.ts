@@ -122,7 +122,7 @@ export const chapter: Chapter = {
         participantId,
         operations: [`${NOTE}.*`],
         syncGroups: [group],
-        rotatedFrom: someText,
+        rotatedFrom: { id: old.id, expiresAt: someText },
       });
       t.after(() => t.remove(`${path}/${next.body.id}`));
       for (const token of [old.token, String(next.body.token)])

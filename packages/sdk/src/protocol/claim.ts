@@ -33,8 +33,9 @@ export const Claim = Type.Object({
   expiresAt: Type.Optional(Type.String()),
   /** Of one that is held: the same as a span, in milliseconds from this answer. */
   expiresInMs: Type.Optional(Type.Integer()),
-  /** `resource` is the model, as declared. */
+  /** `model` and `resource` are the same: the model, as declared. */
   target: Type.Object({
+    model: Type.String(),
     resource: Type.String(),
     id: Type.String(),
     path: Type.Optional(Type.String()),
@@ -90,12 +91,16 @@ export const ClaimRenewBody = Type.Object(
 );
 export type ClaimRenewBody = Static<typeof ClaimRenewBody>;
 
+/** Ignored: who holds a claim is not the caller's to say. */
+const HeldBy = Type.Optional(Type.Unknown());
+
 /** Waiting claims in their new order; those that are not named stay behind them as they were. */
 export const ClaimOrderBody = Type.Object(
   {
-    order: Type.Array(Type.Union([Type.String(), Type.Object({ claimId: Type.String() }, strict)]), {
+    order: Type.Array(Type.Union([Type.String(), Type.Object({ claimId: Type.String(), heldBy: HeldBy }, strict)]), {
       maxItems: limits.claimsWaiting,
     }),
+    heldBy: HeldBy,
   },
   strict,
 );

@@ -22,6 +22,8 @@ export const Operation = Type.Object(
     onStale: Type.Optional(OnStale),
     /** Id of the claim that the operation is bound to. */
     claim: Type.Optional(Type.String()),
+    /** The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused. */
+    fenceToken: Type.Optional(Type.Integer({ minimum: 0 })),
     /** The operation's own key, apart from the commit's: the same operation again counts and does nothing. */
     idempotencyKey: Type.Optional(Type.String()),
     /** The caller's name for what the operation belongs to; it stands in the log entry. */

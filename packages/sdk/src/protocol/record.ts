@@ -12,6 +12,8 @@ const WriteKeys = {
   readAt: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The same as the `Idempotency-Key` header; both and different is refused. */
   idempotencyKey: Type.Optional(Type.String()),
+  /** The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused. */
+  fenceToken: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The caller's name for the commit; 1 to 255 visible ASCII, unique per participant. */
   clientTxId: Type.Optional(Type.String()),
   /** One per device and signed-in user: a client does not conflict with itself. */

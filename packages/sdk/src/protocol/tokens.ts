@@ -52,7 +52,14 @@ export const Capability = Type.Object({
   participantId: Type.String(),
   operations: Type.Array(Type.String()),
   syncGroups: Type.Array(Type.String()),
-  scope: Type.Object({ operations: Type.Array(Type.String()), syncGroups: Type.Array(Type.String()) }),
+  /** All that the token says of its bearer. */
+  scope: Type.Object({
+    organizationId: Type.String(),
+    participantKind: Type.String(),
+    participantId: Type.String(),
+    operations: Type.Array(Type.String()),
+    syncGroups: Type.Array(Type.String()),
+  }),
   organizationId: Type.String(),
   livemode: Type.Boolean(),
   label: Nullable(Type.String()),
@@ -63,7 +70,8 @@ export const Capability = Type.Object({
   revokedAt: Nullable(Type.String()),
   /** To the minute. */
   lastUsedAt: Nullable(Type.String()),
-  rotatedFrom: Type.Optional(Type.String()),
+  /** The capability that this one took the place of, and when that one ends or ended. */
+  rotatedFrom: Type.Optional(Type.Object({ id: Type.String(), expiresAt: Type.String() })),
 });
 export type Capability = Static<typeof Capability>;
 

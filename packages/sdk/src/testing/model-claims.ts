@@ -192,7 +192,7 @@ export class ModelClaims {
       meta: body.meta ?? null,
       createdAt: "2030-01-01T00:00:00.000Z",
       ...(status === "active" && { expiresInMs: Math.max(0, held.endsAt - this.#now()) }),
-      target: { resource: model, id: record, ...(field !== undefined && { field }) },
+      target: { model, resource: model, id: record, ...(field !== undefined && { field }) },
     };
   }
 }

@@ -17,6 +17,8 @@ export interface StoredToken {
   readonly label: string | null;
   readonly userMeta: Readonly<Record<string, unknown>> | null;
   readonly rotatedFrom: string | null;
+  /** When the token that it was rotated from ends or ended. */
+  readonly rotatedFromEndsAt: string | null;
   readonly status: "active" | "expired" | "revoked";
   readonly issuedAt: string;
   readonly expiresAt: string;
@@ -47,6 +49,7 @@ type TokenRow = Omit<StoredToken, "userMeta"> & { readonly userMeta: string | nu
 
 const TOKEN = `t.id, t.kind, w.organization, w.livemode, t.participant_kind as "participantKind", t.participant_id as "participantId",
   t.operations, t.sync_groups as "syncGroups", t.label, t.user_meta as "userMeta", t.rotated_from as "rotatedFrom",
+  (select least(old.expires_at, old.revoked_at) from holdfast.scoped_token old where old.id = t.rotated_from) as "rotatedFromEndsAt",
   case when t.revoked_at <= clock_timestamp() then 'revoked' when t.expires_at <= clock_timestamp() then 'expired' else 'active' end as status,
   t.created_at as "issuedAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt", t.last_used_at as "lastUsedAt"
   from holdfast.scoped_token t join holdfast.world w on w.id = t.world`;

@@ -112,5 +112,8 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
 const onlyCreates = ({ commits }: Job): boolean =>
   commits?.every(
     ({ operations, reads }) =>
-      reads.length === 0 && operations.every(({ action, claim }) => action === "create" && claim === undefined),
+      reads.length === 0 &&
+      operations.every(
+        ({ action, claim, fenceToken }) => action === "create" && claim === undefined && fenceToken === undefined,
+      ),
   ) ?? false;

@@ -78,7 +78,7 @@ test("[A1] what is free is granted; asking again renews; a conflict fails, or wa
     createdAt: expect.any(String),
     expiresAt: expect.any(String),
     expiresInMs: 30_000,
-    target: { resource: "slide", id: "s1" },
+    target: { model: "slide", resource: "slide", id: "s1" },
   });
   const again = await claim(ann, "s1", { action: "translate" });
   expect(again.status).toBe(200);
@@ -591,6 +591,41 @@ test("[A14] the line is reordered by who may; those not named stay behind", asyn
     param: "order[1]",
   });
   expect((await reorder([1])).status).toBe(400);
+});
+
+test("[A22] a write may carry its claim as claimId and the fence it was granted with; null is absence", async () => {
+  await make("s22");
+  const first = claimOf(await claim(ann, "s22"));
+  expect(first.target).toEqual({ model: "slide", resource: "slide", id: "s22" });
+  const commit = (fenceToken: unknown, claimId: unknown = first.id) =>
+    call("POST", "/v1/commits", {
+      token: ann,
+      json: {
+        operations: [
+          { action: "update", model: "slide", id: "s22", data: { title: `${Math.random()}` }, claimId, fenceToken },
+        ],
+      },
+    });
+  expect((await commit(null)).status).toBe(200);
+  expect((await commit(null, null)).status).toBe(200);
+  expect((await commit(first.fence)).status).toBe(200);
+  expect((await write(ann, "s22", { title: "patched" }, { fenceToken: first.fence })).status).toBe(200);
+  expect((await commit((first.fence ?? 0) + 1)).body).toMatchObject({
+    code: "claim_lost",
+    param: "operations[0].fenceToken",
+  });
+  expect((await commit("1")).status).toBe(400);
+  await release(ann, first.id);
+  expect((await commit(first.fence, null)).body).toMatchObject({ code: "claim_lost" });
+  expect((await commit(null)).body).toMatchObject({ code: "claim_lost", param: "operations[0].claim" });
+  const [held, waits] = [claimOf(await claim(ann, "s22")), claimOf(await claim(bob, "s22", { queue: true }))];
+  expect(held.fence).toBeGreaterThan(first.fence ?? 0);
+  const order = [{ claimId: waits.id, heldBy: "eve" }];
+  const reordered = await call("POST", `${slides}/s22/claim/reorder`, {
+    token: keys.live,
+    json: { order, heldBy: null },
+  });
+  expect(reordered.status).toBe(200);
 });
 
 test("[A15] a claim ends with its record, and with its token's revocation, not with its rotation", async () => {

@@ -58,6 +58,7 @@ export function singleCommit(
     ...(id !== undefined && { id }),
     ...dataOf(endpoint, model, body),
     ...(body.claim !== undefined && { claim: body.claim }),
+    ...(body.fenceToken !== undefined && { fenceToken: body.fenceToken }),
     ...(body.onStale !== undefined && { onStale: body.onStale }),
     ...(body.readAt !== undefined && { readAt: body.readAt }),
   });

@@ -9,6 +9,8 @@ export const STALE_ALIASES: Readonly<Record<string, string>> = { force: "overwri
 /** Keys of an envelope that may be null for "absent". */
 export const OPTIONAL: ReadonlySet<string> = new Set([
   "claim",
+  "claimId",
+  "fenceToken",
   "onStale",
   "readAt",
   "idempotencyKey",
@@ -22,12 +24,18 @@ export const OPTIONAL: ReadonlySet<string> = new Set([
   "data",
 ]);
 
-/** The keys of any write envelope: `intent` is `claim`, `force` is `overwrite`, null is absent. */
+/** Other words for the claim that a write is bound to. */
+const CLAIM_ALIASES: ReadonlySet<string> = new Set(["intent", "claimId"]);
+
+const isGiven = (body: Body, key: string): boolean => Object.hasOwn(body, key) && body[key] !== null;
+
+/** The keys of any write envelope: `intent` and `claimId` are `claim`, `force` is `overwrite`, null is absent. */
 export function translateWrite(body: unknown): unknown {
   if (!isObject(body)) return body;
   const out: Body = {};
   for (const [key, value] of Object.entries(body)) {
-    const name = key === "intent" && !Object.hasOwn(body, "claim") ? "claim" : key;
+    const isAlias = CLAIM_ALIASES.has(key) && !isGiven(body, "claim");
+    const name = isAlias ? "claim" : key;
     if (value === null && OPTIONAL.has(name)) continue;
     out[name] =
       name === "onStale" && typeof value === "string" && Object.hasOwn(STALE_ALIASES, value)

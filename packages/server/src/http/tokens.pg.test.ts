@@ -46,7 +46,13 @@ test("[K1] a capability is told with its token once, and listed, read and named 
     participantId: body.id,
     operations: ["slide.*"],
     syncGroups: ["deck:1"],
-    scope: { operations: ["slide.*"], syncGroups: ["deck:1"] },
+    scope: {
+      organizationId: organization,
+      participantKind: "agent",
+      participantId: expect.any(String),
+      operations: ["slide.*"],
+      syncGroups: ["deck:1"],
+    },
     organizationId: organization,
     livemode: true,
     label: "worker",
@@ -160,7 +166,7 @@ test("[K3] [K4] writes within the groups land, others are 403 with what was lack
     await change("k3-a", { deckId: "k3-2" }, { token }),
     await call("DELETE", `${slides}/k3-b`, { token }),
     await call("POST", `${slides}/k3-b/archive`, { token }),
-    await call("POST", slides, { token, json: { id: "k3-c", data: {} } }),
+    await call("POST", slides, { token, json: { id: "k3-c", data: { deckId: "k3-2" } } }),
     await call("POST", "/v1/models/document", { token, json: { id: "k3-d", data: {} } }),
   ];
   for (const { status, body } of tries) {
@@ -188,6 +194,23 @@ test("[K3] [K4] writes within the groups land, others are 403 with what was lack
     scope: "slide.create",
   });
   expect(await headOf()).toBe(before);
+});
+
+test("[K13] a denial names verb, model and group; a create without the field that names its group is told which", async () => {
+  const { token } = await deck("k13");
+  const foreign = await call("POST", slides, { json: { id: "k13-a", data: { deckId: "k13-other" } }, token });
+  expect([foreign.status, foreign.body.message]).toEqual([
+    403,
+    "The token's scope does not cover slide.create in deck:k13-other.",
+  ]);
+  const single = await call("POST", slides, { json: { id: "k13-b", data: { title: "x" } }, token });
+  expect([single.status, single.body.code, single.body.param]).toEqual([400, "missing_field", "data.deckId"]);
+  const operations = [{ action: "create", model: "slide", id: "k13-c", data: {} }];
+  const { status, body } = await call("POST", "/v1/commits", { json: { operations }, token });
+  expect([status, body.code, body.param]).toEqual([400, "missing_field", "operations[0].data.deckId"]);
+  const reader = await deck("k13", ["slide.read"]);
+  const denied = await call("POST", slides, { json: { id: "k13-d", data: {} }, token: reader.token });
+  expect(denied.body.code).toBe(DENIED);
 });
 
 test("[K4] the favorite's denial says what to ask for", async () => {
@@ -356,7 +379,11 @@ test("[K8] a rotated token goes on for its grace, and the new one is the same pa
     json: { graceSeconds: 60, ttlSeconds: 30 },
   });
   expect(status).toBe(201);
-  expect(body).toMatchObject({ rotatedFrom: first.id, participantId: "worker", operations: ["slide.*"] });
+  expect(body).toMatchObject({
+    rotatedFrom: { id: first.id, expiresAt: expect.any(String) },
+    participantId: "worker",
+    operations: ["slide.*"],
+  });
   expect(body.token).not.toBe(first.token);
   for (const token of [first.token, String(body.token)])
     expect((await call("GET", "/v1/identity", { token })).body.participant).toBe("worker");

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { follow, type Hello, openStream, type TestStream } from "../testing/stream.ts";
 
@@ -272,6 +273,25 @@ test("[T5] a page of a foreign origin, and a token in the address, get no socket
   await expect(open(url, { path: `/v1/stream?token=${keys.live}` })).rejects.toThrow("400");
   await expect(open(url, { path: "/v1/elsewhere" })).rejects.toThrow("404");
   await (await open(url, { origin: "https://app.example" })).close();
+});
+
+test("[T12] an upgrade without the subprotocol is told which one to offer", async () => {
+  for (const offered of [[], ["other.v1"]]) {
+    const answer = await new Promise<{ status: number; text: string }>((resolve) => {
+      const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, offered);
+      socket.on("error", () => {});
+      socket.on("unexpected-response", (_, response) => {
+        let text = "";
+        response.on("data", (chunk) => {
+          text += chunk;
+        });
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      });
+    });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text)).toMatchObject({ code: "invalid_value", param: "Sec-WebSocket-Protocol" });
+    expect(answer.text).toContain("holdfast.v1");
+  }
 });
 
 test("[T5] a fresh token keeps the stream, another participant's ends it", async () => {

@@ -5,7 +5,8 @@ import { type Refusal, refuse } from "./refusal.ts";
 
 /**
  * Whether a write may pass the claims on its record. One that names a claim needs it held, its own and on that record;
- * one that names none passes unless somebody else holds what it writes. What it was based on does not matter here.
+ * one that names none passes unless somebody else holds what it writes. One that carries a fence needs a claim of its own
+ * that was granted with it. What the write was based on does not matter here.
  */
 export function guardWrite(
   line: ClaimLine,
@@ -15,9 +16,11 @@ export function guardWrite(
 ): Refusal | undefined {
   const holders = holdersOf(line, now);
   const claims = () => holders.map((claim) => presentClaim(claim, declaredName, now));
-  const { claim: named } = operation;
-  if (named !== undefined && !holders.some(({ id, participant }) => id === named && participant === writer))
-    return refuse("claim_lost", { param: "claim", claims: claims() });
+  const { claim: named, fenceToken } = operation;
+  const own = holders.filter(({ id, participant }) => participant === writer && (named === undefined || id === named));
+  if (named !== undefined && own.length === 0) return refuse("claim_lost", { param: "claim", claims: claims() });
+  if (fenceToken !== undefined && !own.some(({ fence }) => fence === fenceToken))
+    return refuse("claim_lost", { param: "fenceToken", claims: claims() });
   const against = holders.some((claim) => claim.participant !== writer && covers(claim, operation));
   return against ? refuse("claim_conflict", { claims: claims() }) : undefined;
 }

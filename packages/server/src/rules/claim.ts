@@ -84,7 +84,7 @@ export function presentClaim(claim: ClaimState, declaredName: string, now: numbe
         expiresAt: iso(claim.expiresAt),
         expiresInMs: Math.max(0, claim.expiresAt - now),
       }),
-    target: { resource: declaredName, id: claim.record, ...(field !== null && { field }) },
+    target: { model: declaredName, resource: declaredName, id: claim.record, ...(field !== null && { field }) },
   };
 }
 

@@ -33,7 +33,7 @@ function decks() {
 test.each([
   ["create within", create("slide", "x", { deckId: "1" }), "confirmed"],
   ["create elsewhere", create("slide", "x", { deckId: "2" }), DENIED],
-  ["create in no group", create("slide", "x", {}), DENIED],
+  ["create without the field that names its group", create("slide", "x", {}), "missing_field"],
   ["create what exists elsewhere", create("slide", "b", { deckId: "1" }), DENIED],
   ["create what exists within", create("slide", "a", { deckId: "1" }), "already_exists"],
   ["update within", update("slide", "a", { title: "x" }), "confirmed"],

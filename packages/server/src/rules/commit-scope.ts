@@ -1,7 +1,7 @@
 import { applyOperation, type JsonObject, type RequiredCapability, type Row } from "@holdfast/sdk/protocol";
 import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
 import type { Principal, Scope } from "./participant.ts";
-import type { Refusal } from "./refusal.ts";
+import { type Refusal, refuse } from "./refusal.ts";
 import { isRepeated } from "./replay.ts";
 import { canOf, deny, isWithin, type Lack, may } from "./scope.ts";
 import { groupsOf, organizationGroup } from "./sync-group.ts";
@@ -32,7 +32,11 @@ function checkOperations(state: WorldState, commit: CommitRequest, scope: Scope)
     const after = outcome(state, operation, before);
     filed.set(key, after);
     const lack = lackOf(state, commit.principal, scope, operation, before, after);
-    if (lack) return denyOperation(commit, operation, index, lack);
+    if (!lack) continue;
+    const isNew = after && !before && may(scope, operation.model, "create");
+    const unfiled = isNew ? unfiledField(state, operation, after) : undefined;
+    if (unfiled !== undefined) return missingGroup(commit, index, lack, unfiled);
+    return denyOperation(commit, operation, index, lack);
   }
   return undefined;
 }
@@ -67,6 +71,19 @@ function lackOf(
   // A new record in no other group would be the whole organisation's.
   return after && !before && added.length === 0 ? { can, model, syncGroup: whole } : undefined;
 }
+
+/** The field that would name the group of a new record, if the caller left it out. */
+function unfiledField(state: WorldState, { model }: CommitOperation, after: Filed): string | undefined {
+  if (after.groups.length > 0) return undefined;
+  const fields = state.models.get(model)?.model.groups?.map(({ from }) => from) ?? [];
+  return fields.find((field) => !Object.hasOwn(after.data, field));
+}
+
+const missingGroup = (commit: CommitRequest, index: number, { model }: Lack, field: string): Refusal =>
+  refuse("missing_field", {
+    param: `${commit.single ? "" : `operations[${index}].`}data.${field}`,
+    message: `"${field}" names the group of a ${model}. Without it the record belongs to the whole organization, which the token's scope does not cover.`,
+  });
 
 /** Of the route's own caller a favorite's denial says more: what to ask whom for, and for how long. */
 function denyOperation(commit: CommitRequest, operation: CommitOperation, index: number, lack: Lack): Refusal {

@@ -96,7 +96,8 @@ function checkClaims(state: WorldState, commit: CommitRequest): Refusal | undefi
   const now = Date.parse(state.now);
   for (const [index, operation] of commit.operations.entries()) {
     const line = state.claims.get(recordKey(operation.model, operation.id)) ?? [];
-    if (operation.claim === undefined && line.length === 0) continue;
+    const isBound = operation.claim !== undefined || operation.fenceToken !== undefined;
+    if (!isBound && line.length === 0) continue;
     if (isRepeated(state, commit, operation)) continue;
     const declaredName = state.models.get(operation.model)?.name ?? operation.model;
     const refusal = guardWrite(line, writer, operation, { declaredName, now });

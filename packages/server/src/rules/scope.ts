@@ -58,5 +58,6 @@ export interface Lack {
 export const deny = ({ can, model, syncGroup }: Lack, rest: Pick<Refusal, "param"> = {}): Refusal =>
   refuse("capability_scope_denied", {
     ...rest,
+    message: `The token's scope does not cover ${model}.${can} in ${syncGroup}.`,
     requiredCapability: { can, model, syncGroup, scope: `${model}.${can}` } satisfies RequiredCapability,
   });

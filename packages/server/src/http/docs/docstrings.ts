@@ -11,7 +11,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     position: "Of one that waits: how many are before it; 0 is next.",
     expiresAt: "Of one that is held: when the lease ends, by the database's clock.",
     expiresInMs: "Of one that is held: the same as a span, in milliseconds from this answer.",
-    target: "`resource` is the model, as declared.",
+    target: "`model` and `resource` are the same: the model, as declared.",
   },
   ClaimBody: {
     "": "Body of a claim on the record that the path names; it may be left out.",
@@ -41,6 +41,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   ClaimOrderBody: {
     "": "Waiting claims in their new order; those that are not named stay behind them as they were.",
+    "order.heldBy": "Ignored: who holds a claim is not the caller's to say.",
+    heldBy: "Ignored: who holds a claim is not the caller's to say.",
   },
   ClaimList: {
     "": "Every live claim of one record: who holds it, then the line.",
@@ -190,6 +192,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     data: "The whole record on create, the changed fields on update; other actions take none. `input` means the same.",
     readAt: "The log position that the operation is based on; absent: it is not checked.",
     claim: "Id of the claim that the operation is bound to.",
+    fenceToken:
+      "The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused.",
     idempotencyKey:
       "The operation's own key, apart from the commit's: the same operation again counts and does nothing.",
     transactionId: "The caller's name for what the operation belongs to; it stands in the log entry.",
@@ -214,6 +218,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
       "What happens when the record moved since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge` are `notify`.",
     readAt: "The log position that the write is based on; absent: it is not checked.",
     idempotencyKey: "The same as the `Idempotency-Key` header; both and different is refused.",
+    fenceToken:
+      "The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused.",
     clientTxId: "The caller's name for the commit; 1 to 255 visible ASCII, unique per participant.",
     clientId: "One per device and signed-in user: a client does not conflict with itself.",
   },
@@ -225,6 +231,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
       "What happens when the record moved since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge` are `notify`.",
     readAt: "The log position that the write is based on; absent: it is not checked.",
     idempotencyKey: "The same as the `Idempotency-Key` header; both and different is refused.",
+    fenceToken:
+      "The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused.",
     clientTxId: "The caller's name for the commit; 1 to 255 visible ASCII, unique per participant.",
     clientId: "One per device and signed-in user: a client does not conflict with itself.",
   },
@@ -235,6 +243,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
       "What happens when the record moved since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge` are `notify`.",
     readAt: "The log position that the write is based on; absent: it is not checked.",
     idempotencyKey: "The same as the `Idempotency-Key` header; both and different is refused.",
+    fenceToken:
+      "The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused.",
     clientTxId: "The caller's name for the commit; 1 to 255 visible ASCII, unique per participant.",
     clientId: "One per device and signed-in user: a client does not conflict with itself.",
   },
@@ -273,7 +283,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   Capability: {
     "": "An agent's token. `token` is in the answer to minting and rotating only.",
+    scope: "All that the token says of its bearer.",
     lastUsedAt: "To the minute.",
+    rotatedFrom: "The capability that this one took the place of, and when that one ends or ended.",
   },
   CapabilityDeleted: {
     activeSessionsClosed: "Streams that ended with it in the process that answers; those of others end within 5 s.",

@@ -98,13 +98,22 @@ const capabilityOf = (token: StoredToken): Capability => ({
   participantId: token.participantId,
   operations: [...token.operations],
   syncGroups: [...token.syncGroups],
-  scope: { operations: [...token.operations], syncGroups: [...token.syncGroups] },
+  scope: {
+    organizationId: token.organization,
+    participantKind: token.participantKind,
+    participantId: token.participantId,
+    operations: [...token.operations],
+    syncGroups: [...token.syncGroups],
+  },
   organizationId: token.organization,
   livemode: token.livemode,
   label: token.label,
   userMeta: token.userMeta && { ...token.userMeta },
   ...timesOf(token),
-  ...(token.rotatedFrom !== null && { rotatedFrom: token.rotatedFrom }),
+  ...(token.rotatedFrom !== null &&
+    token.rotatedFromEndsAt !== null && {
+      rotatedFrom: { id: token.rotatedFrom, expiresAt: token.rotatedFromEndsAt },
+    }),
 });
 
 const ephemeralKeyOf = (token: StoredToken): EphemeralKey => ({
