@@ -593,7 +593,7 @@ test("[A14] the line is reordered by who may; those not named stay behind", asyn
   expect((await reorder([1])).status).toBe(400);
 });
 
-test("[A22] a write may carry its claim as claimId and the fence it was granted with; null is absence", async () => {
+test("[A23] a write may carry its claim as claimId and the fence it was granted with; null is absence", async () => {
   await make("s22");
   const first = claimOf(await claim(ann, "s22"));
   expect(first.target).toEqual({ model: "slide", resource: "slide", id: "s22" });
