@@ -27,6 +27,8 @@ export class Connection extends pg.Client {
       this.#asked();
       return ask(...question);
     }) as pg.Client["query"];
+    // Whoever asks something of a connection that breaks is told. This only keeps Node from exiting.
+    this.on("error", () => {});
     this.on("drain", () => this.#answered());
     this.on("end", () => this.#answered());
   }
@@ -128,8 +130,6 @@ export async function connectTo(url: string, config: pg.ClientConfig): Promise<C
   for (const connectionString of hosts) {
     const connectionTimeoutMillis = CONNECT_MS / hosts.length;
     const client = new Connection({ ...config, connectionString, connectionTimeoutMillis });
-    // A connection that breaks tells whoever asks it; this only keeps Node from exiting.
-    client.on("error", () => {});
     try {
       return await client.connect();
     } catch (error) {

@@ -46,8 +46,6 @@ export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError }
     delete error.client;
     onError?.(error);
   });
-  // A connection that breaks while somebody holds it rejects the query; this only keeps Node from exiting.
-  pool.on("connect", (client) => client.on("error", () => {}));
   // One that takes no writes any more makes room for one that does.
   pool.on("release", (_error, client) => {
     if (client instanceof Connection && client.isReadOnly) void client.end();

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { endpoints, paths } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { ADMIN, type Asking, rawRequest, startApp } from "../testing/app.ts";
@@ -302,6 +303,29 @@ test("[H13] a 413 reaches who sends on without listening: the rest is read and f
     } as RequestInit);
     expect(streamed.status).toBe(413);
   }
+  // One that first sends all of it, slowly, and then listens.
+  const { hostname, port } = new URL(app.url);
+  const socket = connect(Number(port), hostname);
+  const failed = new Promise<Error | undefined>((resolve) => {
+    socket.on("error", resolve);
+    socket.on("end", () => resolve(undefined));
+  });
+  socket.pause();
+  socket.write(
+    `POST ${POST} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${keys.live}\r\ncontent-type: application/json\r\ncontent-length: ${8 * MiB}\r\n\r\n`,
+  );
+  for (let n = 0; n < 32; n += 1) {
+    socket.write(Buffer.alloc(MiB / 4, "x"));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  let heard = "";
+  socket.on("data", (chunk: Buffer) => {
+    heard += chunk.toString();
+    if (heard.includes("request_too_large")) socket.end();
+  });
+  socket.resume();
+  expect(await failed).toBeUndefined();
+  expect(heard).toMatch(/^HTTP\/1.1 413/);
   // What never ends is not read for ever.
   const endless = `POST ${POST} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${keys.live}\r\ncontent-type: application/json\r\ncontent-length: 999999999\r\n\r\n`;
   const text = await rawRequest(app.url, endless, 15_000);
