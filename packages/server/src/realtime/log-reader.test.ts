@@ -89,4 +89,13 @@ test("[T11] sockets that catch up from the same position share what is read, and
   expect(new Set(readers)).toEqual(new Set([many]));
   expect(reads).toBe(3);
   expect(frames.size).toBe(3);
+  // Another view has frames of its own, of the same pages.
+  const other = await listenToLog(hub, catchUp, 1, {
+    tell: () => {},
+    write: async (frame) => void frames.add(frame),
+    schemaPushed: () => {},
+  });
+  await other.begin({ models: new Set(["note"]), groups: undefined }, 0, 1);
+  expect(reads).toBe(3);
+  expect(frames.size).toBe(6);
 });
