@@ -97,7 +97,7 @@ const CATCH_UPS = { most: 4, mostOfTenant: 3 };
 /** Pages of logs and snapshots leave connections for whoever asks for less, and of each tenant for other tenants. */
 const pageTurns = (connections: number) => ({
   most: Math.max(1, Math.floor(0.6 * connections)),
-  mostOfTenant: Math.max(1, Math.floor(connections / 5)),
+  mostOfTenant: Math.max(1, Math.floor(connections / 10)),
 });
 const DATABASE: DatabaseSettings = {
   connections: 10,
