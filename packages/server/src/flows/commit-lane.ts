@@ -61,8 +61,6 @@ type Started = { readonly taken: readonly Waiting[] } & (
 const ATTEMPTS = 3;
 /** A round of one world that takes Postgres so long is its world's fault, as far as others can tell. */
 const SLOW_MS = 150;
-/** In a slow round of more worlds than that no world is suspected: the machine is slow. */
-const MOST_SUSPECTS = 16;
 
 export function createLane(options: LaneOptions): Lane {
   const { url, rules, known, unclaimed, announce, announceClaims, took, report, bounds } = options;
@@ -229,11 +227,13 @@ export function createLane(options: LaneOptions): Lane {
     for (const { resolve } of taken) resolve(code ?? "internal_error");
   }
 
-  /** Whose round was slow; of several worlds it shows with rounds of their own. */
+  /**
+   * Whose round was slow: known only of a round of one world. To give the worlds of a slow round rounds of their own would
+   * show it too, and would make a machine that is slow for everyone slower still.
+   */
   function blame(taken: readonly Waiting[]): void {
     const worlds = new Set(taken.map(({ job }) => worldOf(job)));
     if (worlds.size === 1) for (const world of worlds) options.isSlow(world);
-    else if (worlds.size <= MOST_SUSPECTS) waiting.separate(worlds);
   }
 
   /** One of several heads is held: those that are go aside, and nobody waits for them one after the other. */

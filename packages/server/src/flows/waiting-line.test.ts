@@ -59,15 +59,3 @@ test("[L14] a world whose head is held rests twice as long each time, and does n
     vi.useRealTimers();
   }
 });
-
-test("[L14] worlds of a slow round have rounds of their own for a while", () => {
-  const line = lineOf([
-    [1, 10],
-    [2, 10],
-    [2, 10],
-    [3, 10],
-  ]);
-  line.separate([2]);
-  expect(worldsOf(line.take())).toEqual([1, 3]);
-  expect(worldsOf(line.take())).toEqual([2, 2]);
-});

@@ -29,8 +29,6 @@ export interface WaitingLine {
    * them. Answers those whose patience is over; all, when nobody may wait any more.
    */
   letRest(taken: readonly Waiting[], closed: boolean): Waiting[];
-  /** A round with several tenants was slow: for a while each of them has rounds of its own, which shows whose fault it was. */
-  separate(worlds: Iterable<number>): void;
   /** In how many milliseconds a world that rests may be tried again; undefined: none rests. */
   nextIn(): number | undefined;
 }
@@ -47,7 +45,6 @@ export const REST_MS = 300;
 const LONGEST_REST_MS = 2_400;
 /** A commit that waited this long for its world's head is told to come again. */
 const PATIENCE_MS = 5_000;
-const SEPARATE_MS = 2_000;
 
 interface Rest {
   readonly until: number;
@@ -60,18 +57,9 @@ export function createWaitingLine({ maxCommits, maxBytes }: LineBounds): Waiting
   let returned: Waiting[] = [];
   /** Worlds that are left alone. One that was free again is forgotten. */
   const resting = new Map<number, Rest>();
-  const separate = new Map<number, number>();
 
   function isResting(world: number, now: number): boolean {
     return (resting.get(world)?.until ?? 0) > now;
-  }
-
-  function isSeparate(world: number, now: number): boolean {
-    const until = separate.get(world);
-    if (until === undefined) return false;
-    if (until > now) return true;
-    separate.delete(world);
-    return false;
   }
 
   return {
@@ -89,8 +77,7 @@ export function createWaitingLine({ maxCommits, maxBytes }: LineBounds): Waiting
         const [first] = taken;
         if (!first) return true;
         if (commits + sizeOf(one.job) > maxCommits || bytes + bytesOf(one.job) > maxBytes) return false;
-        const isOneWorld = world === worldOf(first.job);
-        return mayShare(first, one) && (isOneWorld || !(isSeparate(world, now) || isSeparate(worldOf(first.job), now)));
+        return mayShare(first, one);
       };
       const add = (one: Waiting): void => {
         commits += sizeOf(one.job);
@@ -130,10 +117,6 @@ export function createWaitingLine({ maxCommits, maxBytes }: LineBounds): Waiting
       // Behind whoever else was returned: no world comes back to the front.
       returned = [...returned, ...patient.map((one) => ({ ...one, apart: "by world" as const }))];
       return taken.filter(isOver);
-    },
-    separate(worlds) {
-      const until = performance.now() + SEPARATE_MS;
-      for (const world of worlds) separate.set(world, until);
     },
     nextIn() {
       const now = performance.now();
