@@ -182,7 +182,9 @@ test("[U8] any other request goes to its path, with names as they may stand ther
   expect(heard[2]?.request.method).toBe("DELETE");
 });
 
-test("[N18] an answer that keeps coming is not given up, however long it takes; one that stops is", async () => {
+test("[N18] an answer that keeps coming is not given up, however long it takes; one that stops is", {
+  timeout: 15_000,
+}, async () => {
   const { http } = await server((response, _, n) => {
     response.write(lines(begin));
     let sent = 0;
@@ -191,8 +193,8 @@ test("[N18] an answer that keeps coming is not given up, however long it takes; 
       if (sent < 12) return void response.write(lines(row(`r${sent++}`)));
       clearInterval(drip);
       response.end(lines(end(12)));
-    }, 40);
-  }, 150);
+    }, 150);
+  }, 1_200);
   const read = await http.readSnapshot(null, signal);
   expect(read.kind === "snapshot" && read.lines.length).toBe(12);
   expect(await http.readSnapshot(null, signal)).toMatchObject({
@@ -202,7 +204,9 @@ test("[N18] an answer that keeps coming is not given up, however long it takes; 
   });
 });
 
-test("[N18] an answer that drips without end is given up after twenty times its patience", async () => {
+test("[N18] an answer that drips without end is given up after twenty times its patience", {
+  timeout: 15_000,
+}, async () => {
   const { http } = await server((response) => {
     const drip = setInterval(() => response.write(" "), 10);
     response.on("close", () => clearInterval(drip));
