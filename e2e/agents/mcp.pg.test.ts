@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, expect, test, vi } from "vitest";
@@ -53,7 +55,7 @@ async function startMcp(
       const result = await client.callTool({ name, arguments: input as Record<string, unknown> });
       const [content] = result.content as { type: string; text: string }[];
       const answer = JSON.parse(content?.text ?? "") as Record<string, unknown>;
-      expect(result.structuredContent).toEqual(answer);
+      expect(result.structuredContent).toEqual(answer.ok ? { ok: true } : { ok: false, code: answer.code });
       expect(Boolean(result.isError)).toBe(!answer.ok);
       return answer;
     },
@@ -192,6 +194,39 @@ test("[AG9] what it cannot start with is told in a sentence, with nothing on std
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   }
   expect(await start({}, "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("HOLDFAST_TOKEN") });
+});
+
+test("[AG12] its token comes from a command, and the next one when that is revoked; without one every tool says needs_auth", {
+  timeout: 60_000,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-token-"));
+  const file = join(folder, "token");
+  const mint = async () => {
+    const body = { participantId: "renewed", operations: ["slide.*"], syncGroups: ["deck:renewed"], ttlSeconds: 600 };
+    const made = await people.ask("POST", "/v1/capabilities", body);
+    writeFileSync(file, `${made.token}\n`);
+    return String(made.id);
+  };
+  const first = await mint();
+  const mcp = await startMcp({ HOLDFAST_TOKEN: "", HOLDFAST_TOKEN_COMMAND: `cat ${file}` });
+  expect(mcp.stderr()).toMatch(/does not cover .*document.*: left out/);
+  const { tools } = await mcp.client.listTools();
+  for (const { inputSchema } of tools)
+    expect(inputSchema).toMatchObject({ properties: { model: { enum: ["slide"] } } });
+  await people.ask("POST", "/v1/models/slide", { id: "renewed", data: { deckId: "renewed", title: "Base" } });
+  const read = () => mcp.call("read_record", { model: "slide", id: "renewed" });
+  await vi.waitFor(async () => expect((await read()).ok).toBe(true), 10_000);
+  const second = await mint();
+  await people.ask("DELETE", `/v1/capabilities/${first}`);
+  const update = (title: string) => mcp.call("update_record", { model: "slide", id: "renewed", data: { title } });
+  await vi.waitFor(async () => expect(await update("renewed")).toMatchObject({ status: "confirmed" }), 20_000);
+  writeFileSync(file, "");
+  await people.ask("DELETE", `/v1/capabilities/${second}`);
+  await vi.waitFor(
+    async () => expect(await update("too late")).toMatchObject({ ok: false, code: "needs_auth" }),
+    20_000,
+  );
+  expect(await read()).toMatchObject({ ok: false, code: "needs_auth" });
 });
 
 test("[AG9] with --schema it knows the models of the file, and with --models no others", {

@@ -22,6 +22,8 @@ export interface Refusal {
 export const ownCodes = {
   invalid_input: "Call the tool again with an input that fits its schema.",
   not_read: "Read the record first, then decide what to write.",
+  needs_auth:
+    "The token of these tools is refused. Only the person who runs them can give them another one. Do not try again.",
   not_connected: "The service cannot be reached just now. Try again later.",
   no_answer: "The service has not answered in time. Try again later.",
   closed: "These tools were closed; nothing more can be done with them.",

@@ -5,8 +5,14 @@ import { type Words, WordsError } from "./mcp-words.ts";
 const TIMEOUT_MS = 10_000;
 
 /** The models that the tools will know: of a file, or those that the server has; of them the ones that were asked for. */
-export async function chooseSchema(words: Words): Promise<ModelSchema> {
-  const { models } = words.schemaFile === undefined ? await ofServer(words) : await ofFile(words.schemaFile);
+export async function chooseSchema(
+  words: Pick<Words, "url" | "schemaFile" | "models">,
+  token: () => Promise<string>,
+): Promise<ModelSchema> {
+  const { models } =
+    words.schemaFile === undefined
+      ? await ask<ModelSchema>(words.url, "/v1/schema", await token())
+      : await ofFile(words.schemaFile);
   if (typeof models !== "object" || models === null) throw new WordsError("The schema has no models.");
   const unknown = words.models?.find((name) => !Object.hasOwn(models, name));
   if (unknown !== undefined)
@@ -24,13 +30,33 @@ async function ofFile(file: string): Promise<ModelSchema> {
   }
 }
 
-async function ofServer({ url, token }: Words): Promise<ModelSchema> {
-  const address = `${url.replace(/\/+$/, "").replace(/\/api$/, "")}/v1/schema`;
+/** Of the chosen models, those that the token may read, and the others. */
+export async function coveredModels(
+  { models }: ModelSchema,
+  url: string,
+  token: string,
+): Promise<{ covered: ModelSchema; left: readonly string[] }> {
+  const query = new URLSearchParams({ limit: "1" });
+  for (const name of Object.keys(models)) query.append("model", name);
+  const page = await ask<{ models?: readonly string[] }>(url, `/v1/log?${query}`, token);
+  // An older server does not say; what it does not show is refused when it is asked for.
+  const there = new Set(
+    page.models?.map((name) => name.toLowerCase()) ?? Object.keys(models).map((name) => name.toLowerCase()),
+  );
+  const isCovered = ([name]: [string, unknown]) => there.has(name.toLowerCase());
+  return {
+    covered: { models: Object.fromEntries(Object.entries(models).filter(isCovered)) },
+    left: Object.keys(models).filter((name) => !there.has(name.toLowerCase())),
+  };
+}
+
+async function ask<T>(url: string, path: string, token: string): Promise<T> {
+  const address = `${url.replace(/\/+$/, "").replace(/\/api$/, "")}${path}`;
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(address, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: Error) => {
     throw new WordsError(`${url} does not answer (${(error.cause as Error | undefined)?.message ?? error.message}).`);
   });
-  const body = (await answer.json().catch(() => ({}))) as ModelSchema & { code?: string; message?: string };
+  const body = (await answer.json().catch(() => ({}))) as T & { code?: string; message?: string };
   if (!answer.ok)
     throw new WordsError(
       `${url} answered ${answer.status}: ${body.message ?? "no reason"} (${body.code ?? "no code"})`,

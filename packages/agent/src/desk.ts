@@ -37,14 +37,25 @@ export function createDesk({ client, schema, answerMs, claimIdleMs }: DeskOption
 const LINE_MS = 3_000;
 
 /** Undefined as soon as records can be read; else why they cannot. */
-export async function unreadable({ client, answerMs }: Desk): Promise<Refusal | undefined> {
+export async function unreadable(desk: Desk): Promise<Refusal | undefined> {
+  const { client, answerMs } = desk;
   const ready = client.ready().then(() => true);
-  if (!(await within(ready, answerMs))) {
+  const refused = until(client, () => withoutToken(desk) !== undefined, answerMs).then(() => false);
+  const isReady = await within(Promise.race([ready, refused]), answerMs);
+  const refusal = withoutToken(desk);
+  if (refusal) return refusal;
+  if (!isReady) {
     const { name, reason } = client.status();
     return refuse("not_connected", reason ?? "The records have not been read yet.", { connection: name });
   }
   await until(client, () => !isOpening(client.status()), LINE_MS);
-  return undefined;
+  return withoutToken(desk);
+}
+
+/** Nothing can be done without a token that the service takes, and what is kept may be out of date or another one's. */
+export function withoutToken({ client }: Desk): Refusal | undefined {
+  const { name, reason } = client.status();
+  return name === "needs-auth" ? refuse("needs_auth", reason ?? "The service refuses the token.") : undefined;
 }
 
 /** For the first time: a line that failed once is not waited for. */

@@ -2,7 +2,8 @@
 // The MCP server over stdio. stdout belongs to the protocol: whatever is said to people goes to stderr.
 import { createClient, fileStorage } from "@holdfast/sdk/node";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { chooseSchema } from "./choose-schema.ts";
+import { agentToken } from "./agent-token.ts";
+import { chooseSchema, coveredModels } from "./choose-schema.ts";
 import { createTools } from "./create-tools.ts";
 import { createMcpServer } from "./mcp.ts";
 import { readWords, USAGE, type Words, WordsError } from "./mcp-words.ts";
@@ -11,11 +12,14 @@ import { version } from "./version.ts";
 const say = (line: string): void => void process.stderr.write(`holdfast-mcp: ${line}\n`);
 
 async function serve(words: Words): Promise<void> {
-  const schema = await chooseSchema(words);
+  const token = agentToken(words.token);
+  const chosen = await chooseSchema(words, token);
+  const { covered: schema, left } = await coveredModels(chosen, words.url, await token());
+  if (left.length > 0) say(`the token does not cover ${left.join(", ")}: left out`);
   const client = createClient({
     schema,
     url: words.url,
-    getToken: () => words.token,
+    getToken: token,
     ...(words.store !== undefined && { storage: fileStorage(words.store) }),
   });
   const kit = createTools({ client, schema });

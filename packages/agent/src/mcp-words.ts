@@ -9,12 +9,21 @@ An MCP server on stdin and stdout that lets a model read, list, claim, update an
   --models <a,b>       only these models
   --store <file>       keeps what waits to be sent over restarts; needs the package libsql
 
-HOLDFAST_TOKEN is the token of the agent, and who it is: everything is done in its name, within its scope.
+The token is who the agent is: everything is done in its name, within its scope. Set one of
+  HOLDFAST_TOKEN           the token itself; when it ends, the tools answer needs_auth
+  HOLDFAST_TOKEN_COMMAND   a command that prints a token, run when one is needed
+  HOLDFAST_TOKEN_URL       an address that answers with a token, or with JSON that has a "token"
 `;
+
+/** Where the agent's token comes from. */
+export type TokenOrigin =
+  | { readonly kind: "fixed"; readonly token: string }
+  | { readonly kind: "command"; readonly command: string }
+  | { readonly kind: "url"; readonly url: string };
 
 export interface Words {
   readonly url: string;
-  readonly token: string;
+  readonly token: TokenOrigin;
   readonly schemaFile: string | undefined;
   readonly models: readonly string[] | undefined;
   readonly store: string | undefined;
@@ -30,12 +39,28 @@ export function readWords(
 ): Words | undefined {
   const { values } = parse(words);
   if (values.help) return undefined;
-  const token = env.HOLDFAST_TOKEN?.trim();
-  if (!token) throw new WordsError("HOLDFAST_TOKEN is not set: the token of the agent. See --help.");
+  const token = tokenOrigin(env);
   const url = values.url ?? env.HOLDFAST_URL ?? "http://127.0.0.1:8787";
   if (!/^https?:$/.test(protocolOf(url))) throw new WordsError(`--url takes an http or https address, not "${url}".`);
   const models = values.models?.split(",").map((name) => name.trim());
   return { url, token, schemaFile: values.schema, models, store: values.store };
+}
+
+function tokenOrigin(env: Readonly<Record<string, string | undefined>>): TokenOrigin {
+  const token = env.HOLDFAST_TOKEN?.trim();
+  const command = env.HOLDFAST_TOKEN_COMMAND?.trim();
+  const url = env.HOLDFAST_TOKEN_URL?.trim();
+  const given = [token, command, url].filter(Boolean);
+  if (given.length > 1)
+    throw new WordsError("Set one of HOLDFAST_TOKEN, HOLDFAST_TOKEN_COMMAND and HOLDFAST_TOKEN_URL, not several.");
+  if (token) return { kind: "fixed", token };
+  if (command) return { kind: "command", command };
+  if (!url)
+    throw new WordsError(
+      "HOLDFAST_TOKEN is not set: the token of the agent. HOLDFAST_TOKEN_COMMAND or HOLDFAST_TOKEN_URL give one that is renewed. See --help.",
+    );
+  if (!/^https?:$/.test(protocolOf(url))) throw new WordsError("HOLDFAST_TOKEN_URL takes an http or https address.");
+  return { kind: "url", url };
 }
 
 function parse(words: readonly string[]) {

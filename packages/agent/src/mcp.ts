@@ -31,7 +31,8 @@ export function createMcpServer({ tools }: ToolKit, version: string): McpServer 
         const answer = await tool.execute(input, { abortSignal: mcpReq.signal });
         return {
           content: [{ type: "text", text: JSON.stringify(answer) }],
-          structuredContent: { ...answer },
+          // The text has it all, for every host; said twice it would fill a model's context twice.
+          structuredContent: { ok: answer.ok, ...(!answer.ok && { code: answer.code }) },
           isError: !answer.ok,
         };
       },

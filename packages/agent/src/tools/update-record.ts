@@ -2,7 +2,7 @@ import type { CommitReceipt, JsonObject, Write } from "@holdfast/sdk";
 import { z } from "zod";
 import { type Answer, notFound, type Refusal, refusalOf, refuse } from "../answer.ts";
 import { describeModels } from "../describe-models.ts";
-import { type Desk, rowOf, until, within } from "../desk.ts";
+import { type Desk, rowOf, until, within, withoutToken } from "../desk.ts";
 import { changesBetween } from "../readings.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 
@@ -44,12 +44,15 @@ export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
     const inTime = await within(outcome, desk.answerMs);
     if (inTime && "receipt" in inTime) return confirmed(desk, asked, inTime.receipt);
     if (inTime) return (await refused(desk, asked, write, inTime.error))();
-    // Whatever becomes of it is told with the next answer, if it was not taken.
+    // What becomes of it is told with the next answer, if it was not taken.
     void outcome
       .then(async (late) => {
         if ("error" in late) desk.late.push(await refused(desk, asked, write, late.error));
       })
       .catch((error: unknown) => desk.late.push(() => refusalOf(error)));
+    const refusal = withoutToken(desk);
+    if (refusal)
+      return { ...refusal, pending: true, next: `${refusal.next} The write is kept, and sent with the next token.` };
     return { ok: true, status: "queued", record: rowOf(desk, asked.model, asked.id) ?? null };
   });
 }
