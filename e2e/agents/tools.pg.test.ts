@@ -51,6 +51,41 @@ test("[AG1] records are listed by value and range, in order and in pages; a fiel
     expect(await list(wrong)).toMatchObject({ ok: false, code: "unknown_field", param: "colour" });
 });
 
+test("[AG13] a list has the fields that are asked for and some 20 KB at most, and says what was cut", async () => {
+  for (let i = 0; i < 12; i++) await slide({ title: "x".repeat(3_000), order: 1_300 + i });
+  const list = (more: object) =>
+    kit.tools.list_records.execute({ model, where: { order: { gte: 1_300 } }, orderBy: "order", ...more });
+  const whole = await list({});
+  const records = whole.records as { id: string; order: number }[];
+  expect(Buffer.byteLength(JSON.stringify(whole))).toBeLessThan(22_000);
+  expect(whole).toMatchObject({
+    total: 12,
+    more: true,
+    cut: 12 - records.length,
+    next: expect.stringContaining("offset 6"),
+  });
+  expect((await list({ offset: records.length })).records).toMatchObject([
+    { order: records.length },
+    {},
+    {},
+    {},
+    {},
+    {},
+  ]);
+  const narrow = await list({ fields: ["order"] });
+  expect(narrow).toMatchObject({ total: 12, more: false });
+  expect(narrow).not.toHaveProperty("cut");
+  expect((narrow.records as object[]).map((record) => Object.keys(record).sort())[0]).toEqual(["id", "order"]);
+  expect(await list({ fields: ["colour"] })).toMatchObject({ ok: false, code: "unknown_field" });
+});
+
+test("[AG13] a filter that no record can match is refused", async () => {
+  for (const where of [{ order: "1" }, { order: { gte: "1" } }, { title: { in: [] } }, { title: 3 }])
+    expect(await kit.tools.list_records.execute({ model, where })).toMatchObject({ ok: false, code: "invalid_input" });
+  for (const where of [{ order: { in: [1, "x"] } }, { title: null }])
+    expect(await kit.tools.list_records.execute({ model, where })).toMatchObject({ ok: true });
+});
+
 test("[AG2] an update is made in view of what was read, and confirmed with the record as it is then", async () => {
   const id = await slide();
   expect(await kit.tools.update_record.execute({ model, id, data: { title: "New" } })).toMatchObject({

@@ -1,11 +1,13 @@
-import type { JsonObject, ModelSchema, Query } from "@holdfast/sdk";
+import type { Field, Json, JsonObject, ModelSchema, Query } from "@holdfast/sdk";
+import { expectedValue, fits } from "@holdfast/sdk/protocol";
 import { z } from "zod";
-import { unknownField } from "../answer.ts";
+import { type Refusal, refuse, unknownField } from "../answer.ts";
 import { describeModels } from "../describe-models.ts";
 import { connectionOf, type Desk } from "../desk.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 
 const DESCRIPTION = `Lists records of one model, filtered and sorted. Answers { records, total, more, readAt }; every record in it counts as read.
+Name the fields that you need: an answer holds about 20 KB, and says what was cut. With some fields only, read a record before you update it.
 The models and their fields:`;
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -22,7 +24,11 @@ export interface ListInput {
   limit?: number | undefined;
   offset?: number | undefined;
   archived?: "without" | "only" | "with" | undefined;
+  fields?: string[] | undefined;
 }
+
+/** A model's context is dearer than another call: so many bytes of records an answer holds, but one record at least. */
+const MOST_BYTES = 20_000;
 
 export function listRecords(desk: Desk): AgentTool<ListInput> {
   const inputSchema = z.object({
@@ -37,23 +43,77 @@ export function listRecords(desk: Desk): AgentTool<ListInput> {
     limit: z.int().min(1).max(100).optional().describe("How many; default 20."),
     offset: z.int().min(0).optional().describe("How many to pass over; default 0."),
     archived: z.enum(["without", "only", "with"]).optional().describe("Archived records; default: without."),
+    fields: z.array(z.string()).min(1).optional().describe("Only these fields, and the id; default: all."),
   });
   return defineTool<ListInput>(desk, `${DESCRIPTION}\n${describeModels(desk.schema)}`, inputSchema, async (asked) => {
-    const { model, where = {}, orderBy, order, limit = 20, offset = 0, archived } = asked;
+    const { model, where = {}, orderBy, order, limit = 20, offset = 0, archived, fields: wanted } = asked;
     const fields = desk.schema.models[model]?.fields ?? {};
-    const unknown = [...Object.keys(where), ...(orderBy === undefined ? [] : [orderBy])].find(
+    const unknown = [...Object.keys(where), ...(orderBy === undefined ? [] : [orderBy]), ...(wanted ?? [])].find(
       (field) => field !== "id" && !Object.hasOwn(fields, field),
     );
     if (unknown !== undefined) return unknownField(model, unknown);
+    const never = neverMatching(fields, where);
+    if (never) return never;
     const all = (desk.client.models[model]?.list({
       where: where as NonNullable<Query<ModelSchema, string>["where"]>,
       ...(orderBy !== undefined && { orderBy }),
       ...(order && { order }),
       ...(archived && { archived }),
     }) ?? []) as readonly JsonObject[];
-    const records = all.slice(offset, offset + limit);
-    for (const { id } of records) desk.readings.take(model, String(id));
+    const page = all.slice(offset, offset + limit).map((record) => (wanted ? only(record, wanted) : record));
+    const records = withinBytes(page);
+    // Of some fields only nothing can be decided about the others.
+    if (!wanted) for (const { id } of records) desk.readings.take(model, String(id));
     const more = all.length > offset + records.length;
-    return { ok: true, records, total: all.length, more, readAt: desk.client.status().syncId, ...connectionOf(desk) };
+    const cut = page.length - records.length;
+    return {
+      ok: true,
+      records,
+      total: all.length,
+      more,
+      ...(cut > 0 && {
+        cut,
+        next: `${cut} more of this page did not fit. Go on with offset ${offset + records.length}, or name fewer fields.`,
+      }),
+      readAt: desk.client.status().syncId,
+      ...connectionOf(desk),
+    };
   });
 }
+
+const only = (record: JsonObject, fields: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => name === "id" || fields.includes(name)));
+
+function withinBytes(records: readonly JsonObject[]): readonly JsonObject[] {
+  let bytes = 0;
+  const end = records.findIndex((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1;
+    return bytes > MOST_BYTES;
+  });
+  return end < 0 ? records : records.slice(0, Math.max(1, end));
+}
+
+/** A condition that no record can meet is a slip of the model's, and an empty list would tell it something that is not so. */
+function neverMatching(
+  fields: Readonly<Record<string, Field>>,
+  where: Readonly<Record<string, unknown>>,
+): Refusal | undefined {
+  for (const [name, condition] of Object.entries(where)) {
+    const field = fields[name];
+    const values = valuesIn(condition);
+    if (values.length === 0) return impossible(name, `where.${name} names no value.`);
+    if (field && !values.some((one) => one === null || fits(field, one as Json)))
+      return impossible(name, `"${name}" is ${expectedValue(field)}: no record matches ${JSON.stringify(condition)}.`);
+  }
+  return undefined;
+}
+
+const valuesIn = (condition: unknown): readonly unknown[] =>
+  typeof condition === "object" && condition !== null
+    ? Object.values(condition).flatMap((value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [value]))
+    : [condition];
+
+const impossible = (field: string, message: string): Refusal => ({
+  ...refuse("invalid_input", message),
+  param: `where.${field}`,
+});
