@@ -122,12 +122,13 @@ function checkUpgrade(request: IncomingMessage, isOriginAllowed: (origin: string
   const url = request.url ?? "";
   if (!PATHS.has(url.split("?")[0] ?? "")) return refuse("route_not_found");
   if (hasToken(searchOf(url))) return refuse("token_in_query");
+  const { origin } = request.headers;
+  if (origin !== undefined && !isOriginAllowed(origin)) return refuse("origin_not_allowed");
   const offered = request.headers["sec-websocket-protocol"]?.split(",").map((name) => name.trim()) ?? [];
   if (!offered.includes(STREAM_PROTOCOL))
     return refuse("invalid_value", {
       param: "Sec-WebSocket-Protocol",
       message: `The stream speaks the subprotocol ${STREAM_PROTOCOL}: offer it when you open the socket.`,
     });
-  const { origin } = request.headers;
-  return origin === undefined || isOriginAllowed(origin) ? undefined : refuse("origin_not_allowed");
+  return undefined;
 }
