@@ -55,6 +55,7 @@ const USUAL_WEIGHT = 3;
 const PRESENCE: Presence = {
   // Nobody holds one: such a write is refused.
   claim: 3,
+  fenceToken: 3,
   reads: 15,
   // Beside the path's id, and beside the header.
   id: 4,

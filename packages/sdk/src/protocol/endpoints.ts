@@ -215,7 +215,7 @@ export const endpoints = {
       wait: { description: "Milliseconds to wait for news, 0 to 25000.", schema: wholeNumber(0, limits.logWaitMs, 0) },
     },
     reply: { 200: ListEnvelope(LogEntry) },
-    errors: ["read_at_in_future", "resync_required"],
+    errors: ["read_at_in_future", "resync_required", "unknown_model"],
   },
   readSnapshot: {
     summary: "Read every record, as lines of JSON",
