@@ -17,10 +17,14 @@ const LATER_MS = 5_000;
 /** Until it is told to stop: every slide without notes gets some. Several of these agents share the work. */
 export async function work(client: Client, job: Job): Promise<void> {
   const notBefore = new Map<string, number>();
+  const claims = watchClaims(client);
   while (!job.stop.aborted) {
     answerConflicts(client, job);
     const isDue = ({ id }: Slide) => (notBefore.get(id) ?? 0) <= Date.now();
-    const slide = client.models.slide.list().find((each) => !each.notes && isDue(each));
+    const open = client.models.slide.list().filter((each) => !each.notes && isDue(each));
+    claims.look(open.map(({ id }) => id));
+    // At random: agents that all took the first one would be refused all but once.
+    const slide = anyOf(open.filter(({ id }) => claims.isFree(id)));
     if (!slide) {
       await news(client, job.stop);
       continue;
@@ -30,7 +34,31 @@ export async function work(client: Client, job: Job): Promise<void> {
       if (!job.stop.aborted) job.say(`${slide.id}: ${explain(error)}`);
     });
   }
+  claims.end();
 }
+
+/** So many slides are looked at: enough to find one that is free. */
+const LOOKED_AT = 100;
+
+/** Who claims the open slides, as far as the server has said. A slide of which nothing is known yet may be tried. */
+function watchClaims(client: Client) {
+  let looked = "";
+  let off = () => {};
+  return {
+    look(ids: readonly string[]): void {
+      const some = ids.slice(0, LOOKED_AT);
+      if (some.join() === looked) return;
+      looked = some.join();
+      const before = off;
+      off = client.claims.watch("slide", some);
+      before();
+    },
+    isFree: (id: string): boolean => client.claims.of("slide", id).holders.every(({ isMine }) => isMine),
+    end: (): void => off(),
+  };
+}
+
+const anyOf = <T>(items: readonly T[]): T | undefined => items[Math.floor(Math.random() * items.length)];
 
 async function workOn(client: Client, { id }: Slide, { think, stop, say }: Job): Promise<void> {
   // Nobody else writes here from now on, until the end of this block; whoever looks sees why.
