@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient, fileStorage } from "@holdfast/sdk/node";
+import { newMasterKey, startServer } from "@holdfast/server";
+import { freshDatabase } from "@holdfast/server/testing";
+import { afterAll, expect, test, vi } from "vitest";
+import { schema } from "./people.ts";
+
+const ADMIN = "admin_token_of_the_owner_tests";
+const { url: databaseUrl } = await freshDatabase();
+const server = await startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
+const folder = mkdtempSync(join(tmpdir(), "holdfast-owner-"));
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function ask(method: string, path: string, body: unknown, token: string): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const answer = await fetch(server.url + path, { method, headers, ...sent });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+async function tenant(organization: unknown, livemode: boolean) {
+  const { token: key } = await ask("POST", "/v1/secret_keys", { organization, livemode }, ADMIN);
+  await ask("POST", "/v1/schema", schema, String(key));
+  const token = async (ttlSeconds = 600): Promise<string> => {
+    const body = { user: { id: "ann" }, syncGroups: ["deck:d1"], ttlSeconds };
+    return String((await ask("POST", "/v1/ephemeral_keys", body, String(key))).token);
+  };
+  const head = async () => Number((await ask("GET", "/v1/log?limit=1", undefined, String(key))).stamp);
+  return { token, head };
+}
+
+const { id: first } = await ask("POST", "/v1/organizations", { name: "first" }, ADMIN);
+const { id: second } = await ask("POST", "/v1/organizations", { name: "second" }, ADMIN);
+const home = await tenant(first, true);
+const others = { organization: await tenant(second, true), environment: await tenant(first, false) };
+
+test.each(["organization", "environment"] as const)(
+  "[D15] on a real server: what ann has queued in one tenant never reaches the other %s",
+  async (which) => {
+    for (const stream of [true, false]) {
+      const file = join(folder, `${which}-${stream}.db`);
+      const open = (getToken: () => Promise<string>) =>
+        createClient({ schema, url: server.url, user: "ann", getToken, stream, storage: fileStorage(file) });
+      const ann = open(home.token);
+      await ann.ready();
+      await ann.models.slide.create({ deckId: "d1", title: "home" }).receipt;
+      ann.pause();
+      await ann.models.slide.create({ deckId: "d1", title: "secret" }).queued;
+      await ann.close();
+
+      const elsewhere = open(others[which].token);
+      await vi.waitFor(() => expect(elsewhere.status().name).toBe("needs-auth"), 10_000);
+      expect(elsewhere.status().reason).toContain(`this store to ${first}/live/user/ann`);
+      expect([elsewhere.models.slide.list(), elsewhere.pending()]).toEqual([[], []]);
+      expect(() => elsewhere.models.slide.create({ deckId: "d1", title: "x" })).toThrow(/belongs to/);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await elsewhere.close();
+      expect(await others[which].head()).toBe(0);
+
+      const before = await home.head();
+      const back = open(home.token);
+      await back.drain({ timeoutMs: 10_000 });
+      expect(await home.head()).toBe(before + 1);
+      await back.close();
+    }
+  },
+);
+
+test("[N16] on a real server: a token that lives 6 s is renewed again and again, and the app sees nothing of it", async () => {
+  let asked = 0;
+  const getToken = () => {
+    asked += 1;
+    return home.token(6);
+  };
+  const warned = vi.spyOn(console, "warn");
+  const client = createClient({ schema, url: server.url, getToken });
+  await client.ready();
+  await vi.waitFor(() => expect(client.status().name).toBe("online"), 10_000);
+  const names = new Set<string>();
+  const off = client.subscribe(() => void names.add(client.status().name));
+  const made = client.models.slide.create({ deckId: "d1", title: "claimed" });
+  await made.receipt;
+  const lease = await client.models.slide.claim(made.id);
+  const stop = client.claims.watch("slide", [lease.recordId]);
+  await vi.waitFor(() => expect(client.claims.of("slide", lease.recordId).state).toBe("known"), 5_000);
+  const states = new Set<string>();
+  const offClaims = client.subscribe(() => void states.add(client.claims.of("slide", lease.recordId).state));
+  for (let i = 0; i < 26; i++) {
+    await client.models.slide.update(lease.recordId, { order: i }).receipt;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  expect(asked).toBeGreaterThanOrEqual(3);
+  expect([[...names], [...states], warned.mock.calls]).toEqual([["online"], ["known"], []]);
+  for (const end of [off, offClaims, stop]) end();
+  warned.mockRestore();
+  await client.close();
+}, 60_000);
