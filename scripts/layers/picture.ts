@@ -103,7 +103,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
       `${sdk}/node`,
       `${sdk}/testing/`,
       `${server}/`,
-      ...["holdfast-mcp.ts", "mcp-words.ts", "choose-schema.ts", "version.ts"].map(
+      ...["holdfast-mcp.ts", "mcp-words.ts", "choose-schema.ts", "agent-token.ts", "version.ts"].map(
         (name) => `packages/agent/src/${name}`,
       ),
       "apps/demo/",
