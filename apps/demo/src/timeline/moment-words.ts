@@ -20,6 +20,8 @@ function did(entry: Entry, before: EarlierDeck): string {
       return titleNow ? `added ${quoted(titleNow)}` : "added a slide";
     case "deleted":
       return `deleted ${name}`;
+    case "erased":
+      return "erased a slide";
     case "archived":
       return `put ${name} away`;
     case "unarchived":

@@ -9,7 +9,7 @@ const at = (syncId: number, id: string, verb: Verb, title?: string): LogEntry =>
   model: "Slide",
   id,
   verb,
-  data: verb === "deleted" ? null : { id, title },
+  data: title === undefined ? null : { id, title },
   changedFields: verb === "updated" ? ["title"] : null,
   clientTxId: `t${syncId}`,
   clientId: null,
@@ -65,4 +65,15 @@ test("[R2] every verb leaves the row that it says, and the position covers what 
   const more = read(rows, 20, 22, at(21, "b", "unarchived", "x"), at(22, "a", "deleted")) as Rows;
   expect(lookUp(more.tables, { model: "slide", id: "b" })?.archivedAt).toBeNull();
   expect(lookUp(more.tables, { model: "slide", id: "a" })).toBeUndefined();
+});
+
+test("[ER9] an erased record is gone, entries without its values bring nothing back, and what is made later under its id is there", () => {
+  const none: Rows = { tables: {}, logId: "log", position: 0 };
+  const entries = [at(1, "a", "created"), at(2, "a", "updated"), at(3, "a", "archived")];
+  expect(titles(read(none, 0, 3, ...entries), "a")).toBeUndefined();
+  const erased = readStretch(start, { from: 4, to: 7, entries: [at(7, "a", "erased")] });
+  if (typeof erased === "string") throw new Error(erased);
+  expect(titles(erased.rows, "a")).toBeUndefined();
+  expect(erased.changes).toEqual([{ record: { model: "Slide", id: "a" }, value: undefined, erased: true }]);
+  expect(titles(read(erased.rows, 7, 8, at(8, "a", "created", "another")), "a")).toBe("another");
 });

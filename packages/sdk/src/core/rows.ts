@@ -45,7 +45,10 @@ export interface Scope {
 
 export const noRows: Rows = { tables: {}, logId: undefined, position: undefined };
 
-export type RowChange = RecordChange<LogRow>;
+export interface RowChange extends RecordChange<LogRow> {
+  /** The record was erased: nothing of it may stay on the disk. */
+  readonly erased?: true;
+}
 
 /** Entries of the log that cover every position in (from, to]. */
 export interface Stretch {
@@ -68,7 +71,7 @@ export function readStretch(rows: Rows, stretch: Stretch): { rows: Rows; changes
     const before = known ? known.value : lookUp(rows.tables, record);
     // A row of a snapshot may be newer than the position that the log is read from.
     if (before && before.syncId >= entry.syncId) continue;
-    latest.set(key, { record, value: rowAfter(before, entry) });
+    latest.set(key, { record, value: rowAfter(before, entry), ...(entry.verb === "erased" && { erased: true }) });
   }
   const changes = [...latest.values()];
   return { rows: { ...rows, tables: changeTables(rows.tables, changes), position: stretch.to }, changes };
@@ -93,6 +96,7 @@ function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefin
   const data = entry.data as JsonObject | null;
   switch (entry.verb) {
     case "deleted":
+    case "erased":
       return undefined;
     case "created":
     case "unarchived":

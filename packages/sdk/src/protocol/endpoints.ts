@@ -104,8 +104,15 @@ export const endpoints = {
     errors: ["id_mismatch", "empty_update", "invalid_sync_group"],
   },
   deleteRecord: {
-    summary: "Delete a record",
+    summary: "Delete a record, or erase all that is kept of it",
     audience: "token",
+    query: {
+      erase: {
+        description:
+          "`true` erases the record: its values are taken out of the log, its history, receipts and undelivered webhooks too. Takes a secret key, or a token whose operations name `<model>.erase`.",
+        schema: Type.Boolean({ default: false }),
+      },
+    },
     body: BareWriteBody,
     bodyOptional: true,
     reply: { 200: CommitReceipt },

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-export const VERBS = ["created", "updated", "deleted", "archived", "unarchived"] as const;
+export const VERBS = ["created", "updated", "deleted", "archived", "unarchived", "erased"] as const;
 /** What happened to a record. */
 export type Verb = (typeof VERBS)[number];
 
@@ -16,8 +16,10 @@ export const LogEntry = Type.Object({
   model: Type.String(),
   id: Type.String(),
   verb: Type.Union(VERBS.map((verb) => Type.Literal(verb))),
-  /** The row after; null on delete. */
+  /** The row after; null when the record was deleted or erased by this entry, or its values were erased since. */
   data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  /** The values were erased since: `data` is null, and an entry with the verb `erased` comes later. */
+  erased: Type.Optional(Type.Boolean()),
   /** The fields that an update wrote; null on every other verb. */
   changedFields: Type.Union([Type.Array(Type.String()), Type.Null()]),
   /** The writer's name for the commit. */

@@ -9,7 +9,7 @@ export const WebhookEvent = Type.Object({
   model: Type.String(),
   /** Id of the record. */
   objectId: Type.String(),
-  /** The row after; null on delete. */
+  /** The row after; null when the record was deleted or erased. */
   data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   /** Position in the log: order by it, and skip what is known already. */
   syncId: Type.Integer(),

@@ -209,6 +209,31 @@ test("[D33] what an earlier version left of records that went is taken away by t
   await storage.close();
 });
 
+test("[ER9] of an erased record nothing stays in the store, also where few records are gone, and where the tab ended before", {
+  timeout: 20_000,
+}, async () => {
+  const name = `erased-${++stores}`;
+  const storage = indexedDbStorage({ name });
+  await storage.open("c");
+  const { generation } = await storage.lead();
+  const page = { logId: "log", stamp: 1, first: true, cursor: null };
+  await storage.keepPage({ ...page, changes: ["s1", "s2", "s3"].map((id) => put(id, 1)) }, generation);
+  const erase = (from: number, id: string) =>
+    storage.keepRows(
+      { logId: "log", from, to: from + 1, changes: [{ ...gone(id), erased: true }], settled: [] },
+      generation,
+    );
+  await erase(1, "s1");
+  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 2 }), 10_000);
+  // The tab ends in the middle of it: the next one that leads goes on.
+  await Promise.all([erase(2, "s2"), storage.close()]);
+  const next = indexedDbStorage({ name });
+  await next.open("d");
+  await next.lead();
+  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }), 10_000);
+  await next.close();
+});
+
 test("[D33] a snapshot that replaces all rows while they are pruned stays whole", async () => {
   const name = `replaced-${++stores}`;
   const storage = indexedDbStorage({ name, pruneAt: 10 });

@@ -16,6 +16,8 @@ export interface StoredRow extends Partial<LogRow> {
   readonly model: string;
   readonly id: string;
   readonly gone?: true;
+  /** Gone for good: the pages are rid of it at once. */
+  readonly erased?: true;
 }
 
 /**
@@ -63,8 +65,8 @@ export const rowKey = ({ model, id }: StoredRow): string => `${model}/${id}`;
 
 export const storedRow = (model: string, id: string, row: LogRow): StoredRow => ({ ...row, model: tableOf(model), id });
 
-export const storedChange = ({ record: { model, id }, value }: RowChange): StoredRow =>
-  value ? storedRow(model, id, value) : { model: tableOf(model), id, gone: true };
+export const storedChange = ({ record: { model, id }, value, erased }: RowChange): StoredRow =>
+  value ? storedRow(model, id, value) : { model: tableOf(model), id, gone: true, ...(erased && { erased }) };
 
 export function storedParts(changes: readonly RowChange[]): StoredPart[] {
   const parts: StoredPart[] = [];
@@ -99,7 +101,7 @@ export function hasNews(
   return kept.logId !== seen?.logId || seen?.position === undefined || kept.position > seen.position;
 }
 
-const toChange = ({ model, id, gone, ...value }: StoredRow): RowChange => ({
+const toChange = ({ model, id, gone, erased: _, ...value }: StoredRow): RowChange => ({
   record: { model, id },
   value: gone ? undefined : (value as LogRow),
 });

@@ -28,15 +28,25 @@ export class Tombstones {
     this.#byKey.clear();
   }
 
-  /** Takes the gone records out of the parts, a few parts at a time, and then the tombstones away. */
+  /**
+   * Takes the gone records out of the parts, a few parts at a time, and then the tombstones away: once there are so many
+   * of them, or as soon as one is of an erased record.
+   */
   async prune(db: Database, atLeast: number, fenced: Fenced): Promise<void> {
-    if (this.#isPruning || this.#byKey.size < atLeast) return;
+    if (this.#isPruning || (this.#byKey.size < atLeast && !this.#hasErased())) return;
     this.#isPruning = true;
     try {
-      await this.#prune(db, fenced);
+      // What is erased while the others are pruned does not wait for a next time.
+      do await this.#prune(db, fenced);
+      while (this.#hasErased());
     } finally {
       this.#isPruning = false;
     }
+  }
+
+  #hasErased(): boolean {
+    for (const { erased } of this.#byKey.values()) if (erased) return true;
+    return false;
   }
 
   async #prune(db: Database, fenced: Fenced): Promise<void> {

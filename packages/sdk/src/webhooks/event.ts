@@ -10,7 +10,7 @@ interface EventOf<Type extends string, Name extends string, Data> {
   readonly model: Name;
   /** Id of the record. */
   readonly objectId: string;
-  /** The row after; null on delete. */
+  /** The row after; null when the record was deleted or erased. */
   readonly data: Data;
   /** Position in the log: order by it, and skip what is known already. */
   readonly syncId: number;
@@ -21,7 +21,7 @@ interface EventOf<Type extends string, Name extends string, Data> {
 }
 
 type EventsOfModel<S extends ModelSchema, M extends ModelName<S>> = {
-  [V in Verb]: EventOf<`${Lowercase<M>}.${V}`, M, V extends "deleted" ? null : RowOf<S, M>>;
+  [V in Verb]: EventOf<`${Lowercase<M>}.${V}`, M, V extends "deleted" | "erased" ? null : RowOf<S, M>>;
 }[Verb];
 
 /** One committed change; typed by the schema, so that `event.model` and `event.type` tell what `event.data` is. */

@@ -24,7 +24,8 @@ const file = async (name: string, content: unknown) => {
 test("[O9] every command has help, and what is no command is refused", async () => {
   const { code, out } = await run("--help");
   expect(code).toBe(0);
-  for (const name of ["schema", "keys", "orgs", "log", "webhooks", "dump", "restore"]) expect(out).toContain(name);
+  for (const name of ["schema", "keys", "orgs", "log", "webhooks", "erase", "dump", "restore"])
+    expect(out).toContain(name);
   expect((await run("schema", "push", "--help")).out).toContain("--force");
   const wrong = await start(["destroy"]).ended;
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringMatching(/unknown command/)]);
@@ -54,6 +55,19 @@ test("[O9] a schema is pushed, shown, refused with the list, renamed and forced"
   expect((await push({ c: text }, "--rename", "note")).err).toMatch(/<model>\.<from>=<to>/);
   expect((await run("restore", "/nowhere.gz")).err).toMatch(/cannot be read/);
   expect((await run("schema", "push", "/nowhere.json")).err).toMatch(/cannot be read/);
+});
+
+test("[ER8] a record is erased from the terminal, and one that is not there is refused", async () => {
+  await call("POST", "/v1/models/slide", { json: { id: "gone", data: { deckId: "d1", title: "to be erased" } } });
+  const erased = await run("erase", "Slide", "gone", "--key", keys.live);
+  expect([erased.code, erased.out]).toEqual([0, expect.stringMatching(/^erased: Slide gone, position \d+\n$/)]);
+  const again = await run("erase", "Slide", "gone", "--key", keys.live);
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining("There is no Slide gone")]);
+  const unknown = await run("erase", "nothing", "x", "--key", keys.live);
+  expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining("unknown_model")]);
+  const path = join(folder, "erased.gz");
+  expect((await run("dump", "--org", organization, path)).code).toBe(0);
+  expect(gunzipSync(await readFile(path)).toString()).not.toContain("to be erased");
 });
 
 test("[O9] organisations and keys are made, listed and ended", async () => {

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { addDump } from "./commands/dump.ts";
+import { addErase } from "./commands/erase.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLog } from "./commands/log.ts";
 import { addOrganizations } from "./commands/organizations.ts";
@@ -14,6 +15,7 @@ export function createProgram(terminal: Terminal): Command {
     .option("--url <address>", "where the server listens (default: HOLDFAST_URL, else http://127.0.0.1:8787)")
     .option("--json", "answer with JSON instead of tables")
     .showHelpAfterError("(see --help)");
-  for (const add of [addSchema, addKeys, addOrganizations, addLog, addWebhooks, addDump]) add(program, terminal);
+  for (const add of [addSchema, addKeys, addOrganizations, addLog, addWebhooks, addErase, addDump])
+    add(program, terminal);
   return program;
 }

@@ -72,15 +72,20 @@ export const freeHeads = (worlds: readonly number[]): Statement<ReadonlySet<numb
   read: (rows) => new Set((rows as { world: number }[]).map(({ world }) => world)),
 });
 
+/** A head, and where the newest erasure stands: what was read of the log before that is not to be shown any more. */
+export interface ReadableHead extends Head {
+  readonly erasedTo: number;
+}
+
 /** The heads of several worlds. */
-export async function readHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, Head>> {
-  const { rows } = await db.query<HeadRow>({
+export async function readHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, ReadableHead>> {
+  const { rows } = await db.query<HeadRow & { erased_to: number }>({
     name: "read_heads",
-    text: `select ${COLUMNS} from unnest($1::int[]) as k(world)
+    text: `select ${COLUMNS}, h.erased_to from unnest($1::int[]) as k(world)
       cross join lateral (select * from holdfast.head h where h.world = k.world limit 1) h`,
     values: [worlds],
   });
-  return new Map(rows.map((row) => [row.world, toHead(row)]));
+  return new Map(rows.map((row) => [row.world, { ...toHead(row), erasedTo: row.erased_to }]));
 }
 
 /** What of a head moves. */

@@ -150,7 +150,8 @@ with line as materialized (
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at, created_sync_id)
   select world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
-    case when verb = 'deleted' then created_sync_id end from line
+    -- Of a record that was gone already, the entry that ended it says where it was made.
+    case when verb in ('deleted', 'erased') and created_sync_id < sync_id then created_sync_id end from line
 ), inserted as (
   insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'inserted'
 ), updated as (

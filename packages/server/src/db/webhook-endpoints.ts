@@ -23,6 +23,8 @@ export interface Endpoint {
   /** The head of the log when this was read, and the schema that was in force. */
   readonly head: number;
   readonly schemaVersion: number;
+  /** Where the newest erasure stands. */
+  readonly erasedTo: number;
 }
 
 interface EndpointRow {
@@ -52,6 +54,7 @@ interface EndpointRow {
   turn: number;
   sync_id: number;
   schema_version: number;
+  erased_to: number;
 }
 
 const time = (text: string | null): number | null => (text === null ? null : Date.parse(text));
@@ -86,12 +89,13 @@ export const toEndpoint = (row: EndpointRow): Endpoint => ({
   turn: row.turn,
   head: row.sync_id,
   schemaVersion: row.schema_version,
+  erasedTo: row.erased_to,
 });
 
 /** `e` is the endpoint. Whoever joins these reads the head with it. */
-export const ENDPOINT = `e.*, w.organization, h.sync_id, h.schema_version`;
+export const ENDPOINT = `e.*, w.organization, h.sync_id, h.schema_version, h.erased_to`;
 export const WITH_HEAD = `cross join lateral (select organization from holdfast.world w where w.id = e.world limit 1) w
-  cross join lateral (select sync_id, schema_version from holdfast.head h where h.world = e.world limit 1) h`;
+  cross join lateral (select sync_id, schema_version, erased_to from holdfast.head h where h.world = e.world limit 1) h`;
 
 /** Oldest first. */
 export async function listEndpoints(db: Transaction, world: number): Promise<Endpoint[]> {

@@ -1,4 +1,5 @@
 import { saveClaims } from "../db/claims.ts";
+import { eraseRecords } from "../db/erase.ts";
 import type { LockedHead } from "../db/heads.ts";
 import type { HistoryQuestion } from "../db/history.ts";
 import { loadSchema } from "../db/model-schemas.ts";
@@ -185,19 +186,23 @@ function savedLines(world: number, now: string, judged: readonly Judged[]): Save
   const written = judged.flatMap(({ commit, decision }) =>
     decision.kind === "confirmed" ? decision.lines.map((line) => ({ commit, line })) : [],
   );
-  // Who was made first in this round was not there before it; what is said last of a record is what it is now.
+  // Who was made first in this round was not there before it; what is said last of a record is what it is now, and what
+  // was said before its erasure has no values.
   const made = new Set<string>();
   const last = new Map<string, LogLine>();
+  const erasedAt = new Map<string, number>();
   for (const { line } of written) {
     const key = recordKey(line.model, line.id);
     if (line.verb === "created" && !last.has(key)) made.add(key);
     last.set(key, line);
+    if (line.verb === "erased") erasedAt.set(key, line.syncId);
   }
   return written.map(({ commit, line }) => {
     const key = recordKey(line.model, line.id);
+    const isErased = line.syncId < (erasedAt.get(key) ?? 0);
     return {
       world,
-      entry: storedEntry(commit, line, now),
+      entry: storedEntry(commit, isErased ? { ...line, text: null } : line, now),
       createdSyncId: line.createdSyncId,
       after: line.after,
       row: last.get(key) !== line ? null : line.after === null ? "deleted" : made.has(key) ? "inserted" : "updated",
@@ -245,11 +250,15 @@ const movedGroups = ({ state, batch: { world, from } }: JudgedWorld): SavedGroup
 /** Second trip, or the only one: writes what was decided, and commits. */
 export function save({ pipe, round, claims, expected }: RoundResult): Promise<unknown> {
   if (expected) return pipe.send([saveCreates(round, expected)]);
+  const erased = round.lines
+    .filter(({ entry }) => entry.verb === "erased")
+    .map(({ world, entry: { model, id, syncId } }) => ({ world, model, id, syncId }));
   const gone = round.lines
     .filter(({ row }) => row === "deleted")
     .map(({ world, entry: { model, id } }) => ({ world, model, id }));
   return pipe.send([
     ...(round.receipts.length > 0 ? [saveRound(round)] : []),
+    ...(erased.length > 0 ? [eraseRecords(erased)] : []),
     ...(gone.length > 0 ? [deleteRecords(gone)] : []),
     ...claims,
     commitTransaction,

@@ -148,7 +148,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
       const delivery = endOf(at, over);
       if (!delivery) return undefined;
       try {
-        const saved = await save({ endpoint, delivery, attempt: over.noted });
+        const saved = await save({ endpoint, delivery, attempt: stillNoted(over, endpoint.delivery) });
         if (saved) return saved;
         at = await read(endpoint);
       } catch (error) {
@@ -218,6 +218,10 @@ export function createDelivery(parts: DeliverParts): Delivery {
     },
   };
 }
+
+/** An answer to what is told differently by now may repeat a value that was erased meanwhile: it is not kept. */
+const stillNoted = ({ noted, sent }: Over, { revision }: DeliveryState): Over["noted"] =>
+  sent.revision === revision ? noted : { ...noted, response: null };
 
 /** Of a lease for a test: who takes it has nothing to send again. */
 export const TEST_LEASE = "test_";

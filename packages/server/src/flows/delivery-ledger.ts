@@ -53,8 +53,8 @@ export function createDeliveryLedger(db: Database): DeliveryLedger {
 /** How an endpoint is after a change that was saved. */
 export function after({ endpoint, delivery }: DeliveryChange, saved: Saved | undefined): Reading | undefined {
   if (!saved) return undefined;
-  const { turn, head, schemaVersion, now } = saved;
-  return { endpoint: { ...endpoint, delivery, turn, head, schemaVersion }, now };
+  const { turn, head, schemaVersion, erasedTo, now } = saved;
+  return { endpoint: { ...endpoint, delivery, turn, head, schemaVersion, erasedTo }, now };
 }
 
 const keyOf = ({ world, id }: { world: number; id: string }): string => `${world}/${id}`;

@@ -1,10 +1,9 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { type PolledHead, readHeads, readPolledHeads } from "../db/heads.ts";
+import { type PolledHead, type ReadableHead, readHeads, readPolledHeads } from "../db/heads.ts";
 import { readLog } from "../db/log.ts";
 import { readTails, type StoredTail, type TailQuestion } from "../db/log-tails.ts";
 import type { Database } from "../db/pool.ts";
 import type { StoredEntry } from "../rules/entry-text.ts";
-import type { Head as StoredHead } from "../rules/world-state.ts";
 import { createBatch } from "./batch.ts";
 import { schemaAt } from "./live-schema.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
@@ -18,7 +17,7 @@ export interface TailPage extends Omit<StoredTail, "schemaVersion"> {
 
 /** Where a log ends, and how its records look. */
 export interface Standing {
-  readonly head: StoredHead;
+  readonly head: ReadableHead;
   readonly schema: LiveSchema;
 }
 

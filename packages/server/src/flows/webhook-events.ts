@@ -33,6 +33,8 @@ export interface LogPlace {
   readonly world: number;
   readonly head: number;
   readonly schemaVersion: number;
+  /** Where the newest erasure stands: pages that were read before it are not told. */
+  readonly erasedTo: number;
 }
 
 interface KeptPage extends EventPage {
@@ -90,7 +92,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
   return {
     async read(place, after) {
       const start = Math.floor(after / PAGE) * PAGE;
-      const key = `${place.world}/${place.schemaVersion}/${start}`;
+      const key = `${place.world}/${place.schemaVersion}/${place.erasedTo}/${start}`;
       for (;;) {
         const known = pages.get(key);
         if (known && known.to > after) {

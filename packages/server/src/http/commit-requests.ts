@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import {
-  type Action,
   type BareWriteBody,
   CommitBody,
   type CreateBody,
@@ -11,7 +10,7 @@ import {
 } from "@holdfast/sdk/protocol";
 import { newId } from "../ids.ts";
 import { canonical } from "../rules/canonical.ts";
-import type { CommitOperation, CommitRequest } from "../rules/commit-request.ts";
+import type { CommitAction, CommitOperation, CommitRequest } from "../rules/commit-request.ts";
 import { isVisibleName, requestKey } from "../rules/idempotency-key.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
@@ -27,20 +26,23 @@ export interface Sender {
 }
 
 type SingleEndpoint = "createRecord" | "updateRecord" | "deleteRecord" | "archiveRecord" | "unarchiveRecord";
+/** What a single-record route asks for: erasing is deleting, asked for in the address. */
+type SingleRoute = SingleEndpoint | "eraseRecord";
 type SingleBody = Partial<CreateBody & UpdateBody & BareWriteBody>;
 
 const ACTION_OF = {
   createRecord: "create",
   updateRecord: "update",
   deleteRecord: "delete",
+  eraseRecord: "erase",
   archiveRecord: "archive",
   unarchiveRecord: "unarchive",
-} as const satisfies Record<SingleEndpoint, Action>;
+} as const satisfies Record<SingleRoute, CommitAction>;
 
 /** A single-record route is a batch of one. `path` holds the model and, but for create, the id. */
 export function singleCommit(
   sender: Sender,
-  endpoint: SingleEndpoint,
+  route: SingleRoute,
   path: { model: string; id?: string },
   body: SingleBody,
 ): CommitRequest | Refusal {
@@ -52,8 +54,9 @@ export function singleCommit(
   const names = commitNames(sender, body);
   if (isRefusal(names)) return names;
   const id = path.id ?? body.id;
+  const endpoint = route === "eraseRecord" ? "deleteRecord" : route;
   const operation = operationOn({
-    action: ACTION_OF[endpoint],
+    action: ACTION_OF[route],
     model,
     ...(id !== undefined && { id }),
     ...dataOf(endpoint, model, body),
@@ -72,7 +75,11 @@ export function singleCommit(
     clientId: body.clientId ?? null,
     ...names,
     serverTxId: newId("stx_"),
-    fingerprint: fingerprint(endpoint, [model, ...(path.id === undefined ? [] : [path.id])], body),
+    fingerprint: fingerprint(
+      endpoint,
+      [model, ...(path.id === undefined ? [] : [path.id]), ...(route === "eraseRecord" ? ["erase"] : [])],
+      body,
+    ),
   };
 }
 
@@ -148,8 +155,10 @@ function commitNames(
   return { idempotencyKey: found.key, clientTxId: body.clientTxId ?? found.key ?? newId("ctx_") };
 }
 
+type AskedOperation = Omit<OperationBody, "action"> & { action: CommitAction };
+
 /** What was asked, on its record: a favorite that is made without an id is given one. */
-function operationOn(asked: OperationBody): CommitOperation | Refusal {
+function operationOn(asked: AskedOperation): CommitOperation | Refusal {
   const { id, idempotencyKey } = asked;
   const makesId = id === undefined && asked.action === "create" && asked.model === "favorite";
   if (id === undefined && !makesId) return refuse("missing_field", { param: "id" });

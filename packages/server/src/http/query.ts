@@ -46,6 +46,12 @@ export function readInteger(
   });
 }
 
+/** `true` or `false`; absent is false. */
+export function readFlag(text: string | undefined, name: string): boolean | Refusal {
+  if (text === undefined || text === "false") return false;
+  return text === "true" || refuse("invalid_value", { param: name, message: `"${name}" is true or false.` });
+}
+
 export function checkGroups(groups: readonly string[] | undefined): Refusal | undefined {
   return groups?.every(isSyncGroup) === false ? refuse("invalid_sync_group", { param: "group" }) : undefined;
 }

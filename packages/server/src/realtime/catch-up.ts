@@ -9,6 +9,8 @@ export interface CatchUpQuestion {
   readonly world: number;
   readonly after: number;
   readonly to: number;
+  /** Where the newest erasure stands that is known: pages that were read before it are not told. */
+  readonly erasedTo: number;
   readonly view: View;
   /** The version of the schema that the reader was welcomed with: older entries are told in its words. */
   readonly schemaVersion: number;
@@ -60,8 +62,8 @@ export function createCatchUp(log: FollowLog, turns: FairTurns, maxBytes = USUAL
   }
 
   async function pageOf(question: CatchUpQuestion): Promise<CatchUpPage | undefined> {
-    const { world, after, to, schemaVersion, view } = question;
-    const key = `${world}:${after}:${to}:${schemaVersion}`;
+    const { world, after, to, schemaVersion, erasedTo, view } = question;
+    const key = `${world}:${after}:${to}:${schemaVersion}:${erasedTo}`;
     const frameKey = `${key} ${viewName(view)}`;
     const known = frames.get(frameKey);
     if (known) return known;

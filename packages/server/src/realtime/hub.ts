@@ -28,12 +28,15 @@ export interface Hub {
 export interface Subscription {
   /** Everything up to here was told, or came before the subscription. */
   position(): number;
+  /** Where the newest erasure up to there stands. */
+  erasedTo(): number;
   end(): void;
 }
 
 interface Audience {
   readonly tail: Tail;
   readonly listeners: Set<Listener>;
+  erasedTo: number;
   schema: LiveSchema;
   end(): void;
 }
@@ -49,8 +52,10 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   const reader = createTailReader({
     read: log.tails,
     positionOf: (world) => ready.get(world)?.tail.position,
-    tell: ({ world, from, to, entries, schema }) =>
-      ready.get(world)?.tail.news(newsOfEntries(from, to, entries, schema)),
+    tell: ({ world, from, to, entries, schema }) => {
+      const audience = ready.get(world);
+      if (audience) take(audience, newsOfEntries(from, to, entries, schema));
+    },
     failed,
   });
 
@@ -68,12 +73,22 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
       }),
       missing: (to) => reader.want(world, to),
     });
-    const audience = { tail, listeners, schema, end: poll.watch(world, (polled) => compare(world, polled)) };
+    const audience = {
+      ...{ tail, listeners, schema, erasedTo: head.erasedTo },
+      end: poll.watch(world, (polled) => compare(world, polled)),
+    };
     ready.set(world, audience);
     // What was committed while the head was read is not lost.
     reader.want(world, opening.get(world) ?? 0);
     opening.delete(world);
     return audience;
+  }
+
+  /** News for an audience. An erasure counts before its position does: what was read before it is then not told any more. */
+  function take(audience: Audience, news: News): void {
+    for (const { verb, syncId } of news.lines)
+      if (verb === "erased") audience.erasedTo = Math.max(audience.erasedTo, syncId);
+    audience.tail.news(news);
   }
 
   function audienceOf(world: number): Promise<Audience> {
@@ -116,6 +131,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
       audience.listeners.add(listener);
       return {
         position: () => audience.tail.position,
+        erasedTo: () => audience.erasedTo,
         end: () => {
           audience.listeners.delete(listener);
           if (audience.listeners.size > 0 || ready.get(world) !== audience) return;
@@ -127,7 +143,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     },
     committed(batch) {
       const audience = ready.get(batch.world);
-      if (audience) audience.tail.news(newsOfBatch(batch));
+      if (audience) take(audience, newsOfBatch(batch));
       else reaches(batch.world, batch.to);
     },
     hint: (world, position = TO_THE_END) => reaches(world, position),

@@ -39,7 +39,7 @@ const entryOf = (syncId: number, model: string): StoredEntry => ({
 test("[T2] who catches up hears of a model that was declared on the way", async () => {
   const many = 700;
   let declared = schemaOf("note");
-  const hub = { listen: async () => ({ position: () => many, end: () => {} }) } as unknown as Hub;
+  const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
   const log = {
     entries: async (_world: number, after: number, to: number) =>
       Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, after + i + 1 === many ? "task" : "note")),
@@ -63,7 +63,7 @@ const entriesOf = (frame: Buffer): number[] =>
 
 test("[T11] sockets that catch up from the same position share what is read, and with the same view the bytes", async () => {
   const many = 1_200;
-  const hub = { listen: async () => ({ position: () => many, end: () => {} }) } as unknown as Hub;
+  const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
   let reads = 0;
   const log = {
     entries: async (_world: number, after: number, to: number) => {

@@ -76,7 +76,8 @@ export async function listenToLog(hub: Hub, catchUp: CatchUp, world: number, ear
           return "live";
         }
         let written: Promise<void> | undefined;
-        const question = { world, after: position, to: Math.min(target, position + PAGE), view, schemaVersion };
+        const to = Math.min(target, position + PAGE);
+        const question = { world, after: position, to, erasedTo: subscription.erasedTo(), view, schemaVersion };
         const came = await catchUp.page(question, ({ to, frame }) => {
           if (isEnded()) return;
           written = ears.write(frame);

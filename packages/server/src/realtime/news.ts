@@ -1,3 +1,4 @@
+import type { Verb } from "@holdfast/sdk/protocol";
 import type { Batch } from "../flows/commit-round.ts";
 import type { LiveSchema } from "../flows/schema-cache.ts";
 import { leftText, type StoredEntry, storedEntryText } from "../rules/entry-text.ts";
@@ -7,6 +8,7 @@ import { type Filed, sightOf, type View } from "../rules/view.ts";
 /** One entry on its way to those who listen: its text, and what decides who may hear it. */
 export interface NewsLine extends Filed {
   readonly syncId: number;
+  readonly verb: Verb;
   readonly text: string;
   /** How it is told to a reader whose groups it left. */
   leftText(): string;
@@ -38,6 +40,7 @@ export const newsOfEntries = (from: number, to: number, entries: readonly Stored
     const { name } = declared;
     return {
       syncId: entry.syncId,
+      verb: entry.verb,
       model: entry.model,
       groups: entry.groups,
       groupsBefore: entry.groupsBefore,

@@ -58,7 +58,7 @@ function open(more: { standing?: () => Promise<object> } = {}) {
     hub: {
       listen: async () => {
         listeners += 1;
-        return { position: () => 0, end: () => void listeners-- };
+        return { position: () => 0, erasedTo: () => 0, end: () => void listeners-- };
       },
     },
     welcomes: createFairTurns({ most: 8, mostOfTenant: 8 }),

@@ -1,8 +1,15 @@
-import type { EndpointName, Operation, Read } from "@holdfast/sdk/protocol";
+import type { Action, EndpointName, Operation, Read } from "@holdfast/sdk/protocol";
 import type { Principal } from "./participant.ts";
 
+/** What an operation does. Erasing is no action of a batch: it has a route of its own. */
+export type CommitAction = Action | "erase";
+
+/** What an action does to the row. Erasing goes on from there: it also takes the values out of everything that kept them. */
+export const rowAction = (action: CommitAction): Action => (action === "erase" ? "delete" : action);
+
 /** One operation as the lane sees it: aliases translated, model name in lower case. */
-export interface CommitOperation extends Operation {
+export interface CommitOperation extends Omit<Operation, "action"> {
+  readonly action: CommitAction;
   /** Of the operation without its key; only there when it carries a key of its own. */
   readonly fingerprint?: string;
   /** Its id is the server's (favorite alone): the receipt names it. */

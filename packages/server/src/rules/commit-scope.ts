@@ -1,5 +1,5 @@
 import { applyOperation, type JsonObject, type RequiredCapability, type Row } from "@holdfast/sdk/protocol";
-import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
 import type { Principal, Scope } from "./participant.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { isRepeated } from "./replay.ts";
@@ -45,7 +45,7 @@ function outcome(state: WorldState, operation: CommitOperation, before: Filed | 
   const model = state.models.get(operation.model)?.model;
   if (model === undefined || (operation.action === "create" && before)) return before;
   const data = operation.data as JsonObject | undefined;
-  const row = applyOperation(before, { action: operation.action, id: operation.id, data }, model, state.now);
+  const row = applyOperation(before, { action: rowAction(operation.action), id: operation.id, data }, model, state.now);
   return row && { ...row, groups: groupsOf(model, row.data) };
 }
 

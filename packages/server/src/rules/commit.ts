@@ -7,7 +7,7 @@ import {
   type Verb,
 } from "@holdfast/sdk/protocol";
 import { guardWrite } from "./claim-guard.ts";
-import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
 import { checkScope } from "./commit-scope.ts";
 import { participantName } from "./participant.ts";
 import { checkPayload, writesNothing } from "./payload.ts";
@@ -17,9 +17,17 @@ import { checkRecordSize } from "./record-size.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { isRepeated, replayOf } from "./replay.ts";
 import { sameJson } from "./same-json.ts";
+import { isWithin } from "./scope.ts";
 import { type Collision, judgeStale, type Writer } from "./stale.ts";
 import { checkGroups, groupsOf } from "./sync-group.ts";
-import { type LogLine, newerEntries, type RecordState, type StoredReceipt, type WorldState } from "./world-state.ts";
+import {
+  type FiledEntry,
+  type LogLine,
+  newerEntries,
+  type RecordState,
+  type StoredReceipt,
+  type WorldState,
+} from "./world-state.ts";
 
 /** What becomes of one commit. Only `confirmed` and `held` are remembered under the commit's key. */
 export type Decision =
@@ -84,7 +92,8 @@ function checkOperation(state: WorldState, commit: CommitRequest, operation: Com
   if (!declared) return refuse("unknown_model", commit.single ? { param: "model" } : { param: "model", status: 400 });
   const data = operation.data as JsonObject | undefined;
   const refusal =
-    checkPayload(declared.model, operation.action, operation.id, data) ?? (data && checkGroups(declared.model, data));
+    checkPayload(declared.model, rowAction(operation.action), operation.id, data) ??
+    (data && checkGroups(declared.model, data));
   if (refusal) return refusal;
   if (operation.action === "update" && writesNothing(data) && operation.model !== "favorite")
     return refuse("empty_update", { param: "data" });
@@ -153,11 +162,12 @@ function draftCommit(state: WorldState, commit: CommitRequest): Draft {
         ...collision,
       });
     else if (collision && operation.onStale !== "overwrite") draft.stale ??= at(commit, index, refuse("stale_context"));
-    if (before === null && operation.action !== "create") {
+    const remains = before === null && operation.action === "erase" ? remainsOf(state, commit, key) : undefined;
+    if (before === null && operation.action !== "create" && !remains) {
       if (!draft.missingIds.includes(operation.id)) draft.missingIds.push(operation.id);
       continue;
     }
-    const tooLarge = write(state, commit, draft, operation, key, before, model);
+    const tooLarge = write(state, commit, draft, operation, { key, before, model, remains });
     if (tooLarge) draft.tooLarge ??= at(commit, index, tooLarge);
   }
   return draft;
@@ -186,7 +196,7 @@ function collisionOf(
 ): Collision | undefined {
   if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;
   return judgeStale({
-    action: operation.action,
+    action: rowAction(operation.action),
     data: operation.data as JsonObject | undefined,
     conflict: model.conflict ?? "field",
     row: before?.data,
@@ -204,9 +214,27 @@ const VERB_OF = {
   create: "created",
   update: "updated",
   delete: "deleted",
+  erase: "erased",
   archive: "archived",
   unarchive: "unarchived",
 } as const satisfies Record<CommitOperation["action"], Verb>;
+
+/**
+ * The last entry of a record that is gone, if the log may still hold its values: those are erased like a living record's.
+ * Undefined: the record was never there, or was erased already, or its last groups are not the caller's.
+ */
+function remainsOf(state: WorldState, { principal: { scope } }: CommitRequest, key: string): FiledEntry | undefined {
+  const last = state.history.get(key)?.at(-1);
+  if (!last || last.verb === "erased") return undefined;
+  return scope === undefined || isWithin(scope, last.groups) ? last : undefined;
+}
+
+interface WrittenRecord {
+  readonly key: string;
+  readonly before: RecordState | null;
+  readonly model: Model;
+  readonly remains: FiledEntry | undefined;
+}
 
 /** Answers what stands against it: nothing, or that the record would be too large. */
 function write(
@@ -214,13 +242,11 @@ function write(
   commit: CommitRequest,
   draft: Draft,
   operation: CommitOperation,
-  key: string,
-  before: RecordState | null,
-  model: Model,
+  { key, before, model, remains }: WrittenRecord,
 ): Refusal | undefined {
   const row = applyOperation(
     before ?? undefined,
-    { action: operation.action, id: operation.id, data: operation.data as JsonObject | undefined },
+    { action: rowAction(operation.action), id: operation.id, data: operation.data as JsonObject | undefined },
     model,
     state.now,
   );
@@ -235,7 +261,7 @@ function write(
   const createdSyncId = before?.createdSyncId ?? syncId;
   const by = writerOf(commit).writtenBy;
   // A deletion is filed where the record was: who saw it hears that it is gone, not that it went elsewhere.
-  const groups = row ? groupsOf(model, row.data) : (before?.groups ?? []);
+  const groups = row ? groupsOf(model, row.data) : (before?.groups ?? remains?.groups ?? []);
   const after: RecordState | null = row
     ? {
         syncId,

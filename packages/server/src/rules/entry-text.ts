@@ -62,8 +62,13 @@ export function storedEntryText(entry: StoredEntry, declaredName: string): strin
     claim: entry.claim,
     createdAt: entry.createdAt,
   });
-  return `${head.slice(0, -1)},"data":${entry.data ?? "null"},"changedFields":${entry.changedFields ?? "null"},${tail.slice(1)}`;
+  const data = `"data":${entry.data ?? "null"}${isErased(entry) ? ',"erased":true' : ""}`;
+  return `${head.slice(0, -1)},${data},"changedFields":${entry.changedFields ?? "null"},${tail.slice(1)}`;
 }
+
+/** Only what ends a record has no values from the start: from any other entry they were taken. */
+export const isErased = ({ verb, data }: Pick<StoredEntry, "verb" | "data">): boolean =>
+  data === null && verb !== "deleted" && verb !== "erased";
 
 /** A record that went out of the reader's groups: told as a deletion that says so. */
 export const leftText = (deletedEntry: string): string => `${deletedEntry.slice(0, -1)},"left":true}`;

@@ -133,7 +133,11 @@ export function lookupFor(state: WorldState, commits: readonly CommitRequest[]):
   };
   for (const { operations, reads } of commits) {
     // What overwrites whatever is there is not asked against it.
-    for (const { model, id, readAt, onStale } of operations) if (onStale !== "overwrite") ask(model, id, readAt);
+    for (const { action, model, id, readAt, onStale } of operations) {
+      if (onStale !== "overwrite") ask(model, id, readAt);
+      // Of a record that is gone the log may still hold the values.
+      if (action === "erase" && !state.records.has(recordKey(model, id))) ask(model, id, 0);
+    }
     for (const { model, id, group, readAt } of reads) {
       if (model !== undefined && id !== undefined) ask(model, id, readAt);
       const head = group === undefined ? undefined : groupHeadOf(state, group);

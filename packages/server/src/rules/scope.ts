@@ -1,9 +1,10 @@
-import type { Action, RequiredCapability } from "@holdfast/sdk/protocol";
+import type { RequiredCapability } from "@holdfast/sdk/protocol";
+import type { CommitAction } from "./commit-request.ts";
 import type { Principal, Scope } from "./participant.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { organizationGroup } from "./sync-group.ts";
 
-export type Can = "read" | "create" | "update" | "delete";
+export type Can = "read" | "create" | "update" | "delete" | "erase";
 
 /** A scope from what the token carries. */
 export const scopeOf = (organization: string, operations: readonly string[], groups: readonly string[]): Scope => ({
@@ -11,8 +12,12 @@ export const scopeOf = (organization: string, operations: readonly string[], gro
   groups: groups.includes(organizationGroup(organization)) ? undefined : new Set(groups),
 });
 
-/** Whether the operations cover a verb on a model (in lower case). Who may write a model may read it. */
+/**
+ * Whether the operations cover a verb on a model (in lower case). Who may write a model may read it. Erasing is for good,
+ * so no wildcard covers it: the token names it.
+ */
 export function may({ operations }: Scope, model: string, can: Can): boolean {
+  if (can === "erase") return operations.has(`${model}.erase`);
   if (operations.has("*.*") || operations.has(`${model}.*`) || operations.has(`${model}.${can}`)) return true;
   if (can !== "read") return false;
   return operations.has("*.read") || WRITES.some((verb) => operations.has(`${model}.${verb}`));
@@ -20,10 +25,11 @@ export function may({ operations }: Scope, model: string, can: Can): boolean {
 
 /** What a token may do with other people's claims: nothing to do with a model of that name. */
 const CLAIM: ReadonlySet<string> = new Set(["claim.preempt", "claim.reorder"]);
-const WRITES = ["create", "update", "delete"] as const;
+const WRITES = ["create", "update", "delete", "erase"] as const;
 
 /** What an action asks of the scope: archiving is a kind of update. */
-export const canOf = (action: Action): Can => (action === "archive" || action === "unarchive" ? "update" : action);
+export const canOf = (action: CommitAction): Can =>
+  action === "archive" || action === "unarchive" ? "update" : action;
 
 /** The models that a scope reads; undefined: every model. */
 export function readableModels({ operations }: Scope): ReadonlySet<string> | undefined {

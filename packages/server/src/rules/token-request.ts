@@ -63,7 +63,7 @@ export function ephemeralGrant(
   };
 }
 
-const OPERATION = /^(?:[A-Za-z][A-Za-z0-9_]{0,62}\.(?:read|create|update|delete|\*)|\*\.(?:read|\*))$/;
+const OPERATION = /^(?:[A-Za-z][A-Za-z0-9_]{0,62}\.(?:read|create|update|delete|erase|\*)|\*\.(?:read|\*))$/;
 const CLAIM_OPERATIONS = new Set(["claim.preempt", "claim.reorder"]);
 
 function checkScope(
@@ -75,7 +75,8 @@ function checkScope(
   if (operation >= 0)
     return refuse("invalid_value", {
       param: `operations[${operation}]`,
-      message: "An operation is <model>.<read|create|update|delete|*>, *.read, *.*, claim.preempt or claim.reorder.",
+      message:
+        "An operation is <model>.<read|create|update|delete|erase|*>, *.read, *.*, claim.preempt or claim.reorder.",
     });
   const group = syncGroups.findIndex(
     (one) => !isSyncGroup(one) || (one.startsWith("org:") && one !== organizationGroup(organization)),

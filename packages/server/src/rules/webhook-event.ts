@@ -1,5 +1,5 @@
 import type { DeclaredModel } from "./declared-model.ts";
-import type { StoredEntry } from "./entry-text.ts";
+import { isErased, type StoredEntry } from "./entry-text.ts";
 import { presentEntry } from "./schema-change.ts";
 
 /** A change, as JSON text for those who are subscribed to its model. */
@@ -10,10 +10,13 @@ export interface EventText {
   readonly text: string;
 }
 
-/** What an endpoint is told of an entry, its keys in the protocol's order; undefined when its model is no longer declared. */
+/**
+ * What an endpoint is told of an entry, its keys in the protocol's order; undefined when its model is no longer declared,
+ * or when its values were erased: then only the erasure is told.
+ */
 export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): EventText | undefined {
   const shown = presentEntry(entry, declared);
-  if (!declared || !shown) return undefined;
+  if (!declared || !shown || isErased(entry)) return undefined;
   return { syncId: entry.syncId, model: entry.model, text: eventText(entry, declared.name, shown.data) };
 }
 

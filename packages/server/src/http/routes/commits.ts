@@ -8,6 +8,7 @@ import type { Judged } from "../../rules/round.ts";
 import { type DocUrl, envelopeText, statusOf } from "../../wire/envelope.ts";
 import type { Answer, Handlers } from "../answer.ts";
 import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-requests.ts";
+import { readFlag } from "../query.ts";
 
 type CommitHandlers = Pick<
   Handlers,
@@ -48,7 +49,11 @@ export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCom
   return {
     createRecord: single("createRecord"),
     updateRecord: single("updateRecord"),
-    deleteRecord: single("deleteRecord"),
+    deleteRecord: async (asked) => {
+      const erases = readFlag(asked.query.one.erase, "erase");
+      if (isRefusal(erases)) return { refusal: erases };
+      return await single(erases ? "eraseRecord" : "deleteRecord")(asked);
+    },
     archiveRecord: single("archiveRecord"),
     unarchiveRecord: single("unarchiveRecord"),
     commit: async ({ principal, keyHeader, body, bodyBytes }) =>

@@ -1,0 +1,27 @@
+import type { CommitReceipt } from "@holdfast/sdk/protocol";
+import type { Command } from "commander";
+import { ask } from "../ask.ts";
+import { secretKeyTarget } from "../target.ts";
+import type { CommonOptions, Terminal } from "../terminal.ts";
+import { UsageError } from "../usage-error.ts";
+
+interface Options extends CommonOptions {
+  readonly key?: string;
+  readonly test?: boolean;
+}
+
+/** `erase`. */
+export function addErase(program: Command, { env, out }: Terminal): void {
+  program
+    .command("erase <model> <id>")
+    .description("erase a record for good: its row, and its values in the log, receipts and undelivered webhooks")
+    .option("--key <token>", "a secret key, or a token with <model>.erase (default: the kept secret key)")
+    .option("--test", "in the test environment, with the kept key")
+    .action(async (model: string, id: string, _, command: Command) => {
+      const options = command.optsWithGlobals<Options>();
+      const path = `/v1/models/${encodeURIComponent(model)}/${encodeURIComponent(id)}?erase=true`;
+      const receipt = await ask<CommitReceipt>(secretKeyTarget(options, env), "DELETE", path);
+      if (receipt.missingIds) throw new UsageError(`There is no ${model} ${id}, or it was erased before.`);
+      out(options.json ? `${JSON.stringify(receipt)}\n` : `erased: ${model} ${id}, position ${receipt.lastSyncId}\n`);
+    });
+}

@@ -1,0 +1,59 @@
+import type { RecordName } from "./records.ts";
+import type { Statement } from "./statement.ts";
+
+/** A record that a round erases, and the position of the entry that says so. */
+export interface ErasedRecord extends RecordName {
+  readonly syncId: number;
+}
+
+/**
+ * Takes the values of records out of everything that keeps them beside their rows: older entries of the log, receipts of
+ * held commits, what receivers of webhooks answered. Batches of webhooks that failed and held them are sent anew, under
+ * another name, since the same positions say something else now. It runs behind the round's save, so the entries that end
+ * the records are there and say where they were made. Without a name, so that it is planned each time: it is rare, and a
+ * plan made while the log was small reads all of it.
+ */
+export const eraseRecords = (records: readonly ErasedRecord[]): Statement<void> => ({
+  name: "",
+  text: ERASE,
+  values: [
+    records.map(({ world }) => world),
+    records.map(({ model }) => model),
+    records.map(({ id }) => id),
+    records.map(({ syncId }) => syncId),
+  ],
+  read: () => {},
+});
+
+const OF_RECORD = "l.world = k.world and l.id = k.id and l.model = k.model";
+
+const ERASE = `
+with k as materialized (
+  select * from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) as k(world, model, id, sync_id)
+), tenant as (
+  select world, max(sync_id) as sync_id, array_agg(model || '/' || id) as records from k group by world
+), past as materialized (
+  select k.world, l.sync_id from k cross join lateral (
+    select l.sync_id from holdfast.log l where ${OF_RECORD} and l.verb <> 'created' and l.sync_id < k.sync_id
+    union select l.created_sync_id from holdfast.log l
+      where ${OF_RECORD} and l.created_sync_id is not null and l.created_sync_id < k.sync_id) l
+), erased as (
+  update holdfast.log l set data = null from past p
+  where l.world = p.world and l.sync_id = p.sync_id and l.data is not null
+  returning l.world, l.sync_id
+), reach as (
+  select world, range_agg(int8range(sync_id, sync_id, '[]')) as positions from erased group by world
+), headed as (
+  update holdfast.head h set erased_to = t.sync_id from tenant t where h.world = t.world
+), told as (
+  update holdfast.webhook_endpoint e set revision = e.revision + 1, attempt = 0, next_attempt_at = null, turn = e.turn + 1
+  from reach r where e.world = r.world and e.batch_to is not null and r.positions && int8range(least(e.cursor, e.batch_to), e.batch_to, '(]')
+), attempted as (
+  update holdfast.webhook_attempt a set response = null from reach r
+  where a.world = r.world and a.response is not null and a.from_sync_id is not null
+    and r.positions && int8range(a.from_sync_id, a.to_sync_id, '[]')
+)
+update holdfast.receipt c set body = holdfast.without_values(c.body, t.records) from tenant t
+where c.world = t.world and c.held and exists (
+  select from json_array_elements(c.body -> 'notifications') n
+  where lower(n ->> 'model') || '/' || (n ->> 'id') = any(t.records))`;
