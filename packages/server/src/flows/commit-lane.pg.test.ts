@@ -1,11 +1,14 @@
-import type { CommitReceipt } from "@holdfast/sdk/protocol";
+import { type CommitReceipt, serverLimits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { singleCommit } from "../http/commit-requests.ts";
 import type { Principal } from "../rules/participant.ts";
 import { isRefusal } from "../rules/refusal.ts";
 import { type Call, startApp } from "../testing/app.ts";
+import { freezingProxy } from "../testing/freezing-proxy.ts";
 import { wholeLog } from "../testing/whole-log.ts";
+import { createLane, type LaneOptions } from "./commit-lane.ts";
 import { createCommitLanes, type LanesOptions } from "./commit-lanes.ts";
+import { createKnownHeads } from "./known-heads.ts";
 import { createSchemaCache } from "./schema-cache.ts";
 
 const app = await startApp();
@@ -216,19 +219,12 @@ test("[C14] a connection that is cut in the middle of the load costs nobody a wr
   ).toEqual(Array.from({ length: 160 }, (_, i) => `cut${Math.floor(i / 10)}-${i % 10}`).sort());
 });
 
-/** A lane of the test's own, with a writer for it. */
-async function ownLane(announce: LanesOptions["announce"]) {
+/** Makes creates of a system participant, as a request would. */
+async function ownWriter() {
   const [home] = await app.sql<{ world: number; organization: string }>(
     "select h.world, w.organization from holdfast.head h join holdfast.world w on w.id = h.world where w.organization = $1 and w.livemode",
     [app.organization],
   );
-  const reported: unknown[] = [];
-  const lane = createCommitLanes({
-    url: app.databaseUrl,
-    schemas: createSchemaCache(),
-    announce,
-    report: (error) => reported.push(error),
-  });
   const principal: Principal = {
     world: home!.world,
     organization: home!.organization,
@@ -240,7 +236,7 @@ async function ownLane(announce: LanesOptions["announce"]) {
     scope: undefined,
     tokenId: "key_of_the_test",
   };
-  const submit = (id: string) => {
+  return (id: string) => {
     const commit = singleCommit(
       { principal, keyHeader: undefined },
       "createRecord",
@@ -248,9 +244,48 @@ async function ownLane(announce: LanesOptions["announce"]) {
       { id, data: {} },
     );
     if (isRefusal(commit)) throw new Error(commit.code);
-    return lane.submit([commit]);
+    return commit;
   };
-  return { lane, submit, reported };
+}
+
+/** Lanes of the test's own, with a writer for them. */
+async function ownLane(announce: LanesOptions["announce"]) {
+  const create = await ownWriter();
+  const reported: unknown[] = [];
+  const lane = createCommitLanes({
+    url: app.databaseUrl,
+    schemas: createSchemaCache(),
+    announce,
+    report: (error) => reported.push(error),
+  });
+  return { lane, submit: (id: string) => lane.submit([create(id)]), reported };
+}
+
+/** One lane by itself, whatever it says of its tenants. */
+async function bareLane(options: Partial<LaneOptions>) {
+  const create = await ownWriter();
+  const lane = createLane({
+    url: app.databaseUrl,
+    rules: { schemas: createSchemaCache(), recordBytes: serverLimits.recordBytes },
+    known: createKnownHeads(Date.now),
+    unclaimed: new Set(),
+    announce: () => {},
+    announceClaims: () => {},
+    took: () => {},
+    report: () => {},
+    headIsHeld: () => false,
+    headsWereFree: () => {},
+    isSlow: () => {},
+    bounds: { maxCommits: 128, maxBytes: 2 ** 20 },
+    lockMs: 5_000,
+    eager: false,
+    ...options,
+  });
+  const submit = (id: string) =>
+    new Promise((resolve) => {
+      lane.join({ job: { commits: [create(id)] }, resolve, since: performance.now(), attempts: 0 });
+    });
+  return { lane, submit };
 }
 
 test("[L9] a listener that throws is reported; the commit is answered, and so is the next", async () => {
@@ -280,8 +315,9 @@ test("[L11] all of a round are answered before anybody is told", async () => {
 
 test("a round goes out behind another once half of all who are here wait, and takes those who came by then", async () => {
   const sizes: number[] = [];
-  const { lane, submit } = await ownLane(({ from, to }) => sizes.push(to - from));
-  await app.sql(`create function linger() returns trigger language plpgsql as $$ begin perform pg_sleep(0.1); return null; end $$;
+  const { lane, submit } = await bareLane({ announce: ({ from, to }) => sizes.push(to - from) });
+  // Far longer than what the test does meanwhile.
+  await app.sql(`create function linger() returns trigger language plpgsql as $$ begin perform pg_sleep(0.5); return null; end $$;
     create trigger linger after insert on holdfast.receipt execute function linger()`);
   let made = 0;
   const some = (count: number) => Array.from({ length: count }, () => submit(`behind-${++made}`));
@@ -298,6 +334,18 @@ test("a round goes out behind another once half of all who are here wait, and ta
   await app.sql("drop trigger linger on holdfast.receipt; drop function linger()");
   await lane.close();
   expect(sizes).toEqual([1, 9, 5, 1]);
+});
+
+test("[L14] the time that a connection takes to open makes no tenant a slow one", async () => {
+  const proxy = await freezingProxy(app.databaseUrl, { openMs: 1_000 });
+  const slow: number[] = [];
+  const { lane, submit } = await bareLane({ url: proxy.url, isSlow: (world) => slow.push(world) });
+  const begun = performance.now();
+  await submit("opens-a-connection");
+  expect(performance.now() - begun).toBeGreaterThan(900);
+  expect(slow).toEqual([]);
+  await lane.close();
+  proxy.close();
 });
 
 test("[L14] while one tenant's head is held elsewhere, another tenant's commits do not wait for it", async () => {

@@ -13,7 +13,8 @@ export interface FreezingProxy {
   close(): void;
 }
 
-export async function freezingProxy(databaseUrl: string): Promise<FreezingProxy> {
+/** `openMs`: a new connection is forwarded after so long. */
+export async function freezingProxy(databaseUrl: string, { openMs = 0 } = {}): Promise<FreezingProxy> {
   const target = new URL(databaseUrl.replace(/^postgres(ql)?:/, "http:").replace(/@[^/]*\//, "@target/"));
   const host = decodeURIComponent(/@([^/]*)\//.exec(databaseUrl)?.[1] ?? "");
   const open = new Set<Socket>();
@@ -38,6 +39,10 @@ export async function freezingProxy(databaseUrl: string): Promise<FreezingProxy>
     };
     forward(near, far);
     forward(far, near);
+    if (openMs > 0) {
+      near.pause();
+      setTimeout(() => near.resume(), openMs);
+    }
     if (isFrozen) frozen.add(near);
     open.add(near);
   });
