@@ -32,6 +32,8 @@ export default defineConfig({
     restoreMocks: true,
     // Most of the time a test waits for a process, a database or a browser: as many workers as cores would leave them idle.
     maxWorkers: availableParallelism() + 1,
+    // A limit only ends what hangs: on a busy machine a test that works for a second takes ten.
+    testTimeout: 30_000,
     projects: [
       {
         extends: true,
@@ -79,7 +81,6 @@ export default defineConfig({
           // One Postgres for the whole run; each file takes a database of its own from it.
           globalSetup: ["packages/server/src/testing/global-setup.ts"],
           pool: "forks",
-          testTimeout: 30_000,
           hookTimeout: 60_000,
         },
       },
@@ -90,7 +91,6 @@ export default defineConfig({
           include: [packageTests],
           // Packs every package and installs all of them in an empty folder, once for the whole run.
           globalSetup: ["e2e/packages/global-setup.ts"],
-          testTimeout: 30_000,
         },
       },
       {
@@ -106,7 +106,6 @@ export default defineConfig({
         test: {
           name: "web",
           include: [browserTests],
-          testTimeout: 30_000,
           browser: {
             enabled: true,
             headless: true,

@@ -201,12 +201,12 @@ test("[U5] after sleep nothing is relied on before the server was asked", async 
 });
 
 test("[U8] closing the client releases what it holds and leaves the line, and nothing of it stays", async () => {
-  const { client, slides, server, clock } = await start();
+  const { client, slides, server, clock, settle } = await start();
   server.claims.acquire("ben", "slide", "s2");
   const lease = await slides.claim("s1");
   const waiting = slides.claim("s2", { queue: true });
   const outcome = expect(waiting).rejects.toMatchObject({ code: "client_closed" });
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await settle();
   await client.close();
   await outcome;
   expect(server.claims.of("slide", "s1").claims).toEqual([]);

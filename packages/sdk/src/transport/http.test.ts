@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import type { Reply } from "../core/outcome.ts";
 import { systemClock } from "../engine/system.ts";
 import { httpServer } from "./http.ts";
 import { tokenSource } from "./token.ts";
@@ -177,43 +178,72 @@ test("[U8] any other request goes to its path, with names as they may stand ther
     ["POST", "/api/v1/models/slide/a%3Ab~c/claim", '{"ttl":"5s"}'],
     ["GET", "/api/v1/claims/..%2Fx%3Fy?wait=25000", ""],
   ]);
-  const late = http.request("releaseClaim", { params: { id: "c" }, timeoutMs: 30, keepalive: true }, signal);
+  const late = http.request("releaseClaim", { params: { id: "c" }, timeoutMs: 500, keepalive: true }, signal);
   expect(await late).toMatchObject({ kind: "silence", timedOut: true });
   expect(heard[2]?.request.method).toBe("DELETE");
 });
 
-test("[N18] an answer that keeps coming is not given up, however long it takes; one that stops is", {
-  timeout: 15_000,
-}, async () => {
-  const { http } = await server((response, _, n) => {
-    response.write(lines(begin));
-    let sent = 0;
-    const drip = setInterval(() => {
-      if (n === 2 && sent === 3) return clearInterval(drip);
-      if (sent < 12) return void response.write(lines(row(`r${sent++}`)));
-      clearInterval(drip);
-      response.end(lines(end(12)));
-    }, 150);
-  }, 1_200);
-  const read = await http.readSnapshot(null, signal);
+/** What a server sends of an answer, a piece every 150 ms; then the answer is whole, or nothing more comes. */
+interface Dripping {
+  readonly pieces: Iterable<string>;
+  readonly end: "whole" | "silence";
+}
+
+/** A server that drips, in time that the test moves. */
+function drippingServer(answers: readonly Dripping[], timeoutMs: number) {
+  vi.useFakeTimers();
+  closing.push(() => vi.useRealTimers());
+  let asked = 0;
+  const fetch = async () => {
+    const { pieces, end } = answers[asked++]!;
+    const rest = pieces[Symbol.iterator]();
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      const { value, done } = rest.next();
+      await (done && end === "silence"
+        ? new Promise(() => {})
+        : new Promise((resolve) => setTimeout(resolve, done ? 0 : 150)));
+      if (done) controller.close();
+      else controller.enqueue(new TextEncoder().encode(value));
+    };
+    return new Response(new ReadableStream({ pull }));
+  };
+  const token = tokenSource(() => "token-1", systemClock);
+  return httpServer({ url: "http://drips.test", token, timeoutMs, models: ["slide"], fetch });
+}
+
+test("[N18] an answer that keeps coming is not given up, however long it takes; one that stops is", async () => {
+  const rows = Array.from({ length: 12 }, (_, n) => lines(row(`r${n}`)));
+  const http = drippingServer(
+    [
+      { pieces: [lines(begin), ...rows, lines(end(12))], end: "whole" },
+      { pieces: [lines(begin), ...rows.slice(0, 3)], end: "silence" },
+    ],
+    200,
+  );
+  const [read] = await Promise.all([http.readSnapshot(null, signal), vi.advanceTimersByTimeAsync(14 * 150)]);
   expect(read.kind === "snapshot" && read.lines.length).toBe(12);
-  expect(await http.readSnapshot(null, signal)).toMatchObject({
-    kind: "silence",
-    timedOut: true,
-    reason: expect.stringContaining("stopped"),
-  });
+  const [stopped] = await Promise.all([http.readSnapshot(null, signal), vi.advanceTimersByTimeAsync(4 * 150 + 200)]);
+  expect(stopped).toMatchObject({ kind: "silence", timedOut: true, reason: expect.stringContaining("stopped") });
 });
 
-test("[N18] an answer that drips without end is given up after twenty times its patience", {
-  timeout: 15_000,
-}, async () => {
-  const { http } = await server((response) => {
-    const drip = setInterval(() => response.write(" "), 10);
-    response.on("close", () => clearInterval(drip));
-  }, 100);
-  const before = performance.now();
-  expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
-  expect(performance.now() - before).toBeGreaterThan(1_850);
+test("[N18] an answer that drips without end is given up after twenty times its patience", async () => {
+  const endless = {
+    pieces: {
+      *[Symbol.iterator]() {
+        for (;;) yield " ";
+      },
+    },
+    end: "silence",
+  } as const;
+  const http = drippingServer([endless], 200);
+  let reply: Reply | undefined;
+  void http.send("{}", signal).then((given) => {
+    reply = given;
+  });
+  await vi.advanceTimersByTimeAsync(20 * 200 - 1);
+  expect(reply).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(reply).toMatchObject({ kind: "silence", timedOut: true });
 });
 
 test("[N19] a page that is cut is asked for again as a smaller one", async () => {

@@ -8,12 +8,19 @@ const many = (count: number, item: (i: number) => string) => Array.from({ length
 const inConfig = (id: string, config: string) =>
   `{"operations":[{"action":"create","model":"ingestionjob","id":"${id}","data":{"config":${config}}}]}`;
 
-/** How long nothing else was done at a time, at most, while this was asked. */
+/** Milliseconds for which this process, with its server, had a processor: a busy machine makes them no more. */
+const processorMs = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
+/** For how long the server worked without doing anything else in between, at most, while this was asked. */
 async function longestPause(ask: () => Promise<unknown>): Promise<number> {
-  let [longest, before] = [0, performance.now()];
+  let [longest, before] = [0, processorMs()];
   const noted = () => {
-    longest = Math.max(longest, performance.now() - before);
-    before = performance.now();
+    const now = processorMs();
+    longest = Math.max(longest, now - before);
+    before = now;
   };
   const timer = setInterval(noted, 1);
   await ask();
@@ -40,7 +47,7 @@ test.each<[string, string, number, string | undefined]>([
     const answer = await call("POST", "/v1/commits", { bytes });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   };
-  // A machine that has other things to do makes a pause longer, never shorter.
+  // The collector of garbage, which works beside the server, counts too: only the shortest is the server's own.
   let shortest = await longestPause(ask);
   for (let i = 0; i < 10 && shortest >= 100; i += 1) shortest = Math.min(shortest, await longestPause(ask));
   expect(shortest).toBeLessThan(100);
