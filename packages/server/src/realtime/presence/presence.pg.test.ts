@@ -62,7 +62,7 @@ const told = (stream: TestStream, room: string) =>
       updated: updated.map(({ participantId }) => participantId),
       left,
     }));
-const until = (what: () => unknown, expected: unknown, timeout = 5_000) =>
+const until = (what: () => unknown, expected: unknown, timeout = 15_000) =>
   expect.poll(what, { timeout, interval: 10 }).toEqual(expected);
 const sessionOf = ({ frames }: TestStream) =>
   frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.session] : [])).at(-1);
@@ -470,10 +470,12 @@ test("[P9] who does not read a busy room is let go, and delays nobody", async ()
   const raw = (slow.socket as unknown as { _socket: { pause(): void; resume(): void } })._socket;
   raw.pause();
   const rooms = [room];
-  const writers = await Promise.all(Array.from({ length: 8 }, (_, n) => enter(room, { id: `w${n}`, rooms })));
+  const writers = await Promise.all(Array.from({ length: 16 }, (_, n) => enter(room, { id: `w${n}`, rooms })));
   const isGone = () => presenceFrames(quick.frames, room).some(({ left }) => left.includes("agent:slow"));
-  // The kernel takes some megabytes before the server has to keep anything.
-  for (let n = 0; n < 500 && !isGone(); n++) {
+  // The kernel takes some megabytes before the server has to keep anything. On a busy machine, which tells several states
+  // of a writer as one, that takes more of them.
+  const deadline = performance.now() + 80_000;
+  for (let n = 0; performance.now() < deadline && !isGone(); n++) {
     for (const writer of writers) writer.send({ frame: "presence", room, state: { n, t: "x".repeat(4_000) } });
     await pause(50);
   }
@@ -483,7 +485,7 @@ test("[P9] who does not read a busy room is let go, and delays nobody", async ()
   expect([1006, 4409]).toContain((await slow.closed).code);
   writers[0]?.send({ frame: "presence", room, state: { last: true } });
   await until(() => statesOf(quick, room, "w0"), [{ last: true }]);
-}, 60_000);
+}, 100_000);
 
 test("[P9] a first answer longer than what a slow reader may keep waiting closes nobody", async () => {
   const room = newRoom();
@@ -494,14 +496,14 @@ test("[P9] a first answer longer than what a slow reader may keep waiting closes
   );
   for (const stream of people) stream.send({ frame: "presence", room, state });
   const late = await open(room, { id: "late" });
-  await until(() => idsIn(people[0] as TestStream, room).length, 300, 20_000);
+  await until(() => idsIn(people[0] as TestStream, room).length, 300, 40_000);
   late.send({ frame: "presence", room, state });
   const first = await late.next("presence");
   expect(first.joined).toHaveLength(301);
   expect(JSON.stringify(first).length).toBeGreaterThan(limits.slowReaderBytes);
-  await until(() => people.filter((stream) => idsIn(stream, room).length === 301).length, 300, 20_000);
+  await until(() => people.filter((stream) => idsIn(stream, room).length === 301).length, 300, 40_000);
   expect(late.socket.readyState).toBe(late.socket.OPEN);
-});
+}, 120_000);
 
 test("[P10] nothing of presence is in the log, or in any table", async () => {
   const room = newRoom();
