@@ -43,8 +43,8 @@ export const limits = {
   waiterSilentMs: 30_000,
   /** And after so long it loses its place. */
   waiterGoneMs: 300_000,
-  /** Records of all models together whose claims one socket hears. */
-  watchedPerSession: 10_000,
+  /** Records whose claims the sockets of one token hear, in sum. */
+  watchedPerToken: 10_000,
   roomsPerSession: 20,
   /** Of a participant with more sessions in a room, those that spoke last are told. */
   presenceSessionsTold: 50,

@@ -14,17 +14,31 @@ export interface LineNews {
 
 /** Whoever in this process hears of claims: of records, or of one participant's own. A world without listeners costs nothing. */
 export interface ClaimNews {
-  /** Resolves when what changes from then on will be told. */
-  watch(world: number, key: string, heard: (news: LineNews) => void): Promise<() => void>;
+  /** For one listener, however many records it watches. */
+  watch(world: number, heard: HeardRecord): Promise<RecordWatch>;
   /** `claim` frames for one participant, `<kind>:<id>`. */
   hear(world: number, participant: string, heard: (text: string) => void): Promise<() => void>;
   /** Claims of a world changed, here or in another process. */
   changed(world: number): void;
 }
 
+/** `key`: the record's. */
+export type HeardRecord = (key: string, news: LineNews) => void;
+
+/** The records that one listener watches. What it watches it keeps itself: here a record has one entry for all its listeners. */
+export interface RecordWatch {
+  /** What changes from now on will be told. */
+  add(key: string): void;
+  remove(key: string): void;
+  /** All records have been removed, and none will be added. */
+  end(): void;
+}
+
 interface Audience {
   position: number;
-  readonly byRecord: Map<string, Set<(news: LineNews) => void>>;
+  /** Listeners that are there, also those that watch no record yet. */
+  members: number;
+  readonly byRecord: Map<string, Set<HeardRecord>>;
   readonly byParticipant: Map<string, Set<(text: string) => void>>;
   look(): void;
   end(): void;
@@ -39,6 +53,7 @@ export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (e
     const position = await follow.lastChange(world);
     const audience: Audience = {
       position,
+      members: 0,
       byRecord: new Map(),
       byParticipant: new Map(),
       look: oneAtATime(() => readOn(world, audience), failed),
@@ -76,7 +91,7 @@ export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (e
         const listeners = audience.byRecord.get(key);
         if (listeners) {
           const news = { line, text: lineFrame(nameOf(model), record, line) };
-          for (const heard of listeners) heard(news);
+          for (const heard of listeners) heard(key, news);
         }
         const own = changes.filter(({ claim }) => recordKey(claim.model, claim.record) === key);
         tellOwners(audience, nameOf(model), line, own);
@@ -84,36 +99,53 @@ export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (e
     }
   }
 
-  function leave<T>(world: number, audience: Audience, map: Map<string, Set<T>>, key: string, heard: T): void {
-    const listeners = map.get(key);
-    listeners?.delete(heard);
-    if (listeners?.size === 0) map.delete(key);
-    if (audience.byRecord.size + audience.byParticipant.size > 0 || ready.get(world) !== audience) return;
+  function leave(world: number, audience: Audience): void {
+    audience.members -= 1;
+    if (audience.members > 0 || ready.get(world) !== audience) return;
     audience.end();
     ready.delete(world);
     audiences.delete(world);
   }
 
-  async function join<T>(
-    world: number,
-    pick: (audience: Audience) => Map<string, Set<T>>,
-    key: string,
-    heard: T,
-  ): Promise<() => void> {
+  async function join(world: number): Promise<Audience> {
     let audience = await audienceOf(world);
     // Its last listener may have left in the very moment in which we heard of it.
     while (ready.get(world) !== audience) audience = await audienceOf(world);
-    const map = pick(audience);
-    const listeners = map.get(key) ?? new Set();
-    map.set(key, listeners.add(heard));
-    return () => leave(world, audience, map, key, heard);
+    audience.members += 1;
+    return audience;
   }
 
   return {
-    watch: (world, key, heard) => join(world, ({ byRecord }) => byRecord, key, heard),
-    hear: (world, participant, heard) => join(world, ({ byParticipant }) => byParticipant, participant, heard),
+    async watch(world, heard) {
+      const audience = await join(world);
+      return {
+        add: (key) => addTo(audience.byRecord, key, heard),
+        remove: (key) => removeFrom(audience.byRecord, key, heard),
+        end: () => leave(world, audience),
+      };
+    },
+    async hear(world, participant, heard) {
+      const audience = await join(world);
+      addTo(audience.byParticipant, participant, heard);
+      return () => {
+        removeFrom(audience.byParticipant, participant, heard);
+        leave(world, audience);
+      };
+    },
     changed: (world) => ready.get(world)?.look(),
   };
+}
+
+function addTo<T>(listeners: Map<string, Set<T>>, key: string, heard: T): void {
+  const known = listeners.get(key);
+  if (known) known.add(heard);
+  else listeners.set(key, new Set([heard]));
+}
+
+function removeFrom<T>(listeners: Map<string, Set<T>>, key: string, heard: T): void {
+  const known = listeners.get(key);
+  known?.delete(heard);
+  if (known?.size === 0) listeners.delete(key);
 }
 
 /** Each whose claim changed hears of it; and when somebody left the line, everybody behind it, of its new position. */
@@ -173,12 +205,16 @@ function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void)
 export async function listenToLine(news: ClaimNews, world: number, key: string): Promise<LineEar> {
   let told: ReadLine | undefined;
   let wake: () => void = () => {};
-  const end = await news.watch(world, key, ({ line }) => {
+  const watch = await news.watch(world, (_, { line }) => {
     told = line;
     wake();
   });
+  watch.add(key);
   return {
-    end,
+    end() {
+      watch.remove(key);
+      watch.end();
+    },
     async next(waitMs, signal) {
       if (!told && !signal.aborted && waitMs > 0)
         await new Promise<void>((resolve) => {

@@ -4,45 +4,66 @@ import type { FollowClaims } from "../flows/follow-claims.ts";
 import type { Principal } from "../rules/participant.ts";
 import type { ClaimNews } from "./claim-news.ts";
 import { createClaimWatch } from "./claim-watch.ts";
+import { createWatchQuota, type WatchShare } from "./watch-quota.ts";
 
-const reader = { world: 1, participantKind: "user", participantId: "ann", scope: undefined } as Principal;
+const reader = {
+  world: 1,
+  participantKind: "user",
+  participantId: "ann",
+  tokenId: "key",
+  scope: undefined,
+} as Principal;
 
-/** A watch, and how many listeners it has. */
-function open(groups: () => readonly string[] | undefined = () => ["deck:a"]) {
+/** A watch, and how many records are listened to. */
+function open(
+  groups: () => readonly string[] | undefined = () => ["deck:a"],
+  share: WatchShare = createWatchQuota(limits.watchedPerToken).share(),
+) {
+  const keys = new Set<string>();
   let listeners = 0;
   const told: string[] = [];
-  const join = async () => {
-    listeners += 1;
-    return () => void listeners--;
-  };
-  const news = { watch: join, hear: join } as unknown as ClaimNews;
+  const news = {
+    hear: async () => () => {},
+    watch: async () => {
+      listeners += 1;
+      return { add: (key: string) => keys.add(key), remove: (key: string) => keys.delete(key), end: () => listeners-- };
+    },
+  } as unknown as ClaimNews;
   const follow = {
     lines: async (names: readonly unknown[]) => names.map(() => ({ claims: [], groups: groups(), asOf: 0, now: 0 })),
     modelNames: async () => (model: string) => model,
   } as unknown as FollowClaims;
-  const watch = createClaimWatch(
-    news,
-    follow,
-    (text) => void told.push(JSON.parse(text).id),
-    () => reader,
-  );
-  return { watch, told, listeners: () => listeners };
+  const watch = createClaimWatch({
+    ...{ news, follow, share, reader: () => reader },
+    tell: (text) => void told.push(JSON.parse(text).id),
+  });
+  return { watch, told, keys, listeners: () => listeners };
 }
 
 const many = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 
-test("[A17] a socket watches so many records and no more, over all models; what is replaced does not count", async () => {
-  const { watch, listeners } = open();
-  const models = limits.watchedPerSession / limits.watchedPerModel;
-  for (let i = 0; i < models; i++)
+test("[A17] the sockets of a token watch so many records together and no more, over all models; what is replaced or given up does not count", async () => {
+  const quota = createWatchQuota(limits.watchedPerToken);
+  const [one, two] = [open(undefined, quota.share()), open(undefined, quota.share())];
+  const models = limits.watchedPerToken / limits.watchedPerModel;
+  for (let i = 0; i < models; i++) {
+    const { watch } = i % 2 === 0 ? one : two;
     expect(await watch.watch(reader, `m${i}`, many("r", limits.watchedPerModel))).toBe("watching");
-  expect(await watch.watch(reader, "m0", many("other", limits.watchedPerModel))).toBe("watching");
-  expect(listeners()).toBe(limits.watchedPerSession);
-  expect(await watch.watch(reader, "more", ["one"])).toBe("too many");
-  expect(await watch.watch(reader, "more", [])).toBe("watching");
-  expect(listeners()).toBe(limits.watchedPerSession);
-  watch.end();
-  expect(listeners()).toBe(0);
+  }
+  expect(await one.watch.watch(reader, "m0", many("other", limits.watchedPerModel))).toBe("watching");
+  expect(one.keys.size + two.keys.size).toBe(limits.watchedPerToken);
+  expect([one.listeners(), two.listeners()]).toEqual([1, 1]);
+  for (const { watch } of [one, two]) expect(await watch.watch(reader, "more", ["one"])).toBe("too many");
+  expect(await one.watch.watch(reader, "more", [])).toBe("watching");
+  const other = { ...reader, tokenId: "another" } as Principal;
+  const third = open(undefined, quota.share());
+  expect(await third.watch.watch(other, "more", ["one"])).toBe("watching");
+  one.watch.end();
+  expect([one.keys.size, one.listeners()]).toEqual([0, 0]);
+  expect(await two.watch.watch(reader, "more", ["one"])).toBe("watching");
+  two.watch.end();
+  third.watch.end();
+  expect([two.keys.size, two.listeners(), third.keys.size, third.listeners()]).toEqual([0, 0, 0, 0]);
 });
 
 test("[A17] a record that could not be seen is told when it is asked for again", async () => {

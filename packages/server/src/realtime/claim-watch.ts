@@ -1,10 +1,10 @@
-import { limits } from "@holdfast/sdk/protocol";
 import { maySee } from "../flows/claims.ts";
 import type { FollowClaims } from "../flows/follow-claims.ts";
 import { recordKey } from "../rules/commit-request.ts";
 import { type Principal, participantName } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
-import { type ClaimNews, type LineNews, lineFrame } from "./claim-news.ts";
+import { type ClaimNews, type LineNews, lineFrame, type RecordWatch } from "./claim-news.ts";
+import type { WatchShare } from "./watch-quota.ts";
 
 /** No change has this number: the reader was told nothing yet. */
 const UNTOLD = -1;
@@ -17,29 +17,46 @@ export interface ClaimWatch {
   end(): void;
 }
 
-interface Watched {
-  /** The last change that the reader was told of. */
-  asOf: number;
-  end(): void;
+export interface ClaimWatchParts {
+  readonly news: ClaimNews;
+  readonly follow: FollowClaims;
+  readonly share: WatchShare;
+  tell(text: string): void;
+  /** Who the session is now: a fresh token may carry another scope. */
+  reader(): Principal | undefined;
 }
 
-export function createClaimWatch(
-  news: ClaimNews,
-  follow: FollowClaims,
-  tell: (text: string) => void,
-  /** Who the session is now: a fresh token may carry another scope. */
-  reader: () => Principal | undefined,
-): ClaimWatch {
-  const byModel = new Map<string, Map<string, Watched>>();
+export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWatchParts): ClaimWatch {
+  /** By model and id: the last change that the reader was told of. */
+  const byModel = new Map<string, Map<string, number>>();
   let endHearing: (() => void) | undefined;
+  let records: RecordWatch | undefined;
   /** Counts beginnings and ends: what was asked for before one is of no use after it. */
   let term = 0;
+  let tokenId = "";
 
-  function show(watched: Watched, model: string, { line, text }: LineNews): void {
+  function show(model: string, id: string, { line, text }: LineNews): void {
     const who = reader();
-    if (!who || line.asOf <= watched.asOf || !maySee(who, model, line)) return;
-    watched.asOf = line.asOf;
+    const asOf = byModel.get(model)?.get(id);
+    if (!who || asOf === undefined || line.asOf <= asOf || !maySee(who, model, line)) return;
+    byModel.get(model)?.set(id, line.asOf);
     tell(text);
+  }
+
+  /** `/` is no letter of a model's name. */
+  function heard(key: string, told: LineNews): void {
+    const at = key.indexOf("/");
+    show(key.slice(0, at), key.slice(at + 1), told);
+  }
+
+  /** The listener of this term; undefined: the term is over. */
+  async function listening(world: number): Promise<RecordWatch | undefined> {
+    if (records) return records;
+    const own = term;
+    const joined = await news.watch(world, heard);
+    if (own !== term) joined.end();
+    else records = joined;
+    return own === term ? joined : undefined;
   }
 
   return {
@@ -49,36 +66,37 @@ export function createClaimWatch(
       if (own === term) endHearing = end;
       else end();
     },
-    async watch({ world }, model, ids) {
+    async watch(principal, model, ids) {
+      const { world } = principal;
       const key = model.toLowerCase();
-      const before = byModel.get(key) ?? new Map<string, Watched>();
       const wanted = new Set(ids.filter(isRecordId));
-      const elsewhere = [...byModel.values()].reduce((sum, { size }) => sum + size, 0) - before.size;
-      if (elsewhere + wanted.size > limits.watchedPerSession) return "too many";
-      for (const [id, watched] of before) if (!wanted.has(id)) watched.end();
-      const added = [...wanted].filter((id) => !before.has(id));
-      const kept = new Map([...before].filter(([id]) => wanted.has(id)));
-      if (wanted.size > 0) byModel.set(key, kept);
-      else byModel.delete(key);
+      const elsewhere = [...byModel].reduce((sum, [name, { size }]) => sum + (name === key ? 0 : size), 0);
+      tokenId = principal.tokenId;
+      if (!share.resize(tokenId, elsewhere + wanted.size)) return "too many";
       const own = term;
-      for (const id of added) {
-        const watched: Watched = { asOf: UNTOLD, end: () => {} };
-        const end = await news.watch(world, recordKey(key, id), (told) => show(watched, key, told));
-        if (own !== term) {
-          end();
-          return "watching";
+      const watch = await listening(world);
+      if (!watch) return "watching";
+      const kept = byModel.get(key) ?? new Map<string, number>();
+      for (const id of kept.keys())
+        if (!wanted.has(id)) {
+          watch.remove(recordKey(key, id));
+          kept.delete(id);
         }
-        watched.end = end;
-        kept.set(id, watched);
-      }
-      const untold = [...kept].filter(([, { asOf }]) => asOf === UNTOLD);
+      for (const id of wanted)
+        if (!kept.has(id)) {
+          watch.add(recordKey(key, id));
+          kept.set(id, UNTOLD);
+        }
+      if (kept.size > 0) byModel.set(key, kept);
+      else byModel.delete(key);
+      const untold = [...kept].flatMap(([id, asOf]) => (asOf === UNTOLD ? [id] : []));
       if (untold.length === 0) return "watching";
-      const lines = await follow.lines(untold.map(([id]) => ({ world, model: key, id })));
+      const lines = await follow.lines(untold.map((id) => ({ world, model: key, id })));
       const nameOf = await follow.modelNames(world);
       if (own !== term) return "watching";
-      for (const [i, [id, watched]] of untold.entries()) {
+      for (const [i, id] of untold.entries()) {
         const line = lines[i];
-        if (line) show(watched, key, { line, text: lineFrame(nameOf(key), id, line) });
+        if (line) show(key, id, { line, text: lineFrame(nameOf(key), id, line) });
       }
       return "watching";
     },
@@ -86,8 +104,11 @@ export function createClaimWatch(
       term += 1;
       endHearing?.();
       endHearing = undefined;
-      for (const kept of byModel.values()) for (const watched of kept.values()) watched.end();
+      for (const [model, kept] of byModel) for (const id of kept.keys()) records?.remove(recordKey(model, id));
+      records?.end();
+      records = undefined;
       byModel.clear();
+      share.resize(tokenId, 0);
     },
   };
 }

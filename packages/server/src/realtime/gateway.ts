@@ -10,6 +10,7 @@ import type { ConnectionQuota } from "../wire/connection-quota.ts";
 import { endWithRefusal } from "../wire/raw-refusal.ts";
 import { createSeats } from "./seats.ts";
 import { createSession, type Session, type SessionDeps } from "./session.ts";
+import { createWatchQuota } from "./watch-quota.ts";
 
 export interface GatewayOptions extends SessionDeps {
   isOriginAllowed(origin: string): boolean;
@@ -40,6 +41,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
   });
   const sessions = new Map<WebSocket, { session: Session; missedPings: number }>();
   const seats = createSeats(options.socketsPerToken);
+  const watchQuota = createWatchQuota(limits.watchedPerToken);
   let stopping = false;
 
   /** Upgrades that came at the same time are answered a few in each turn of the event loop. */
@@ -65,6 +67,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
         address: options.clientAddress.of(request),
         authenticated: () => options.quota.authenticated(socket),
         seat: seats.seat(),
+        watched: watchQuota.share(),
       });
       sessions.set(opened, { session, missedPings: 0 });
       opened.on("pong", () => {

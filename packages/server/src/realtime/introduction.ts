@@ -4,6 +4,7 @@ import { type Principal, participantName } from "../rules/participant.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { Strangers } from "../wire/strangers.ts";
 import type { Seat } from "./seats.ts";
+import type { WatchShare } from "./watch-quota.ts";
 
 /** Who said hello, and with which token; still so when it is told to say hello again. */
 export interface Known {
@@ -29,6 +30,8 @@ export interface IntroductionDeps {
 export interface Connection {
   readonly address: string;
   readonly seat: Seat;
+  /** Its part of the records that its token watches. */
+  readonly watched: WatchShare;
   /** It brought a valid token. */
   authenticated(): void;
 }

@@ -78,6 +78,7 @@ function open(more: { standing?: () => Promise<object> } = {}) {
   const session = createSession(socket as unknown as WebSocket, deps, {
     address: "::1",
     seat,
+    watched: { resize: () => true },
     authenticated: () => {},
   });
   const say = async (frame: object) => {

@@ -91,9 +91,10 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   });
   const ears = { tell, write, schemaPushed };
   const attendance = createAttendance(rooms, id, pass);
-  const claimWatch = createClaimWatch(claimNews, claims, tell, () =>
-    phase.name === "greeting" ? undefined : phase.principal,
-  );
+  const claimWatch = createClaimWatch({
+    ...{ news: claimNews, follow: claims, share: connection.watched, tell },
+    reader: () => (phase.name === "greeting" ? undefined : phase.principal),
+  });
   const known = (): Known | undefined => (phase.name === "greeting" ? phase.known : phase);
 
   /** Nothing is heard any more, of log and claims; who it is, and where, is still known. */
@@ -236,7 +237,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const hidden = checkModel(phase.principal, model);
     if (hidden) return fail(hidden, closeCodes.forbidden);
     if ((await claimWatch.watch(phase.principal, model, ids)) === "watching") return;
-    const message = `A socket watches up to ${limits.watchedPerSession} records.`;
+    const message = `The sockets of a token watch up to ${limits.watchedPerToken} records together.`;
     fail(refuse("invalid_value", { param: "ids", message }), closeCodes.badFrame);
   }
 
