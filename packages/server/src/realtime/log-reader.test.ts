@@ -99,3 +99,31 @@ test("[T11] sockets that catch up from the same position share what is read, and
   expect(reads).toBe(3);
   expect(frames.size).toBe(6);
 });
+
+test("[ER6] a page that was read before an erasure is read again for whoever catches up after it", async () => {
+  let erasedTo = 0;
+  const hub = {
+    listen: async () => ({ position: () => 500, erasedTo: () => erasedTo, end: () => {} }),
+  } as unknown as Hub;
+  let reads = 0;
+  const log = {
+    entries: async () => {
+      reads += 1;
+      return Array.from({ length: 500 }, (_, i) => entryOf(i + 1, "note"));
+    },
+    standing: async () => ({ schema: schemaOf("note") }),
+  } as unknown as FollowLog;
+  const catchUp = createCatchUp(log, createFairTurns({ most: 1, mostOfTenant: 1 }));
+  const readAll = async () => {
+    const reader = await listenToLog(hub, catchUp, 1, {
+      tell: () => {},
+      write: async () => {},
+      schemaPushed: () => {},
+    });
+    await reader.begin({ models: undefined, groups: undefined }, 0, 1);
+    return reads;
+  };
+  expect([await readAll(), await readAll()]).toEqual([1, 1]);
+  erasedTo = 501;
+  expect([await readAll(), await readAll()]).toEqual([2, 2]);
+});
