@@ -6,6 +6,7 @@ import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts"
 import { migrate } from "./db/migrate.ts";
 import { createPool, type Database } from "./db/pool.ts";
 import { DumpError, dumpOrganization, restoreOrganization } from "./flows/dump.ts";
+import { renewLogs } from "./flows/log-epoch.ts";
 import { createWebhookSender } from "./outbound/send-webhook.ts";
 import { startTrouble } from "./start-trouble.ts";
 
@@ -51,6 +52,7 @@ const program = createProgram({
   interrupted,
   openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
   dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
+  renewLogs: () => withDatabase(renewLogs),
   restore: (lines, options) => withDatabase((db) => restoreOrganization(db, lines, options)),
 });
 

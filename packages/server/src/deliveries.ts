@@ -47,6 +47,8 @@ export interface Deliveries {
   wake(world: number): void;
   /** The same, by so many lines, here. */
   committed(world: number, lines: number): void;
+  /** The logs are others now: what was read of them is void. */
+  forget(): void;
   /** Nothing more is begun; what is under way ends. */
   stop(): Promise<void>;
   /** Lets go of the connections. */
@@ -72,9 +74,10 @@ export async function openDeliveries(parts: DeliveriesParts): Promise<Deliveries
     times: webhooks,
     monotonic,
   };
+  const events = webhookEvents(pool, schemas);
   const delivery = createDelivery({
     ...toEndpoints,
-    events: webhookEvents(pool, schemas),
+    events,
     pace: createPace({ isBusy: load.isHigh, ...DELIVERY_WINDOW, monotonic }),
     dice: Math.random,
     delivered: (world) => usage.add(world, "webhook_deliveries"),
@@ -99,6 +102,7 @@ export async function openDeliveries(parts: DeliveriesParts): Promise<Deliveries
       load.add(lines);
       deliverer.wake(world);
     },
+    forget: events.forget,
     stop: deliverer.stop,
     close: sender.close,
   };

@@ -21,6 +21,7 @@ import { identify } from "./flows/identify.ts";
 import { keepClaims, keepWaiters } from "./flows/keep-claims.ts";
 import { listDatasources } from "./flows/list-datasources.ts";
 import { listRecords } from "./flows/list-records.ts";
+import { followLogEpoch } from "./flows/log-epoch.ts";
 import { modelsOf } from "./flows/models-of.ts";
 import { operatorFlows } from "./flows/operator.ts";
 import { pageCursors } from "./flows/page-cursor.ts";
@@ -135,9 +136,27 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const database = { ...DATABASE, ...options.database };
   const onError = report("database_connection_lost");
   const { waitMs } = database;
-  const pool = createPool({ url: databaseUrl, maxConnections: database.connections, waitMs, onError });
+  /** What makes parts forget what they read of the logs: added when they are there. */
+  const forgets: (() => void)[] = [];
+  const epochs = followLogEpoch(() => pool, {
+    changed: () => {
+      for (const forget of forgets) forget();
+    },
+    renewed: (origin) =>
+      logger.warn(
+        { event: "logs_renewed", ...origin },
+        "The database was restored, or another server took its place: all logs have new ids, and clients read them anew.",
+      ),
+    unknown: () =>
+      logger.warn(
+        { event: "database_origin_unknown" },
+        "The database does not show its system identifier and timeline: run `holdfast log renew` after it was restored from a backup or failed over.",
+      ),
+  });
+  const { verify } = epochs;
+  const pool = createPool({ url: databaseUrl, maxConnections: database.connections, waitMs, onError, verify });
   // Of its own: who asks is known also while everything else waits for the database.
-  const authPool = createPool({ url: databaseUrl, maxConnections: database.authConnections, waitMs, onError });
+  const authPool = createPool({ url: databaseUrl, maxConnections: database.authConnections, waitMs, onError, verify });
   const stopping = new AbortController();
   const cacheBytes = database.cacheMegabytes * 2 ** 20;
   const schemas = createSchemaCache(cacheBytes / 2);
@@ -163,7 +182,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     schema: hub.schemaHint,
     claims: claimNews.changed,
     token: authenticator.forget,
-    opened: heads.askAll,
+    renewed: () => void epochs.ask().catch(report("log_epoch_failed")),
+    opened: () => {
+      heads.askAll();
+      void epochs.ask().catch(report("log_epoch_failed"));
+    },
   });
   const roundTook = metrics.histogram(
     "holdfast_round_seconds",
@@ -173,6 +196,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const limits: ServerLimits = { ...serverLimits, ...options.limits };
   const lane = createCommitLanes({
     url: databaseUrl,
+    verify,
     schemas,
     recordBytes: limits.recordBytes,
     headBytes: cacheBytes / 8,
@@ -242,6 +266,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     socketsPerToken: limits.socketsPerToken,
     now: Date.now,
   });
+  forgets.push(
+    schemas.forget,
+    authenticator.forgetAll,
+    lane.forget,
+    catchUp.forget,
+    hub.forget,
+    claimNews.forget,
+    deliveries.forget,
+    () => gateway.restart("the logs are others now"),
+  );
   const revoked = (tokenId: string) => {
     authenticator.forget(tokenId);
     wake.token(tokenId);

@@ -315,6 +315,24 @@ test("[R10] what others wrote to the restored log is not overwritten by a write 
   expect(slides.get("s1")).toMatchObject({ title: "Ann's" });
 });
 
+test("[R22] a write that reaches a restored log before its client hears of it is offered again, and not refused", async () => {
+  const { ann, ben, server, settle, clock } = people();
+  await ann.client.ready();
+  const slides = ann.client.models.slide;
+  for (const id of ["s1", "s2", "s3"]) slides.create({ title: id }, { id });
+  await settle();
+  ben.client.pause();
+  // Its stream does not break.
+  server.restoreTo(1, "log_2");
+  const write = slides.create({ title: "New" }, { id: "s4" });
+  await settle();
+  clock.advance(5_000);
+  await settle();
+  await expect(write.receipt).resolves.toMatchObject({ status: "confirmed", logId: "log_2" });
+  expect(ann.client.status()).toMatchObject({ attention: 0, pending: 0 });
+  expect(slides.list().map(({ title }) => title)).toEqual(["s1", "New"]);
+});
+
 test("[R1] once its entry has come, a write whose receipt was lost no longer covers what others wrote on top of it", async () => {
   const { ann, ben, settle, clock } = people();
   await ann.client.ready();

@@ -6,7 +6,7 @@ import type { Failure } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
 import { type Outcome, outcomesOf, verdictOf } from "./outcome.ts";
 import { changed, find } from "./queue.ts";
-import { isOtherLog } from "./reading.ts";
+import { isOtherLog, resync } from "./reading.ts";
 import { sendPace, waitAfter } from "./retry.ts";
 import { missed, settleAll } from "./settle.ts";
 import { ask, keep, set, type Turn, touch } from "./turn.ts";
@@ -45,6 +45,7 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
   let signIn: string | undefined;
   let again: string | undefined;
   let progress = false;
+  let isAhead = false;
   outcomes.forEach((outcome, i) => {
     const write = writes[i];
     if (!write || !mayBeAnswered(write)) return;
@@ -64,6 +65,12 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
         return;
       }
       case "refused":
+        // Offered again when the rows of the other log are read.
+        if (outcome.failure.code === "read_at_in_future" && isRead(turn, write)) {
+          isAhead = true;
+          again = outcome.failure.message;
+          break;
+        }
         progress = true;
         kept.push(stoppedBy(turn, write, outcome.failure));
         return;
@@ -90,6 +97,7 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
   const { logId = "", position = 0 } = turn.state.rows;
   for (const { stage } of news)
     if (stage.phase === "confirmed") isOtherLog(turn, stage.receipt.logId ?? logId, position);
+  if (isAhead) resync(turn, "suspect");
   if (!own) return;
   if (signIn !== undefined) tokenRefused(turn, signIn);
   const { sending } = turn.state;
@@ -100,6 +108,11 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
       trouble: again,
     });
   else delay(turn, again ?? "The server answered without taking a write.", 0);
+}
+
+/** We have read as far as it says. If that lies beyond the server's head, the log is another one. */
+function isRead({ state: { rows } }: Turn, { operations, reads }: Mutation): boolean {
+  return [...operations, ...reads].every(({ readAt = 0 }) => readAt <= (rows.position ?? 0));
 }
 
 /** The outcome is unknown, or nothing happened: the same bytes again, later. */

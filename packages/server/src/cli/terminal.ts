@@ -14,6 +14,8 @@ export interface Terminal {
   /** Makes the server's own requests to receivers, to any address. */
   openSender(): WebhookSender;
   dump(organization: string | undefined, write: (line: string) => Promise<void>): Promise<DumpCounts>;
+  /** Gives all logs new ids; answers how many. */
+  renewLogs(): Promise<number>;
   restore(lines: AsyncIterable<string>, options: RestoreOptions): Promise<Restored>;
 }
 

@@ -13,9 +13,11 @@ export class Connection extends pg.Client {
   #silenceMs: number | undefined = SILENCE_MS;
   #silence: NodeJS.Timeout | undefined;
   readonly #reported = new Map<string, string>();
+  readonly #verify: ConnectionConfig["verify"];
 
-  constructor(config: pg.ClientConfig) {
+  constructor({ verify, ...config }: ConnectionConfig) {
     super(config);
+    this.#verify = verify;
     const { connection } = this as unknown as Inside;
     connection.on("parameterStatus", ({ parameterName, parameterValue }: Reported) => {
       this.#reported.set(parameterName, parameterValue);
@@ -46,17 +48,20 @@ export class Connection extends pg.Client {
   async #connect(): Promise<this> {
     try {
       await super.connect();
-      this.#socket.on("data", () => this.#silence?.refresh());
-      if (!this.isReadOnly) return this;
     } catch (error) {
       this.emit("failed");
       throw error;
     }
-    this.emit("failed");
-    await this.end();
-    throw Object.assign(new Error("The database takes no writes: it is a standby, or set to read only"), {
-      code: READ_ONLY_STATE,
-    });
+    this.#socket.on("data", () => this.#silence?.refresh());
+    try {
+      if (this.isReadOnly) throw readOnly();
+      await this.#verify?.(this);
+      return this;
+    } catch (error) {
+      this.emit("failed");
+      await this.end().catch(() => {});
+      throw error;
+    }
   }
 
   /** From now on an answer may take as long as it takes; "soon": it may not. */
@@ -93,6 +98,16 @@ export class Connection extends pg.Client {
   }
 }
 
+export interface ConnectionConfig extends pg.ClientConfig {
+  /** Asked of the database before anything else is. A failure ends the connection. */
+  readonly verify?: ((connection: Connection) => Promise<void>) | undefined;
+}
+
+const readOnly = () =>
+  Object.assign(new Error("The database takes no writes: it is a standby, or set to read only"), {
+    code: READ_ONLY_STATE,
+  });
+
 /** What the driver does not tell its users of, and is there all the same. */
 interface Inside {
   readonly connection: { readonly stream: Socket; on(event: "parameterStatus", heard: (what: Reported) => void): void };
@@ -124,7 +139,7 @@ export function hostsOf(url: string): readonly string[] {
 const isTimeout = (error: unknown): error is Error => error instanceof Error && error.message === "timeout expired";
 
 /** Connects to the first of the hosts that answers and takes writes. */
-export async function connectTo(url: string, config: pg.ClientConfig): Promise<Connection> {
+export async function connectTo(url: string, config: ConnectionConfig): Promise<Connection> {
   const hosts = hostsOf(url);
   let failure: unknown;
   for (const connectionString of hosts) {

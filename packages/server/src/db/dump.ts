@@ -95,9 +95,6 @@ export async function restoreKey(tx: Transaction, world: number, key: DumpedKey,
   return rowCount === 1;
 }
 
-/** More grants than a world gives between a dump and its loss. */
-const MORE_FENCES = 1_000_000_000;
-
 /** Where a log ends, as JSON text. */
 export async function dumpHead(tx: Transaction, world: number): Promise<string> {
   const { rows } = await tx.query<{ row: string }>(
@@ -115,7 +112,7 @@ export async function restoreHead(tx: Transaction, world: number, head: string):
   await takeTime(tx);
   await tx.query(
     `update holdfast.head h set sync_id = d.sync_id, writer = d.writer, other_sync_id = d.other_sync_id, last_at = d.last_at,
-       schema_version = d.schema_version, trimmed_to = d.trimmed_to, claim_change = coalesce(d.claim_change, 0) + ${MORE_FENCES}
+       schema_version = d.schema_version, trimmed_to = d.trimmed_to, claim_change = holdfast.fence_floor(coalesce(d.claim_change, 0))
      from json_populate_record(null::holdfast.head, $2::json) d where h.world = $1`,
     [world, head],
   );

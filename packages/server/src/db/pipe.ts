@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type pg from "pg";
-import { connectTo, READ_ONLY_STATE } from "./connection.ts";
+import { type ConnectionConfig, connectTo, READ_ONLY_STATE } from "./connection.ts";
 import { errorState } from "./database-error.ts";
 import { session } from "./pool.ts";
 import type { Answers, Statement } from "./statement.ts";
@@ -20,9 +20,13 @@ export interface Pipe {
  */
 export const PLANNING = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
 
-export async function openPipe(url: string, { lockTimeoutMs }: { lockTimeoutMs: number }): Promise<Pipe> {
+export interface PipeOptions extends Pick<ConnectionConfig, "verify"> {
+  readonly lockTimeoutMs: number;
+}
+
+export async function openPipe(url: string, { lockTimeoutMs, verify }: PipeOptions): Promise<Pipe> {
   const options = `${session.options} -c lock_timeout=${lockTimeoutMs} ${PLANNING}`;
-  const client = await connectTo(url, { ...session, options, pipeline: true } as pg.ClientConfig);
+  const client = await connectTo(url, { ...session, options, pipeline: true, verify } as ConnectionConfig);
   let usable = true;
   const spoil = () => {
     usable = false;

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { Connection, hostsOf } from "./connection.ts";
+import { Connection, type ConnectionConfig, hostsOf } from "./connection.ts";
 
 /** The pool that everything but the commit lane asks. */
 export type Database = pg.Pool;
@@ -11,6 +11,8 @@ export interface DatabaseOptions {
   /** How long one waits for a connection. */
   readonly waitMs?: number;
   onError?(error: Error): void;
+  /** Asked of each connection before it is used. */
+  readonly verify?: ConnectionConfig["verify"];
 }
 
 const SESSION =
@@ -23,13 +25,13 @@ export const session: pg.ClientConfig = { options: SESSION, types: { getTypePars
  * A pool for everything but the commit lane. An idle connection that breaks is reported, never thrown. Of several hosts it
  * stays with one as long as that answers and takes writes.
  */
-export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError }: DatabaseOptions): pg.Pool {
+export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError, verify }: DatabaseOptions): pg.Pool {
   const hosts = hostsOf(url);
   let current = 0;
   class HostConnection extends Connection {
     constructor(config: pg.ClientConfig) {
       const host = current;
-      super({ ...config, connectionString: hosts[host] as string });
+      super({ ...config, connectionString: hosts[host] as string, verify });
       this.once("failed", () => {
         if (current === host) current = (host + 1) % hosts.length;
       });

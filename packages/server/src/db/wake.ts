@@ -12,6 +12,8 @@ export interface WakeEars {
   claims(world: number): void;
   /** A token was revoked, or will be after its grace. */
   token(id: string): void;
+  /** The logs got new ids: said by whoever gave them (see log-epoch.ts). */
+  renewed(): void;
   /** Hints are heard from now on. Earlier ones were missed. */
   opened(): void;
 }
@@ -25,6 +27,7 @@ export interface WakeEars {
  *   `s7`     world 7 has another schema
  *   `c7`     claims of world 7 changed
  *   `tkey_1` token key_1 ends
+ *   `e`      the logs have new ids
  */
 export interface Wake {
   log(world: number, position: number): void;
@@ -80,6 +83,7 @@ export function openWake(url: string, ears: WakeEars): Wake {
 
 function hear(mark: string, ears: WakeEars): void {
   const rest = mark.slice(1);
+  if (mark === "e") return ears.renewed();
   if (mark.startsWith("c")) return ears.claims(Number(rest));
   if (mark.startsWith("s")) return ears.schema(Number(rest));
   if (mark.startsWith("t")) return ears.token(rest);

@@ -24,6 +24,7 @@ export interface Authenticator extends Pick<SizedCache<string, Remembered>, "hit
   knows(token: string): boolean;
   /** Forgets what is remembered of a key: its next request asks the database. */
   forget(tokenId: string): void;
+  forgetAll(): void;
 }
 
 export interface AuthenticatorOptions {
@@ -95,6 +96,10 @@ export function createAuthenticator(
       const token = tokensById.get(tokenId);
       if (token !== undefined) remembered.delete(token);
       tokensById.delete(tokenId);
+    },
+    forgetAll() {
+      remembered.clear();
+      tokensById.clear();
     },
     get hits() {
       return remembered.hits;

@@ -1,6 +1,6 @@
 import { errorState, failureCode } from "../db/database-error.ts";
 import { freeHeads } from "../db/heads.ts";
-import { openPipe, type Pipe } from "../db/pipe.ts";
+import { openPipe, type Pipe, type PipeOptions } from "../db/pipe.ts";
 import { UNEXPECTED } from "../db/save-creates.ts";
 import { probe, rollback } from "../db/statement.ts";
 import { type Batch, judgeExpected, judgeRound, type RoundResult, type RoundRules, save } from "./commit-round.ts";
@@ -48,6 +48,8 @@ export interface LaneOptions {
   readonly bounds: LineBounds;
   /** How long a round waits for a head that another process holds. */
   readonly lockMs: number;
+  /** Asked of each connection before anything is committed on it. */
+  readonly verify?: PipeOptions["verify"];
   /** Opens its connection at once, and not with its first job. */
   readonly eager: boolean;
 }
@@ -140,7 +142,7 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   function connect(): Promise<Pipe> {
-    connecting ??= openPipe(url, { lockTimeoutMs: options.lockMs })
+    connecting ??= openPipe(url, { lockTimeoutMs: options.lockMs, verify: options.verify })
       .then((opened) => {
         pipe = opened;
         return opened;

@@ -28,6 +28,8 @@ export interface CommitLanes {
   canCommit(): Promise<boolean>;
   /** Another process says how far it wrote to a world. */
   moved(world: number, position: number): void;
+  /** The logs are others now: what is known of their heads is void. */
+  forget(): void;
   readonly knownHeads: Pick<KnownHeads, "hits" | "misses" | "bytes">;
   /** Requests that wait for a round. */
   readonly waiting: number;
@@ -44,6 +46,7 @@ export type ClaimResult =
 
 export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "report"> {
   readonly schemas: SchemaCache;
+  readonly verify?: LaneOptions["verify"];
   /** As JSON, a record may have so many after a write. */
   readonly recordBytes?: number;
   announceClaims?(world: number): void;
@@ -67,6 +70,7 @@ const ASIDE_LOCK_MS = 200;
 
 export function createCommitLanes({
   url,
+  verify,
   schemas,
   recordBytes = serverLimits.recordBytes,
   announce,
@@ -90,7 +94,7 @@ export function createCommitLanes({
 
   function open(name: LaneName): Lane {
     return createLane({
-      ...{ url, known, announce, announceClaims, took, report },
+      ...{ url, verify, known, announce, announceClaims, took, report },
       rules: { schemas, recordBytes },
       unclaimed: new Set(),
       headIsHeld: (jobs) => name !== "held" && !closed && stepAside(jobs),
@@ -133,6 +137,7 @@ export function createCommitLanes({
     },
     canCommit: lanes.quick.canCommit,
     moved: known.moved,
+    forget: known.forget,
     knownHeads: known,
     get waiting() {
       return waiting();

@@ -15,6 +15,7 @@ export interface KnownHeads extends Pick<SizedCache<number, Known>, "hits" | "mi
   distrust(worlds: Iterable<number>): void;
   /** Another process says how far it wrote. */
   moved(world: number, position: number): void;
+  forget(): void;
 }
 
 /** How long after a look at the database's clock a time may be given without another: it runs on by ours until then. */
@@ -93,6 +94,7 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
       const one = known.peek(world);
       if (one && one.head.syncId < position) known.delete(world);
     },
+    forget: known.clear,
     get hits() {
       return known.hits;
     },

@@ -17,6 +17,7 @@ export interface LiveSchema {
 export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits" | "misses" | "bytes"> {
   get(world: number, version: number): LiveSchema | undefined;
   put(world: number, schema: StoredSchema | undefined): LiveSchema;
+  forget(): void;
 }
 
 const NO_SCHEMA: LiveSchema = { version: 0, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 0 };
@@ -54,6 +55,7 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
       byWorld.set(world, live);
       return live;
     },
+    forget: byWorld.clear,
     get hits() {
       return byWorld.hits;
     },

@@ -7,6 +7,7 @@ export interface SizedCache<K, V> {
   peek(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
+  clear(): void;
   readonly hits: number;
   readonly misses: number;
   readonly size: number;
@@ -34,6 +35,7 @@ export function createSizedCache<K extends string | number, V extends object>(
     peek: (key) => cache.peek(key),
     set: (key, value) => void cache.set(key, value),
     delete: (key) => void cache.delete(key),
+    clear: () => cache.clear(),
     get hits() {
       return hits;
     },

@@ -26,6 +26,7 @@ export interface EventPage {
 export interface WebhookEvents {
   /** What comes after a position, up to the end of its page or of the log. */
   read(place: LogPlace, after: number): Promise<EventPage>;
+  forget(): void;
 }
 
 /** A log that reaches to `head` at least, and the schema whose words it is told in. */
@@ -90,6 +91,10 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
   }
 
   return {
+    forget() {
+      pages.clear();
+      keptBytes = 0;
+    },
     async read(place, after) {
       const start = Math.floor(after / PAGE) * PAGE;
       const key = `${place.world}/${place.schemaVersion}/${place.erasedTo}/${start}`;

@@ -29,6 +29,7 @@ export interface CatchUpPage {
 export interface CatchUp extends Pick<SizedCache<string, News>, "hits" | "misses" | "bytes"> {
   /** Hands out the page in its turn. "trimmed": what comes next is no longer kept. */
   page(question: CatchUpQuestion, send: (page: CatchUpPage) => void): Promise<"sent" | "trimmed">;
+  forget(): void;
 }
 
 const USUAL_BYTES = 16 * 2 ** 20;
@@ -85,6 +86,11 @@ export function createCatchUp(log: FollowLog, turns: FairTurns, maxBytes = USUAL
         send(page);
         return "sent";
       }),
+    forget() {
+      pages.clear();
+      frames.clear();
+      reading.clear();
+    },
     get hits() {
       return pages.hits + frames.hits;
     },

@@ -20,6 +20,8 @@ export interface ClaimNews {
   hear(world: number, participant: string, heard: (text: string) => void): Promise<() => void>;
   /** Claims of a world changed, here or in another process. */
   changed(world: number): void;
+  /** The numbers of changes are others now: who listens hears nothing more. */
+  forget(): void;
 }
 
 /** `key`: the record's. */
@@ -49,8 +51,14 @@ export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (e
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
 
+  /** How often all was forgotten. */
+  let eras = 0;
+
   async function open(world: number): Promise<Audience> {
+    const era = eras;
     const position = await follow.lastChange(world);
+    // It may be that of the old numbers.
+    if (era !== eras) return await audienceOf(world);
     const audience: Audience = {
       position,
       members: 0,
@@ -133,6 +141,12 @@ export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (e
       };
     },
     changed: (world) => ready.get(world)?.look(),
+    forget() {
+      eras += 1;
+      for (const audience of ready.values()) audience.end();
+      ready.clear();
+      audiences.clear();
+    },
   };
 }
 

@@ -26,6 +26,8 @@ export interface Gateway {
   present(): Waiter[];
   /** Closes the streams that run on a token; answers how many. */
   revoke(tokenId: string): number;
+  /** Closes all streams: their clients come again. */
+  restart(reason: string): void;
   close(): Promise<void>;
 }
 
@@ -106,6 +108,9 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
       return [...known.values()];
     },
     revoke: (tokenId) => [...sessions.values()].filter(({ session }) => session.revoke(tokenId)).length,
+    restart(reason) {
+      for (const { session } of sessions.values()) session.close(closeCodes.restarting, reason);
+    },
     async close() {
       stopping = true;
       clearInterval(checking);

@@ -23,6 +23,8 @@ export interface Hub {
   hint(world: number, position: number | undefined): void;
   /** A schema was pushed, here or in another process. */
   schemaHint(world: number): void;
+  /** The logs are others now. Who listens hears nothing more; who comes anew hears the new ones. */
+  forget(): void;
 }
 
 export interface Subscription {
@@ -49,6 +51,8 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   const ready = new Map<number, Audience>();
   /** What was said of worlds whose head was just being read: how far their logs reach. */
   const opening = new Map<number, number>();
+  /** How often all was forgotten. */
+  let eras = 0;
   const reader = createTailReader({
     read: log.tails,
     positionOf: (world) => ready.get(world)?.tail.position,
@@ -60,11 +64,14 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   });
 
   async function open(world: number): Promise<Audience> {
+    const era = eras;
     opening.set(world, 0);
     const { head, schema } = await log.standing(world).catch((error: unknown) => {
       opening.delete(world);
       throw error;
     });
+    // Its head may be that of the old log.
+    if (era !== eras) return await audienceOf(world);
     const listeners = new Set<Listener>();
     const tail = createTail({
       position: head.syncId,
@@ -150,6 +157,12 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     schemaHint(world) {
       const audience = ready.get(world);
       if (audience) void tellSchema(world, audience).catch(failed);
+    },
+    forget() {
+      eras += 1;
+      for (const audience of ready.values()) audience.end();
+      ready.clear();
+      audiences.clear();
     },
   };
 }

@@ -5,6 +5,7 @@ import { type Command, CommanderError } from "commander";
 import { createProgram } from "../cli/program.ts";
 import { createPool } from "../db/pool.ts";
 import { dumpOrganization, restoreOrganization } from "../flows/dump.ts";
+import { renewLogs } from "../flows/log-epoch.ts";
 import { createWebhookSender } from "../outbound/send-webhook.ts";
 import { ADMIN, type App } from "./app.ts";
 
@@ -58,6 +59,7 @@ export function commandLine({ url, keys, databaseUrl }: App, folder: string): Co
       interrupted: () => interrupted.signal,
       openSender: () => createWebhookSender({ ...webhookLimits, allowPrivate: true }),
       dump: (wanted, line) => dumpOrganization(pool, wanted, line),
+      renewLogs: () => renewLogs(pool),
       restore: (lines, options) => restoreOrganization(pool, lines, options),
     });
     const settle = (command: Command): void => {

@@ -80,7 +80,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-const NEEDS_DATABASE = `
+export const NEEDS_DATABASE = `
 Works on DATABASE_URL, else on the embedded Postgres in HOLDFAST_DATA_DIR, whether the server runs or not.`;
 
 const spelled = (counts: Readonly<Record<string, number>>): string =>

@@ -4,6 +4,7 @@ import { ask } from "../ask.ts";
 import { headOf } from "../head.ts";
 import { secretKeyTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
+import { NEEDS_DATABASE } from "./dump.ts";
 
 interface Options extends CommonOptions {
   readonly key?: string;
@@ -13,9 +14,23 @@ interface Options extends CommonOptions {
   readonly follow: boolean;
 }
 
-/** `log tail`. */
-export function addLog(program: Command, { env, out }: Terminal): void {
+/** `log tail`, `log renew`. */
+export function addLog(program: Command, { env, out, renewLogs }: Terminal): void {
   const log = program.command("log").description("the log of changes");
+  log
+    .command("renew")
+    .description(
+      "give all logs new ids, so that every client reads them anew: after a copy of the database's files was put back",
+    )
+    .addHelpText("after", NEEDS_DATABASE)
+    .action(async (_, command: Command) => {
+      const renewed = await renewLogs();
+      out(
+        command.optsWithGlobals<CommonOptions>().json
+          ? `${JSON.stringify({ renewed })}\n`
+          : `gave ${renewed} logs new ids: clients read them anew and offer again what still waits in their queues\n`,
+      );
+    });
   log
     .command("tail")
     .description("print changes as they are committed, until interrupted")

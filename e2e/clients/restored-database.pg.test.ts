@@ -1,0 +1,241 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createClient } from "@holdfast/sdk/node";
+import { newMasterKey, type RunningServer, startEmbeddedPostgres, startServer } from "@holdfast/server";
+import pg from "pg";
+import { afterEach, expect, test, vi } from "vitest";
+import { copyFiles, copyRunning, cuttableWay, hasStarted, newDirectory, promote } from "./copied-postgres.ts";
+import { schema } from "./people.ts";
+
+const ADMIN = "admin_token_of_the_restored_database";
+const CLI = fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url));
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+function directory(): string {
+  const { dataDir, remove } = newDirectory();
+  closing.push(remove);
+  return dataDir;
+}
+
+async function postgresIn(dataDir: string, settings: Record<string, string> = {}) {
+  const postgres = await startEmbeddedPostgres({ dataDir, settings: { fsync: "off", ...settings } });
+  closing.push(() => postgres.stop());
+  return postgres;
+}
+
+async function asked<T>(url: string, text: string): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<{ value: T }>(text)).rows[0]?.value as T;
+  } finally {
+    await client.end();
+  }
+}
+
+const logIdsOf = (url: string) =>
+  asked<string>(url, "select string_agg(log_id, ',' order by world) as value from holdfast.head");
+
+/** A server, perhaps one after the other on different databases, and a client that stays. */
+async function startHouse(databaseUrl: string) {
+  const port = await freePort();
+  const masterKeys = [newMasterKey()];
+  let server: RunningServer | undefined;
+  const start = async (databaseUrl: string) => {
+    server = await startServer({ databaseUrl, adminToken: ADMIN, masterKeys, port });
+  };
+  const stop = async () => {
+    await server?.close();
+    server = undefined;
+  };
+  await start(databaseUrl);
+  closing.push(stop);
+  const url = `http://127.0.0.1:${port}`;
+  let key = ADMIN;
+
+  async function ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const answer = await fetch(url + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Record<string, unknown>;
+  }
+
+  const { id } = await ask("POST", "/v1/organizations", { name: "ours" });
+  const { token } = await ask("POST", "/v1/secret_keys", { organization: id, livemode: true });
+  key = String(token);
+  await ask("POST", "/v1/schema", schema);
+  const client = createClient({ schema, url, getToken: () => key });
+  closing.push(() => client.close());
+  await client.ready();
+
+  return {
+    start,
+    stop,
+    ask,
+    client,
+    /** Others write. */
+    write: (id: string, title: string) => ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title } }),
+    claim: async (id: string) =>
+      Number((await ask("POST", "/v1/claims", { target: { model: "slide", id }, ttl: "5m" })).fence),
+    shown: () => Object.fromEntries(client.models.slide.list().map(({ id, title }) => [id, title])),
+    /** What the server says. */
+    async rows() {
+      const { data } = (await ask("GET", "/v1/models/slide?limit=100")) as unknown as {
+        data: { id: string; title: string }[];
+      };
+      return Object.fromEntries(data.map(({ id, title }) => [id, title]));
+    },
+    pending: () => client.status().pending,
+  };
+}
+
+type House = Awaited<ReturnType<typeof startHouse>>;
+
+async function agrees({ shown, rows, pending }: House): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      expect(pending()).toBe(0);
+      expect(shown()).toEqual(await rows());
+    },
+    { timeout: 30_000, interval: 200 },
+  );
+}
+
+/** What is in every backup: two rows that the client has. */
+async function begin(house: House): Promise<void> {
+  await house.write("kept", "as it was");
+  await house.client.models.slide.create({ deckId: "d1", title: "mine" }, { id: "own" }).receipt;
+  await vi.waitFor(() => expect(house.shown()).toEqual({ kept: "as it was", own: "mine" }), 5_000);
+}
+
+/** What no backup has: the client has it, and a claim that was granted. */
+async function goOn(house: House): Promise<number> {
+  await house.ask("PATCH", "/v1/models/slide/kept", { data: { title: "lost" } });
+  await house.write("lost", "lost");
+  await vi.waitFor(() => expect(house.shown()).toMatchObject({ kept: "lost", lost: "lost" }), 5_000);
+  return await house.claim("own");
+}
+
+test("[O19] [R13] a standby that is promoted under a running server: clients have its rows, and offer what was not sent", {
+  timeout: 120_000,
+}, async () => {
+  const [first, second] = [directory(), directory()];
+  const primary = await postgresIn(first);
+  const standbyUrl = primary.url.replace(encodeURIComponent(first), encodeURIComponent(second));
+  const hostOf = (url: string) => /@([^/]*)\//.exec(url)?.[1] as string;
+  const house = await startHouse(
+    primary.url.replace(hostOf(primary.url), `${hostOf(primary.url)},${hostOf(standbyUrl)}`),
+  );
+  await begin(house);
+  const before = await logIdsOf(primary.url);
+
+  await copyRunning(primary.url, first, second, "standby.signal");
+  const way = await cuttableWay(primary.url);
+  const password = decodeURIComponent(new URL(primary.url).password);
+  // It is ready, for the helper that starts it, when it was promoted.
+  const standby = postgresIn(second, {
+    primary_conninfo: `host=${way.host} port=5432 user=holdfast password=${password}`,
+  });
+  standby.catch(() => {});
+  const isBehind = "select bool_or(replay_lsn = pg_current_wal_lsn()) is not true as value from pg_stat_replication";
+  await vi.waitFor(async () => expect(await asked<boolean>(primary.url, isBehind)).toBe(false), 20_000);
+  way.cut();
+
+  const lostFence = await goOn(house);
+  await primary.stop();
+  house.client.models.slide.create({ deckId: "d1", title: "unsent" }, { id: "unsent" });
+  expect(hasStarted(second)).toBe(true);
+  promote(second);
+  await standby;
+  // The same positions as those that were lost.
+  await vi.waitFor(() => house.write("new", "new"), { timeout: 20_000, interval: 200 });
+  await house.write("newer", "newer");
+  await agrees(house);
+  expect(house.shown()).toEqual({ kept: "as it was", own: "mine", unsent: "unsent", new: "new", newer: "newer" });
+  expect(await logIdsOf(standbyUrl)).not.toBe(before);
+  expect(await house.claim("own")).toBeGreaterThan(lostFence);
+});
+
+test("[O19] a restored base backup has new log ids before anything of it is answered", {
+  timeout: 120_000,
+}, async () => {
+  const [first, second] = [directory(), directory()];
+  const primary = await postgresIn(first);
+  const house = await startHouse(primary.url);
+  await begin(house);
+  const before = await logIdsOf(primary.url);
+  await copyRunning(primary.url, first, second, "recovery.signal");
+  const lostFence = await goOn(house);
+  await house.stop();
+  await primary.stop();
+
+  house.client.models.slide.create({ deckId: "d1", title: "unsent" }, { id: "unsent" });
+  const restored = await postgresIn(second, { restore_command: "false" });
+  await house.start(restored.url);
+  expect(await logIdsOf(restored.url)).not.toBe(before);
+  await house.write("new", "new");
+  await house.write("newer", "newer");
+  await agrees(house);
+  expect(house.shown()).toEqual({ kept: "as it was", own: "mine", unsent: "unsent", new: "new", newer: "newer" });
+  expect(await house.claim("own")).toBeGreaterThan(lostFence);
+  // Once: who starts on the same database again keeps its logs.
+  const after = await logIdsOf(restored.url);
+  await house.stop();
+  await house.start(restored.url);
+  expect(await logIdsOf(restored.url)).toBe(after);
+});
+
+test("[O20] a cold copy is not noticed; `holdfast log renew` gives its logs new ids, also while a server runs", {
+  timeout: 120_000,
+}, async () => {
+  const [first, second] = [directory(), directory()];
+  const primary = await postgresIn(first);
+  const house = await startHouse(primary.url);
+  await begin(house);
+  const before = await logIdsOf(primary.url);
+  await house.stop();
+  await primary.stop();
+  copyFiles(first, second);
+
+  const again = await postgresIn(first);
+  await house.start(again.url);
+  const lostFence = await goOn(house);
+  await house.stop();
+  await again.stop();
+
+  const copy = await postgresIn(second);
+  await house.start(copy.url);
+  expect(await logIdsOf(copy.url)).toBe(before);
+  await house.write("new", "new");
+  await house.write("newer", "newer");
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--conditions=holdfast-source", "--import", "tsx", CLI, "log", "renew"],
+    {
+      env: { PATH: process.env.PATH, DATABASE_URL: copy.url },
+      cwd: fileURLToPath(new URL("../../packages/server", import.meta.url)),
+    },
+  );
+  expect(stdout).toContain("gave 2 logs new ids");
+  await agrees(house);
+  expect(house.shown()).toEqual({ kept: "as it was", own: "mine", new: "new", newer: "newer" });
+  expect(await house.claim("own")).toBeGreaterThan(lostFence);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
