@@ -13,7 +13,7 @@ export interface Writers {
 const RECORDS = 40;
 const LARGE = 300_000;
 /** Alone more than a batch may have. */
-const HUGE = 1_200_000;
+const HUGE = 1_048_000;
 const TEXTS = [
   "plain",
   "ü – 日本 😀",
