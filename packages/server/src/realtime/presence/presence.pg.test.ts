@@ -6,6 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { newMasterKey } from "../../server.ts";
 import { ADMIN, startApp } from "../../testing/app.ts";
 import { presenceFrames, roomOf } from "../../testing/room.ts";
+import { someAtATime } from "../../testing/some-at-a-time.ts";
 import { follow, type TestStream } from "../../testing/stream.ts";
 
 const GRACE_MS = 1_500;
@@ -22,8 +23,13 @@ afterAll(() => {
 let counter = 0;
 const newRoom = () => `deck:r${++counter}`;
 /** A token of one participant, for some rooms. */
-const tokenOf = async (participantId: string, syncGroups: readonly string[], operations = ["slide.read"]) =>
-  String((await app.call("POST", "/v1/capabilities", { json: { participantId, operations, syncGroups } })).body.token);
+const tokenOf = async (participantId: string, syncGroups: readonly string[], operations = ["slide.read"]) => {
+  const { status, body } = await app.call("POST", "/v1/capabilities", {
+    json: { participantId, operations, syncGroups },
+  });
+  expect(status).toBe(201);
+  return String(body.token);
+};
 
 interface Who {
   readonly id: string;
@@ -491,8 +497,10 @@ test("[P9] a first answer longer than what a slow reader may keep waiting closes
   const room = newRoom();
   const rooms = [room];
   const state = { t: "x".repeat(4_000) };
-  const people = await Promise.all(
-    Array.from({ length: 300 }, (_, n) => open(room, { id: `p${n}`, rooms, url: n % 2 ? there : here })),
+  const people: TestStream[] = [];
+  await someAtATime(
+    Array.from({ length: 300 }, (_, n) => ({ id: `p${n}`, rooms, url: n % 2 ? there : here })),
+    async (who) => void people.push(await open(room, who)),
   );
   for (const stream of people) stream.send({ frame: "presence", room, state });
   const late = await open(room, { id: "late" });
