@@ -98,5 +98,5 @@ test("a socket that has gone silent without closing is noticed, and nothing is l
   await ada.page.clock.fastForward(60_000);
   await ada.isSaved();
   await ada.shows(["Sent all the same", "Not heard of"]);
-  expect(sockets.length).toBeGreaterThan(1);
+  await expect.poll(() => sockets.length).toBeGreaterThan(1);
 });
