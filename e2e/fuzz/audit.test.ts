@@ -61,3 +61,19 @@ test("[F1] an entry is shown to who may see its record before or after, and to n
   expect(faultsOf(["note.*"], ["deck:d0"], 1)).toHaveLength(1);
   expect(faultsOf(["slide.*"], ["deck:d0"], 9)).toHaveLength(1);
 });
+
+test("[F1] of an erased record it is not known any more where it was: what was shown of it then is no fault", () => {
+  const log = [
+    { ...entry(1, "created", null), erased: true },
+    { ...entry(2, "erased", null), erased: true },
+    entry(3, "created", { deckId: "d1" }),
+    entry(4, "updated", { deckId: "d1" }),
+  ];
+  const shown = new Map([[{ operations: ["slide.*"], syncGroups: ["deck:d0"] }, new Set([1, 2, 3, 4])]]);
+  const schema = {
+    models: { slide: { fields: { deckId: { type: "string" } }, groups: [{ kind: "deck", from: "deckId" }] } },
+  };
+  expect(auditSight(schema as never, { name: "live", log, rows: [] } as never, shown)).toEqual([
+    expect.stringContaining("entry 4 "),
+  ]);
+});

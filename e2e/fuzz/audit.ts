@@ -9,6 +9,8 @@ export interface AuditedEntry {
   readonly syncId: number;
   readonly model: string;
   readonly id: string;
+  /** Its values were removed: it says no more where its record was. */
+  readonly erased?: boolean;
   readonly verb: string;
   readonly data: Row | null;
 }
@@ -63,15 +65,24 @@ export function auditSight(
 ): string[] {
   const faults: string[] = [];
   const before = new Map<string, readonly string[]>();
+  const placeless = new Set<number>();
   const entries = new Map<number, { readonly model: string; readonly groups: readonly string[] }>();
-  for (const { syncId, model, id, data } of log) {
+  /** Records of which the last entry was erased: where they were is in no entry any more. */
+  const erasedLast = new Set<string>();
+  for (const { syncId, model, id, data, erased, verb } of log) {
     const key = `${model}/${id}`;
     const after = data ? groupsOf(models[model], data) : [];
-    entries.set(syncId, { model, groups: [...(before.get(key) ?? []), ...after] });
+    const isErased = erased === true || verb === "erased";
+    if (!isErased && !erasedLast.has(key))
+      entries.set(syncId, { model, groups: [...(before.get(key) ?? []), ...after] });
+    else placeless.add(syncId);
+    if (isErased) erasedLast.add(key);
+    else erasedLast.delete(key);
     before.set(key, after);
   }
   for (const [scope, positions] of shown)
     for (const syncId of positions) {
+      if (placeless.has(syncId)) continue;
       const entry = entries.get(syncId);
       if (!entry || !readsModel(scope, entry.model) || !seesGroups(scope, entry.groups))
         faults.push(`entry ${syncId} of ${name} was shown to a token of ${scope.syncGroups.join(", ")}`);
