@@ -344,7 +344,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: `${core}/step.ts`,
         find: "      if (event.changed) dropOldToken(turn);",
-        replace: '      if (event.changed && turn.state.auth.phase === "asking") dropOldToken(turn);',
+        replace: "",
       },
     ],
   },
