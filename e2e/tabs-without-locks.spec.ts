@@ -26,15 +26,17 @@ test("[Q41] on an origin that is not secure two tabs write as fast as one, each 
     const prefix = randomUUID();
     const alone = median(await receiptsOf(first, `${prefix}-0`));
     const second = await open(() => context.newPage(), origin);
-    const leader = median(await receiptsOf(first, `${prefix}-1`));
-    const follower = median(await receiptsOf(second, `${prefix}-2`));
+    const both = [await receiptsOf(first, `${prefix}-1`), await receiptsOf(second, `${prefix}-2`)] as const;
+    const [leader, follower] = both.map(median) as [number, number];
     const figures = [alone, leader, follower].map((ms) => `${ms.toFixed(0)} ms`);
     console.log(
       `p50 of a receipt: one tab ${figures[0]}; of two, the leader ${figures[1]}, the follower ${figures[2]}`,
     );
     expect(Math.max(leader, follower)).toBeLessThanOrEqual(2 * alone);
     // At once: each waits for the request of the other, and none is left without an answer.
-    await Promise.all([receiptsOf(first, `${prefix}-3`), receiptsOf(second, `${prefix}-4`)]);
+    const atOnce = await Promise.all([receiptsOf(first, `${prefix}-3`), receiptsOf(second, `${prefix}-4`)]);
+    // Tabs that take the lead from each other would leave it for 10 s each time, which no median shows.
+    expect(Math.max(...both.flat(), ...atOnce.flat())).toBeLessThan(5_000);
     await drained(first, second);
     for (const own of [0, 1, 2, 3, 4]) await eachOnce(demo, `${prefix}-${own}`, WRITES);
     expect((await Promise.all([first, second].map(statusIn))).map(({ leads }) => leads)).toEqual([true, false]);

@@ -114,6 +114,27 @@ test("[AG10] killed in the middle of its work, the example's agent goes on where
   for (const id of ids) expect(await writes(id)).toBe(1);
 });
 
+test("[AG10] [U19] killed with a claim, the example's agent gives it back when it is started again", {
+  timeout: 90_000,
+}, async () => {
+  const ids = await slides(8);
+  const claimed = async () => {
+    const claims = await Promise.all(ids.map(async (id) => [id, await claimsOn(id)] as const));
+    return claims.filter(([, holders]) => holders.length > 0).map(([id]) => id);
+  };
+  const token = await tokenOf("five");
+  // Which slide it takes is chance: four lives, so that they hardly all take the same.
+  for (let life = 0; life < 4; life++) {
+    const agent = start("five", token, 60_000);
+    await vi.waitFor(() => expect(agent.said()).toContain("ready"), patience);
+    await vi.waitFor(async () => expect(await claimed()).toHaveLength(1), patience);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await claimed()).toHaveLength(1);
+    agent.child.kill("SIGKILL");
+    await agent.ended;
+  }
+});
+
 test("[AG10] what a person wrote while the example's agent was cut off stays", { timeout: 90_000 }, async () => {
   const boss = await people.person("boss", { operations: ["slide.*", "claim.preempt"] });
   const [id = ""] = await slides(1);

@@ -162,13 +162,14 @@ test("[AG3] what a person holds is not written: who holds it is told, and a clai
   expect(await kit.tools.release_record.execute({ model, id })).toEqual({ ok: true, released: false });
 });
 
-test("[AG3] a claim that was lost is told with the next update, which writes nothing", async () => {
+test("[AG3] [U18] a claim that was lost is told with the next update, which writes nothing and says who took over", async () => {
   const boss = await people.person("boss", { operations: ["slide.*", "claim.preempt"] });
   const id = await slide();
   expect(await kit.tools.claim_record.execute({ model, id })).toMatchObject({ ok: true, record: { title: "Base" } });
   await using _taken = await boss.client.models.slide.claim(id, { preempt: true });
   const update = () => kit.tools.update_record.execute({ model, id, data: { title: "Mine" } });
-  await vi.waitFor(async () => expect(await update()).toMatchObject({ ok: false, code: "claim_lost" }), 10_000);
+  const lost = { ok: false, code: "claim_lost", holders: [{ actor: "boss", kind: "user" }] };
+  await vi.waitFor(async () => expect(await update()).toMatchObject(lost), 10_000);
   expect(await stored(id)).toMatchObject({ title: "Base" });
 });
 

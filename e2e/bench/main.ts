@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
+import { measureAgents } from "./agents.ts";
 import { measureBrowser } from "./browser.ts";
 import { measureClaims } from "./claims.ts";
 import { measureCommits } from "./commits.ts";
@@ -15,6 +16,7 @@ import { measureLiveLists } from "./live-lists.ts";
 import { measureMemory } from "./memory.ts";
 import { measureMountedLists } from "./mounted-lists.ts";
 import { benchmarkPage, type Part } from "./page.ts";
+import { measurePush } from "./push.ts";
 import { measureSlowLine } from "./slow-line.ts";
 import { measureSnapshot } from "./snapshot.ts";
 import { measureStep } from "./step.ts";
@@ -22,11 +24,11 @@ import { measureStream } from "./stream.ts";
 import { type Row, toTable } from "./table.ts";
 import { measureWebhooks } from "./webhooks.ts";
 
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,claims,webhooks,fairness,fleet,herd,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,push,claims,agents,webhooks,fairness,fleet,herd,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
 Measures Holdfast on this machine, beside floors measured in the same run. Takes about half an hour.
 
-  --only     some of the parts: commits, stream, snapshot, slow-line, lists, claims, webhooks, fairness, fleet, herd, flush, step, live-lists, file-store, browser, demo, memory
+  --only     some of the parts: commits, stream, snapshot, slow-line, lists, push, claims, agents, webhooks, fairness, fleet, herd, flush, step, live-lists, file-store, browser, demo, memory
   --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
   --seconds  length of a run under load: 3
   --write    put the tables into docs/benchmarks.md; the parts that were not measured stay there as they are
@@ -44,7 +46,9 @@ const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
   snapshot: measureSnapshot,
   "slow-line": measureSlowLine,
   lists: async (options) => [...(await measureMountedLists(options)), ...(await measureLists(options))],
+  push: measurePush,
   claims: measureClaims,
+  agents: measureAgents,
   webhooks: measureWebhooks,
   fairness: measureFairness,
   fleet: measureFleet,

@@ -145,8 +145,15 @@ test("[O19] [R13] a standby that is promoted under a running server: clients hav
   // It is ready, for the helper that starts it, when it was promoted.
   const standby = postgresIn(second, {
     primary_conninfo: `host=${way.host} port=5432 user=holdfast password=${password}`,
+    // The control file has the new timeline only after the next checkpoint, which takes its time: nobody may wait for that.
+    checkpoint_timeout: "1h",
+    checkpoint_completion_target: "1",
   });
   standby.catch(() => {});
+  await asked(
+    primary.url,
+    "create table public.much_to_write as select repeat('x', 7000) as page from generate_series(1, 300)",
+  );
   const isBehind = "select bool_or(replay_lsn = pg_current_wal_lsn()) is not true as value from pg_stat_replication";
   await vi.waitFor(async () => expect(await asked<boolean>(primary.url, isBehind)).toBe(false), 20_000);
   way.cut();

@@ -14,8 +14,10 @@ export function readBody(text: string): Shaped {
   } catch {
     return { fault: "is no JSON" };
   }
-  if (!isObject(body) || !Array.isArray(body.data) || Object.keys(body).length !== 1)
-    return { fault: "is not an object with data alone" };
+  if (!isObject(body) || !Array.isArray(body.data)) return { fault: "is not an object with data" };
+  const { data: _, logId, ...others } = body;
+  if (Object.keys(others).length > 0 || (logId !== undefined && typeof logId !== "string"))
+    return { fault: "is not an object with data and the name of a log alone" };
   for (const event of body.data)
     if (!isObject(event) || !isDeepStrictEqual(Object.keys(event).sort(), KEYS))
       return { fault: `has something that is no event: ${JSON.stringify(event)?.slice(0, 200)}` };

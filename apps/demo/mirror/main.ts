@@ -49,13 +49,16 @@ async function main(): Promise<void> {
   });
   const handler = createWebhookHandler({
     secret,
-    onEvent: (event) => {
+    onEvent: (event, delivery) => {
+      // What the restore lost is still in the copy: the next start makes it anew.
+      if (delivery.logId !== undefined && delivery.logId !== logId)
+        throw new Error("The log is another one: start the mirror again.");
       if (isFailing) throw new Error("The mirror was told to fail.");
       mirror.apply(event);
       tell();
     },
     // Written with the record, in one transaction.
-    store: { read: () => mirror.position(), write: () => {} },
+    store: { read: () => ({ syncId: mirror.position(), logId }), write: () => {} },
     onError: (error) => say(`Not taken: ${error instanceof Error ? error.message : error}`),
   });
   receive = (request, response) => void handler.node(request, response);

@@ -70,7 +70,7 @@ export const chapter: Chapter = {
       },
     ),
     check(
-      "A delivery is a POST of {data: [events]} in JSON, named by the positions of its first and last event.",
+      "A delivery is a POST of {data: [events], logId} in JSON, named by the positions of its first and last event.",
       async (t) => {
         const { receiver, endpoint } = await hooked(t);
         const { id } = await hook(t);
@@ -89,7 +89,9 @@ export const chapter: Chapter = {
           },
           "the headers",
         );
-        t.is(Object.keys(JSON.parse(delivery.raw.toString("utf8")) as object), ["data"], "keys of the body");
+        const body = JSON.parse(delivery.raw.toString("utf8")) as { data: unknown; logId: unknown };
+        t.is(Object.keys(body), ["data", "logId"], "keys of the body");
+        t.that(typeof body.logId === "string" && body.logId !== "", "the log that the positions count in", body.logId);
         const seconds = Number(delivery.headers["webhook-timestamp"]);
         t.that(Math.abs(Date.now() / 1_000 - seconds) < 60, "a timestamp of now, in seconds", seconds);
       },

@@ -16,6 +16,7 @@ const LATER_MS = 5_000;
 
 /** Until it is told to stop: every slide without notes gets some. Several of these agents share the work. */
 export async function work(client: Client, job: Job): Promise<void> {
+  await giveBack(client).catch((error: unknown) => job.say(`claims from before: ${explain(error)}`));
   const notBefore = new Map<string, number>();
   const claims = watchClaims(client);
   while (!job.stop.aborted) {
@@ -35,6 +36,15 @@ export async function work(client: Client, job: Job): Promise<void> {
     });
   }
   claims.end();
+}
+
+/**
+ * A process that was killed could not release what it held. Its claims would keep the others away until their time is over,
+ * so the next process with the same file gives them back. What it works on it claims anew.
+ */
+async function giveBack(client: Client): Promise<void> {
+  const left = (await client.claims.mine()).filter(({ isOfThisStore, isInUse }) => isOfThisStore && !isInUse);
+  await Promise.all(left.map((claim) => claim.release()));
 }
 
 /** So many slides are looked at: enough to find one that is free. */

@@ -21,7 +21,7 @@ export interface ClaimState {
    * was mine, and `error` says why it is not any more. `unknown`: nothing is heard of others, so it is not called free.
    */
   readonly status: "free" | "mine" | "waiting" | "theirs" | "lost" | "unknown";
-  /** Who holds it, also when it is this participant. */
+  /** Who holds it, also when it is this participant; after a loss who took over, as far as it was told. */
   readonly holder: SeenClaim | undefined;
   /** While waiting: how many are before; 0 is next. */
   readonly position: number | undefined;
@@ -106,6 +106,12 @@ export const useClaim: UseClaim<ModelSchema> = (model, id, { field, auto = false
 const first = stateOf({ phase: "idle" }, stillClient.claims.of("", ""), undefined);
 const readFirst = () => first;
 
+/** Who took over, as the loss said: nothing else may be heard of the record. */
+function takerOf(view: ClaimView): SeenClaim | undefined {
+  const [taker] = (view.phase === "lost" && view.error.claims) || [];
+  return taker && { ...taker, isMine: false };
+}
+
 function stateOf(view: ClaimView, { state, holders }: RecordClaims, field: string | undefined) {
   const here = holders.filter((claim) => field === undefined || claim.field === undefined || claim.field === field);
   const other = here.find((claim) => !claim.isMine);
@@ -113,7 +119,7 @@ function stateOf(view: ClaimView, { state, holders }: RecordClaims, field: strin
   const lease = view.phase === "held" ? view.lease : undefined;
   return {
     status: lease ? "mine" : view.phase === "waiting" || view.phase === "lost" ? view.phase : around,
-    holder: lease ? (here.find((claim) => claim.id === lease.id) ?? other) : (other ?? here[0]),
+    holder: lease ? (here.find((claim) => claim.id === lease.id) ?? other) : (other ?? here[0] ?? takerOf(view)),
     position: view.phase === "waiting" ? view.position : undefined,
     fence: lease?.fence,
     error: view.phase === "lost" || view.phase === "failed" ? view.error : undefined,

@@ -87,6 +87,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     const [{ openCompany }, { server, stream }] = [await load(), await ending.orEnd(part.there)];
     return openCompany(
       {
+        usable,
         newName: () => dice.id(),
         write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions),
         arrived: (key, isMeant) => arrived(engine.store, key, isMeant),

@@ -4,7 +4,7 @@ import { systemClock, systemDice } from "./engine/system.ts";
 import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 
-export type { ClaimOptions, ClaimsApi, Lease, RecordClaims, SeenClaim } from "./api/claims-api.ts";
+export type { ClaimOptions, ClaimsApi, Lease, OwnClaim, RecordClaims, SeenClaim } from "./api/claims-api.ts";
 export type { PendingExport } from "./api/pending-export.ts";
 export type { Presence, RoomPeer } from "./api/presence-api.ts";
 export type {

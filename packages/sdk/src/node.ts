@@ -10,7 +10,7 @@ import { createClientOn } from "./platform.ts";
 import type { ModelSchema } from "./protocol/model-schema.ts";
 import { memoryStorage } from "./storage/memory.ts";
 
-export type { ClaimOptions, ClaimsApi, Lease, RecordClaims, SeenClaim } from "./api/claims-api.ts";
+export type { ClaimOptions, ClaimsApi, Lease, OwnClaim, RecordClaims, SeenClaim } from "./api/claims-api.ts";
 export type { PendingExport } from "./api/pending-export.ts";
 export type { Presence, RoomPeer } from "./api/presence-api.ts";
 export type {

@@ -1,8 +1,8 @@
 -- Where the newest erasure of a tenant stands in its log: pages of the log that were read before it are read again.
 alter table holdfast.head add column erased_to bigint not null default 0;
 
--- Only receipts of held commits hold values of records: what stood there when they were held.
-create index receipt_held on holdfast.receipt (world) where held;
+-- Only receipts of held commits hold values of records: what stood there when they were held. Their index is built beside
+-- the service: see large-table-indexes.ts.
 
 -- A held commit's receipt without the values of these records (`<model in lower case>/<id>`); all else stays as it was sent.
 create function holdfast.without_values(body json, records text[]) returns json language sql immutable as $$

@@ -162,6 +162,7 @@ export const limitSettings: {
   readonly [name in keyof ServerLimits]: readonly [env: string, min: number, max: number];
 } = {
   recordBytes: ["HOLDFAST_RECORD_BYTES", 1_024, 67_108_864],
+  commitBytes: ["HOLDFAST_COMMIT_BYTES", 1_024, 1_073_741_824],
   headerBytes: ["HOLDFAST_HEADER_BYTES", 1_024, 1_048_576],
   headerCount: ["HOLDFAST_HEADER_COUNT", 10, 10_000],
   headersMs: ["HOLDFAST_HEADERS_MS", 100, 600_000],

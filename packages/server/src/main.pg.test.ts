@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { newMasterKey, newSecretToken } from "./server.ts";
 import { caller, referenceSchema } from "./testing/app.ts";
@@ -27,6 +29,13 @@ const file = async (name: string, content: unknown) => {
   await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
   return path;
 };
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
 const KEY = newSecretToken(true);
 const ADMIN = "an_operator_of_the_tests";
 const MASTER_KEY = newMasterKey();
@@ -182,6 +191,43 @@ test.concurrent("[O2] [O7] by itself it makes its own Postgres and keys, which o
     expect(log()).toContain("keys.json");
     for (const secret of [keys.live, keys.test, admin, password]) expect(log()).not.toContain(secret);
   }
+});
+
+test.concurrent("[O21] while the database is made ready the process is live, not ready, and can be stopped", async () => {
+  const { url: databaseUrl } = await freshDatabase();
+  // Another process migrates, and takes long.
+  const migrating = new pg.Client({ connectionString: databaseUrl });
+  await migrating.connect();
+  await migrating.query("select pg_advisory_lock(4270001)");
+  const [PORT, OTHER_PORT] = [String(await freePort()), String(await freePort())];
+  const env = { ...given, DATABASE_URL: databaseUrl };
+  const [program, stopped] = [start({ ...env, PORT }), start({ ...env, PORT: OTHER_PORT })];
+  const base = `http://127.0.0.1:${PORT}`;
+  const statusOf = (path: string, at = base) =>
+    fetch(at + path).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await expect.poll(() => statusOf("/livez"), { timeout: 20_000 }).toBe(200);
+  const ready = await fetch(`${base}/readyz`);
+  expect([ready.status, ready.headers.get("retry-after"), ready.headers.get("connection")]).toEqual([
+    503,
+    "1",
+    "close",
+  ]);
+  expect(await ready.json()).toMatchObject({ code: "unavailable", message: expect.stringContaining("starting") });
+  const post = { method: "POST", body: "{}", headers: { authorization: `Bearer ${KEY}` } };
+  expect((await fetch(`${base}/v1/commits`, post)).status).toBe(503);
+  const upgrade = openStream(base);
+  await expect(upgrade).rejects.toThrow("503");
+
+  await expect.poll(() => statusOf("/livez", `http://127.0.0.1:${OTHER_PORT}`), { timeout: 20_000 }).toBe(200);
+  expect(await stopped.stop()).toEqual({ code: 0, signal: null });
+
+  await migrating.end();
+  expect(await program.url).toBe(base);
+  expect((await caller(base, KEY)("GET", "/readyz", { token: null })).status).toBe(200);
+  expect((await program.stop()).code).toBe(0);
 });
 
 test.concurrent("[O4] several servers that start at once on one empty database all listen, and share one organisation", async () => {

@@ -8,7 +8,14 @@ import { createPool } from "./db/pool.ts";
 import { base62 } from "./ids.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { readSchemaFile, schemaTrouble } from "./schema-file.ts";
-import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startServer } from "./server.ts";
+import {
+  ensureConfiguredKey,
+  listenWhileStarting,
+  newMasterKey,
+  newSecretToken,
+  pushSchema,
+  startServer,
+} from "./server.ts";
 import { startTrouble } from "./start-trouble.ts";
 
 const STOP_MS = 10_000;
@@ -82,6 +89,12 @@ async function run(words: readonly string[]): Promise<void> {
   const stop = stopOnce(closing, () => logger.flush());
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(0));
   try {
+    const { host, origins, publicUrl } = config;
+    const starting = await listenWhileStarting({
+      ...{ host, port: config.port, origins, publicUrl },
+      logger: logger.child({ event: "starting" }, { level: "warn" }),
+    });
+    closing.push(starting.close);
     const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
     if (embedded) closing.push(() => embedded.stop());
     const databaseUrl = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
@@ -96,10 +109,11 @@ async function run(words: readonly string[]): Promise<void> {
       metricsLoopback: config.metricsLoopback,
       webhooks: config.webhooks,
       database: config.database,
-      host: config.host,
-      port: config.port,
-      origins: config.origins,
-      publicUrl: config.publicUrl,
+      host,
+      port: starting.port,
+      beforeListening: starting.close,
+      origins,
+      publicUrl,
       trustProxy: config.trustProxy,
       limits: config.limits,
       laneCommits: config.laneCommits,

@@ -13,6 +13,8 @@ export interface ServerOptions {
   readonly host?: string;
   /** 0: any free one. */
   readonly port?: number;
+  /** Awaited when all is ready, right before it listens: whoever held its address until then lets go of it. */
+  beforeListening?(): Promise<void>;
   /** Browser origins that may call; undefined: loopback only. */
   readonly origins?: readonly string[] | undefined;
   /** The proxies whose word on where a request comes from is believed; undefined: none. */

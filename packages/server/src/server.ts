@@ -80,6 +80,7 @@ import { startHeartbeat } from "./workers/heartbeat.ts";
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
 export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
 export { newSecretToken } from "./flows/secret-keys.ts";
+export { listenWhileStarting } from "./http/starting-server.ts";
 export type { ServerOptions, WebhookOptions } from "./server-options.ts";
 export { newMasterKey, pushSchema };
 
@@ -93,6 +94,8 @@ export interface RunningServer {
 const LARGE_BODIES = { most: 4, mostOfTenant: 1 };
 /** Each asks the database three times, together with the others. */
 const WELCOMES = { most: 32, mostOfTenant: 24 };
+/** Pushes that prepare records: each has a connection for as long as that takes. */
+const PREPARING_PUSHES = { most: 2, mostOfTenant: 1 };
 /** Pages of sockets that catch up: so few that commits have their turn between them. */
 const CATCH_UPS = { most: 4, mostOfTenant: 3 };
 /** Pages of logs and snapshots leave connections for whoever asks for less, and of each tenant for other tenants. */
@@ -199,6 +202,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     verify,
     schemas,
     recordBytes: limits.recordBytes,
+    commitBytes: limits.commitBytes,
     headBytes: cacheBytes / 8,
     lockMs: database.lockMs,
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
@@ -282,8 +286,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return gateway.revoke(tokenId);
   };
   const upkeep = startUpkeep({ ...options, pool, usage, logger, report });
+  const preparing = createFairTurns(PREPARING_PUSHES);
   const push = async (world: number, schema: SchemaPush) => {
-    const result = await pushSchema(pool, world, schema);
+    const result = await pushSchema(pool, world, schema, {
+      inTurn: (work) => preparing.take(world, "", work),
+      stopping: stopping.signal,
+    });
     upkeep.schemaChanged();
     hub.schemaHint(world);
     wake.schema(world);
@@ -325,6 +333,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mountOpenApi(app, publicUrl, door, modelsOf(log));
   mountDocsPage(app);
   mountErrorsPage(app);
+  await options.beforeListening?.();
   await app.listen({ host, port });
   const url = urlOf(host, app.server.address() as AddressInfo);
   publicUrl.listeningAt(url);

@@ -1,4 +1,5 @@
 import { ConfigError } from "./config.ts";
+import { EmbeddedPostgresError } from "./db/embedded-postgres-error.ts";
 import { NewerDatabase } from "./db/migrate.ts";
 
 type SystemError = NodeJS.ErrnoException & {
@@ -18,6 +19,10 @@ const REFUSED = /^(28|3D|25006)/;
  */
 export function startTrouble(error: unknown): string | undefined {
   if (error instanceof ConfigError || error instanceof NewerDatabase) return error.message;
+  if (error instanceof EmbeddedPostgresError)
+    return /no space left on device|quota exceeded/i.test(error.message)
+      ? `The disk is full: make room, or set HOLDFAST_DATA_DIR. ${error.message}`
+      : error.message;
   // Of a name with several addresses each was tried.
   const tried: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(tried instanceof Error)) return undefined;

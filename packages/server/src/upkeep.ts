@@ -3,6 +3,7 @@ import type { Database } from "./db/pool.ts";
 import type { UsageCounter } from "./flows/count-usage.ts";
 import { prune } from "./flows/prune.ts";
 import { reconcileIndexes } from "./flows/reconcile-indexes.ts";
+import { settleAllRecords } from "./flows/rewrite-records.ts";
 import type { Report, ServerOptions } from "./server-options.ts";
 import { startIndexer } from "./workers/indexer.ts";
 import { startPruner, type Worker } from "./workers/pruner.ts";
@@ -14,6 +15,8 @@ const HOUR_MS = 3_600_000;
 /** What was counted since is lost when the process crashes. */
 const USAGE_MS = 2_000;
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
+/** Lists of a tenant take longer until its records are settled. */
+const SETTLER_TIMES = { everyMs: 60_000, busyMs: 2_000, failedMs: 5_000 };
 
 export interface UpkeepParts extends Pick<ServerOptions, "databaseUrl" | "logRetentionDays" | "pruneEveryMs"> {
   readonly pool: Database;
@@ -22,9 +25,9 @@ export interface UpkeepParts extends Pick<ServerOptions, "databaseUrl" | "logRet
   readonly report: Report;
 }
 
-/** What nobody asks for and the tables need: indexes, an end for what is old, and what was counted written down. */
+/** What nobody asks for and the tables need: indexes, rows in the words of their schema, an end for what is old, and what was counted written down. */
 export interface Upkeep extends Worker {
-  /** Other fields may want an index now. */
+  /** Other fields may want an index now, and records that were prepared their rows. */
   schemaChanged(): void;
 }
 
@@ -41,6 +44,7 @@ export function startUpkeep(parts: UpkeepParts): Upkeep {
     INDEXER_TIMES,
     report("index_failed"),
   );
+  const settler = startIndexer((signal) => settleAllRecords(pool, signal), SETTLER_TIMES, report("rewrite_failed"));
   const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
   const pruner = startPruner(
     () => prune(pool, { ...KEPT, logDays: logRetentionDays }),
@@ -48,7 +52,10 @@ export function startUpkeep(parts: UpkeepParts): Upkeep {
     report("prune_failed"),
   );
   return {
-    schemaChanged: indexer.wake,
-    stop: async () => void (await Promise.all([pruner.stop(), indexer.stop(), usageWriter.stop()])),
+    schemaChanged: () => {
+      indexer.wake();
+      settler.wake();
+    },
+    stop: async () => void (await Promise.all([pruner.stop(), indexer.stop(), settler.stop(), usageWriter.stop()])),
   };
 }

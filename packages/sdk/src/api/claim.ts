@@ -6,6 +6,7 @@ import { recordKey } from "../core/tables.ts";
 
 import type { CompanyLoop } from "../engine/company.ts";
 import { localError, SyncError } from "../errors.ts";
+import type { Claim } from "../protocol/claim.ts";
 import type { ModelSchema } from "../protocol/model-schema.ts";
 import type { ClaimOptions, Lease } from "./claims-api.ts";
 import { tellApp } from "./tell-app.ts";
@@ -16,6 +17,8 @@ type Listener = (news: ClaimNews) => void;
 
 /** What leases need of the client. */
 export interface LeaseDesk {
+  /** Resolves when the store has been read. */
+  readonly usable: () => Promise<unknown>;
   readonly newName: () => string;
   readonly write: (operation: AskedOperation, options: WriteOptions) => Write;
   /** Resolves when such writes to a record have reached the server, or were refused. */
@@ -80,7 +83,7 @@ export class Leases {
             return reject(new SyncError(news.failure));
           case "lost":
             end();
-            return reject(news.reason === "closed" ? localError("client_closed") : lossOf(news.reason));
+            return reject(news.reason === "closed" ? localError("client_closed") : lossOf(news));
           case "released":
             return;
         }
@@ -113,7 +116,7 @@ export class Leases {
         toldReleased();
         if (isOver || news.kind === "released") return;
         isOver = true;
-        const loss = lossOf(news.reason);
+        const loss = lossOf(news);
         losing.abort(loss);
         resolve(loss);
       });
@@ -170,5 +173,10 @@ const SAYS: Record<LossReason, string> = {
   closed: "The client was closed, and what it held was released.",
 };
 
-const lossOf = (reason: LossReason): SyncError =>
-  new SyncError(knownFailure("claim_lost", SAYS[reason] ?? SAYS.refused, { reason }));
+function lossOf({ reason, holders: claims = [] }: Extract<ClaimNews, { kind: "lost" }>): SyncError {
+  const says = [SAYS[reason] ?? SAYS.refused, ...claims.map(saysWho)].join(" ");
+  return new SyncError(knownFailure("claim_lost", says, { reason, ...(claims.length > 0 && { claims }) }));
+}
+
+const saysWho = ({ participantKind, actor, field }: Claim): string =>
+  `Now ${field === undefined ? "it" : `its field ${field}`} is held by ${participantKind} ${actor}.`;

@@ -72,9 +72,24 @@ export interface RecordClaims {
   readonly queue: readonly SeenClaim[];
 }
 
+/** A claim that this participant holds or waits for: perhaps of another device, or of a process that has ended. */
+export type OwnClaim = Claim & {
+  /** This client holds it or waits for it now. */
+  readonly isInUse: boolean;
+  /** It was made by the store of this client: by this client, by another tab, or by a process that had the store before. */
+  readonly isOfThisStore: boolean;
+  /** Gives it up, after the writes under it that wait in this store have reached the server. Resolves when the server has heard of it. */
+  release(): Promise<void>;
+};
+
 export interface ClaimsApi<S extends ModelSchema> {
   /** Listens to the claims of these records, until the function that is given back is called. */
   watch(model: ModelName<S>, ids: readonly string[]): () => void;
   /** What is known of a watched record. The same object as long as nothing in it changes. */
   of(model: ModelName<S>, id: string): RecordClaims;
+  /**
+   * Asks the server for all claims that this participant holds or waits for, on any record. A worker that has a store of
+   * its own gives back at its start what a process before it has left: those that are of this store and not in use.
+   */
+  mine(): Promise<readonly OwnClaim[]>;
 }

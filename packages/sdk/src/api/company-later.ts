@@ -89,6 +89,7 @@ export function companyLater(load: () => Promise<Company>, engine: Engine): Comp
           throw new SyncError(knownFailure("unknown_model", `There is no model ${model}.`, { param: "model" }));
         return eventually((made) => made.watch(model, ids));
       },
+      mine: async () => (company ?? (await get())).ownClaims(),
       of: (model, id) => company?.claimsOf(model, id) ?? NOT_YET,
     },
     presence(name) {

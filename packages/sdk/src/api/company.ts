@@ -3,7 +3,8 @@ import { type Ignorance, knowledgeOf } from "../core/watched.ts";
 import { type CompanyLoop, type CompanyWorld, companyLoop } from "../engine/company.ts";
 import type { Claim } from "../protocol/claim.ts";
 import { type LeaseDesk, Leases } from "./claim.ts";
-import type { ClaimOptions, Lease, RecordClaims, SeenClaim } from "./claims-api.ts";
+import type { ClaimOptions, Lease, OwnClaim, RecordClaims, SeenClaim } from "./claims-api.ts";
+import { ownClaims } from "./own-claims.ts";
 import { roomsOn } from "./presence.ts";
 import type { Presence } from "./presence-api.ts";
 
@@ -12,6 +13,7 @@ export interface Company {
   claim(model: string, id: string, options: ClaimOptions): Promise<Lease>;
   watch(model: string, ids: readonly string[]): () => void;
   claimsOf(model: string, id: string): RecordClaims;
+  ownClaims(): Promise<readonly OwnClaim[]>;
   room(name: string): Presence;
   hear(frame: CompanyFrame): void;
   /** Called when what `claimsOf` answers may have changed. */
@@ -61,6 +63,7 @@ export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
       answers.set(known.claims, { me: line.participant, answer });
       return answer;
     },
+    ownClaims: () => ownClaims(desk, world, loop),
     room: roomsOn(loop),
     hear: loop.hear,
     subscribe: (listener) =>

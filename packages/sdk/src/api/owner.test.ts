@@ -160,6 +160,76 @@ test("[D15] a store that an older version left to a participant goes to that one
   expect([back.client.status().name, disk.read("").owner]).toEqual(["online", "org_lab/test/user/ann"]);
 });
 
+/** Ann's store, with one write that waits; then tabs of her profile, of which the first has Ben's token. */
+async function tabsOfAnn() {
+  const own = lab(schema);
+  const disk = new MemoryDisk();
+  const before = own.client({ actor: "ann", disk });
+  await before.client.ready();
+  await before.client.models.slide.create({ title: "first" }, { id: "kept" }).receipt;
+  await own.settle();
+  before.line.up = false;
+  before.line.cut?.();
+  await before.client.models.slide.create({ title: "waits" }, { id: "waiting" }).queued;
+  await before.client.close();
+  const profile = new Profile();
+  const open = async (actor: string, getToken?: () => string) => {
+    const tab = profile.tab();
+    const made = own.client({ actor, disk, platform: { tabs: () => tab.tabs }, ...(getToken && { getToken }) });
+    await own.settle();
+    return made;
+  };
+  const wait = async (seconds: number) => {
+    for (let i = 0; i < seconds; i += 5) {
+      own.clock.advance(5_000);
+      await own.settle();
+    }
+  };
+  const said = (...tabs: Awaited<ReturnType<typeof open>>[]) =>
+    tabs.map(({ client }) => [client.status().name, client.status().leads]);
+  return { ...own, open, wait, said };
+}
+
+test("[D36] a tab that leads with another owner's token leaves the lead to the others", async () => {
+  const { open, wait, said, server } = await tabsOfAnn();
+  const ben = await open("ben");
+  expect(said(ben)).toEqual([["needs-auth", true]]);
+  const ann = await open("ann");
+  await wait(5);
+  expect(said(ben, ann)).toEqual([
+    ["needs-auth", false],
+    ["online", true],
+  ]);
+  expect(server.log.map((e) => [e.actor, e.id])).toEqual([
+    ["ann", "kept"],
+    ["ann", "waiting"],
+  ]);
+  expect(ann.client.models.slide.list().map(({ id }) => id)).toEqual(["kept", "waiting"]);
+  expect(ben.client.models.slide.list()).toEqual([]);
+  expect(() => ben.client.models.slide.create({ title: "Ben's" })).toThrow(
+    expect.objectContaining({ code: "not_owner" }),
+  );
+  expect(ben.line.sent).toEqual([]);
+});
+
+test("[D36] of tabs that all have another owner's token none leads, until one has a token of the owner", async () => {
+  const { open, wait, said, server } = await tabsOfAnn();
+  let token = "of ben";
+  const first = await open("ben", () => token);
+  const second = await open("ben");
+  await wait(20);
+  expect(said(first, second)).toEqual([
+    ["needs-auth", false],
+    ["needs-auth", false],
+  ]);
+  expect(server.head).toBe(1);
+  token = "of ann";
+  first.line.actor = "ann";
+  await wait(60);
+  expect(said(first)).toEqual([["online", true]]);
+  expect(server.log.map(({ id }) => id)).toEqual(["kept", "waiting"]);
+});
+
 test("[D15] without a socket, too, nothing goes out under a new token before the server has named its owner", async () => {
   const { client: open, server, settle, clock } = lab(schema);
   let token = "first";

@@ -1,6 +1,10 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { apart } from "./tabs.ts";
+import { apart, browserTabs } from "./tabs.ts";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 test("[Q42] a tab that cannot talk to the others leaves the lead for 10 s to the one that took it", () => {
   const clock = fakeClock();
@@ -21,4 +25,19 @@ test("[Q42] a tab that cannot talk to the others leaves the lead for 10 s to the
   tabs.stand(true);
   tabs.close();
   expect(clock.waiting).toBe(0);
+});
+
+test("[Q42] where the platform has no channel between tabs they lead in turns", () => {
+  vi.stubGlobal("navigator", {});
+  vi.stubGlobal("BroadcastChannel", undefined);
+  const clock = fakeClock();
+  const tabs = browserTabs("store", clock);
+  const lead = vi.fn();
+  tabs.start({ lead, deposed: () => {}, heard: () => {} });
+  tabs.stand(true);
+  tabs.stand(true);
+  expect(lead).toHaveBeenCalledTimes(1);
+  clock.advance(10_000);
+  expect(lead).toHaveBeenCalledTimes(2);
+  tabs.close();
 });

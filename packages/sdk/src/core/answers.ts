@@ -66,7 +66,7 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
       }
       case "refused":
         // Offered again when the rows of the other log are read.
-        if (outcome.failure.code === "read_at_in_future" && isRead(turn, write)) {
+        if (isOfOtherLog(turn, write, outcome.failure)) {
           isAhead = true;
           again = outcome.failure.message;
           break;
@@ -109,6 +109,10 @@ function hearOutcomes(turn: Turn, writes: Writes, outcomes: readonly Outcome[], 
     });
   else delay(turn, again ?? "The server answered without taking a write.", 0);
 }
+
+/** Whether a write was refused because it was made in view of another log than the server has now. */
+const isOfOtherLog = (turn: Turn, write: Mutation, { code }: Failure): boolean =>
+  code === "other_log" || (code === "read_at_in_future" && isRead(turn, write));
 
 /** We have read as far as it says. If that lies beyond the server's head, the log is another one. */
 function isRead({ state: { rows } }: Turn, { operations, reads }: Mutation): boolean {

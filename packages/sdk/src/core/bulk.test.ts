@@ -50,7 +50,16 @@ test("[Q3] a bulk stays below 256 KiB and 1 000 operations, yet a large write go
 });
 
 test("[Q3] the body is the stored texts, byte for byte", () => {
-  expect(bulkBody([write("a", "1"), write("b", "2")])).toBe('{"commits":[{"clientTxId":"a"},{"clientTxId":"b"}]}');
+  const bulk = [write("a", "1"), write("b", "2")];
+  expect(bulkBody(bulk, false)).toBe('{"commits":[{"clientTxId":"a"},{"clientTxId":"b"}]}');
+});
+
+test("[R23] before its text each write names the log that its positions count in, if it has read one", () => {
+  const bulk = [
+    { ...write("a", "1"), logId: "log_1" },
+    { ...write("b", "2"), logId: undefined },
+  ];
+  expect(bulkBody(bulk, true)).toBe('{"commits":[{"logId":"log_1","clientTxId":"a"},{"clientTxId":"b"}]}');
 });
 
 test.each(["held", "parked", "saving"] as const)(

@@ -35,7 +35,15 @@ export function nextBulk({ queue, models }: Sending, size: number): readonly Mut
   return bulk;
 }
 
-export const bulkBody = (bulk: readonly Mutation[]): string => `{"commits":[${bulk.map((m) => m.body).join(",")}]}`;
+/**
+ * `withLog`: each names the log that its positions count in. It stands before the text that is kept of the write, and is no
+ * part of what the server knows the write by.
+ */
+export const bulkBody = (bulk: readonly Mutation[], withLog: boolean): string =>
+  `{"commits":[${bulk.map((m) => (withLog ? withLogOf(m) : m.body)).join(",")}]}`;
+
+const withLogOf = ({ logId, body }: Mutation): string =>
+  logId ? `{"logId":${JSON.stringify(logId)},${body.slice(1)}` : body;
 
 /** Names of the queued writes that wait behind one that a person has to decide about. */
 export function blockedNames({ queue, models }: Sending): ReadonlySet<string> {

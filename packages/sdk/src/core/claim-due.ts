@@ -1,4 +1,5 @@
-import { gone, lost, WAITER_CHECK_MS } from "./claim-moves.ts";
+import { isOutstanding } from "./claim-grant.ts";
+import { gone, handOver, lost, WAITER_CHECK_MS } from "./claim-moves.ts";
 import { request, waits, wish } from "./claim-request.ts";
 import type { ClaimTurn, Hold, HoldStage, Holds, Instant, LineState } from "./hold.ts";
 import { deadlineOf, isOver, renewAt } from "./lease-time.ts";
@@ -13,6 +14,7 @@ export function claimsDue(turn: ClaimTurn): void {
       lost(turn, key, "deadline");
     } else if (stage.phase === "leaving" && turn.now.at >= stage.until) gone(turn, key);
   }
+  readToGrants(turn);
   for (const [key, hold] of turn.holds) askOn(turn, key, hold);
 }
 
@@ -20,7 +22,7 @@ export function claimsDue(turn: ClaimTurn): void {
 export function claimsDueAt(holds: Holds, line: LineState, now: Instant): number | undefined {
   const times: (number | undefined)[] = [];
   for (const { stage, flight, wait } of holds.values()) {
-    if (stage.phase === "held") times.push(deadlineOf(stage));
+    if (stage.phase === "held") times.push(deadlineOf(stage), stage.unread?.askAt, stage.unread?.until);
     if (stage.phase === "leaving") times.push(stage.until);
     if (!line.mayTalk) continue;
     if (flight && flight.what !== "poll") continue;
@@ -30,6 +32,19 @@ export function claimsDueAt(holds: Holds, line: LineState, now: Instant): number
   }
   const due = times.filter((at) => at !== undefined && at > now.at) as number[];
   return due.length > 0 ? Math.min(...due) : undefined;
+}
+
+/** Tells of grants that the rows have reached, and has the log read for the others. */
+function readToGrants(turn: ClaimTurn): void {
+  for (const [key, hold] of turn.holds) {
+    if (hold.stage.phase !== "held" || !hold.stage.unread) continue;
+    const { unread } = hold.stage;
+    if (!isOutstanding(unread, turn)) handOver(turn, key);
+    else if (unread.askAt !== undefined && turn.now.at >= unread.askAt) {
+      turn.holds.set(key, { ...hold, stage: { ...hold.stage, unread: { ...unread, askAt: undefined } } });
+      turn.effects.push({ do: "readUpTo", syncId: unread.syncId });
+    }
+  }
 }
 
 function askOn(turn: ClaimTurn, key: string, hold: Hold): void {

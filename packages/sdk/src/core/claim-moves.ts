@@ -1,5 +1,6 @@
 import type { Claim, ClaimStatus } from "../protocol/claim.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
+import { isOutstanding, unreadOf } from "./claim-grant.ts";
 import { type Failure, knownFailure, type LossReason } from "./failure.ts";
 import type { ClaimNews, ClaimTurn, Flight, Hold, HoldStage, User } from "./hold.ts";
 import { remainingMs } from "./lease-time.ts";
@@ -26,7 +27,8 @@ export function hear(turn: ClaimTurn, key: string, claim: Claim, flight: Flight)
   if (claim.status === "active") {
     if (flight.what === "poll") return grantedUnseen(turn, key, hold, claim.id);
     const { fence = 0, expiresInMs: ttlMs = 0 } = claim;
-    const held = { phase: "held", claimId: claim.id, fence, sent: flight.sent, ttlMs, check: false } as const;
+    const unread = stage.phase === "held" ? stage.unread : unreadOf(claim, turn);
+    const held = { phase: "held", claimId: claim.id, fence, sent: flight.sent, ttlMs, unread, check: false } as const;
     if (stage.phase === "held" && stage.claimId !== claim.id) return lost(turn, key, "refused");
     // An answer that took as long as the lease grants nothing that could be relied on: it is asked once more.
     if (stage.phase !== "held" && remainingMs(held, turn.now) === 0) {
@@ -91,21 +93,28 @@ export function joinLine(turn: ClaimTurn, key: string, user: User, position: num
   tell(turn, [user], { kind: "failed", failure: knownFailure("claim_conflict", "Somebody else holds it.") });
 }
 
-/** Tells those of its users who do not know yet that the claim is there. */
+/** Tells those of its users who do not know yet that the claim is there, once the rows have read up to the grant. */
 export function handOver(turn: ClaimTurn, key: string): void {
   const hold = turn.holds.get(key);
   if (hold?.stage.phase !== "held") return;
-  const { claimId, fence } = hold.stage;
+  const { claimId, fence, unread } = hold.stage;
+  if (unread && isOutstanding(unread, turn)) return;
   const news = hold.users.filter((user) => !user.has);
-  turn.holds.set(key, { ...hold, users: hold.users.map((user) => ({ ...user, has: true })) });
+  const users = hold.users.map((user) => ({ ...user, has: true }));
+  turn.holds.set(key, { ...hold, users, stage: { ...hold.stage, unread: undefined } });
   tell(turn, news, { kind: "granted", claimId, fence });
 }
 
 /** The claim ended without our doing: a lease is lost, a place in the line is taken anew. */
-export function ended(turn: ClaimTurn, key: string, status: Exclude<ClaimStatus, "active" | "queued">): void {
+export function ended(
+  turn: ClaimTurn,
+  key: string,
+  status: Exclude<ClaimStatus, "active" | "queued">,
+  holders?: readonly Claim[],
+): void {
   const hold = turn.holds.get(key);
   if (!hold) return;
-  if (hold.stage.phase === "held") return lost(turn, key, status);
+  if (hold.stage.phase === "held") return lost(turn, key, status, holders);
   // What is still being asked is about a claim that is over.
   if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
   turn.holds.set(key, { ...hold, stage: { phase: "asking", asked: true }, flight: undefined, told: undefined });
@@ -115,7 +124,7 @@ export function ended(turn: ClaimTurn, key: string, status: Exclude<ClaimStatus,
 const GONE: ReadonlySet<string> = new Set(["claim_lost", "claim_not_found", "not_claim_holder"]);
 
 export function refused(turn: ClaimTurn, key: string, hold: Hold, failure: Failure, flight: Flight): void {
-  if (hold.stage.phase === "held") return lost(turn, key, "refused");
+  if (hold.stage.phase === "held") return lost(turn, key, "refused", failure.claims);
   if (hold.stage.phase === "waiting" && GONE.has(failure.code)) return ended(turn, key, "expired");
   // Somebody who would wait came after the question was sent: it is asked once more.
   const stay = failure.code === "claim_conflict" && !flight.queue ? hold.users.filter((user) => user.queue) : [];
@@ -155,14 +164,14 @@ export function gone(turn: ClaimTurn, key: string): void {
     turn.holds.set(key, { ...hold, stage: asking, flight: undefined, wait: undefined, told: undefined });
 }
 
-export function lost(turn: ClaimTurn, key: string, reason: LossReason): void {
+export function lost(turn: ClaimTurn, key: string, reason: LossReason, holders?: readonly Claim[]): void {
   const hold = turn.holds.get(key);
   turn.holds.delete(key);
   if (!hold) return;
   const goes = reason === "hidden" || reason === "closed";
   const owners = hold.users.filter((user) => goes || user.has);
   const others = hold.users.filter((user) => !goes && !user.has);
-  tell(turn, owners, { kind: "lost", reason });
+  tell(turn, owners, { kind: "lost", reason, ...(holders?.length && { holders }) });
   // Who came last and had not been given it yet still wants it.
   if (others.length > 0)
     turn.holds.set(key, { ...hold, users: others, stage: { phase: "asking", asked: true }, flight: undefined });

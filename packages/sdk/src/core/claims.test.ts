@@ -23,14 +23,21 @@ const SILENCE: Reply = { kind: "silence", timedOut: true, reason: "late" };
 /** The machine with a server beside it, on lines whose every move is chosen: true time, two clocks of the client's, requests, frames. */
 class World {
   time = 0;
+  /** How far the log reaches, and how far the rows here have read it. */
+  head = 0;
+  readTo = 0;
   #slept = 0;
   #wallOff = 5_000_000;
-  readonly server = new ModelClaims(() => this.time);
+  readonly server = new ModelClaims(
+    () => this.time,
+    () => this.head,
+  );
   state = noCompany;
   /** Asked, not heard by the server; heard, not answered. */
   up: Request[] = [];
   down: { request: Request; reply: Reply }[] = [];
   frames: Claim[] = [];
+  readonly effects: CompanyEffect[] = [];
   readonly news: { lease: string; news: ClaimNews }[] = [];
   readonly asked: Request[] = [];
 
@@ -42,8 +49,9 @@ class World {
   now = (): Instant => ({ at: this.time - this.#slept, wall: this.time + this.#wallOff });
 
   dispatch(happening: CompanyHappening): void {
-    const [state, effects] = companyStep(this.state, { ...happening, now: this.now(), roll: 0.5 });
+    const [state, effects] = companyStep(this.state, { ...happening, now: this.now(), roll: 0.5, readTo: this.readTo });
     this.state = state;
+    this.effects.push(...effects);
     for (const effect of effects) {
       if (effect.do === "tellLease") this.news.push(effect);
       if (effect.do === "request") {
@@ -296,6 +304,84 @@ test("[U6] a waiter asks every 20 s although the stream is open, and polls witho
   expect(world.asked.at(-1)).toMatchObject({ what: "poll", timeoutMs: 35_000 });
 });
 
+/** A client without rows beyond position 3 that is granted the claim when the log has reached 7. */
+function behind(line: Line = LIVE): World {
+  const world = new World(line);
+  world.head = 7;
+  world.readTo = 3;
+  world.claim("l1", true, 60_000);
+  world.settle();
+  return world;
+}
+const readsAsked = (world: World) => world.effects.filter((effect) => effect.do === "readUpTo");
+
+test("[U17] a grant is told when the rows have read up to it", () => {
+  const world = behind();
+  expect(world.last("l1")).toBeUndefined();
+  world.readTo = 6;
+  world.dispatch({ type: "due" });
+  expect(world.last("l1")).toBeUndefined();
+  world.readTo = 7;
+  world.dispatch({ type: "due" });
+  expect(world.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_1" });
+  expect(readsAsked(world)).toEqual([]);
+});
+
+test("[U17] a stream has 250 ms to bring what is missing, then the log is read, once", () => {
+  const world = behind();
+  world.pass(249);
+  expect(readsAsked(world)).toEqual([]);
+  world.pass(1_000);
+  expect(readsAsked(world)).toEqual([{ do: "readUpTo", syncId: 7 }]);
+});
+
+test("[U17] without a stream the log is read at once", () => {
+  expect(readsAsked(behind({ ...LIVE, live: false }))).toEqual([{ do: "readUpTo", syncId: 7 }]);
+});
+
+test("[U17] after 5 s the app hears of the grant all the same", () => {
+  const world = behind();
+  world.pass(4_999);
+  expect(world.last("l1")).toBeUndefined();
+  world.pass(1);
+  expect(world.last("l1")).toMatchObject({ kind: "granted" });
+});
+
+test("[U17] a second user of the claim waits for the same rows, and a lease that ends before is claimed anew", () => {
+  const world = behind();
+  world.claim("l2");
+  expect(world.last("l2")).toBeUndefined();
+  world.server.end("clm_1", "expired");
+  world.frame(true);
+  world.frame(true);
+  world.settle();
+  expect(world.last("l1")).toBeUndefined();
+  world.readTo = 7;
+  world.dispatch({ type: "due" });
+  expect(world.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_2" });
+  expect(world.last("l2")).toMatchObject({ kind: "granted", claimId: "clm_2" });
+});
+
+test("[U18] who lost a lease is told who holds the record now, from the frame and from a refused renewal", () => {
+  const holders = [rival(new World())];
+  const told = new World();
+  told.claim("l1");
+  told.settle();
+  const ended = { ...(told.server.read("clm_1").body as Claim), status: "preempted" as const };
+  told.dispatch({ type: "heard", frame: { frame: "claim", claim: ended, holders } });
+  expect(told.last("l1")).toEqual({ kind: "lost", reason: "preempted", holders });
+
+  const refused = new World();
+  refused.claim("l1", true, 60_000);
+  refused.settle();
+  refused.sleep(61_000);
+  rival(refused);
+  refused.frames = [];
+  refused.dispatch({ type: "woke" });
+  refused.settle();
+  expect(refused.last("l1")).toMatchObject({ kind: "lost", reason: "refused", holders: [{ actor: "ben" }] });
+});
+
 test("[U6] a place in the line that was lost is taken anew", () => {
   const world = new World();
   rival(world);
@@ -413,7 +499,15 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
 
 test("[U3] a wait that is over hides no renewal that is due later", () => {
   const now: Instant = { at: 10_000, wall: 10_000 };
-  const stage = { phase: "held", claimId: "c", fence: 1, sent: now, ttlMs: 60_000, check: false } as const;
+  const stage = {
+    phase: "held",
+    claimId: "c",
+    fence: 1,
+    sent: now,
+    ttlMs: 60_000,
+    unread: undefined,
+    check: false,
+  } as const;
   const hold = { target: { model: "slide", id: "s1" }, users: [], flight: undefined, told: undefined };
   const dueWith = (wait: Hold["wait"]) => claimsDueAt(new Map([["s1", { ...hold, stage, wait }]]), LIVE, now);
   const renewal = dueWith(undefined);

@@ -1,4 +1,4 @@
-import type { Claim } from "../protocol/claim.ts";
+import type { ClaimFrame } from "../protocol/frames-down.ts";
 import {
   ended,
   handOver,
@@ -65,7 +65,7 @@ export function left(turn: ClaimTurn, lease: string): void {
 }
 
 /** A `claim` frame: one claim of this participant changed. */
-export function told(turn: ClaimTurn, claim: Claim): void {
+export function told(turn: ClaimTurn, { claim, holders }: Pick<ClaimFrame, "claim" | "holders">): void {
   const target = { model: claim.target.resource, id: claim.target.id, field: claim.field };
   const key = targetKey(target);
   const hold = turn.holds.get(key);
@@ -78,7 +78,7 @@ export function told(turn: ClaimTurn, claim: Claim): void {
   } else if (claim.status === "active") {
     if (stage.phase === "waiting")
       turn.holds.set(key, { ...hold, wait: undefined, stage: { ...stage, granted: true } });
-  } else ended(turn, key, claim.status);
+  } else ended(turn, key, claim.status, holders);
 }
 
 /** The answer to a request of ours. One to a request that was given up comes too late, and says nothing. */

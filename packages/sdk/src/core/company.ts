@@ -43,7 +43,7 @@ export const noCompany: CompanyState = {
   complaint: undefined,
 };
 
-export type CompanyEvent = CompanyHappening & { readonly now: Instant; readonly roll: number };
+export type CompanyEvent = CompanyHappening & { readonly now: Instant; readonly roll: number; readonly readTo: number };
 
 export type CompanyHappening =
   | { readonly type: "line"; readonly line: Line }
@@ -83,6 +83,7 @@ export function companyStep(
     line,
     now: event.now,
     roll: event.roll,
+    readTo: event.readTo,
     effects: effects as ClaimEffect[],
   };
   hearClaims(turn, event, state.line);
@@ -128,7 +129,7 @@ function hearClaims(turn: ClaimTurn, event: CompanyEvent, before: Line): void {
       return claims.answered(turn, event.key, event.n, event.reply);
     case "heard":
       if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.revoked(turn);
-      return event.frame.frame === "claim" ? claims.told(turn, event.frame.claim) : undefined;
+      return event.frame.frame === "claim" ? claims.told(turn, event.frame) : undefined;
     case "line":
       // What was told while nobody listened was missed.
       return event.line.live !== before.live || event.line.mayTalk !== before.mayTalk

@@ -139,7 +139,7 @@ function waitsOf(state: ClientState): readonly (number | undefined)[] {
     stream.missedAt,
     awayUntil,
     auth.phase === "refused" ? auth.wait.at : undefined,
-    stream.phase === "live" && !renewal?.asking ? renewal?.at : undefined,
+    stream.phase === "live" ? renewal?.at : undefined,
     sockets && mayTalk(auth) && stream.phase === "closed" && rows.position !== undefined ? stream.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.wait?.at : undefined,
     mayTalk(auth) && reading.under === "nothing" ? reading.pollAt : undefined,
@@ -199,6 +199,9 @@ function readOn(turn: Turn): void {
   ask(turn, { do: "readLog", after: rows.position, scope, limit });
 }
 
+/** A server that names the owner of a token takes the name of the log in a write too; an older one refuses what it does not know. */
+const saysLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
+
 /** One request in flight per client: two could overtake each other. */
 function sendNext(turn: Turn): void {
   const { sending, queue, reading, rows } = turn.state;
@@ -224,5 +227,5 @@ function sendNext(turn: Turn): void {
     ),
     sending: { ...sending, request, names },
   });
-  ask(turn, { do: "send", request, names, body: bulkBody(bulk) });
+  ask(turn, { do: "send", request, names, body: bulkBody(bulk, saysLogs(turn.state)) });
 }

@@ -88,6 +88,8 @@ export type Happening =
   /** A schema was pushed. */
   | { readonly type: "schemaPushed"; readonly models: readonly string[] | undefined }
   | ({ readonly type: "entriesCame" } & Stretch)
+  /** An answer says that the log reaches that far. */
+  | { readonly type: "positionTold"; readonly position: number }
   | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
   | ({
       readonly type: "logRead";

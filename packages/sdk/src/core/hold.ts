@@ -41,6 +41,16 @@ export interface Hold {
   readonly told: Claim | undefined;
 }
 
+/** What is still to be read before the app is told of a grant. */
+export interface Unread {
+  /** How far the log reached when the claim was granted. */
+  readonly syncId: number;
+  /** When the log is asked for what the stream has not brought; undefined: it was asked. */
+  readonly askAt: number | undefined;
+  /** When the app is told in any case. */
+  readonly until: number;
+}
+
 export type HoldStage =
   /** `asked`: the server may know of it. */
   | { readonly phase: "asking"; readonly asked: boolean }
@@ -57,6 +67,8 @@ export type HoldStage =
       readonly fence: number;
       readonly sent: Instant;
       readonly ttlMs: number;
+      /** The app is not told of the grant yet: the rows here are older than it. */
+      readonly unread: Unread | undefined;
       /** Something happened that makes it doubtful: it is asked now, not when it is due. */
       readonly check: boolean;
     }
@@ -81,7 +93,8 @@ export interface Flight {
 export type ClaimNews =
   | { readonly kind: "granted"; readonly claimId: string; readonly fence: number }
   | { readonly kind: "position"; readonly position: number | undefined }
-  | { readonly kind: "lost"; readonly reason: LossReason }
+  /** `holders`: who holds the record now, where the server said so. */
+  | { readonly kind: "lost"; readonly reason: LossReason; readonly holders?: readonly Claim[] | undefined }
   | { readonly kind: "failed"; readonly failure: Failure }
   | { readonly kind: "released" };
 
@@ -100,7 +113,9 @@ export type ClaimEffect =
   /** Gives up a request that is under way. */
   | { readonly do: "drop"; readonly key: string; readonly n: number }
   | { readonly do: "tellLease"; readonly lease: string; readonly news: ClaimNews }
-  | { readonly do: "tokenRefused"; readonly reason: string };
+  | { readonly do: "tokenRefused"; readonly reason: string }
+  /** The log is to be read up to that position. */
+  | { readonly do: "readUpTo"; readonly syncId: number };
 
 /** What lies between this client and the server now. */
 export interface LineState {
@@ -121,5 +136,7 @@ export interface ClaimTurn {
   readonly line: LineState;
   readonly now: Instant;
   readonly roll: number;
+  /** How far the rows here have read the log. */
+  readonly readTo: number;
   readonly effects: ClaimEffect[];
 }

@@ -1,4 +1,5 @@
 import { requeue } from "./answers.ts";
+import { isAnothers } from "./auth.ts";
 import type { ClientEvent } from "./events.ts";
 import { takeLook } from "./look.ts";
 import { type Mutation, waitsForPerson } from "./mutation.ts";
@@ -13,7 +14,7 @@ import { ask, keep, set, type Turn } from "./turn.ts";
 /*
  * One tab of a browser profile leads: it alone sends, reads the log and keeps on disk what comes of that.
  *
- *    no ──lock──► reading ──generation, queue──► yes ──stolen · the store says so · paused──► no
+ *    no ──lock──► reading ──generation, queue──► yes ──stolen · the store says so · paused · another owner's token──► no
  */
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
@@ -22,6 +23,23 @@ type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 export function stand(turn: Turn): void {
   if (turn.state.storageTrouble === undefined) ask(turn, { do: "stand", wanted: true });
   else leads(turn);
+}
+
+/**
+ * A leader whose token is another owner's sends and reads nothing, and with it all tabs would stand still. It steps down
+ * where there are others, and stands again when it has another token.
+ */
+export function leadIfOwners(turn: Turn): void {
+  const { lead, tabs, storageTrouble, paused } = turn.state;
+  if (!isAnothers(turn.state)) {
+    if (!tabs.abstains) return;
+    set(turn, { tabs: { ...tabs, abstains: false } });
+    if (!paused) stand(turn);
+  } else if (lead !== "no" && tabs.listening && storageTrouble === undefined) {
+    stepDown(turn);
+    set(turn, { tabs: { ...turn.state.tabs, abstains: true } });
+    ask(turn, { do: "stand", wanted: false });
+  }
 }
 
 /** The disk cannot be had: this tab shares nothing with the others any more, sends for itself, and lets another one lead. */

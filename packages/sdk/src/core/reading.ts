@@ -24,11 +24,10 @@ export function hearStretch(turn: Turn, stretch: Stretch): void {
     const missing = Math.max(reading.missing ?? 0, stretch.to);
     return set(turn, { reading: { ...reading, missing } });
   }
-  keepLost(
-    turn,
-    read.rows,
-    read.changes.map((change) => recordKey(change.record)),
-  );
+  // What was erased must not be brought back by a person who keeps a write to it.
+  const keysOf = (changes: typeof read.changes) => changes.map((change) => recordKey(change.record));
+  keepLost(turn, read.rows, keysOf(read.changes.filter(({ erased }) => !erased)));
+  forgetLost(turn, keysOf(read.changes.filter(({ erased }) => erased)));
   set(turn, { rows: read.rows });
   touch(
     turn,
@@ -68,6 +67,19 @@ function keepLost(turn: Turn, next: Rows, keys: readonly string[]): void {
   keep(turn, [...changes.values()]);
 }
 
+/** Records were erased: what was kept of them, because they were deleted before, goes too. */
+function forgetLost(turn: Turn, keys: readonly string[]): void {
+  const writes = keys.flatMap((key) =>
+    [...onRecord(turn.state.queue, key)].flatMap((write) => {
+      const { [key]: known, ...lost } = write.lost ?? {};
+      return known ? [{ ...write, lost }] : [];
+    }),
+  );
+  if (writes.length === 0) return;
+  set(turn, { queue: changed(turn.state.queue, writes) });
+  keep(turn, writes);
+}
+
 /** Our own entry has come, receipt or not: the row contains the write, and others may have written on top of it. */
 function markLanded(turn: Turn, stretch: Stretch): void {
   const landed = new Map<string, Mutation>();
@@ -80,6 +92,13 @@ function markLanded(turn: Turn, stretch: Stretch): void {
       landed.set(entry.clientTxId, { ...mutation, landed: [...mutation.landed, key] });
   }
   set(turn, { queue: changed(turn.state.queue, [...landed.values()]) });
+}
+
+/** The log is known to reach that far: what of it was not delivered is asked for. */
+export function positionTold(turn: Turn, position: number): void {
+  const { rows, reading } = turn.state;
+  if (rows.position === undefined || position <= rows.position) return;
+  set(turn, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, position) } });
 }
 
 export function hearLog(turn: Turn, event: Of<"logRead">): void {

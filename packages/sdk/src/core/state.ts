@@ -27,7 +27,7 @@ export interface ClientState {
   readonly withheld: boolean;
   /** Models of the app that the server does not show to this token, as the app spells them. */
   readonly unreadable: readonly string[];
-  /** When to ask the app for the next token, while the present one is still good. */
+  /** When to ask the app for the next token, while the present one is still good; after that, when to try again if the server has not taken one by then. */
   readonly renewal: Renewal | undefined;
   /** Which records are wanted; `rows` says of which it holds them. */
   readonly scope: Scope;
@@ -90,7 +90,6 @@ export interface Renewal {
   readonly at: number;
   /** When the present token ends. */
   readonly endsAt: number;
-  readonly asking: boolean;
 }
 
 export interface StorageTrouble {
@@ -127,6 +126,8 @@ export interface OtherTabs {
   readonly line: LeaderLine | undefined;
   /** Writes of this profile that the log had before this tab was told of them: the rows contain them. */
   readonly logged: readonly string[];
+  /** This tab does not stand for the lead: its token is another owner's, and it could do nothing for the others. */
+  readonly abstains: boolean;
   /** Claims or presence are used here: they need a socket of this tab. */
   readonly ownLine: boolean;
 }
@@ -245,7 +246,7 @@ export function initialState(given: {
     lostStore: undefined,
     lead: "no",
     generation: undefined,
-    tabs: { listening: false, line: undefined, logged: [], ownLine: false },
+    tabs: { listening: false, line: undefined, logged: [], abstains: false, ownLine: false },
     shared: {
       places: ledgerUpTo(0),
       changes: 0,

@@ -17,7 +17,7 @@ import { looked, lookWhenBehind } from "./look.ts";
 import type { Machine } from "./machine.ts";
 import { refreshed } from "./overlay.ts";
 import { owned, withhold } from "./owner.ts";
-import { hearLog, hearReadFailure, hearStretch, noteCovered, resync } from "./reading.ts";
+import { hearLog, hearReadFailure, hearStretch, noteCovered, positionTold, resync } from "./reading.ts";
 import { notRenewed, renewed } from "./renewal.ts";
 import { decided } from "./resend.ts";
 import { restored, storageFailed } from "./restored.ts";
@@ -39,6 +39,7 @@ export const machine: Machine = {
       roll: event.roll,
     };
     hear(turn, event);
+    lead.leadIfOwners(turn);
     lookWhenBehind(turn);
     goOn(turn);
     tabs.tellLine(turn, state);
@@ -152,6 +153,8 @@ function hear(turn: Turn, event: ClientEvent): void {
       return welcomed(turn, event);
     case "entriesCame":
       return hearStretch(turn, event);
+    case "positionTold":
+      return positionTold(turn, event.position);
     case "resyncAsked":
       return resync(turn, event.reason === "other_log" || event.reason === "ahead" ? "suspect" : "anew");
     case "logRead":

@@ -1,4 +1,5 @@
 import { mayGo } from "../core/auth.ts";
+import { awaitsRows } from "../core/claim-grant.ts";
 import {
   type CompanyEffect,
   type CompanyFrame,
@@ -75,7 +76,12 @@ export function companyLoop(
   function hear(happening: CompanyHappening): void {
     const before = state;
     steppedAt = now();
-    const [next, effects] = companyStep(before, { ...happening, now: steppedAt, roll: dice.roll() });
+    const [next, effects] = companyStep(before, {
+      ...happening,
+      now: steppedAt,
+      roll: dice.roll(),
+      readTo: engine.store.getState().rows.position ?? 0,
+    });
     state = next;
     for (const effect of effects) perform(effect);
     for (const listener of [...listeners]) listener(next, before);
@@ -89,6 +95,8 @@ export function companyLoop(
         return tellLease(effect.lease, effect.news);
       case "tokenRefused":
         return engine.dispatch({ type: "tokenRefused", reason: effect.reason });
+      case "readUpTo":
+        return engine.dispatch({ type: "positionTold", position: effect.syncId });
       case "drop":
         flights.get(effect.n)?.abort();
         return void flights.delete(effect.n);
@@ -129,6 +137,7 @@ export function companyLoop(
     // Before the line is looked at: why it was closed tells what not to ask for again.
     if (happening.type === "streamClosed") dispatch({ type: "lineClosed", code: happening.code });
     look();
+    if (awaitsRows(state.holds.values())) dispatch({ type: "due" });
     if (happening.type === "woke") dispatch({ type: "woke" });
     if (happening.type === "hidden") dispatch({ type: "goes", reason: "hidden" });
   }

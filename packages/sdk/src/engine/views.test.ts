@@ -171,3 +171,44 @@ test("[N16] an app that has no other token yet is asked again at half of the res
   await own.settle();
   expect(line.asked.snapshot).toBe(snapshot + 1);
 });
+
+test("[N16] a next token that the server does not answer is said again before the present one ends", async () => {
+  let asked = 0;
+  const own = lab(schema);
+  const { client, line } = own.client({ getToken: () => `token-${++asked}` });
+  line.expiresInMs = 100_000;
+  await client.ready();
+  await own.settle();
+  line.deafToTokens = true;
+  const pass = async (seconds: number) => {
+    for (let i = 0; i < seconds; i++) {
+      own.clock.advance(1_000);
+      await own.settle();
+    }
+  };
+  await pass(81);
+  expect(line.frames).toEqual([{ frame: "auth", token: "token-2" }]);
+  line.deafToTokens = false;
+  await pass(12);
+  expect(line.frames.map((frame) => frame.frame)).toEqual(["auth", "auth"]);
+  // The server took it: requests go out under it, on the same line.
+  line.badTokens.add("token-1");
+  await client.models.slide.create({ title: "after" }).receipt;
+  expect(line.asked.socket).toBe(1);
+});
+
+test("[N16] said again and again without an answer, it is not said without end", async () => {
+  let asked = 0;
+  const own = lab(schema);
+  const { client, line } = own.client({ getToken: () => `token-${++asked}` });
+  line.expiresInMs = 100_000;
+  await client.ready();
+  await own.settle();
+  line.deafToTokens = true;
+  for (let i = 0; i < 200; i++) {
+    own.clock.advance(1_000);
+    await own.settle();
+  }
+  expect(line.frames.length).toBeGreaterThan(2);
+  expect(line.frames.length).toBeLessThan(10);
+});

@@ -24,8 +24,15 @@ export const Claim = Type.Object({
   status: Type.Unsafe<ClaimStatus>(Type.Union(CLAIM_STATUSES.map((status) => Type.Literal(status)))),
   /** Grows with every grant on that record; absent as long as it was never granted. */
   fence: Type.Optional(Type.Integer()),
+  /**
+   * How far the log reached when it was granted. Read up to there before you edit: then you have seen all that the holders
+   * before you wrote. Absent as long as it was never granted, and of a claim that an older server granted.
+   */
+  syncId: Type.Optional(Type.Integer()),
   /** Of one that waits: how many are before it; 0 is next. */
   position: Type.Optional(Type.Integer()),
+  /** The device that holds it or waits; told to its own participant alone, in the list of its claims. */
+  clientId: Type.Optional(Type.String()),
   description: Type.Union([Type.String(), Type.Null()]),
   meta: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   createdAt: Type.String(),

@@ -8,6 +8,7 @@ export const clientPaths = {
   readSnapshot: ["GET", "/v1/snapshot"],
   acquireClaim: ["POST", "/v1/models/:model/:id/claim"],
   releaseRecord: ["DELETE", "/v1/models/:model/:id/claim"],
+  listOwnClaims: ["GET", "/v1/claims/mine"],
   readClaim: ["GET", "/v1/claims/:id"],
   renewClaim: ["POST", "/v1/claims/:id/renew"],
   releaseClaim: ["DELETE", "/v1/claims/:id"],

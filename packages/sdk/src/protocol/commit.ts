@@ -9,6 +9,8 @@ const ClientNames = {
   clientTxId: Type.Optional(Type.String()),
   /** One per device and signed-in user, up to 64 of `[A-Za-z0-9_-]`: a client does not conflict with itself. */
   clientId: Type.Optional(Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` })),
+  /** The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`. */
+  logId: Type.Optional(Type.String()),
   /** The same as the `Idempotency-Key` header; both and different is refused. */
   idempotencyKey: Type.Optional(Type.String()),
 };

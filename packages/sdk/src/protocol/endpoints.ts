@@ -183,7 +183,14 @@ export const endpoints = {
     body: CommitBody,
     batchBody: true,
     reply: { 200: CommitReceipt },
-    errors: ["too_many_operations", "already_exists", "id_mismatch", "empty_update", "invalid_sync_group"],
+    errors: [
+      "too_many_operations",
+      "commit_too_large",
+      "already_exists",
+      "id_mismatch",
+      "empty_update",
+      "invalid_sync_group",
+    ],
   },
   commitBulk: {
     summary: "Send many commits, each atomic alone",
@@ -283,6 +290,15 @@ export const endpoints = {
     reply: { 200: ClaimList },
     errors: ["missing_field", "unknown_model", "invalid_id", "record_not_found"],
   },
+  listOwnClaims: {
+    summary: "List the claims that the caller holds or waits for",
+    audience: "token",
+    query: {
+      limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
+      starting_after: { description: "`next_cursor` of the page before." },
+    },
+    reply: { 200: ListEnvelope(Claim) },
+  },
   readClaim: {
     summary: "Read a claim, or wait until it changes",
     audience: "token",
@@ -314,7 +330,7 @@ export const endpoints = {
     audience: "secret_key",
     body: SchemaPush,
     reply: { 200: SchemaPushed, 201: SchemaPushed },
-    errors: ["invalid_schema", "schema_incompatible"],
+    errors: ["invalid_schema", "schema_incompatible", "schema_busy"],
   },
   createWebhookEndpoint: {
     summary: "Register a webhook endpoint",

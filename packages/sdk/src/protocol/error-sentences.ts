@@ -33,6 +33,8 @@ export const errorSentences = {
   idempotency_key_mismatch: "Header and body name different idempotency keys.",
   token_in_query: "A token was sent in the address. It should be considered leaked.",
   record_too_large: "A record takes up to 1 MiB of JSON, unless the server is set otherwise.",
+  commit_too_large:
+    "The records that a commit names have up to 32 MiB of JSON together, unless the server is set otherwise.",
   too_many_values: "A body takes up to 100 000 JSON values.",
   too_many_operations: "A commit takes 1 to 100 operations and up to 100 reads.",
   narrow_scope_required: "A token names its operations and sync groups; for everything at once say wideScope.",
@@ -56,10 +58,13 @@ export const errorSentences = {
   capability_not_found: "There is no such capability.",
   ephemeral_key_not_found: "There is no such ephemeral key.",
   webhook_endpoint_not_found: "There is no such webhook endpoint.",
+  other_log:
+    "The write names a log that the tenant no longer has: it was restored. Read the records again, and write in view of them.",
   stale_context: "The record, or a premise, moved since readAt.",
   already_exists: "A record with this id exists with other content.",
   dependency_blocked: "An earlier commit of the list that this one builds on failed.",
   schema_incompatible: "The change would hide or refuse existing data.",
+  schema_busy: "Another schema push rewrites records of this organization. Push again when it is done.",
   too_many_endpoints: "Twenty endpoints are registered already.",
   endpoint_busy: "A delivery to the endpoint is under way: one request at a time.",
   resync_required: "The log no longer reaches back to this position.",

@@ -57,6 +57,8 @@ export interface ClaimsFrame {
 export interface ClaimFrame {
   frame: "claim";
   claim: Claim;
+  /** Of one that ended: who holds its record now, as far as the reader may see the record. */
+  holders?: Claim[];
 }
 
 /** Who is in a room that this session entered. The first one holds all who are there. */

@@ -63,6 +63,8 @@ export const limits = {
 export const serverLimits = {
   /** Of a record as JSON, after every write. */
   recordBytes: 1_048_576,
+  /** Of the records that one commit names, as JSON and together. */
+  commitBytes: 33_554_432,
   // 16 KiB, spelled out: a product would keep the whole table in a browser's bundle.
   headerBytes: 16_384,
   headerCount: 100,

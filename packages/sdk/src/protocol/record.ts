@@ -10,6 +10,8 @@ const WriteKeys = {
   onStale: Type.Optional(OnStale),
   /** The log position that the write is based on; absent: it is not checked. */
   readAt: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`. */
+  logId: Type.Optional(Type.String()),
   /** The same as the `Idempotency-Key` header; both and different is refused. */
   idempotencyKey: Type.Optional(Type.String()),
   /** The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused. */

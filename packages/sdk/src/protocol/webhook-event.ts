@@ -21,5 +21,9 @@ export const WebhookEvent = Type.Object({
 export type WebhookEvent = Static<typeof WebhookEvent>;
 
 /** Body of a delivery: up to 100 events, in the order of the log. */
-export const WebhookBatch = Type.Object({ data: Type.Array(WebhookEvent) });
+export const WebhookBatch = Type.Object({
+  data: Type.Array(WebhookEvent),
+  /** The log that the positions count in: after a restore it is another one, and its positions begin anew. Older servers leave it out. */
+  logId: Type.Optional(Type.String()),
+});
 export type WebhookBatch = Static<typeof WebhookBatch>;

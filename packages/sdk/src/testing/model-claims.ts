@@ -14,6 +14,7 @@ interface Held {
   readonly body: ClaimBody;
   status: ClaimStatus;
   fence: number | undefined;
+  syncId?: number;
   endsAt: number;
 }
 
@@ -25,12 +26,15 @@ export interface Answer {
 /** The service's rules of claims in memory, for tests: one holder, a line in order of arrival, leases that end. */
 export class ModelClaims {
   readonly #now: () => number;
+  /** How far the log reaches. */
+  readonly #head: () => number;
   readonly #all = new Map<string, Held>();
   readonly #fences = new Map<string, number>();
   readonly #listeners = new Set<(claim: Claim, record: { model: string; id: string }) => void>();
   #made = 0;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, head: () => number = () => 0) {
+    this.#head = head;
     this.#now = now;
   }
 
@@ -149,7 +153,7 @@ export class ModelClaims {
     const key = `${tableOf(held.model)}/${held.record}`;
     const fence = (this.#fences.get(key) ?? 0) + 1;
     this.#fences.set(key, fence);
-    Object.assign(held, { status: "active", fence, endsAt: this.#now() + held.ttlMs });
+    Object.assign(held, { status: "active", fence, syncId: this.#head(), endsAt: this.#now() + held.ttlMs });
     this.#tell(held);
   }
 
@@ -187,6 +191,7 @@ export class ModelClaims {
       ...(field !== undefined && { field }),
       status,
       ...(fence !== undefined && { fence }),
+      ...(held.syncId !== undefined && { syncId: held.syncId }),
       ...(status === "queued" && { position: line.indexOf(held) }),
       description: body.description ?? null,
       meta: body.meta ?? null,

@@ -52,7 +52,7 @@ export class ModelServer {
 
   constructor(schema: ModelSchema, now: () => number = () => 0) {
     this.#schema = schema;
-    this.claims = new ModelClaims(now);
+    this.claims = new ModelClaims(now, () => this.head);
   }
 
   get head(): number {
@@ -90,7 +90,8 @@ export class ModelServer {
   }
 
   commit(commit: Commit, actor: string): BulkItem {
-    const body = JSON.stringify(commit);
+    const { logId: _, ...said } = commit;
+    const body = JSON.stringify(said);
     const name = `${actor} ${commit.clientTxId}`;
     const known = this.#receipts.get(name);
     if (known) return known.body === body ? known.item : refusal("idempotency_conflict");
@@ -162,6 +163,7 @@ export class ModelServer {
       const against = this.#claimAgainst(operation, actor);
       if (against) return { ...against, param: `operations[${commit.operations.indexOf(operation)}]` };
     }
+    if (commit.logId !== undefined && commit.logId !== this.logId) return refusal("other_log");
     if (commit.operations.some(({ readAt = 0 }) => readAt > this.head)) return refusal("read_at_in_future");
     if (commit.operations.some((o) => o.action === "create" && this.#stands(o, actor)))
       return refusal("already_exists");

@@ -29,7 +29,7 @@ function isKnown(frame: Record<string, unknown>): boolean {
     case "claims":
       return typeof frame.model === "string" && typeof frame.id === "string" && areNamed(frame.claims, frame.queue);
     case "claim":
-      return areNamed([frame.claim]);
+      return areNamed([frame.claim], frame.holders ?? []);
     case "presence":
       return (
         typeof frame.room === "string" &&

@@ -3,14 +3,20 @@ import type { WebhookEvent } from "../protocol/webhook-event.ts";
 import { isTestEvent } from "./event.ts";
 import { WebhookVerificationError } from "./verification-error.ts";
 
-/** The events in a body; those of models that the schema does not have are left out. */
-export function readBatch(body: Uint8Array, schema: ModelSchema | undefined): WebhookEvent[] {
+export interface ReadBatch {
+  readonly events: WebhookEvent[];
+  readonly logId: string | undefined;
+}
+
+/** What a body tells; events of models that the schema does not have are left out. */
+export function readBatch(body: Uint8Array, schema: ModelSchema | undefined): ReadBatch {
   const batch = parse(body);
   const events = isObject(batch) && Array.isArray(batch.data) ? (batch.data as unknown[]) : undefined;
   if (!events) throw invalid("The body has no list “data”.");
   const at = events.findIndex((event) => !isEvent(event));
   if (at >= 0) throw invalid(`data[${at}] is no event.`);
-  return inWordsOf(schema, events as WebhookEvent[]);
+  const logId = isObject(batch) && typeof batch.logId === "string" ? batch.logId : undefined;
+  return { events: inWordsOf(schema, events as WebhookEvent[]), logId };
 }
 
 function parse(body: Uint8Array): unknown {

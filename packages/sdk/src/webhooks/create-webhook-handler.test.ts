@@ -6,8 +6,8 @@ import { memoryPosition } from "./position-store.ts";
 import { signWebhook } from "./signature.ts";
 import { schema, secret, slideUpdated, testEvent } from "./testing/deliveries.ts";
 
-async function post(handler: WebhookHandler, events: readonly object[], change: RequestInit = {}) {
-  const body = JSON.stringify({ data: events });
+async function post(handler: WebhookHandler, events: readonly object[], change: RequestInit = {}, logId?: string) {
+  const body = JSON.stringify({ data: events, logId });
   const headers = await signWebhook({ secret, id: "msg_1", body });
   const response = await handler.fetch(new Request("http://receiver/", { method: "POST", body, headers, ...change }));
   return {
@@ -47,6 +47,35 @@ const gate = () => {
   });
   return { open: () => open(), opened };
 };
+
+test("[W52] what is known of one log is news in another, and is known there from then on", async () => {
+  const handed: unknown[] = [];
+  const { handler, seen, store } = receiver({
+    onEvent: (event: WebhookEvent, { logId }: { logId?: string }) => {
+      seen.push(event.syncId);
+      handed.push(logId);
+    },
+  } as object);
+  const send = async (events: readonly object[], logId?: string) => (await post(handler, events, {}, logId)).body;
+  expect(await send(range(1, 5), "log_1")).toMatchObject({ applied: 5, known: 0 });
+  expect(await send(range(4, 6), "log_1")).toMatchObject({ applied: 1, known: 2 });
+  // Restored, with an end at 3: 4 and 5 were given once more.
+  expect(await send(range(4, 5), "log_2")).toMatchObject({ applied: 2, known: 0 });
+  expect(await send(range(3, 6), "log_2")).toMatchObject({ applied: 1, known: 3 });
+  expect(store.read()).toEqual({ syncId: 6, logId: "log_2" });
+  expect(seen).toEqual([1, 2, 3, 4, 5, 6, 4, 5, 6]);
+  expect(handed).toEqual([...Array(6).fill("log_1"), ...Array(3).fill("log_2")]);
+});
+
+test("[W52] a store that keeps a number skips by position alone, and so does one that hears of no log", async () => {
+  let position = 0;
+  const { handler } = receiver({ store: { read: () => position, write: (syncId) => (position = syncId) } });
+  expect((await post(handler, range(1, 5), {}, "log_1")).body).toMatchObject({ applied: 5 });
+  expect((await post(handler, range(4, 6), {}, "log_2")).body).toMatchObject({ applied: 1, known: 2 });
+  const forgetful = receiver();
+  expect((await post(forgetful.handler, range(1, 5), {}, "log_1")).body).toMatchObject({ applied: 5 });
+  expect((await post(forgetful.handler, range(4, 6))).body).toMatchObject({ applied: 1, known: 2 });
+});
 
 test("[W44] events are handed over in the order of the log, and those that are known are skipped", async () => {
   const { handler, seen, store } = receiver();

@@ -3,7 +3,7 @@ import { webhookLimits } from "../protocol/webhook-limits.ts";
 import type { WebhookEventOf } from "./event.ts";
 import { answerByNode, arrivedByNode, type NodeRequest, type NodeResponse } from "./node-request.ts";
 import { memoryPosition, type PositionStore } from "./position-store.ts";
-import { type FailedDelivery, receiver, type Settings } from "./receive.ts";
+import { type FailedDelivery, type Handed, receiver, type Settings } from "./receive.ts";
 import { keysOf, type Secrets } from "./secret.ts";
 import { arrivedByFetch, asResponse } from "./web-request.ts";
 
@@ -17,7 +17,7 @@ export interface WebhookHandlerOptions<S extends ModelSchema = ModelSchema> {
    * throws, or rejects, the delivery is answered with 500 and comes again, beginning with this event. It is waited for as
    * long as it takes: what it asks of others needs a time limit of its own.
    */
-  readonly onEvent: (event: WebhookEventOf<S>, delivery: { readonly webhookId: string }) => unknown;
+  readonly onEvent: (event: WebhookEventOf<S>, delivery: Handed) => unknown;
   /** How far one has come. Default: `memoryPosition()`, which a restart forgets. */
   readonly store?: PositionStore;
   /** Told what failed here: in `onEvent`, in the store, or because the raw body is gone. Default: `console.error`. */

@@ -4,7 +4,7 @@ export { defineSchema } from "../protocol/row-types.ts";
 export { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from "./create-webhook-handler.ts";
 export { isTestEvent, type WebhookEventOf, type WebhookTestEvent } from "./event.ts";
 export type { NodeRequest, NodeResponse } from "./node-request.ts";
-export { memoryPosition, type PositionStore } from "./position-store.ts";
+export { type LogPosition, memoryPosition, type PositionStore } from "./position-store.ts";
 export type { RawBody } from "./raw-body.ts";
 export type { FailedDelivery } from "./receive.ts";
 export type { ReceivedHeaders } from "./received-headers.ts";

@@ -18,6 +18,13 @@ export interface FailedDelivery {
   readonly syncId?: number;
 }
 
+/** What is known of the delivery that an event came with. */
+export interface Handed {
+  readonly webhookId: string;
+  /** The log that `syncId` counts in: keep both. After a restore it is another one. */
+  readonly logId?: string | undefined;
+}
+
 export interface Settings {
   readonly secret: Secrets;
   readonly schema: ModelSchema | undefined;
@@ -25,7 +32,7 @@ export interface Settings {
   readonly timeLimitMs: number;
   readonly store: PositionStore;
   now(): number;
-  onEvent(event: WebhookEvent, delivery: { readonly webhookId: string }): unknown;
+  onEvent(event: WebhookEvent, delivery: Handed): unknown;
   onError(error: unknown, delivery: FailedDelivery): unknown;
 }
 
@@ -34,6 +41,10 @@ export interface Arrived {
   readonly headers: ReceivedHeaders;
   /** The body, or why there is none. */
   readBody(): Promise<RawBody | Answer>;
+}
+
+interface Delivered extends Handed {
+  readonly events: readonly WebhookEvent[];
 }
 
 /** What is answered to one request after the other, whatever they arrived by. Never rejects. */
@@ -46,14 +57,15 @@ export function receiver(settings: Settings): (arrived: Arrived) => Promise<Answ
   };
 
   /** Waits for its turn at most as long as there is time, then comes again. */
-  async function applyInTurn(events: readonly WebhookEvent[], webhookId: string, limit: TimeLimit): Promise<Answer> {
+  async function applyInTurn({ events, webhookId, logId }: Delivered, limit: TimeLimit): Promise<Answer> {
     let hasBegun = false;
     const turn = inTurn(async (): Promise<Outcome | undefined> => {
       // Answered already: nobody waits for what would be done now.
       if (limit.isOver()) return undefined;
       hasBegun = true;
-      const apply = (event: WebhookEvent) => settings.onEvent(event, { webhookId });
-      return await applyEvents(events, { store: settings.store, apply, isOver: limit.isOver });
+      const apply = (event: WebhookEvent) =>
+        settings.onEvent(event, { webhookId, ...(logId !== undefined && { logId }) });
+      return await applyEvents(events, { store: settings.store, logId, apply, isOver: limit.isOver });
     });
     const outcome = await Promise.race([turn, limit.over.then(() => (hasBegun ? turn : undefined))]);
     if (outcome?.name === "failed")
@@ -68,7 +80,7 @@ export function receiver(settings: Settings): (arrived: Arrived) => Promise<Answ
       const body = await readBody();
       if (!isRawBody(body)) return body;
       const { secret, schema, toleranceMs } = settings;
-      const { id, events } = await verifyWebhook({
+      const { id, events, logId } = await verifyWebhook({
         secret,
         headers,
         body,
@@ -76,7 +88,7 @@ export function receiver(settings: Settings): (arrived: Arrived) => Promise<Answ
         now: settings.now(),
         ...(schema && { schema }),
       });
-      return await applyInTurn(events, id, limit);
+      return await applyInTurn({ events, webhookId: id, logId }, limit);
     } catch (error) {
       const answer = error instanceof WebhookVerificationError ? refusal(error) : failed;
       if (answer.status >= 500) tell(error, {});

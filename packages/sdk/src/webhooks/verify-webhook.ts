@@ -15,6 +15,8 @@ export interface WebhookDelivery<S extends ModelSchema = ModelSchema> {
   readonly id: string;
   /** As they were sent: in the order of the log. */
   readonly events: readonly (WebhookEventOf<S> | WebhookTestEvent)[];
+  /** The log that their positions count in. Older servers leave it out. */
+  readonly logId?: string | undefined;
 }
 
 /** The events of a request, if the service signed it; else it rejects with a `WebhookVerificationError`. */
@@ -24,5 +26,6 @@ export async function verifyWebhook<const S extends ModelSchema = ModelSchema>(
   const body = bytesOf(options.body);
   const id = await checkSignature({ ...options, body });
   // What the service signed keeps to the schema that was pushed to it.
-  return { id, events: readBatch(body, options.schema) as unknown as WebhookDelivery<S>["events"] };
+  const { events, logId } = readBatch(body, options.schema);
+  return { id, events: events as unknown as WebhookDelivery<S>["events"], ...(logId !== undefined && { logId }) };
 }

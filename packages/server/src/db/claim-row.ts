@@ -23,6 +23,7 @@ export interface ClaimRow {
   ttl_ms: number;
   place: number;
   fence: number | null;
+  granted_sync_id: number | null;
   created_at: string;
   granted_at: string | null;
   expires_at: string | null;
@@ -33,7 +34,7 @@ export interface ClaimRow {
 
 /** Of `holdfast.claim` as `c`. */
 export const COLUMNS = `c.world, c.id, c.model, c.record, c.field, c.status, c.participant, c.token, c.client_id, c.groups, c.action, c.description, c.meta,
-  c.ttl_ms, c.place, c.fence, c.created_at, c.granted_at, c.expires_at, c.ended_at, c.seen_at, c.revoked_at`;
+  c.ttl_ms, c.place, c.fence, c.granted_sync_id, c.created_at, c.granted_at, c.expires_at, c.ended_at, c.seen_at, c.revoked_at`;
 
 const time = (text: string): number => Date.parse(text);
 const timeOrNull = (text: string | null): number | null => (text === null ? null : Date.parse(text));
@@ -55,6 +56,7 @@ export const toClaim = (row: ClaimRow): WorldClaim => ({
   ttlMs: row.ttl_ms,
   place: row.place,
   fence: row.fence,
+  grantedSyncId: row.granted_sync_id,
   createdAt: time(row.created_at),
   grantedAt: timeOrNull(row.granted_at),
   expiresAt: timeOrNull(row.expires_at),

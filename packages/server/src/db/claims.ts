@@ -82,16 +82,16 @@ with moved as (
   update holdfast.head h set claim_change = n.change, claims = n.claims from unnest($2::int[], $3::bigint[], $4::int[]) as n(world, change, claims) where h.world = n.world
 )
 insert into holdfast.claim as c (world, id, model, record, field, status, participant, token, client_id, groups, action, description, meta,
-  ttl_ms, place, fence, change, created_at, granted_at, expires_at, ended_at, seen_at, revoked_at)
+  ttl_ms, place, fence, granted_sync_id, change, created_at, granted_at, expires_at, ended_at, seen_at, revoked_at)
 select world, id, model, record, field, status, participant, "tokenId", "clientId", groups, action, description, meta,
-  "ttlMs", place, fence, change, "createdAt", "grantedAt", "expiresAt", "endedAt", "seenAt",
+  "ttlMs", place, fence, "grantedSyncId", change, "createdAt", "grantedAt", "expiresAt", "endedAt", "seenAt",
   (select k.revoked_at from holdfast.secret_key k where k.id = "tokenId")
 from json_to_recordset($1::json) as x(world int, id text, model text, record text, field text, status text, participant text, "tokenId" text,
-  "clientId" text, groups text[], action text, description text, meta json, "ttlMs" int, place bigint, fence bigint, change bigint,
+  "clientId" text, groups text[], action text, description text, meta json, "ttlMs" int, place bigint, fence bigint, "grantedSyncId" bigint, change bigint,
   "createdAt" timestamptz(3), "grantedAt" timestamptz(3), "expiresAt" timestamptz(3), "endedAt" timestamptz(3), "seenAt" timestamptz(3))
 on conflict (world, id) do update set status = excluded.status, token = excluded.token, client_id = excluded.client_id, groups = excluded.groups,
   action = excluded.action, description = excluded.description, meta = excluded.meta, ttl_ms = excluded.ttl_ms, place = excluded.place,
-  fence = excluded.fence, change = excluded.change, granted_at = excluded.granted_at, expires_at = excluded.expires_at,
+  fence = excluded.fence, granted_sync_id = excluded.granted_sync_id, change = excluded.change, granted_at = excluded.granted_at, expires_at = excluded.expires_at,
   ended_at = excluded.ended_at, seen_at = greatest(c.seen_at, excluded.seen_at)`;
 
 /** Claims that a token answers for end with it, after a while when it does; those that end sooner already stay as they are. */

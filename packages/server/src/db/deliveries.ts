@@ -80,7 +80,8 @@ export interface DeliveryChange {
 }
 
 /** An endpoint whose change was saved: its new turn, and its log and the database's clock at that moment. */
-export interface Saved extends Pick<Endpoint, "world" | "id" | "turn" | "head" | "schemaVersion" | "erasedTo"> {
+export interface Saved
+  extends Pick<Endpoint, "world" | "id" | "turn" | "head" | "logId" | "schemaVersion" | "erasedTo"> {
   readonly now: number;
 }
 
@@ -131,5 +132,5 @@ with wish as materialized (
   from wish x join mine using (world, id) where e.world = x.world and e.id = x.id and e.turn = x.turn
   returning e.world, e.id, e.turn, e.attempts
 ), noted as (${noteAttempts("saved", 2)})
-select e.world, e.id, e.turn, h.sync_id as head, h.schema_version as "schemaVersion", h.erased_to as "erasedTo", (extract(epoch from clock_timestamp()) * 1000)::float8 as now
-from saved e cross join lateral (select sync_id, schema_version, erased_to from holdfast.head h where h.world = e.world limit 1) h`;
+select e.world, e.id, e.turn, h.sync_id as head, h.log_id as "logId", h.schema_version as "schemaVersion", h.erased_to as "erasedTo", (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+from saved e cross join lateral (select sync_id, log_id, schema_version, erased_to from holdfast.head h where h.world = e.world limit 1) h`;

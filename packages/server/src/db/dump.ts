@@ -22,7 +22,9 @@ export async function beginDump(tx: Transaction): Promise<void> {
 
 /** Rows of a world as JSON text, a batch at a time. Columns of type json stay the text that is stored. */
 export async function* dumpRows(tx: Transaction, what: Dumped, world: number): AsyncGenerator<string[]> {
-  const { table, key } = DUMPED[what];
+  const { key } = DUMPED[what];
+  // Records as the newest schema shows them, also while a push moves them.
+  const table = what === "records" ? "present_record" : DUMPED[what].table;
   // A cursor of the database's: one pass over the table in its key's order, whatever its size.
   await tx.query(
     `declare dumped no scroll cursor for select row_to_json(t)::text as row from holdfast.${table} t where world = $1 order by ${key.join(", ")}`.replace(
@@ -112,7 +114,7 @@ export async function restoreHead(tx: Transaction, world: number, head: string):
   await takeTime(tx);
   await tx.query(
     `update holdfast.head h set sync_id = d.sync_id, writer = d.writer, other_sync_id = d.other_sync_id, last_at = d.last_at,
-       schema_version = d.schema_version, trimmed_to = d.trimmed_to, claim_change = holdfast.fence_floor(coalesce(d.claim_change, 0))
+       schema_version = d.schema_version, trimmed_to = d.trimmed_to, regrouped_at = coalesce(d.regrouped_at, 0), claim_change = holdfast.fence_floor(coalesce(d.claim_change, 0))
      from json_populate_record(null::holdfast.head, $2::json) d where h.world = $1`,
     [world, head],
   );

@@ -8,7 +8,7 @@ export interface ErasedRecord extends RecordName {
 
 /**
  * Takes the values of records out of everything that keeps them beside their rows: older entries of the log, receipts of
- * held commits, what receivers of webhooks answered. Batches of webhooks that failed and held them are sent anew, under
+ * held commits, what receivers of webhooks answered, rows that a push prepared. Batches of webhooks that failed and held them are sent anew, under
  * another name, since the same positions say something else now. It runs behind the round's save, so the entries that end
  * the records are there and say where they were made. Without a name, so that it is planned each time: it is rare, and a
  * plan made while the log was small reads all of it.
@@ -48,6 +48,8 @@ with k as materialized (
 ), told as (
   update holdfast.webhook_endpoint e set revision = e.revision + 1, attempt = 0, next_attempt_at = null, turn = e.turn + 1
   from reach r where e.world = r.world and e.batch_to is not null and r.positions && int8range(least(e.cursor, e.batch_to), e.batch_to, '(]')
+), prepared as (
+  delete from holdfast.rewritten_record n using k where n.world = k.world and n.model = k.model and n.id = k.id
 ), attempted as (
   update holdfast.webhook_attempt a set response = null from reach r
   where a.world = r.world and a.response is not null and a.from_sync_id is not null

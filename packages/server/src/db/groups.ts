@@ -6,12 +6,16 @@ export interface GroupName {
   readonly name: string;
 }
 
-/** The newest entries of the groups that `reads` ask about. */
+/** The newest entries of the groups that `reads` ask about. When the group rules change, all groups of the tenant move. */
 export const loadGroupHeads = (groups: readonly GroupName[]): Statement<(GroupHead & GroupName)[]> => ({
   name: "load_group_heads",
-  text: `select g.* from unnest($1::int[], $2::text[]) as k(world, name)
-    cross join lateral (select world, name, sync_id as "syncId", writer, other_sync_id as "otherSyncId" from holdfast.group_head g
-      where g.world = k.world and g.name = k.name limit 1) g`,
+  text: `select k.world, k.name, greatest(g.sync_id, h.regrouped_at) as "syncId",
+      case when g.sync_id > h.regrouped_at then g.writer end as writer, greatest(g.other_sync_id, h.regrouped_at) as "otherSyncId"
+    from unnest($1::int[], $2::text[]) as k(world, name)
+    cross join lateral (select regrouped_at from holdfast.head h where h.world = k.world limit 1) h
+    left join lateral (select sync_id, writer, other_sync_id from holdfast.group_head g
+      where g.world = k.world and g.name = k.name limit 1) g on true
+    where g.sync_id is not null or h.regrouped_at > 0`,
   values: [groups.map(({ world }) => world), groups.map(({ name }) => name)],
   read: (rows) => rows as (GroupHead & GroupName)[],
 });

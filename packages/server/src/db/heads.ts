@@ -2,6 +2,11 @@ import type { Head } from "../rules/world-state.ts";
 import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
+/** Whether some of a tenant's records have a newer form beside their row: see rewritten-records.ts. */
+export interface Rewriting {
+  readonly rewriting: boolean;
+}
+
 export interface LockedHead extends Head {
   readonly world: number;
   /** The database's clock, or the newest entry's time when that lies ahead: times in a log never run backwards. */
@@ -12,7 +17,7 @@ export interface LockedHead extends Head {
   readonly claims: number;
 }
 
-const COLUMNS = `h.world, h.log_id, h.sync_id, h.writer, h.other_sync_id, h.schema_version, h.trimmed_to`;
+const COLUMNS = `h.world, h.log_id, h.sync_id, h.writer, h.other_sync_id, h.schema_version, h.trimmed_to, h.rewriting`;
 
 interface HeadRow {
   world: number;
@@ -22,22 +27,24 @@ interface HeadRow {
   other_sync_id: number;
   schema_version: number;
   trimmed_to: number;
+  rewriting: boolean;
 }
 
-const toHead = (row: HeadRow): Head => ({
+const toHead = (row: HeadRow): Head & Rewriting => ({
   logId: row.log_id,
   syncId: row.sync_id,
   writer: row.writer,
   otherSyncId: row.other_sync_id,
   schemaVersion: row.schema_version,
   trimmedTo: row.trimmed_to,
+  rewriting: row.rewriting,
 });
 
 /**
  * Locks the heads of the worlds that a round writes to, in the order of their numbers, so that two processes cannot
  * wait for each other. A statement of its own: what is loaded after it sees the world as it is under the lock.
  */
-export const lockHeads = (worlds: readonly number[]): Statement<LockedHead[]> => ({
+export const lockHeads = (worlds: readonly number[]): Statement<(LockedHead & Rewriting)[]> => ({
   name: "lock_heads",
   text: `select h.* from unnest($1::int[]) as k(world)
     cross join lateral (select ${COLUMNS}, h.claim_change, h.claims, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
@@ -53,7 +60,7 @@ export const lockHeads = (worlds: readonly number[]): Statement<LockedHead[]> =>
     })),
 });
 
-export async function readHead(db: Transaction, world: number): Promise<Head> {
+export async function readHead(db: Transaction, world: number): Promise<Head & Rewriting> {
   const { rows } = await db.query<HeadRow>({
     name: "read_head",
     text: `select ${COLUMNS} from holdfast.head h where h.world = $1`,

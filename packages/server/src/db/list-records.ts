@@ -1,12 +1,15 @@
 import type { ListColumn } from "../rules/list-column.ts";
 import type { Comparison, ListFilter } from "../rules/list-filter.ts";
 import { columnSql, TEXT_KEPT } from "./record-column.ts";
+import { recordTable } from "./rewritten-records.ts";
 import type { Transaction } from "./transaction.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface ListQuestion {
   readonly world: number;
   readonly model: string;
+  /** A push rewrites records of the tenant: the new form of some is beside their row. */
+  readonly rewriting: boolean;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
   readonly filters: readonly ListFilter[];
@@ -51,7 +54,7 @@ export async function listRecords(db: Transaction, question: ListQuestion): Prom
  * the cursor on; one condition that says both would read all pages before. The second runs when the first has run out.
  */
 export function listQuery(question: ListQuestion): { readonly text: string; readonly values: unknown[] } {
-  const { sort, descending, after, limit, bytes } = question;
+  const { sort, descending, after, limit, bytes, rewriting } = question;
   const values: unknown[] = [];
   const param: Param = (value) => `$${values.push(value)}`;
   const { expression, type } = columnSql(sort, (name) => `${param(name)}::text`);
@@ -64,7 +67,7 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
   const where = conditionsOf(question, param).join(" and ");
   // Where nulls go is nothing to a scan that meets only nulls, or none; said like this an index can be read backwards.
   const scan = (...more: readonly string[]) =>
-    `select id, data, archived_at, ${expression} as value from holdfast.record
+    `select id, data, archived_at, ${expression} as value from ${recordTable(rewriting)}
       where ${[where, ...more].join(" and ")} order by ${expression} ${direction}, id ${direction} limit ${most}`;
   // What does not fit is left out, and only that there is more is told.
   const answer = (rows: string) => {

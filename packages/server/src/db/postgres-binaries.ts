@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, lstatSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { commandAs, type PostgresUser } from "./postgres-user.ts";
 
 export type PostgresBinaries = { initdb: string; postgres: string; version: string };
@@ -18,7 +19,7 @@ export async function findPostgresBinaries(
   // Another user may not look into our node_modules (under /root, say), and a read-only one cannot take the links.
   const copied = user.kind === "system-user" || !linked ? tryBinaries(copyForOthers(shipped), user) : undefined;
   if (copied) return copied;
-  throw new Error(noneFits(platform));
+  throw new EmbeddedPostgresError(noneFits(platform));
 }
 
 /** npm installs only the package that fits; on any other machine there is none to import. */
@@ -27,7 +28,7 @@ async function shippedDirectory(platform: string): Promise<string> {
     const { postgres } = (await import(`@embedded-postgres/${platform}`)) as { postgres: string };
     return dirname(dirname(postgres));
   } catch {
-    throw new Error(noneFits(platform));
+    throw new EmbeddedPostgresError(noneFits(platform));
   }
 }
 

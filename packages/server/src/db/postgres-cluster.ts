@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import { commandAs, type PostgresUser, type SystemUser } from "./postgres-user.ts";
 
@@ -27,7 +28,9 @@ export function prepareHome(dataDir: string, user: PostgresUser): string {
   mkdirSync(home, { recursive: true });
   const { uid } = lstatSync(home);
   if (uid !== (process.getuid?.() ?? uid)) {
-    throw new Error(`${home} belongs to another user, who could read and change what is kept there. Remove it first.`);
+    throw new EmbeddedPostgresError(
+      `${home} belongs to another user, who could read and change what is kept there. Remove it first.`,
+    );
   }
   if (user.kind !== "system-user") {
     chmodSync(home, 0o700);
@@ -47,7 +50,9 @@ export function prepareCluster(home: string, user: PostgresUser, binaries: Postg
   if (!existsSync(data)) createCluster(home, user, binaries, durable);
   refuseOtherVersion(data, binaries);
   if (!existsSync(passwordFile)) {
-    throw new Error(`${passwordFile} is missing, and without it nobody can read the data beside it. Restore it.`);
+    throw new EmbeddedPostgresError(
+      `${passwordFile} is missing, and without it nobody can read the data beside it. Restore it.`,
+    );
   }
   return { data, password: readFileSync(passwordFile, "utf8").trim() };
 }
@@ -80,7 +85,9 @@ function createCluster(home: string, user: PostgresUser, binaries: PostgresBinar
   });
   rmSync(passwordForInitdb, { force: true });
   if (status !== 0) {
-    throw new Error(`No database could be made in ${home}: ${(error?.message ?? stderr).trim().replaceAll("\n", " ")}`);
+    throw new EmbeddedPostgresError(
+      `No database could be made in ${home}: ${(error?.message ?? stderr).trim().replaceAll("\n", " ")}`,
+    );
   }
   renameSync(unfinished, join(home, "data"));
 }
@@ -96,7 +103,7 @@ function refuseOtherVersion(data: string, binaries: PostgresBinaries): void {
   const written = readFileSync(join(data, "PG_VERSION"), "utf8").trim();
   const ours = binaries.version.split(".")[0];
   if (written === ours) return;
-  throw new Error(
+  throw new EmbeddedPostgresError(
     `${data} was written by Postgres ${written}; this Holdfast brings Postgres ${ours}, which cannot read it. ` +
       "Start the earlier Holdfast, dump the database with pg_dump, and restore it into a new data directory.",
   );
@@ -105,7 +112,7 @@ function refuseOtherVersion(data: string, binaries: PostgresBinaries): void {
 function refuseUnreachable(home: string, user: SystemUser): void {
   const { status } = spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", home], { uid: user.uid, gid: user.gid });
   if (status === 0) return;
-  throw new Error(
+  throw new EmbeddedPostgresError(
     `Postgres does not run as root, and the user ${user.name}, as whom it would run, cannot reach ${home}. ` +
       "Name a directory that it can reach with HOLDFAST_DATA_DIR, start Holdfast as another user, or set DATABASE_URL.",
   );

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import type { EmbeddedLog } from "./postgres-process.ts";
 
 /**
@@ -38,7 +39,7 @@ async function end(dataDirectory: string, leftovers: number[]): Promise<void> {
     signal(postgresProcessesOf(dataDirectory), name);
     if (await gone(dataDirectory, patienceMs)) return;
   }
-  throw new Error(
+  throw new EmbeddedPostgresError(
     `A Postgres still runs on ${dataDirectory} (process ${postgresProcessesOf(dataDirectory).join(", ")}) ` +
       "and does not end, even when killed. End it, then start again.",
   );

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 
 /** Any logger with these three will do; a pino logger fits as it is. */
 export type EmbeddedLog = { info(line: string): void; warn(line: string): void; error(line: string): void };
@@ -82,7 +83,8 @@ export function endsWithUs(file: string, args: string[]): { file: string; args: 
 function untilReady(child: ChildProcess, log: EmbeddedLog): Promise<void> {
   const lastLines: string[] = [];
   return new Promise<void>((resolve, reject) => {
-    const fail = (why: string) => reject(new Error(`Postgres did not start (${why}). ${lastLines.join(" ")}`.trim()));
+    const fail = (why: string) =>
+      reject(new EmbeddedPostgresError(`Postgres did not start (${why}). ${lastLines.join(" ")}`.trim()));
     child.on("error", (error) => fail(error.message));
     child.once("exit", (code, signal) => fail(signal ?? `code ${code}`));
     // No time limit: recovery after a crash takes as long as it takes, and reports itself in these lines.

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 
 /**
  * Postgres refuses to run as root. As root we start it
@@ -31,7 +32,7 @@ export function systemUser(): SystemUser {
     const account = accounts.find((fields) => fields[0] === name);
     if (account) return { kind: "system-user", name, uid: Number(account[2]), gid: Number(account[3]) };
   }
-  throw new Error(
+  throw new EmbeddedPostgresError(
     "Postgres does not run as root, and this machine has no user `postgres` or `nobody` to run it as. " +
       "Start Holdfast as another user, or set DATABASE_URL to a Postgres of your own.",
   );

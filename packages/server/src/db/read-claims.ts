@@ -14,6 +14,21 @@ export async function readClaim(db: Transaction, world: number, id: string): Pro
   return rows[0] && toClaim(rows[0]);
 }
 
+/** Where claims are that a participant holds or waits for, by their ids. */
+export async function readOwnClaims(
+  db: Transaction,
+  world: number,
+  participant: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly { readonly id: string; readonly model: string; readonly record: string }[]> {
+  const { rows } = await db.query<{ id: string; model: string; record: string }>({
+    text: `select id, model, record from holdfast.claim
+      where world = $1 and participant = $2 and ended_at is null and id > $3 order by id limit $4`,
+    values: [world, participant, after, limit],
+  });
+  return rows;
+}
+
 /** What is true of the claims of one record at one moment. */
 export interface ReadLine {
   readonly claims: readonly ClaimState[];
@@ -37,7 +52,7 @@ export async function readLines(db: Transaction, names: readonly RecordName[]): 
     text: `select k.nth::int4 as nth, h.claim_change as as_of, (extract(epoch from statement_timestamp()) * 1000)::float8 as now_ms, r.groups as filed, c.claim
       from unnest($1::int[], $2::text[], $3::text[]) with ordinality as k(world, model, id, nth)
       cross join lateral (select claim_change from holdfast.head h where h.world = k.world limit 1) h
-      left join lateral (select groups from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r on true
+      left join lateral (select groups from holdfast.present_record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r on true
       left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
         where c.line = k.world::text || '/' || k.model || '/' || k.id offset 0) x) c on true`,
     values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],

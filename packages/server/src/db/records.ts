@@ -9,6 +9,9 @@ export interface RecordName {
   readonly id: string;
 }
 
+/** A record as a round finds it. */
+export type FoundRecord = RecordState & RecordName;
+
 interface RecordRow {
   world: number;
   model: string;
@@ -28,21 +31,64 @@ const COLUMNS =
   "world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
 
 /** Rows by name. `limit 1` inside the lateral query makes each name one probe of the key, whatever the statistics say. */
-export const loadRecords = (names: readonly RecordName[]): Statement<(RecordState & RecordName)[]> => ({
+export const loadRecords = (names: readonly RecordName[]): Statement<FoundRecord[]> => ({
   name: "load_records",
   text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
     cross join lateral (select ${COLUMNS} from holdfast.record r
       where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r`,
   values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
-  read: (rows) => (rows as RecordRow[]).map(toRecord),
+  read: (rows) => (rows as RecordRow[]).map((row) => toRecord(row, row.data)),
 });
 
-const toRecord = (row: RecordRow): RecordState & RecordName => ({
+/** A name, and whether the record's values are asked for as well. */
+export interface AskedRecord extends RecordName {
+  readonly values: boolean;
+}
+
+/**
+ * The same, with the values only where they are asked for and small: a round may name thousands of records of a megabyte.
+ * To measure a compressed value Postgres has to unpack it, so only those are measured that are small as they are stored.
+ */
+export const loadSmallRecords = (names: readonly AskedRecord[]): Statement<FoundRecord[]> => ({
+  name: "load_small_records",
+  text: `select r.* from unnest($1::int[], $2::text[], $3::text[], $4::boolean[]) as k(world, model, id, with_values)
+    cross join lateral (select ${COLUMNS.replace(
+      " data,",
+      ` case when k.with_values and pg_column_size(data) <= 8192
+        and (pg_column_compression(data) is null or octet_length(data::text) <= 16384) then data end as data,`,
+    )} from holdfast.record r
+      where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r`,
+  values: [
+    names.map(({ world }) => world),
+    names.map(({ model }) => model),
+    names.map(({ id }) => id),
+    names.map(({ values }) => values),
+  ],
+  read: (rows) =>
+    (rows as (Omit<RecordRow, "data"> & { data: string | null })[]).map((row) =>
+      row.data === null ? withoutValues(row) : toRecord(row, row.data),
+    ),
+});
+
+const toRecord = (row: Omit<RecordRow, "data">, text: string): FoundRecord => ({
+  ...placed(row),
+  data: JSON.parse(text) as JsonObject,
+  bytes: text.length,
+});
+
+const withoutValues = (row: Omit<RecordRow, "data">): FoundRecord => ({
+  ...placed(row),
+  get data(): never {
+    throw new Error("The values of this record were not read.");
+  },
+  bytes: "not read",
+});
+
+const placed = (row: Omit<RecordRow, "data">) => ({
   world: row.world,
   model: row.model,
   id: row.id,
   syncId: row.sync_id,
-  data: JSON.parse(row.data) as JsonObject,
   groups: row.groups,
   archivedAt: row.archived_at,
   createdSyncId: row.created_sync_id,
@@ -66,9 +112,12 @@ export const deleteRecords = (names: readonly RecordName[]): Statement<void> => 
 });
 
 export async function readRecord(db: Transaction, name: RecordName): Promise<RecordState | undefined> {
-  const { text, values } = loadRecords([name]);
-  const { rows } = await db.query<RecordRow>({ name: "load_records", text, values: [...values] });
-  return rows[0] && toRecord(rows[0]);
+  const { rows } = await db.query<RecordRow>({
+    name: "read_record",
+    text: `select ${COLUMNS} from holdfast.present_record where world = $1 and model = $2 and id = $3 limit 1`,
+    values: [name.world, name.model, name.id],
+  });
+  return rows[0] && toRecord(rows[0], rows[0].data);
 }
 
 /** How many rows of each model a world holds, and which are named: asked when a schema change may hide or refuse data. */

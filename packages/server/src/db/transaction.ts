@@ -27,20 +27,35 @@ export async function transaction<T>(
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query(begin);
-      const result = await work(client);
-      await client.query("commit");
-      return result;
-    } catch (error) {
-      // After this the transaction is gone: rolled back here, or with its connection.
-      await client.query("rollback").catch((failure: Error) => {
+      return await transactionOn(client, work, begin, (failure) => {
         broken = failure;
       });
+    } catch (error) {
       if (errorState(error) === READ_ONLY_STATE) broken = error as Error;
       if (attempt === 3 || !RETRIED.has(errorState(error) ?? "")) throw error;
     } finally {
-      if (client instanceof Connection) client.answers("soon");
       client.release(broken);
     }
+  }
+}
+
+/** The same on a connection that is there, once. `broke` hears of a connection that could not even take it back. */
+export async function transactionOn<T>(
+  client: Transaction,
+  work: (tx: Transaction) => Promise<T>,
+  begin = "begin",
+  broke: (error: Error) => void = () => {},
+): Promise<T> {
+  try {
+    await client.query(begin);
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    // After this the transaction is gone: rolled back here, or with its connection.
+    await client.query("rollback").catch(broke);
+    throw error;
+  } finally {
+    if (client instanceof Connection) client.answers("soon");
   }
 }

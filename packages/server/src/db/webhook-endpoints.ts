@@ -22,6 +22,7 @@ export interface Endpoint {
   readonly turn: number;
   /** The head of the log when this was read, and the schema that was in force. */
   readonly head: number;
+  readonly logId: string;
   readonly schemaVersion: number;
   /** Where the newest erasure stands. */
   readonly erasedTo: number;
@@ -53,6 +54,7 @@ interface EndpointRow {
   old_secret_until: string | null;
   turn: number;
   sync_id: number;
+  log_id: string;
   schema_version: number;
   erased_to: number;
 }
@@ -88,14 +90,15 @@ export const toEndpoint = (row: EndpointRow): Endpoint => ({
   },
   turn: row.turn,
   head: row.sync_id,
+  logId: row.log_id,
   schemaVersion: row.schema_version,
   erasedTo: row.erased_to,
 });
 
 /** `e` is the endpoint. Whoever joins these reads the head with it. */
-export const ENDPOINT = `e.*, w.organization, h.sync_id, h.schema_version, h.erased_to`;
+export const ENDPOINT = `e.*, w.organization, h.sync_id, h.log_id, h.schema_version, h.erased_to`;
 export const WITH_HEAD = `cross join lateral (select organization from holdfast.world w where w.id = e.world limit 1) w
-  cross join lateral (select sync_id, schema_version, erased_to from holdfast.head h where h.world = e.world limit 1) h`;
+  cross join lateral (select sync_id, log_id, schema_version, erased_to from holdfast.head h where h.world = e.world limit 1) h`;
 
 /** Oldest first. */
 export async function listEndpoints(db: Transaction, world: number): Promise<Endpoint[]> {

@@ -69,7 +69,7 @@ export function attemptBatch({ secrets, send, times, delivered }: AttemptParts) 
     const { revision, cursor, lease, attempt } = endpoint.delivery;
     const startedAt = begun.now();
     const id = webhookIdOf(endpoint.id, revision, batch);
-    const answer = await answerOf(begun, { id, body: bodyOf(batch.events) }, signal);
+    const answer = await answerOf(begun, { id, body: bodyOf(batch.events, endpoint.logId) }, signal);
     const endedAt = begun.now();
     const outcome = outcomeOf(answer, endedAt);
     if (outcome.kind === "succeeded") delivered(endpoint.world);

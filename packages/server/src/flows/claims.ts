@@ -2,7 +2,7 @@ import type { Claim, ClaimBody, ClaimList, JsonObject } from "@holdfast/sdk/prot
 import { limits } from "@holdfast/sdk/protocol";
 import { touchClaim } from "../db/claim-times.ts";
 import type { Database } from "../db/pool.ts";
-import { type ReadLine, readClaim, readLines } from "../db/read-claims.ts";
+import { type ReadLine, readClaim, readLines, readOwnClaims } from "../db/read-claims.ts";
 import { newId } from "../ids.ts";
 import { type ClaimState, inLineOrder, isWaiting, presentClaim, presentLine } from "../rules/claim.ts";
 import type { ClaimOrder } from "../rules/claim-order.ts";
@@ -37,8 +37,15 @@ export interface ClaimFlows {
   releaseRecord(by: Principal, target: ClaimTarget, clientId: string | undefined): Promise<number | Refusal>;
   reorder(by: Principal, model: string, id: string, order: readonly string[]): Promise<ClaimList | Refusal>;
   list(by: Principal, model: string, id: string): Promise<ClaimList | Refusal>;
+  /** What the caller holds or waits for, on any record, in the order of the ids. */
+  listOwn(by: Principal, page: { limit: number; cursor: string | undefined }): Promise<OwnClaims | Refusal>;
   /** Waits, while it stands in the line, until it changes: its status, or its position. */
   read(by: Principal, id: string, waitMs: number, signal: () => AbortSignal): Promise<Claim | Refusal>;
+}
+
+export interface OwnClaims {
+  readonly claims: readonly Claim[];
+  readonly nextCursor: string | null;
 }
 
 export interface Acquired {
@@ -174,6 +181,28 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       const [line] = await readLines(db, [{ world: by.world, model: model.toLowerCase(), id }]);
       if (!line || !maySee(by, model.toLowerCase(), line)) return refuse("record_not_found", { param: "id" });
       return listOf(presentLine(line.claims, declared.name, line.now));
+    },
+    async listOwn(by, { limit, cursor = "" }) {
+      if (cursor !== "" && !isRecordId(cursor)) return refuse("invalid_cursor", { param: "starting_after" });
+      const participant = participantName(by.participantKind, by.participantId);
+      const own = await readOwnClaims(db, by.world, participant, { after: cursor, limit: limit + 1 });
+      const page = own.slice(0, limit);
+      const names = [...new Map(page.map((claim) => [recordKey(claim.model, claim.record), claim])).values()];
+      const lines = await readLines(
+        db,
+        names.map(({ model, record }) => ({ world: by.world, model, id: record })),
+      );
+      const lineOf = new Map(names.map(({ model, record }, i) => [recordKey(model, record), lines[i]]));
+      const { models } = await liveSchema(db, schemas, by.world);
+      const claims = page.flatMap(({ id, model, record }) => {
+        const line = lineOf.get(recordKey(model, record));
+        const claim = line?.claims.find((one) => one.id === id);
+        if (!line || !claim) return [];
+        const shown = presentFound({ claim, line, own: true }, models.get(model)?.name ?? model);
+        if (shown.status !== "active" && shown.status !== "queued") return [];
+        return [{ ...shown, ...(claim.clientId !== null && { clientId: claim.clientId }) }];
+      });
+      return { claims, nextCursor: own.length > limit ? (page.at(-1)?.id ?? null) : null };
     },
     async read(by, id, waitMs, signal) {
       const found = await find(by, id);

@@ -3,7 +3,17 @@ import { freeHeads } from "../db/heads.ts";
 import { openPipe, type Pipe, type PipeOptions } from "../db/pipe.ts";
 import { UNEXPECTED } from "../db/save-creates.ts";
 import { probe, rollback } from "../db/statement.ts";
-import { type Batch, judgeExpected, judgeRound, type RoundResult, type RoundRules, save } from "./commit-round.ts";
+import type { Judged } from "../rules/round.ts";
+import {
+  type Batch,
+  isComplete,
+  judgeExpected,
+  judgeRound,
+  type Outcome,
+  type RoundResult,
+  type RoundRules,
+  save,
+} from "./commit-round.ts";
 import type { KnownHeads } from "./known-heads.ts";
 import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
 import { createWaitingLine, type LineBounds, mayGoBehind, REST_MS, type Waiting } from "./waiting-line.ts";
@@ -45,6 +55,8 @@ export interface LaneOptions {
   headsWereFree(worlds: readonly number[]): void;
   /** Postgres took long for a round of one world alone. */
   isSlow(world: number): void;
+  /** What these jobs name did not fit into the round. True: another lane has them now. */
+  areLarge(jobs: readonly Waiting[]): boolean;
   readonly bounds: LineBounds;
   /** How long a round waits for a head that another process holds. */
   readonly lockMs: number;
@@ -89,6 +101,7 @@ export function createLane(options: LaneOptions): Lane {
       const begun = performance.now();
       const result = await settle(round);
       if (performance.now() - begun > SLOW_MS) blame(taken);
+      if (result) goOnLater(taken, result.outcomes);
       // Who came meanwhile is on the way before anybody is answered.
       round = behind ?? start();
       behind = undefined;
@@ -111,7 +124,7 @@ export function createLane(options: LaneOptions): Lane {
     const jobs = taken.map(({ job }) => job);
     const expected = expect(jobs);
     if (expected) return { taken, ...expected };
-    const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs, unclaimed) });
+    const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs, unclaimed, rules) });
     const loaded = pipe?.usable ? trip(pipe) : connect().then(trip);
     // Like a save below: it is awaited when its turn comes; until then a failure is nobody's.
     loaded.catch(() => {});
@@ -194,13 +207,31 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   function tell(taken: readonly Waiting[], { outcomes, batches, claimWorlds }: RoundResult): void {
-    for (const [i, { resolve }] of taken.entries()) resolve(outcomes[i] ?? "internal_error");
+    for (const [i, { job, resolve }] of taken.entries()) {
+      const outcome = outcomes[i];
+      if (!outcome || isComplete(job, outcome)) resolve(outcome ?? "internal_error");
+    }
     // Behind the answers, which are written when this tick is over: a writer that listens too goes on with its answer,
     // and hears its news meanwhile.
     process.nextTick(() => {
       for (const batch of batches) harmless(() => announce(batch));
       for (const world of claimWorlds) harmless(() => announceClaims(world));
     });
+  }
+
+  /** The commits that did not fit into the round wait again, in turn with the other tenants. */
+  function goOnLater(taken: readonly Waiting[], outcomes: readonly Outcome[]): void {
+    const unfinished = taken.flatMap((one, i) => {
+      const outcome = outcomes[i];
+      if (!outcome?.commits || isComplete(one.job, outcome)) return [];
+      return { ...one, job: { ...one.job, judged: outcome.commits.map(withoutLines) } as Job };
+    });
+    if (unfinished.length === 0) return;
+    // The first commit of a round is always judged: whose commits were not yet are first in the next one.
+    const isFresh = (one: Waiting) => one.job.judged?.length === 0;
+    const inTurn = [...unfinished.filter(isFresh), ...unfinished.filter((one) => !isFresh(one))];
+    if (!closed && options.areLarge(inTurn)) return;
+    for (const one of inTurn) waiting.join(one);
   }
 
   /** Committed and answered; who listens finds it in the database. The lane goes on. */
@@ -291,6 +322,10 @@ export function createLane(options: LaneOptions): Lane {
     },
   };
 }
+
+/** What was written is of no use any more, and may be large. */
+const withoutLines = (judged: Judged): Judged =>
+  judged.decision.kind === "confirmed" ? { ...judged, decision: { ...judged.decision, lines: [] } } : judged;
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const ABORTED = "25P02";

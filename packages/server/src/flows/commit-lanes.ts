@@ -49,6 +49,8 @@ export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "re
   readonly verify?: LaneOptions["verify"];
   /** As JSON, a record may have so many after a write. */
   readonly recordBytes?: number;
+  /** Of the records that one commit names, together. */
+  readonly commitBytes?: number;
   announceClaims?(world: number): void;
   took?(ms: number): void;
   /** Commits in one transaction at most. */
@@ -63,6 +65,10 @@ export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "re
 
 /** Of request bodies in one round: what Postgres writes in some ten milliseconds. */
 const MAX_BYTES = 2 ** 20;
+/** Of the records' JSON that the commits of one round name or make. */
+const ROUND_BYTES = 2 ** 21;
+/** As many as a bulk has operations. */
+const MAX_NAMES = 1_000;
 /** A head is usually free again when the other process's round is over. */
 const LOCK_MS = 40;
 /** Where only those wait who are aside. */
@@ -73,6 +79,7 @@ export function createCommitLanes({
   verify,
   schemas,
   recordBytes = serverLimits.recordBytes,
+  commitBytes = serverLimits.commitBytes,
   announce,
   announceClaims = () => {},
   took = () => {},
@@ -95,12 +102,18 @@ export function createCommitLanes({
   function open(name: LaneName): Lane {
     return createLane({
       ...{ url, verify, known, announce, announceClaims, took, report },
-      rules: { schemas, recordBytes },
+      rules: { schemas, recordBytes, commitBytes, roundBytes: ROUND_BYTES },
       unclaimed: new Set(),
       headIsHeld: (jobs) => name !== "held" && !closed && stepAside(jobs),
       headsWereFree: name === "held" ? choice.areFree : () => {},
       isSlow: (world) => choice.isSlow(world),
-      bounds: { maxCommits, maxBytes: MAX_BYTES },
+      areLarge: (jobs) => {
+        for (const { job } of jobs) choice.isLarge(worldOf(job));
+        if (name !== "quick" || closed) return false;
+        for (const one of jobs) lanes.heavy.join(one);
+        return true;
+      },
+      bounds: { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES },
       lockMs: name === "quick" ? lockMs : ASIDE_LOCK_MS,
       // Of too few connections, reads go without first.
       eager: name === "quick",

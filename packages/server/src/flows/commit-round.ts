@@ -14,11 +14,21 @@ import { recordKey } from "../rules/commit-request.ts";
 import { storedEntry } from "../rules/entry-text.ts";
 import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
 import type { LogLine, WorldState } from "../rules/world-state.ts";
-import { commitsOf, emptyWorldAt, type Job, type Loaded, worldAt, worldOf } from "./load-round.ts";
+import {
+  commitsOf,
+  emptyWorldAt,
+  type Job,
+  type Loaded,
+  roundSizes,
+  type SizeRules,
+  worldAt,
+  worldOf,
+} from "./load-round.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
 /** What came of a job. */
 export type Outcome =
+  /** Fewer than the job has: the others have to wait for a later round. */
   | { readonly commits: readonly Judged[]; readonly claim?: undefined }
   | { readonly claim: ClaimOutcome; readonly commits?: undefined };
 
@@ -58,19 +68,18 @@ export interface RoundResult {
 }
 
 /** What every round is judged by. */
-export interface RoundRules {
+export interface RoundRules extends SizeRules {
   readonly schemas: SchemaCache;
-  /** As JSON, a record may have so many after a write. */
-  readonly recordBytes: number;
 }
 
 /** Judges the jobs of each world in the order they came. */
 export async function judgeRound(
   pipe: Pipe,
-  { schemas, recordBytes }: RoundRules,
+  { schemas, ...rules }: RoundRules,
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<RoundResult> {
+  const sizes = roundSizes(rules, jobs);
   const worlds: WorldJobs[] = [];
   for (const head of loaded.heads) {
     const own = jobs.filter((job) => worldOf(job) === head.world);
@@ -81,7 +90,7 @@ export async function judgeRound(
       world: head.world,
       jobs: own,
       schema,
-      state: await worldAt(pipe, head, schema, recordBytes, own, loaded),
+      state: await worldAt(pipe, head, schema, sizes, own, loaded),
     });
   }
   return judgeWorlds(pipe, jobs, worlds);
@@ -95,21 +104,23 @@ export async function judgeRound(
  */
 export function judgeExpected(
   pipe: Pipe,
-  { schemas, recordBytes }: RoundRules,
+  { schemas, ...rules }: RoundRules,
   jobs: readonly Job[],
   heads: readonly LockedHead[],
 ): RoundResult | undefined {
+  const sizes = roundSizes(rules, jobs);
   const worlds: WorldJobs[] = [];
   for (const head of heads) {
     const own = jobs.filter((job) => worldOf(job) === head.world);
     const schema = schemas.get(head.world, head.schemaVersion);
     if (!schema) return undefined;
-    worlds.push({ world: head.world, jobs: own, schema, state: emptyWorldAt(head, schema, recordBytes, own) });
+    worlds.push({ world: head.world, jobs: own, schema, state: emptyWorldAt(head, schema, sizes, own) });
   }
   const unseen = worlds.flatMap(questions);
   const result = judgeWorlds(pipe, jobs, worlds);
-  const isWritten = result.outcomes.every(({ commits }) =>
-    commits?.every(({ decision }) => decision.kind === "confirmed"),
+  const isWritten = result.outcomes.every(
+    (outcome, i) =>
+      isComplete(jobs[i] as Job, outcome) && outcome.commits?.every(({ decision }) => decision.kind === "confirmed"),
   );
   // The save compares the heads that it moves: one that nothing was written to would go unasked.
   const isMoved = result.round.heads.length === heads.length;
@@ -133,7 +144,7 @@ function judgeWorlds(pipe: Pipe, jobs: readonly Job[], found: readonly WorldJobs
   const worlds = found.map(({ world, jobs: own, schema, state }) => {
     const from = state.head.syncId;
     for (const job of own) outcomes.set(job, judge(state, job));
-    const judged = own.flatMap((job) => outcomes.get(job)?.commits ?? []);
+    const judged = own.flatMap((job) => outcomes.get(job)?.commits?.slice(job.judged?.length ?? 0) ?? []);
     const lines = savedLines(world, state.now, judged);
     return { state, batch: { world, from, to: state.head.syncId, lines, schema } };
   });
@@ -157,9 +168,12 @@ function judgeWorlds(pipe: Pipe, jobs: readonly Job[], found: readonly WorldJobs
   };
 }
 
-const judge = (state: WorldState, { commits, order }: Job): Outcome =>
+/** Whether all that a job asks for is judged. */
+export const isComplete = ({ commits }: Job, outcome: Outcome): boolean => commits?.length === outcome.commits?.length;
+
+const judge = (state: WorldState, { commits, judged, order }: Job): Outcome =>
   order === undefined
-    ? { commits: judgeInOrder(state, commits) }
+    ? { commits: judgeInOrder(state, commits, judged) }
     : {
         claim: {
           decision: judgeClaim(state, order),

@@ -255,6 +255,25 @@ test("[W14] an attempt that its process did not end is unknown, and the same bat
   await remove(endpoint.id);
 });
 
+test("[W25] what a process whose clock was a year ahead put off is sent when the clock is right again", async () => {
+  const receiver = await startReceiver();
+  const endpoint = await register(receiver);
+  receiver.always((_, response) => {
+    receiver.always(204);
+    response.writeHead(503).end();
+  });
+  const ids = await write(1);
+  await until(() => expect(receiver.received).toHaveLength(1));
+  await app.sql(
+    "update holdfast.webhook_endpoint set attempt = 1, next_attempt_at = now() + interval '1 year', lease = null, leased_at = null, turn = turn + 1 where id = $1",
+    [endpoint.id],
+  );
+  await write(1);
+  await until(() => expect(told(receiver).length).toBeGreaterThanOrEqual(3));
+  expect(told(receiver)).toEqual(expect.arrayContaining(ids));
+  await remove(endpoint.id);
+});
+
 test("[W15] a receiver that hangs is given up; one that answers and then dribbles is judged by its status", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);

@@ -12,6 +12,8 @@ export interface LaneChoice {
   areFree(worlds: readonly number[]): void;
   /** Postgres took long for a round of this tenant alone. */
   isSlow(world: number): void;
+  /** The records that the tenant's commits name fill rounds. */
+  isLarge(world: number): void;
 }
 
 /** A request with more than that is heavy, and so are its tenant's others for a while. */
@@ -75,5 +77,6 @@ export function createLaneChoice(now: () => number): LaneChoice {
       }
     },
     isSlow: (world) => note(slow, world, true),
+    isLarge: (world) => void heavyUntil.set(world, now() + HEAVY_MS),
   };
 }

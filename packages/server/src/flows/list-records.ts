@@ -58,9 +58,9 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const context = JSON.stringify(["list", world, key, order, sort, state, ids ?? null, filters, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as PageEnd | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
-    const { syncId: stamp } = await readHead(db, world);
+    const { syncId: stamp, rewriting } = await readHead(db, world);
     const descending = order === "desc";
-    const question = { world, model: key, state, ids, filters, groups, sort, descending, after, limit };
+    const question = { world, model: key, rewriting, state, ids, filters, groups, sort, descending, after, limit };
     const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
     const mayTakeLong = sort.kind !== "id" || filters.length > 0;
     const page = mayTakeLong ? await turns.take(read) : await read();

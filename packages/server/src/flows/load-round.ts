@@ -1,34 +1,49 @@
 import { limits } from "@holdfast/sdk/protocol";
 import { countClaims, loadLines, loadWaits } from "../db/claims.ts";
 import { loadGroupHeads } from "../db/groups.ts";
-import { type LockedHead, lockHeads } from "../db/heads.ts";
+import { type LockedHead, lockHeads, type Rewriting } from "../db/heads.ts";
 import { loadHistory } from "../db/history.ts";
 import { loadAuthors } from "../db/log.ts";
 import type { Pipe } from "../db/pipe.ts";
 import { loadReceipts } from "../db/receipts.ts";
-import { loadRecords } from "../db/records.ts";
+import { type AskedRecord, type FoundRecord, loadRecords, loadSmallRecords } from "../db/records.ts";
+import { adoptRecords } from "../db/rewritten-records.ts";
 import { lockTokens } from "../db/scoped-tokens.ts";
 import { begin } from "../db/statement.ts";
 import { type ClaimLine, holderName } from "../rules/claim.ts";
 import { type AcquireClaim, type ClaimOrder, worldOfOrder } from "../rules/claim-order.ts";
 import { writerOf } from "../rules/commit.ts";
+import { valuesAsked } from "../rules/commit-bytes.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
 import type { DeclaredModel } from "../rules/declared-model.ts";
 import { participantName } from "../rules/participant.ts";
-import { lookupFor } from "../rules/round.ts";
+import { type Judged, lookupFor } from "../rules/round.ts";
 import { presentFields } from "../rules/schema-change.ts";
-import { type FiledEntry, receiptKey, type WorldState } from "../rules/world-state.ts";
+import {
+  type ByteBounds,
+  type FiledEntry,
+  type RoundBytes,
+  receiptKey,
+  type WorldState,
+} from "../rules/world-state.ts";
 import type { LiveSchema } from "./schema-cache.ts";
 
 /** What one request asks of a world: commits, one or a bulk's in their order, or something about claims. */
 export type Job =
   | {
       readonly commits: readonly CommitRequest[];
+      /** What earlier rounds made of the first of them: see rules/commit-bytes.ts. */
+      readonly judged?: readonly Judged[];
       readonly order?: undefined;
       /** Of the request's body. */
       readonly bytes?: number;
     }
-  | { readonly order: ClaimOrder; readonly commits?: undefined; readonly bytes?: undefined };
+  | {
+      readonly order: ClaimOrder;
+      readonly commits?: undefined;
+      readonly judged?: undefined;
+      readonly bytes?: undefined;
+    };
 
 /** All commits of a job are of one world. */
 export const worldOf = ({ commits, order }: Job): number =>
@@ -40,17 +55,27 @@ export const tokenOf = (job: Job): string => principalOf(job)?.tokenId ?? "";
 /** What the first trip to the database brought: everything is read under the heads' locks. */
 export type Loaded = Awaited<ReturnType<typeof load>>;
 
+/** What a record may have after a write, and what commits and rounds may take into memory. */
+export interface SizeRules extends ByteBounds {
+  /** Of a record as JSON. */
+  readonly recordBytes: number;
+}
+
 /**
  * First trip: lock the heads of all worlds concerned, then read whatever the jobs name. Claims are not asked for where there
  * were none when this process last looked; the head says whether that is still so, and then they are asked for after all.
  */
-export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<number>) {
+export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<number>, sizes: SizeRules) {
   const commits = commitsOf(jobs);
   const orders = jobs.flatMap(({ order }) => order ?? []);
   const worlds = [...new Set(jobs.map(worldOf))].sort((a, b) => a - b);
   const groups = commits.flatMap(groupNames);
   const claimed = orders.map((order) => ({ world: worldOfOrder(order), model: order.model, id: order.record }));
   const written = commits.flatMap(writtenNames);
+  const named = [
+    ...commits.flatMap(writtenValues),
+    ...[...claimed, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
+  ];
   const asksClaims = orders.length > 0 || worlds.some((world) => !unclaimed.has(world));
   const askClaims = async () => (await pipe.send([loadLines([...written, ...claimed])]))[0];
   const [[, heads, receipts, records, groupHeads], lines] = await Promise.all([
@@ -58,7 +83,7 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
       begin,
       lockHeads(worlds),
       loadReceipts(commits.flatMap(receiptNames)),
-      loadRecords([...written, ...claimed, ...commits.flatMap(readNames)]),
+      loadSmallRecords(distinct(named)),
       // Every statement is a message more for both sides, and few commits ask about groups.
       ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
     ]),
@@ -67,11 +92,87 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
   for (const { world, claims } of heads)
     if (claims === 0) unclaimed.add(world);
     else unclaimed.delete(world);
+  const present = await inPresentForm(pipe, heads, distinct(named), records);
   const isSure = lines !== undefined || heads.every(({ world }) => unclaimed.has(world));
-  return { heads, receipts, records, lines: lines ?? (isSure ? [] : await askClaims()), groups: groupHeads ?? [] };
+  return {
+    heads,
+    receipts,
+    records: await withLargeValues(pipe, present, commits, sizes),
+    lines: lines ?? (isSure ? [] : await askClaims()),
+    groups: groupHeads ?? [],
+  };
 }
 
-export const commitsOf = (jobs: readonly Job[]): CommitRequest[] => jobs.flatMap(({ commits }) => commits ?? []);
+/** Where a push has new forms of records beside their rows, those that are named get them before they are read. */
+async function inPresentForm(
+  pipe: Pipe,
+  heads: readonly (LockedHead & Rewriting)[],
+  names: readonly AskedRecord[],
+  records: readonly FoundRecord[],
+): Promise<readonly FoundRecord[]> {
+  const worlds = new Set(heads.filter(({ rewriting }) => rewriting).map(({ world }) => world));
+  const affected = names.filter(({ world }) => worlds.has(world));
+  if (affected.length === 0) return records;
+  const [, read] = await pipe.send([adoptRecords(affected), loadSmallRecords(affected)]);
+  return [...records.filter(({ world }) => !worlds.has(world)), ...read];
+}
+
+/** A record that several commits name is read once. */
+function distinct(names: readonly AskedRecord[]): AskedRecord[] {
+  const byKey = new Map<string, AskedRecord>();
+  for (const name of names) {
+    const key = worldKey(name);
+    if (name.values || !byKey.has(key)) byKey.set(key, name);
+  }
+  return [...byKey.values()];
+}
+
+/** Large records that one statement reads at most: the last one may read so many too many. */
+const MOST_LARGE = 16;
+
+/**
+ * Reads the large values that the commits ask for, in their order, until the round is full: those of the first commit up
+ * to what one commit may take, those of the others up to what a round takes. The rest stays "not read".
+ */
+async function withLargeValues(
+  pipe: Pipe,
+  records: readonly FoundRecord[],
+  commits: readonly CommitRequest[],
+  { recordBytes, commitBytes, roundBytes }: SizeRules,
+): Promise<readonly FoundRecord[]> {
+  if (records.every(({ bytes }) => bytes !== "not read")) return records;
+  const byKey = new Map(records.map((record) => [worldKey(record), record]));
+  const wanted = new Map<FoundRecord, "of the first" | "of others">();
+  for (const [n, commit] of commits.entries())
+    for (const record of valuesAsked(commit, (model, id) =>
+      byKey.get(worldKey({ world: commit.principal.world, model, id })),
+    ))
+      if (record.bytes === "not read" && !wanted.has(record))
+        wanted.set(record, n === 0 ? "of the first" : "of others");
+  const names = [...wanted.keys()];
+  // How large they are is not known before they are read: as many as fit in any case, and more where they turn out small.
+  let most = Math.max(1, Math.floor(roundBytes / recordBytes));
+  let bytes = 0;
+  for (let i = 0; i < names.length; ) {
+    const bound = wanted.get(names[i] as FoundRecord) === "of the first" ? commitBytes : roundBytes;
+    if (bytes >= bound) break;
+    const [found] = await pipe.send([loadRecords(names.slice(i, i + most))]);
+    i += most;
+    for (const record of found) {
+      byKey.set(worldKey(record), record);
+      bytes += record.bytes === "not read" ? 0 : (record.bytes ?? 0);
+    }
+    if (bytes < roundBytes / 2) most = Math.min(2 * most, MOST_LARGE);
+  }
+  return [...byKey.values()];
+}
+
+const worldKey = ({ world, model, id }: Pick<AskedRecord, "world" | "model" | "id">): string =>
+  `${world} ${recordKey(model, id)}`;
+
+/** Those that were not judged yet. */
+export const commitsOf = (jobs: readonly Job[]): CommitRequest[] =>
+  jobs.flatMap(({ commits, judged }) => commits?.slice(judged?.length ?? 0) ?? []);
 
 /** What a round needs nobody's answer for. */
 const NOTHING_FOUND: Omit<Loaded, "heads"> = {
@@ -81,15 +182,26 @@ const NOTHING_FOUND: Omit<Loaded, "heads"> = {
   groups: [],
 };
 
+/** What all worlds of a round share. */
+export interface RoundSizes {
+  readonly recordBytes: number;
+  readonly bytes: RoundBytes;
+}
+
+export const roundSizes = ({ recordBytes, commitBytes, roundBytes }: SizeRules, jobs: readonly Job[]): RoundSizes => ({
+  recordBytes,
+  bytes: { commitBytes, roundBytes, first: commitsOf(jobs)[0], used: 0 },
+});
+
 /** A world of which nothing is asked but its head: no name that its jobs write under is taken, no record is there, and none is claimed. */
 export const emptyWorldAt = (
   head: LockedHead,
   schema: LiveSchema,
-  recordBytes: number,
+  sizes: RoundSizes,
   jobs: readonly Job[],
 ): WorldState =>
   worldState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
-    recordBytes,
+    ...sizes,
     claimsHeld: new Map(),
     waits: [],
     revokedTokens: new Set(),
@@ -100,12 +212,12 @@ export async function worldAt(
   pipe: Pipe,
   head: LockedHead,
   schema: LiveSchema,
-  recordBytes: number,
+  sizes: RoundSizes,
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<WorldState> {
   const asked = {
-    recordBytes,
+    ...sizes,
     waits: await waitsFor(pipe, head.world, jobs, loaded),
     claimsHeld: await claimsHeld(pipe, head, jobs),
     revokedTokens: await revokedTokens(pipe, jobs),
@@ -187,6 +299,10 @@ const receiptNames = (commit: CommitRequest) => {
 const writtenNames = ({ principal: { world }, operations }: CommitRequest) =>
   operations.map(({ model, id }) => ({ world, model, id }));
 
+/** Of a record that is deleted the values are of use only if it moved: that is not known yet. */
+const writtenValues = ({ principal: { world }, operations }: CommitRequest): AskedRecord[] =>
+  operations.map(({ action, model, id }) => ({ world, model, id, values: action !== "delete" && action !== "erase" }));
+
 const readNames = ({ principal: { world }, reads }: CommitRequest) =>
   reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ world, model, id }]));
 
@@ -203,14 +319,16 @@ const worldState = (
   { receipts, records, groups, lines }: Omit<Loaded, "heads">,
   {
     recordBytes,
+    bytes,
     claimsHeld,
     waits,
     revokedTokens,
-  }: Pick<WorldState, "recordBytes" | "claimsHeld" | "waits" | "revokedTokens">,
+  }: Pick<WorldState, "recordBytes" | "bytes" | "claimsHeld" | "waits" | "revokedTokens">,
 ): WorldState => ({
   organization,
   models: schema.models,
   recordBytes,
+  bytes,
   now: head.now,
   head,
   records: new Map(inWorld(head.world, records).map((record) => [recordKey(record.model, record.id), record])),

@@ -1,18 +1,25 @@
 import { createHash } from "node:crypto";
 import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
 import { renameClaimedFields } from "../db/claims.ts";
-import { lockHeads } from "../db/heads.ts";
+import { type LockedHead, lockHeads, type Rewriting } from "../db/heads.ts";
 import { changesOf, insertSchema, readSchema, type StoredSchema } from "../db/model-schemas.ts";
 import type { Database } from "../db/pool.ts";
 import { hasRecords } from "../db/records.ts";
-import { refileRecords } from "../db/refile.ts";
-import { hasHiddenValues, rewriteRecords } from "../db/rewrite.ts";
-import { type Transaction, transaction } from "../db/transaction.ts";
+import {
+  adoptRecords,
+  areFew,
+  beginRewriting,
+  claimRewritingHere,
+  hasHiddenValues,
+  moveAllGroups,
+  readRows,
+  whileRewriting,
+} from "../db/rewritten-records.ts";
+import { type Transaction, transaction, transactionOn } from "../db/transaction.ts";
 import { lockEndpoints, updateEndpoint } from "../db/webhook-endpoints.ts";
 import { canonical } from "../rules/canonical.ts";
 import { revise } from "../rules/delivery.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
-import { rewriteRow } from "../rules/schema-change.ts";
 import {
   checkIndexes,
   checkSchema,
@@ -23,66 +30,192 @@ import {
   spelledProblem,
   uselessIndexes,
 } from "../rules/schema-push.ts";
+import {
+  continues,
+  type ModelChanges,
+  type Prepared,
+  prepareRecords,
+  prepareRows,
+  prepareWritten,
+  settleRecords,
+} from "./rewrite-records.ts";
 
-/** Makes a schema the world's newest one, under the head's lock: no commit is judged by half of a change. */
-export async function pushSchema(pool: Database, world: number, push: SchemaPush): Promise<SchemaPushed | Refusal> {
-  const { models, force = false } = push;
-  const refusal = checkSchema({ models });
+/**
+ * Makes a schema the world's newest one, under the head's lock: no commit is judged by half of a change. Records that it
+ * rewrites are prepared before, without that lock; a few are rewritten under it.
+ *
+ */
+export async function pushSchema(
+  pool: Database,
+  world: number,
+  push: SchemaPush,
+  { inTurn = (work) => work(), stopping = new AbortController().signal }: PushOptions = {},
+): Promise<SchemaPushed | Refusal> {
+  const refusal = checkSchema(push);
   if (refusal) return refusal;
+  const landed = await transaction(pool, (tx) => land(tx, world, push, undefined));
+  if (!("unprepared" in landed)) return landed;
+  try {
+    const work = (client: Transaction) => landPrepared(client, world, push, stopping);
+    const prepared = await inTurn(() => whileRewriting(pool, world, work, PATIENCE_MS));
+    return prepared ?? refuse("schema_busy");
+  } catch (error) {
+    // Nothing has landed: what was prepared does not count.
+    if (stopping.aborted) return refuse("unavailable");
+    throw error;
+  }
+}
+
+export interface PushOptions {
+  /** Runs pushes that prepare records: each takes a connection for as long as that takes. */
+  inTurn?<T>(work: () => Promise<T>): Promise<T>;
+  /** Ends the preparation. */
+  readonly stopping?: AbortSignal;
+}
+
+/** A push before this one may still be putting records into their rows. */
+const PATIENCE_MS = 30_000;
+
+/** Prepares what the push rewrites until so little is left that it can be done under the head's lock. */
+async function landPrepared(
+  client: Transaction,
+  world: number,
+  push: SchemaPush,
+  stopping: AbortSignal,
+): Promise<SchemaPushed | Refusal> {
+  await settleRecords(client, world, stopping);
+  for (let prepared: Prepared | undefined; ; ) {
+    const landed = await transactionOn(client, (tx) => land(tx, world, push, prepared));
+    if (!("unprepared" in landed)) return landed;
+    const { unprepared, rowsVersion } = landed;
+    prepared = await prepareRecords(client, world, { changes: unprepared, rowsVersion }, prepared, stopping);
+  }
+}
+
+/** The records that a push changes: nothing was written yet. */
+interface Unprepared {
+  readonly unprepared: ModelChanges;
+  readonly rowsVersion: number;
+}
+
+async function land(
+  tx: Transaction,
+  world: number,
+  push: SchemaPush,
+  prepared: Prepared | undefined,
+): Promise<SchemaPushed | Refusal | Unprepared> {
+  const { models, force = false } = push;
   const hash = createHash("sha256").update(canonical(models)).digest("hex");
-  return await transaction(pool, async (tx) => {
-    const { text, values, read } = lockHeads([world]);
-    const head = read((await tx.query(text, [...values])).rows, "")[0];
-    if (!head) throw new Error(`World ${world} has no head.`);
-    const before = (await readSchema(tx, world, head.schemaVersion)) ?? NOTHING;
-    if (before.hash === hash)
-      return {
-        object: "schema" as const,
-        version: before.version,
-        hash,
-        unchanged: true,
-        warnings: (push.renames ?? []).map(
-          ({ model, from, to }) =>
-            `"${model}.${from}" was not renamed to "${to}": the schema is the one that was there.`,
-        ),
-      };
-    const tooMany = checkIndexes(before, { models });
-    if (tooMany) return tooMany;
-    const renames = readRenames(before, push);
-    if (isRefusal(renames)) return renames;
-    const filled = await modelsWithRecords(tx, world, before);
-    const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
-    if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
-    const rewritten = await modelsToRewrite(tx, world, before, diff, renames);
-    const hidden = diff.dropped.map((name) => name.toLowerCase());
-    const version = head.schemaVersion + 1;
-    await insertSchema(tx, world, {
-      version,
-      hash,
-      models,
-      changes: nextChanges(before, rewritten, renames, head.syncId),
-      hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
-      rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
-    });
-    // What webhooks tell of a position may be said in other words now.
-    for (const endpoint of await lockEndpoints(tx, world))
-      await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });
-    for (const [key, names] of renames) await renameClaimedFields(tx, world, key, names);
-    for (const name of rewritten) await rewriteModel(tx, world, name, models, renames);
-    const refiled = new Set([
-      ...diff.refiled,
-      ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),
-    ]);
-    for (const name of refiled) await refileRecords(tx, world, name.toLowerCase(), modelOf(models, name));
+  const { text, values, read } = lockHeads([world]);
+  const head = read((await tx.query(text, [...values])).rows, "")[0];
+  if (!head) throw new Error(`World ${world} has no head.`);
+  const before = (await readSchema(tx, world, head.schemaVersion)) ?? NOTHING;
+  if (before.hash === hash)
     return {
       object: "schema" as const,
-      version,
+      version: before.version,
       hash,
-      unchanged: false,
-      warnings: warningsOf({ models }, diff, refiled, renames),
+      unchanged: true,
+      warnings: (push.renames ?? []).map(
+        ({ model, from, to }) => `"${model}.${from}" was not renamed to "${to}": the schema is the one that was there.`,
+      ),
     };
+  const tooMany = checkIndexes(before, { models });
+  if (tooMany) return tooMany;
+  const renames = readRenames(before, push);
+  if (isRefusal(renames)) return renames;
+  const filled = await modelsWithRecords(tx, world, before);
+  const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
+  if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
+  const rewritten = await modelsToRewrite(tx, world, before, diff, renames);
+  const refiled = new Set([
+    ...diff.refiled,
+    ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),
+  ]);
+  const changes = changesToRecords(models, rewritten, refiled, renames);
+  const change = await changeRecords(tx, head, before, changes, prepared);
+  if (change === "unprepared") return { unprepared: changes, rowsVersion: before.rowsVersion };
+  if (refiled.size > 0) await moveAllGroups(tx, world);
+  const hidden = diff.dropped.map((name) => name.toLowerCase());
+  const version = head.schemaVersion + 1;
+  await insertSchema(tx, world, {
+    version,
+    hash,
+    models,
+    changes: nextChanges(before, rewritten, renames, head.syncId),
+    hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
+    rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
   });
+  // What webhooks tell of a position may be said in other words now.
+  for (const endpoint of await lockEndpoints(tx, world))
+    await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });
+  for (const [key, names] of renames) await renameClaimedFields(tx, world, key, names);
+  return {
+    object: "schema" as const,
+    version,
+    hash,
+    unchanged: false,
+    warnings: warningsOf({ models }, diff, refiled, renames),
+  };
 }
+
+/** What is rewritten under the head's lock at most: records, and their bytes; every writer of the tenant waits for it. */
+const LEFT = { records: 300, bytes: 4 * 2 ** 20 };
+
+/** A tenant that writes faster than its records are prepared waits a little longer in the end. */
+const MOST_PASSES = 10;
+
+/** Rewrites what is left, and lets what was prepared count. */
+async function changeRecords(
+  tx: Transaction,
+  { world, syncId, rewriting }: LockedHead & Rewriting,
+  { rowsVersion }: StoredSchema,
+  changes: ModelChanges,
+  prepared: Prepared | undefined,
+): Promise<"unprepared" | "changed"> {
+  if (changes.size === 0) return "changed";
+  if (prepared) {
+    if (
+      !continues(prepared, changes, rowsVersion) ||
+      syncId - prepared.upTo > LEFT.records * Math.min(prepared.passes, MOST_PASSES)
+    )
+      return "unprepared";
+    await prepareWritten(tx, world, changes, prepared.upTo, syncId);
+    await beginRewriting(tx, world);
+    return "changed";
+  }
+  // A push before this one, or one that is just preparing, has forms beside the rows: those come first.
+  if (rewriting) return "unprepared";
+  if (!(await areFew(tx, world, [...changes.keys()], LEFT))) return "unprepared";
+  if (!(await claimRewritingHere(tx, world))) return "unprepared";
+  for (const [model, change] of changes) {
+    const ids = await prepareRows(tx, world, model, change, await readRows(tx, world, model, "", LEFT.records));
+    const { text, values } = adoptRecords(ids.map((id) => ({ world, model, id })));
+    await tx.query(text, [...values]);
+  }
+  return "changed";
+}
+
+const changesToRecords = (
+  models: ModelSchema["models"],
+  rewritten: readonly string[],
+  refiled: ReadonlySet<string>,
+  renames: Renames,
+): ModelChanges =>
+  new Map(
+    [...new Set([...rewritten, ...refiled])].map((name) => {
+      const key = name.toLowerCase();
+      const isRewritten = rewritten.includes(name);
+      return [
+        key,
+        {
+          model: modelOf(models, name),
+          renames: isRewritten ? (renames.get(key) ?? {}) : undefined,
+          isRefiled: refiled.has(name),
+        },
+      ];
+    }),
+  );
 
 const NOTHING: StoredSchema = { version: 0, hash: "", models: {}, changes: {}, hiddenModels: [], rowsVersion: 0 };
 
@@ -116,18 +249,6 @@ async function modelsToRewrite(
     if (isOther) found.push(name);
   }
   return found;
-}
-
-function rewriteModel(
-  tx: Transaction,
-  world: number,
-  name: string,
-  models: ModelSchema["models"],
-  renames: Renames,
-): Promise<void> {
-  const key = name.toLowerCase();
-  const model = modelOf(models, name);
-  return rewriteRecords(tx, world, key, (row) => rewriteRow(row, renames.get(key) ?? {}, model));
 }
 
 function nextChanges(

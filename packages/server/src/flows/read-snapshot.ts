@@ -62,7 +62,7 @@ async function readPage(
     keys === undefined && schema.hiddenModels.length === 0 ? undefined : models.map((name) => name.toLowerCase());
   const page = await readSnapshotPage(
     db,
-    { world, models: shown, groups: within, after: from, limit, bytes: limits.pageBytes },
+    { world, models: shown, rewriting: head.rewriting, groups: within, after: from, limit, bytes: limits.pageBytes },
     names,
   );
   const { logId } = head;

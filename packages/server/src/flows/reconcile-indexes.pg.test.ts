@@ -68,6 +68,7 @@ const ROWS = 60_000;
 const question: ListQuestion = {
   world,
   model: "indexed",
+  rewriting: false,
   state: "live",
   ids: undefined,
   filters: [],
@@ -271,6 +272,25 @@ test("[G10] a server that stops lets go of the building, and the next one finish
   await held.release();
   await expect.poll(async () => (await reconcile()).done, { timeout: 20_000 }).toBe(true);
   await settled(...own);
+});
+
+test("[O21] an index of a table that grows with every commit is built beside the commits, and anew where that failed", async () => {
+  const receiptIndex = () =>
+    app.sql<{ valid: boolean }>(
+      "select indisvalid as valid from pg_index where indexrelid = to_regclass('holdfast.receipt_held')",
+    );
+  await app.sql("update pg_index set indisvalid = false where indexrelid = 'holdfast.receipt_held'::regclass");
+  expect(await reconcile()).toMatchObject({ created: 1 });
+  expect(await receiptIndex()).toEqual([{ valid: true }]);
+  await app.sql("drop index holdfast.receipt_held");
+  const held = await app.hold("update holdfast.receipt set held = held where world < 0; select pg_current_xact_id()");
+  const building = reconcile();
+  await expect.poll(receiptIndex).toEqual([{ valid: false }]);
+  for (let i = 0; i < 5; i++)
+    expect((await call("POST", "/v1/models/indexed", { json: { id: `r${i}`, data: { n: i } } })).status).toBe(200);
+  await held.release();
+  expect(await building).toMatchObject({ done: true, created: 1 });
+  expect(await receiptIndex()).toEqual([{ valid: true }]);
 });
 
 test("[G10] an index goes when no world declares it any more", async () => {

@@ -1,3 +1,4 @@
+import { buildLargeTableIndexes } from "../db/large-table-indexes.ts";
 import {
   analyzeRecords,
   claimIndexing,
@@ -24,13 +25,14 @@ export interface Reconciled {
 }
 
 /**
- * Makes the indexes that the schemas of all worlds declare, and takes away those that none declares any more. Outside of
- * the push and of every transaction: an index is built beside the writes, which a transaction cannot, and may take minutes.
+ * Makes the indexes of our own large tables and those that the schemas of all worlds declare, and takes away those that
+ * none declares any more. Outside of migrations, the push and of every transaction: an index is built beside the writes, which a transaction cannot, and may take minutes.
  * What fails in between is found and mended the next time.
  */
 export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reconciled> =>
   withIndexer(url, signal, async (client) => {
     if (!(await claimIndexing(client))) return { done: false, created: 0, dropped: 0, refused: [] };
+    const built = await buildLargeTableIndexes(client);
     const fields = (await readIndexedFields(client)).filter(isScalar);
     const byName = new Map(fields.map((field) => [indexName(field), field]));
     const byWorld = new Map<number, string[]>();
@@ -41,7 +43,7 @@ export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reco
     if (create.length > 0) await analyzeRecords(client);
     return {
       done: true,
-      created: create.length,
+      created: built + create.length,
       dropped: drop.length,
       refused: refused.map((name) => `${byName.get(name)?.model}.${byName.get(name)?.field}`),
     };

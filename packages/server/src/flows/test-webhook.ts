@@ -61,7 +61,7 @@ export function testWebhook({ db, ledger, secrets, send, endLost, times, monoton
             url: endpoint.url,
             id: webhookId,
             timestamp: Math.floor(taken.now / 1_000),
-            body: bodyOf([encoded(testEvent(id, endpoint.delivery.cursor, taken.now))]),
+            body: bodyOf([encoded(testEvent(id, endpoint.delivery.cursor, taken.now))], endpoint.logId),
             secrets: opened,
           },
           signal,

@@ -18,11 +18,12 @@ test("a lane of one commit a round sends none behind another", () => {
   expect(mayGoBehind(64, 64, 1)).toBe(false);
 });
 
-const bounds = { maxCommits: 4, maxBytes: 1_000 };
+const bounds = { maxCommits: 4, maxBytes: 1_000, maxNames: 10 };
 
 function lineOf(jobs: readonly [world: number, bytes: number][], line = createWaitingLine(bounds)) {
   for (const [world, bytes] of jobs) {
-    const commits = [{ principal: { world, tokenId: `t${world}` } } as unknown as CommitRequest];
+    const principal = { world, tokenId: `t${world}` };
+    const commits = [{ principal, operations: [{}], reads: [] } as unknown as CommitRequest];
     line.join({ job: { commits, bytes }, resolve: () => {}, since: performance.now(), attempts: 1 });
   }
   return line;

@@ -38,6 +38,8 @@ export interface LineBounds {
   readonly maxCommits: number;
   /** Of request bodies in one round; a larger one is alone. */
   readonly maxBytes: number;
+  /** Operations and premises in one round: each may be about a record of its own. A job with more is alone. */
+  readonly maxNames: number;
 }
 
 /** How long a world is left alone whose head another process holds: the first time, and at most. */
@@ -51,7 +53,7 @@ interface Rest {
   readonly ms: number;
 }
 
-export function createWaitingLine({ maxCommits, maxBytes }: LineBounds): WaitingLine {
+export function createWaitingLine({ maxCommits, maxBytes, maxNames }: LineBounds): WaitingLine {
   const fresh = createFairQueue<Waiting>();
   /** Those of rounds that failed. */
   let returned: Waiting[] = [];
@@ -70,18 +72,20 @@ export function createWaitingLine({ maxCommits, maxBytes }: LineBounds): Waiting
     take() {
       const now = performance.now();
       const taken: Waiting[] = [];
-      let [commits, bytes] = [0, 0];
+      let [commits, bytes, names] = [0, 0, 0];
       const fits = (one: Waiting): boolean => {
         const world = worldOf(one.job);
         if (isResting(world, now)) return false;
         const [first] = taken;
         if (!first) return true;
         if (commits + sizeOf(one.job) > maxCommits || bytes + bytesOf(one.job) > maxBytes) return false;
+        if (names + namesIn(one.job) > maxNames) return false;
         return mayShare(first, one);
       };
       const add = (one: Waiting): void => {
         commits += sizeOf(one.job);
         bytes += bytesOf(one.job);
+        names += namesIn(one.job);
         taken.push(one);
       };
       returned = returned.filter((one) => {
@@ -140,8 +144,11 @@ export function mayGoBehind(waiting: number, present: number, maxCommits: number
   return size >= 2 && size >= Math.min(present / 2, maxCommits);
 }
 
-export const sizeOf = ({ commits }: Job): number => commits?.length ?? 1;
+export const sizeOf = ({ commits, judged }: Job): number => (commits ? commits.length - (judged?.length ?? 0) : 1);
 export const bytesOf = ({ bytes }: Job): number => bytes ?? 0;
+
+const namesIn = ({ commits }: Job): number =>
+  commits?.reduce((sum, { operations, reads }) => sum + operations.length + reads.length, 0) ?? 1;
 
 /** Whether one that waits may be in a round with the first of it. */
 const mayShare = (first: Waiting, one: Waiting): boolean =>

@@ -123,11 +123,15 @@ export function encoded({ syncId, model, text }: EventText): WebhookEvent {
   return { syncId, model, json, bytes: json.length };
 }
 
-/** The body of a delivery. */
-export const bodyOf = (events: readonly WebhookEvent[]): Buffer =>
-  Buffer.concat([BEFORE, ...events.flatMap(({ json }, i) => (i === 0 ? [json] : [COMMA, json])), BEHIND]);
+/** The body of a delivery: events, and the log that their positions count in. */
+export const bodyOf = (events: readonly WebhookEvent[], logId: string): Buffer =>
+  Buffer.concat([
+    BEFORE,
+    ...events.flatMap(({ json }, i) => (i === 0 ? [json] : [COMMA, json])),
+    Buffer.from(`],"logId":${JSON.stringify(logId)}}`),
+  ]);
 
-const [BEFORE, COMMA, BEHIND] = ['{"data":[', ",", "]}"].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+const [BEFORE, COMMA] = [Buffer.from('{"data":['), Buffer.from(",")];
 
 /** Index of the first event beyond a position. */
 function firstAfter(events: readonly WebhookEvent[], position: number): number {

@@ -61,12 +61,13 @@ const hear = async (token: string, hello: object = {}, where = url) => {
 
 const [ann, bob, eve] = await Promise.all([agent("ann"), agent("bob"), agent("eve")]);
 
-test("[A1] what is free is granted; asking again renews; a conflict fails, or waits in the line", async () => {
+test("[A1] [A24] what is free is granted; asking again renews; a conflict fails, or waits in the line", async () => {
   await make("s1");
   const granted = await claim(ann, "s1", { description: "tidying up", meta: { job: 1 }, ttl: "30s" });
   expect(granted.status).toBe(201);
   expect(granted.body).toEqual({
     object: "claim",
+    syncId: 1,
     id: expect.stringMatching(/^claim_[0-9A-Za-z]{24}$/),
     actor: "ann",
     participantKind: "agent",
@@ -156,6 +157,39 @@ test("[A2] a renewal sets the end anew, also to an earlier one, and ends after a
   ]);
   const last = claimOf(await call("POST", `/v1/claims/${first.id}/renew`, { token: ann, json: { ttl: "1h" } }));
   expect(last.expiresInMs).toBeLessThanOrEqual(60_000);
+});
+
+test("[A26] a participant lists what it holds and waits for, on every record and device, and nothing of others", async () => {
+  await Promise.all(["m1", "m2", "m3", "m4"].map((id) => make(id)));
+  const first = claimOf(await claim(ann, "m1", { clientId: "c1" }));
+  const second = claimOf(await claim(ann, "m2", { clientId: "c2", field: "title" }));
+  await claim(bob, "m3");
+  const third = claimOf(await claim(ann, "m3", { queue: true }));
+  const over = claimOf(await claim(ann, "m4", { ttl: "1s" }));
+  await age(2_000, `id = '${over.id}'`);
+  const list = (query = "", token = ann) => call("GET", `/v1/claims/mine${query}`, { token });
+  const all = (await list()).body;
+  expect(all).toMatchObject({ object: "list", has_more: false, next_cursor: null });
+  const byId = (claims: Claim[]) => [...claims].sort((a, b) => (a.id < b.id ? -1 : 1));
+  expect(all.data).toMatchObject(
+    byId([
+      { ...first, clientId: "c1", expiresInMs: expect.any(Number) },
+      { ...second, clientId: "c2", expiresInMs: expect.any(Number) },
+      { ...third, status: "queued", position: 0 },
+    ]),
+  );
+  expect((await list("", eve)).body.data).toEqual([]);
+  expect((await list("", bob)).body.data).toMatchObject([{ actor: "bob", target: { id: "m3" } }]);
+  // Page by page it is the same.
+  const paged: Claim[] = [];
+  for (let cursor: unknown = ""; cursor !== null; ) {
+    const { body } = await list(`?limit=1${cursor ? `&starting_after=${cursor}` : ""}`);
+    paged.push(...(body.data as Claim[]));
+    cursor = body.next_cursor;
+  }
+  expect(paged.map(({ id }) => id)).toEqual((all.data as Claim[]).map(({ id }) => id));
+  // Others see the claim without its device.
+  expect((await lineOf("m1")).claims[0]).not.toHaveProperty("clientId");
 });
 
 test("[A3] [A11] fields are claimed beside each other; the whole record conflicts with each", async () => {

@@ -73,6 +73,7 @@ export function singleCommit(
     operations: [operation],
     reads: [],
     clientId: body.clientId ?? null,
+    logId: body.logId,
     ...names,
     serverTxId: newId("stx_"),
     fingerprint: fingerprint(
@@ -112,6 +113,7 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
     operations,
     reads,
     clientId: body.clientId ?? null,
+    logId: body.logId,
     ...names,
     serverTxId: newId("stx_"),
     fingerprint: fingerprint("commit", [], body),
@@ -187,8 +189,15 @@ function checkRead({ model, id, group, fields }: Read): Refusal | undefined {
   return isRecordId(id) ? undefined : refuse("invalid_id", { param: "id" });
 }
 
-/** Over what was asked, not over how it was spelled: aliases are translated, nulls dropped, keys sorted, the key left out. */
-function fingerprint(endpoint: EndpointName, path: readonly string[], body: object): string {
+/**
+ * Over what was asked, not over how it was spelled: aliases are translated, nulls dropped, keys sorted, the key left out. So
+ * is the log: a write that was committed before a restore, and is sent again after it, is still the same write.
+ */
+function fingerprint(
+  endpoint: EndpointName,
+  path: readonly string[],
+  { logId: _, ...body }: { logId?: string },
+): string {
   return sha256(`${endpoint}\n${path.join("/")}\n${canonical(body, "idempotencyKey")}`);
 }
 

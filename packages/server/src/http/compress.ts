@@ -10,6 +10,7 @@ const PAGES: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "readHistory",
   "listRecords",
   "listClaims",
+  "listOwnClaims",
   "listWebhookAttempts",
 ]);
 

@@ -13,6 +13,7 @@ export const OPTIONAL: ReadonlySet<string> = new Set([
   "fenceToken",
   "onStale",
   "readAt",
+  "logId",
   "idempotencyKey",
   "clientTxId",
   "clientId",

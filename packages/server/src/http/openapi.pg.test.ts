@@ -144,6 +144,8 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["acquireClaimOn", "/v1/claims", { json: { target: { model: "slide", id: "gone" } } }, 404],
   ["listClaims", "/v1/claims?model=slide&id=o1", {}, 200],
   ["listClaims", "/v1/claims?model=slide", {}, 400],
+  ["listOwnClaims", "/v1/claims/mine?limit=1", {}, 200],
+  ["listOwnClaims", "/v1/claims/mine?starting_after=a/b", {}, 400],
   ["readClaim", "/v1/claims/claim_x", {}, 404],
   ["renewClaim", "/v1/claims/claim_x/renew", { json: { ttl: 0 } }, 400],
   ["renewClaim", "/v1/claims/claim_x/renew", {}, 404],

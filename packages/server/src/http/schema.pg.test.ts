@@ -1,5 +1,5 @@
 import type { LogEntry, Model } from "@holdfast/sdk/protocol";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { isSyncGroup } from "../rules/sync-group.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { follow, type TestStream } from "../testing/stream.ts";
@@ -169,6 +169,22 @@ test("[M7] what was hidden goes with its record, also when another is made in it
 
 const FROM_A = '"note.a" was not renamed to "title": the schema is the one that was there.';
 
+test("[M4] a premise on a group that was read before the group rules changed has moved", async () => {
+  const { push, ask } = await world(note({ a: text, b: text }, { groups: [{ kind: "a", from: "a" }] }));
+  await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: "y" } });
+  await ask("POST", "/v1/models/note", { id: "m", data: { a: "x", b: "z" } });
+  await push(note({ a: text, b: text }, { groups: [{ kind: "b", from: "b" }] }));
+  const write = (group: string, readAt: number) =>
+    ask("POST", "/v1/commits", {
+      operations: [{ action: "update", model: "note", id: "n", data: { a: "new" } }],
+      reads: [{ group, readAt, onStale: "reject" }],
+    });
+  expect((await write("b:z", 1)).body.code).toBe("stale_context");
+  expect((await write("b:z", 2)).status).toBe(200);
+  // The write above was to the other group.
+  expect((await write("b:y", 2)).body.code).toBe("stale_context");
+});
+
 test("[M5] [M8] a rename takes rows, entries, groups and the stale check with it", async () => {
   const { push, ask, log, listed } = await world(
     note({ deck: text, a: text }, { groups: [{ kind: "deck", from: "deck" }] }),
@@ -247,6 +263,7 @@ test("[M7] a forced change of more records than one batch rewrites every one of 
       },
     });
   await push(note({ a: text }), { force: true });
+  await vi.waitFor(async () => expect(await app.sql("select from holdfast.head where rewriting")).toEqual([]), 20_000);
   const [counted] = await app.sql<{ whole: number; hidden: number }>(
     `select count(*) filter (where data::jsonb ? 'b')::int as whole, count(*) filter (where hidden::jsonb = '{"b":"y"}')::int as hidden
      from holdfast.record r join holdfast.secret_key k on k.world = r.world where k.last4 = $1`,

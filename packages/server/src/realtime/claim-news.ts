@@ -1,7 +1,15 @@
-import type { ClaimFrame, ClaimsFrame } from "@holdfast/sdk/protocol";
+import type { Claim, ClaimFrame, ClaimsFrame } from "@holdfast/sdk/protocol";
 import type { LineEar } from "../flows/claims.ts";
 import type { ClaimChange, FollowClaims, ReadLine } from "../flows/follow-claims.ts";
-import { type ClaimState, inLineOrder, isWaiting, presentClaim, presentLine } from "../rules/claim.ts";
+import {
+  type ClaimState,
+  holdersOf,
+  inLineOrder,
+  isConflict,
+  isWaiting,
+  presentClaim,
+  presentLine,
+} from "../rules/claim.ts";
 import { recordKey } from "../rules/commit-request.ts";
 import type { HeadPoll } from "./head-poll.ts";
 
@@ -12,12 +20,22 @@ export interface LineNews {
   readonly text: string;
 }
 
+/** What happened to one claim of a participant. */
+export interface OwnNews {
+  readonly model: string;
+  readonly line: ReadLine;
+  /** The `claim` frame. */
+  readonly text: string;
+  /** The same with who holds the record now: for a reader that may see the record. */
+  readonly withHolders: string;
+}
+
 /** Whoever in this process hears of claims: of records, or of one participant's own. A world without listeners costs nothing. */
 export interface ClaimNews {
   /** For one listener, however many records it watches. */
   watch(world: number, heard: HeardRecord): Promise<RecordWatch>;
   /** `claim` frames for one participant, `<kind>:<id>`. */
-  hear(world: number, participant: string, heard: (text: string) => void): Promise<() => void>;
+  hear(world: number, participant: string, heard: HeardOwn): Promise<() => void>;
   /** Claims of a world changed, here or in another process. */
   changed(world: number): void;
   /** The numbers of changes are others now: who listens hears nothing more. */
@@ -26,6 +44,8 @@ export interface ClaimNews {
 
 /** `key`: the record's. */
 export type HeardRecord = (key: string, news: LineNews) => void;
+
+export type HeardOwn = (news: OwnNews) => void;
 
 /** The records that one listener watches. What it watches it keeps itself: here a record has one entry for all its listeners. */
 export interface RecordWatch {
@@ -41,7 +61,7 @@ interface Audience {
   /** Listeners that are there, also those that watch no record yet. */
   members: number;
   readonly byRecord: Map<string, Set<HeardRecord>>;
-  readonly byParticipant: Map<string, Set<(text: string) => void>>;
+  readonly byParticipant: Map<string, Set<HeardOwn>>;
   look(): void;
   end(): void;
 }
@@ -182,9 +202,20 @@ function tellOwners(
     const position = isWaiting(claim) ? waiters.indexOf(claim) : -1;
     const shown = presentClaim(claim, declaredName, line.now, position < 0 ? undefined : position);
     const text = JSON.stringify({ frame: "claim", claim: shown } satisfies ClaimFrame);
-    for (const heard of listeners) heard(text);
+    const withHolders = claim.endedAt === null ? text : endFrame(claim, shown, declaredName, line);
+    for (const heard of listeners) heard({ model: claim.model, line, text, withHolders });
   }
 }
+
+/** With those who have now what it was about. */
+const endFrame = (ended: ClaimState, claim: Claim, declaredName: string, { claims, now }: ReadLine): string =>
+  JSON.stringify({
+    frame: "claim",
+    claim,
+    holders: holdersOf(claims, now)
+      .filter((holder) => isConflict(holder, ended))
+      .map((holder) => presentClaim(holder, declaredName, now)),
+  } satisfies ClaimFrame);
 
 /** A lease that goes on moves nobody in the line. */
 const isRenewal = ({ status, expiresAt, grantedAt, ttlMs }: ClaimState): boolean =>

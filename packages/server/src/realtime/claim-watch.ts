@@ -3,7 +3,7 @@ import type { FollowClaims } from "../flows/follow-claims.ts";
 import { recordKey } from "../rules/commit-request.ts";
 import { type Principal, participantName } from "../rules/participant.ts";
 import { isRecordId } from "../rules/record-id.ts";
-import { type ClaimNews, type LineNews, lineFrame, type RecordWatch } from "./claim-news.ts";
+import { type ClaimNews, type LineNews, lineFrame, type OwnNews, type RecordWatch } from "./claim-news.ts";
 import type { WatchShare } from "./watch-quota.ts";
 
 /** No change has this number: the reader was told nothing yet. */
@@ -43,6 +43,11 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
     tell(text);
   }
 
+  function hearOwn({ model, line, text, withHolders }: OwnNews): void {
+    const who = reader();
+    tell(who && maySee(who, model, line) ? withHolders : text);
+  }
+
   /** `/` is no letter of a model's name. */
   function heard(key: string, told: LineNews): void {
     const at = key.indexOf("/");
@@ -62,7 +67,7 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
   return {
     async begin({ world, participantKind, participantId }) {
       const own = ++term;
-      const end = await news.hear(world, participantName(participantKind, participantId), tell);
+      const end = await news.hear(world, participantName(participantKind, participantId), hearOwn);
       if (own === term) endHearing = end;
       else end();
     },

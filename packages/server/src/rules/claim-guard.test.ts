@@ -18,6 +18,7 @@ const held = (rest: Partial<ClaimState> = {}): ClaimState => ({
   meta: null,
   ttlMs: 60_000,
   place: 1,
+  grantedSyncId: 1,
   fence: 1,
   createdAt: now,
   grantedAt: now,

@@ -6,6 +6,8 @@ export interface LineFacts {
   readonly now: number;
   /** The groups of the record; undefined: it is gone. */
   readonly groups: readonly string[] | undefined;
+  /** How far the log reaches. */
+  readonly syncId: number;
   /** Gives the fence of the next grant. */
   readonly nextFence: () => number;
 }
@@ -38,10 +40,11 @@ function ended(claim: ClaimState, facts: LineFacts): ClaimState {
 const mayHold = ({ groups }: ClaimState, { groups: filed }: LineFacts): boolean =>
   groups === null || filed?.some((group) => groups.includes(group)) === true;
 
-export const granted = (claim: ClaimState, { now, nextFence }: LineFacts): ClaimState => ({
+export const granted = (claim: ClaimState, { now, syncId, nextFence }: LineFacts): ClaimState => ({
   ...claim,
   status: "active",
   fence: nextFence(),
+  grantedSyncId: syncId,
   grantedAt: now,
   expiresAt: now + claim.ttlMs,
 });

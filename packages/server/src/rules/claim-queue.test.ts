@@ -43,6 +43,7 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
     world: (): ClaimWorld => ({
       now: at.now,
       groups: at.groups,
+      syncId: 7,
       nextFence: () => ++fence,
       declaredName: "Slide",
       revokedTokens: new Set(),

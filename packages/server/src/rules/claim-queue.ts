@@ -172,6 +172,7 @@ const newClaim = (order: AcquireClaim, line: ClaimLine, { now }: ClaimWorld): Cl
   ttlMs: order.ttlMs ?? limits.claimTtlMs,
   place: Math.max(0, ...line.map(({ place }) => place)) + 1,
   fence: null,
+  grantedSyncId: null,
   createdAt: now,
   grantedAt: null,
   expiresAt: null,

@@ -31,6 +31,7 @@ function claimWorld(state: WorldState, key: string, model: string): ClaimWorld {
     declaredName: declared?.name ?? model,
     revokedTokens: state.revokedTokens,
     claimsHeld: state.claimsHeld,
+    syncId: state.head.syncId,
     nextFence: () => {
       state.claimChange += 1;
       return state.claimChange;

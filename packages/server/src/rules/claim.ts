@@ -22,6 +22,8 @@ export interface ClaimState {
   /** The order of the line. */
   readonly place: number;
   readonly fence: number | null;
+  /** How far the log reached when it was granted. */
+  readonly grantedSyncId: number | null;
   readonly createdAt: number;
   readonly grantedAt: number | null;
   readonly expiresAt: number | null;
@@ -75,6 +77,7 @@ export function presentClaim(claim: ClaimState, declaredName: string, now: numbe
     ...(field !== null && { field }),
     status,
     ...(claim.fence !== null && { fence: claim.fence }),
+    ...(claim.grantedSyncId !== null && { syncId: claim.grantedSyncId }),
     ...(position !== undefined && { position }),
     description: claim.description,
     meta: claim.meta && { ...claim.meta },

@@ -25,6 +25,8 @@ export interface CommitRequest {
   readonly operations: readonly CommitOperation[];
   readonly reads: readonly Read[];
   readonly clientId: string | null;
+  /** The log that its positions count in, if it says so. */
+  readonly logId: string | undefined;
   readonly idempotencyKey: string | undefined;
   /** The caller's name for the commit, else its key, else a made one. */
   readonly clientTxId: string;

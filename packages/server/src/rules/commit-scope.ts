@@ -29,7 +29,8 @@ function checkOperations(state: WorldState, commit: CommitRequest, scope: Scope)
     if (isRepeated(state, commit, operation)) continue;
     const key = recordKey(operation.model, operation.id);
     const before = filed.has(key) ? filed.get(key) : (state.records.get(key) ?? undefined);
-    const after = outcome(state, operation, before);
+    // Where the caller may not see what is there, nothing else is asked of it.
+    const after = before && !isWithin(scope, before.groups) ? before : outcome(state, operation, before);
     filed.set(key, after);
     const lack = lackOf(state, commit.principal, scope, operation, before, after);
     if (!lack) continue;

@@ -7,6 +7,7 @@ import {
   type Verb,
 } from "@holdfast/sdk/protocol";
 import { guardWrite } from "./claim-guard.ts";
+import { checkCommitBytes, tooLargeCommit } from "./commit-bytes.ts";
 import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
 import { checkScope } from "./commit-scope.ts";
 import { participantName } from "./participant.ts";
@@ -37,17 +38,18 @@ export type Decision =
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /**
- * Judges one commit against the world as it is: replay → scope → payload → claims → exists → stale → no-op.
+ * Judges one commit against the world as it is: replay → size → scope → payload → claims → exists → stale → no-op.
  * Each question is asked of every operation before the next one, and any refusal wins over holding.
  */
 export function decideCommit(state: WorldState, commit: CommitRequest): Decision {
   const replay = replayOf(state, commit);
   if (replay) return replay;
   const refusal =
+    checkCommitBytes(state, commit) ??
     checkScope(state, commit) ??
     checkPayloads(state, commit) ??
     checkClaims(state, commit) ??
-    checkReadAt(state, commit);
+    checkPositions(state, commit);
   if (refusal) return { kind: "refused", refusal };
   const draft = draftCommit(state, commit);
   const premises = judgeReads(state, commit);
@@ -115,7 +117,9 @@ function checkClaims(state: WorldState, commit: CommitRequest): Refusal | undefi
   return undefined;
 }
 
-function checkReadAt(state: WorldState, commit: CommitRequest): Refusal | undefined {
+/** Its positions have to count in this log, and to be there. */
+function checkPositions(state: WorldState, commit: CommitRequest): Refusal | undefined {
+  if (commit.logId !== undefined && commit.logId !== state.head.logId) return refuse("other_log", { param: "logId" });
   const index = commit.operations.findIndex(({ readAt }) => readAt !== undefined && readAt > state.head.syncId);
   if (index >= 0) return at(commit, index, refuse("read_at_in_future", { param: "readAt" }));
   const read = commit.reads.findIndex(({ readAt }) => readAt > state.head.syncId);
@@ -132,13 +136,15 @@ interface Draft {
   createdAt?: number;
   /** The first id that the server made for it. */
   madeId?: string;
+  /** Of the JSON that it would write. */
+  bytes: number;
   exists?: Refusal;
   stale?: Refusal;
   tooLarge?: Refusal;
 }
 
 function draftCommit(state: WorldState, commit: CommitRequest): Draft {
-  const draft: Draft = { records: new Map(), lines: [], missingIds: [], held: [] };
+  const draft: Draft = { records: new Map(), lines: [], missingIds: [], held: [], bytes: 0 };
   for (const [index, operation] of commit.operations.entries()) {
     if (isRepeated(state, commit, operation)) continue;
     if (operation.makesId) draft.madeId ??= operation.id;
@@ -169,6 +175,11 @@ function draftCommit(state: WorldState, commit: CommitRequest): Draft {
     }
     const tooLarge = write(state, commit, draft, operation, { key, before, model, remains });
     if (tooLarge) draft.tooLarge ??= at(commit, index, tooLarge);
+    // What it would still write is not made any more.
+    if (draft.bytes > state.bytes.commitBytes) {
+      draft.tooLarge ??= tooLargeCommit(state.bytes.commitBytes);
+      break;
+    }
   }
   return draft;
 }
@@ -195,18 +206,15 @@ function collisionOf(
   before: RecordState | null,
 ): Collision | undefined {
   if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;
+  const key = recordKey(operation.model, operation.id);
+  const newer = newerEntries(state, key, operation.readAt, writerOf(commit), commit.principal.scope);
+  if (newer.length === 0) return undefined;
   return judgeStale({
     action: rowAction(operation.action),
     data: operation.data as JsonObject | undefined,
     conflict: model.conflict ?? "field",
     row: before?.data,
-    newer: newerEntries(
-      state,
-      recordKey(operation.model, operation.id),
-      operation.readAt,
-      writerOf(commit),
-      commit.principal.scope,
-    ),
+    newer,
   });
 }
 
@@ -266,6 +274,7 @@ function write(
     ? {
         syncId,
         data: row.data,
+        bytes: text?.length ?? 0,
         archivedAt: row.archivedAt,
         groups,
         createdSyncId,
@@ -276,6 +285,7 @@ function write(
       }
     : null;
   draft.records.set(key, after);
+  draft.bytes += text?.length ?? 0;
   draft.lines.push({
     syncId,
     model: operation.model,

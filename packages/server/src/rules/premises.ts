@@ -48,8 +48,9 @@ function rowPremise(
   const id = read.id as string;
   const key = recordKey(model, id);
   const record = state.records.get(key);
+  const newer = newerEntries(state, key, read.readAt, writer, scope);
   const collision =
-    judgePremise(read.fields, record?.data, newerEntries(state, key, read.readAt, writer, scope)) ??
+    (newer.length > 0 ? judgePremise(read.fields, record?.data, newer) : undefined) ??
     (record ? undefined : goneUnseen(state, read));
   return (
     collision && {

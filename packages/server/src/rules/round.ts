@@ -1,5 +1,6 @@
 import { settleClaims } from "./claim-round.ts";
 import { type Decision, decideCommit, writerOf } from "./commit.ts";
+import { isForLater } from "./commit-bytes.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } from "./commit-request.ts";
 import { groupHeadOf } from "./premises.ts";
 import { rejectedReceipt } from "./receipt.ts";
@@ -25,23 +26,35 @@ export interface Judged {
 /**
  * Judges the commits of one request, in order, and moves the world on after each that is confirmed. When one is not
  * confirmed, every later one that touches one of its records is not tried: it was built on what did not happen.
+ * Goes on behind those that earlier rounds judged, and ends early when the round is full: see commit-bytes.ts.
  */
-export function judgeInOrder(state: WorldState, commits: readonly CommitRequest[]): Judged[] {
+export function judgeInOrder(
+  state: WorldState,
+  commits: readonly CommitRequest[],
+  earlier: readonly Judged[] = [],
+): Judged[] {
+  const judged = [...earlier];
   const blockers = new Map<string, number>();
-  return commits.map((commit, index) => {
+  const block = ({ commit, decision }: Judged, index: number) => {
+    if (!isConfirmed(decision)) for (const key of touched(commit)) if (!blockers.has(key)) blockers.set(key, index);
+  };
+  earlier.forEach(block);
+  for (const commit of commits.slice(earlier.length)) {
     const blocker = touched(commit)
       .map((key) => blockers.get(key))
       .find((found) => found !== undefined);
+    if (blocker === undefined && isForLater(state, commit)) break;
     const decision: Decision =
       blocker === undefined
         ? decideCommit(state, commit)
         : { kind: "refused", refusal: refuse("dependency_blocked", { blockedBy: blocker }) };
-    const judged = { commit, decision, body: bodyOf(commit, decision) };
-    if (isConfirmed(decision)) settle(state, judged);
-    else for (const key of touched(commit)) if (!blockers.has(key)) blockers.set(key, index);
-    if (decision.kind === "held") remember(state, judged);
-    return judged;
-  });
+    const one = { commit, decision, body: bodyOf(commit, decision) };
+    if (isConfirmed(decision)) settle(state, one);
+    if (decision.kind === "held") hold(state, one);
+    block(one, judged.length);
+    judged.push(one);
+  }
+  return judged;
 }
 
 /** A replay of a held receipt is as unconfirmed as the first time. */
@@ -66,7 +79,13 @@ function settle(state: WorldState, judged: Judged): void {
   remember(state, judged);
 }
 
+function hold(state: WorldState, judged: Judged): void {
+  state.bytes.used += judged.body.length;
+  remember(state, judged);
+}
+
 function append(state: WorldState, commit: CommitRequest, line: LogLine): void {
+  state.bytes.used += line.text?.length ?? 0;
   const key = recordKey(line.model, line.id);
   const writer = writerOf(commit);
   const name = writerName(writer);

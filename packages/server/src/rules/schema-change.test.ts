@@ -2,7 +2,7 @@ import type { Field, JsonObject, Model } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { StoredEntry } from "./entry-text.ts";
-import { presentEntry, presentFields, rewriteRow } from "./schema-change.ts";
+import { changeRow, type ModelChange, presentEntry, presentFields, rewriteRow } from "./schema-change.ts";
 
 const text: Field = { type: "string" };
 const number: Field = { type: "number" };
@@ -96,4 +96,29 @@ test("[M8] the fields that an entry changed are asked about by their present nam
   expect(presentFields(["a", "b"], 5, declared)).toEqual(["d"]);
   expect(presentFields(["c"], 15, declared)).toEqual(["d"]);
   expect(presentFields(["a"], 25, declared)).toEqual(["a"]);
+});
+
+const filed = { id: "r", data: { id: "r", a: "x", b: "y" }, hidden: null, groups: ["a:x"] };
+const declares = (fields: Model["fields"], from: string): Model => ({ fields, groups: [{ kind: "a", from }] });
+const both = { a: { type: "string" }, b: { type: "string" } } as const;
+
+test.each<[what: string, change: ModelChange, after: ReturnType<typeof changeRow>]>([
+  ["nothing", { model: declares(both, "a"), renames: {}, isRefiled: true }, undefined],
+  [
+    "only its groups",
+    { model: declares(both, "b"), renames: undefined, isRefiled: true },
+    { row: null, groups: ["a:y"] },
+  ],
+  [
+    "only its values",
+    { model: declares({ a: { type: "string" } }, "b"), renames: {}, isRefiled: false },
+    { row: { data: { id: "r", a: "x" }, hidden: { b: "y" } }, groups: ["a:x"] },
+  ],
+  [
+    "values and groups",
+    { model: declares({ a: { type: "string" }, c: { type: "string" } }, "c"), renames: { b: "c" }, isRefiled: true },
+    { row: { data: { id: "r", a: "x", c: "y" }, hidden: null }, groups: ["a:y"] },
+  ],
+])("[M12] a push changes of a record %s", (_, change, after) => {
+  expect(changeRow(filed, change)).toEqual(after);
 });

@@ -2,6 +2,7 @@ import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
 import { fits } from "@holdfast/sdk/protocol";
 import type { DeclaredModel, SchemaChange } from "./declared-model.ts";
 import type { StoredEntry } from "./entry-text.ts";
+import { groupsOf } from "./sync-group.ts";
 
 export interface StoredRow {
   readonly data: JsonObject;
@@ -23,6 +24,38 @@ export function rewriteRow({ data, hidden }: StoredRow, renames: SchemaChange["r
     (isShown(model, name, value) ? shown : kept).push([name, value]);
   }
   return { data: Object.fromEntries(shown), hidden: kept.length === 0 ? null : Object.fromEntries(kept) };
+}
+
+/** What a push does to the records of one model. */
+export interface ModelChange {
+  readonly model: Model;
+  /** New name by old name; undefined: the values stay as they are. */
+  readonly renames: SchemaChange["renames"] | undefined;
+  /** Whether they are filed by other group rules. */
+  readonly isRefiled: boolean;
+}
+
+export interface FiledRow extends StoredRow {
+  readonly id: string;
+  readonly groups: readonly string[];
+}
+
+export interface RowChange {
+  /** Null: as it was. */
+  readonly row: StoredRow | null;
+  readonly groups: readonly string[];
+}
+
+/** What a push makes of a record; undefined when it stays as it is. */
+export function changeRow(
+  { id, groups, ...before }: FiledRow,
+  { model, renames, isRefiled }: ModelChange,
+): RowChange | undefined {
+  const after = renames ? rewriteRow(before, renames, model) : before;
+  const filed = isRefiled ? groupsOf(model, { ...after.data, id }) : groups;
+  const isSame = JSON.stringify([after.data, after.hidden]) === JSON.stringify([before.data, before.hidden]);
+  if (isSame && JSON.stringify(filed) === JSON.stringify(groups)) return undefined;
+  return { row: isSame ? null : after, groups: filed };
 }
 
 /** An entry in the words of the schema as it is now; undefined when its model is no longer declared. */

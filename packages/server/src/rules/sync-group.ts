@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "./refusal.ts";
 
-// NUL is no space, but Postgres keeps no text that has one. Characters, not code units: as Postgres counts (db/refile.ts).
+// NUL is no space, but Postgres keeps no text that has one. Characters, not code units.
 const GROUP = /^[a-z][a-z0-9_]*:[^\s\0]{1,200}$/u;
 
 export const isSyncGroup = (group: string): boolean => GROUP.test(group);

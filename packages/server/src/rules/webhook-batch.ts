@@ -37,8 +37,8 @@ export function batchOf<E extends SizedEvent>(events: readonly E[]): Batch<E> | 
   return first && last && { events, from: first.syncId, to: last.syncId };
 }
 
-/** `{"data":[` before, `]}` behind, a comma between: what a body has beside its events. */
-const FRAME_BYTES = 11;
+/** `{"data":[` before, `],"logId":"log_…"}` behind, a comma between: what a body has beside its events. */
+const FRAME_BYTES = 50;
 
 /** The same for the same content: within a revision, positions say what they tell. */
 export const webhookIdOf = (endpoint: string, revision: number, { from, to }: { from: number; to: number }): string =>

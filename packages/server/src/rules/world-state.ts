@@ -1,5 +1,6 @@
 import type { JsonObject, Verb } from "@holdfast/sdk/protocol";
 import type { ClaimLine, ClaimState } from "./claim.ts";
+import type { CommitRequest } from "./commit-request.ts";
 import type { DeclaredModel } from "./declared-model.ts";
 import type { Scope } from "./participant.ts";
 import { isWithin } from "./scope.ts";
@@ -39,7 +40,10 @@ export interface Author {
 
 export interface RecordState {
   readonly syncId: number;
+  /** Throws where they were not read. */
   readonly data: JsonObject;
+  /** Of its JSON, where that is large. "not read": its values did not fit into the round. */
+  readonly bytes?: number | "not read";
   readonly archivedAt: string | null;
   readonly groups: readonly string[];
   readonly createdSyncId: number;
@@ -66,6 +70,25 @@ export interface NewReceipt {
 }
 
 /**
+ * A small commit may name many large records, and to judge it takes their values, and the new ones, into memory. So a
+ * commit takes up to `commitBytes`, and a round ends when it took `roundBytes`: the commits behind it wait for a later one.
+ */
+export interface ByteBounds {
+  /** Of the records' JSON that one commit takes into memory; a record counts as often as the commit names it. */
+  readonly commitBytes: number;
+  /** The same of a round, unless a single commit takes more. */
+  readonly roundBytes: number;
+}
+
+/** What one round takes into memory, over all its worlds. */
+export interface RoundBytes extends ByteBounds {
+  /** Its values were read first: what it lacks is too much for any round. */
+  readonly first: CommitRequest | undefined;
+  /** JSON that was written, or told to a held commit, so far. */
+  used: number;
+}
+
+/**
  * What is true of one world while a round of commits is judged: loaded for all of them at once, then moved on by
  * each commit that is confirmed, so that the next one sees it. It belongs to that round alone.
  */
@@ -74,6 +97,8 @@ export interface WorldState {
   readonly models: ReadonlyMap<string, DeclaredModel>;
   /** As JSON, a record may have so many after a write. */
   readonly recordBytes: number;
+  /** Shared by all worlds of the round. */
+  readonly bytes: RoundBytes;
   /** ISO; never before the newest entry's. */
   readonly now: string;
   head: Head;

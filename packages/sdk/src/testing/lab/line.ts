@@ -21,6 +21,8 @@ export class Line {
   readonly answers: (Reply | "lost" | "held back")[] = [];
   /** Tokens that are refused, whatever is asked. */
   readonly badTokens = new Set<string>();
+  /** An `auth` frame gets no answer. */
+  deafToTokens = false;
   /** Rooms and models that the server does not let it into. */
   readonly forbidden = new Set<string>();
   /** Records in a page of a snapshot. */

@@ -66,6 +66,7 @@ export function labStream(server: ModelServer, line: Line): Stream {
             own.listener.frame({ frame: "claims", model: frame.model, id, ...server.claims.of(frame.model, id) });
       }
       if (frame.frame === "auth") {
+        if (line.deafToTokens) return;
         if (line.badTokens.has(frame.token)) return line.cut?.(4401);
         const introduction = line.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">;
         return own.listener.frame({

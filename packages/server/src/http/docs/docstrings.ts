@@ -8,7 +8,10 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     action: "What the holder intends to do.",
     field: "Absent: the claim is on the whole record.",
     fence: "Grows with every grant on that record; absent as long as it was never granted.",
+    syncId:
+      "How far the log reached when it was granted. Read up to there before you edit: then you have seen all that the holders before you wrote. Absent as long as it was never granted, and of a claim that an older server granted.",
     position: "Of one that waits: how many are before it; 0 is next.",
+    clientId: "The device that holds it or waits; told to its own participant alone, in the list of its claims.",
     expiresAt: "Of one that is held: when the lease ends, by the database's clock.",
     expiresInMs: "Of one that is held: the same as a span, in milliseconds from this answer.",
     target: "`model` and `resource` are the same: the model, as declared.",
@@ -59,6 +62,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     reads: "What the commit rests on: a premise that moved fires its own policy over the whole commit.",
     clientTxId: "The caller's name for the commit; 1 to 255 visible ASCII, unique per participant.",
     clientId: "One per device and signed-in user, up to 64 of `[A-Za-z0-9_-]`: a client does not conflict with itself.",
+    logId:
+      "The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`.",
     idempotencyKey: "The same as the `Idempotency-Key` header; both and different is refused.",
   },
   BulkBody: {
@@ -218,6 +223,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     onStale:
       "What happens when the record moved since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge` are `notify`.",
     readAt: "The log position that the write is based on; absent: it is not checked.",
+    logId:
+      "The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`.",
     idempotencyKey: "The same as the `Idempotency-Key` header; both and different is refused.",
     fenceToken:
       "The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused.",
@@ -231,6 +238,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     onStale:
       "What happens when the record moved since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge` are `notify`.",
     readAt: "The log position that the write is based on; absent: it is not checked.",
+    logId:
+      "The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`.",
     idempotencyKey: "The same as the `Idempotency-Key` header; both and different is refused.",
     fenceToken:
       "The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused.",
@@ -243,6 +252,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     onStale:
       "What happens when the record moved since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge` are `notify`.",
     readAt: "The log position that the write is based on; absent: it is not checked.",
+    logId:
+      "The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`.",
     idempotencyKey: "The same as the `Idempotency-Key` header; both and different is refused.",
     fenceToken:
       "The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused.",
@@ -363,5 +374,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   WebhookBatch: {
     "": "Body of a delivery: up to 100 events, in the order of the log.",
+    logId:
+      "The log that the positions count in: after a restore it is another one, and its positions begin anew. Older servers leave it out.",
   },
 };

@@ -32,6 +32,7 @@ const WRITES: readonly ErrorCode[] = [
   "idempotency_key_mismatch",
   "read_at_in_future",
   "stale_context",
+  "other_log",
   "claim_conflict",
   "claim_lost",
   "idempotency_conflict",

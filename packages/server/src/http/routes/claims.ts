@@ -11,6 +11,7 @@ type ClaimHandlers = Pick<
   | "releaseRecord"
   | "reorderClaims"
   | "listClaims"
+  | "listOwnClaims"
   | "readClaim"
   | "renewClaim"
   | "releaseClaim"
@@ -45,6 +46,16 @@ export function claimRoutes(flows: ClaimFlows): ClaimHandlers {
       if (model === undefined) return { refusal: refuse("missing_field", { param: "model" }) };
       if (id === undefined) return { refusal: refuse("missing_field", { param: "id" }) };
       return valued(await flows.list(principal, model, id));
+    },
+    listOwnClaims: async ({ principal, query: { one } }) => {
+      const limit = readInteger(one.limit, { name: "limit", min: 1, max: limits.listMax, absent: limits.listDefault });
+      if (isRefusal(limit)) return { refusal: limit };
+      const found = await flows.listOwn(principal, { limit, cursor: one.starting_after });
+      if (isRefusal(found)) return { refusal: found };
+      const { claims, nextCursor } = found;
+      return {
+        value: { object: "list" as const, data: [...claims], has_more: nextCursor !== null, next_cursor: nextCursor },
+      };
     },
     readClaim: async ({ principal, params: { id = "" }, query, signal, recheck }) => {
       const wait = readInteger(query.one.wait, { name: "wait", min: 0, max: limits.claimWaitMs, absent: 0 });

@@ -1,0 +1,107 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { createClient } from "@holdfast/sdk/node";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { schema, startPeople } from "./people.ts";
+
+const people = await startPeople();
+const { person, agent, ask } = people;
+let ann: Awaited<ReturnType<typeof person>>;
+let made = 0;
+
+/** A server address behind which sockets hear everything late, and other requests are answered at once. */
+async function lateSockets(url: string, lateMs: number): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const proxy = createServer((client) => {
+    const upstream = connect({ host: hostname, port: Number(port) });
+    let isSocket = false;
+    client.on("data", (bytes) => {
+      isSocket ||= bytes.subarray(0, 4096).toString("latin1").toLowerCase().includes("upgrade: websocket");
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes) => {
+      if (isSocket) setTimeout(() => client.writable && client.write(bytes), lateMs);
+      else client.write(bytes);
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on("error", () => {});
+      one.on("close", () => other.destroy());
+    }
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  afterAll(() => void proxy.close());
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+beforeAll(async () => {
+  ann = await person("ann");
+});
+
+/** A record that Ann has claimed. */
+async function claimedByAnn() {
+  const id = `g${++made}`;
+  await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  const lease = await ann.client.models.slide.claim(id);
+  return { id, lease };
+}
+
+test("[U17] [A24] over HTTP alone a waiter that is granted has the last write of the holder before", async () => {
+  const ben = await agent("ben", { stream: false });
+  for (let round = 0; round < 5; round++) {
+    const { id, lease } = await claimedByAnn();
+    const waiting = ben.client.models.slide.claim(id, { queue: true });
+    await lease.update({ title: `Last of ${round}` }).receipt;
+    await lease.release();
+    await using mine = await waiting;
+    expect(ben.client.models.slide.get(id)?.title).toBe(`Last of ${round}`);
+    expect(mine.fence).toBeGreaterThan(lease.fence);
+  }
+});
+
+test("[U17] on a stream that is 3 s late a waiter that is granted has the last write, and does not wait for the stream", async () => {
+  const { token } = await agent("cem");
+  const url = await lateSockets(people.url, 3_000);
+  const cem = createClient({ schema, url, getToken: () => token });
+  try {
+    await cem.ready();
+    const { id, lease } = await claimedByAnn();
+    await lease.update({ title: "Last" }).receipt;
+    await lease.release();
+    const began = performance.now();
+    await using _ = await cem.models.slide.claim(id);
+    expect(cem.models.slide.get(id)?.title).toBe("Last");
+    expect(performance.now() - began).toBeLessThan(2_500);
+  } finally {
+    await cem.close();
+  }
+});
+
+test("[U18] [A25] who is preempted is told by whom", async () => {
+  const bob = await agent("bob");
+  const boss = await person("boss", { operations: ["slide.*", "claim.preempt"] });
+  const id = `g${++made}`;
+  await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  const lease = await bob.client.models.slide.claim(id);
+  await using _ = await boss.client.models.slide.claim(id, { preempt: true });
+  const error = await lease.lost;
+  expect(error).toMatchObject({ code: "claim_lost", reason: "preempted" });
+  expect(error.claims).toMatchObject([{ participantKind: "user", actor: "boss" }]);
+  expect(error.message).toContain("Now it is held by user boss.");
+});
+
+test("[A25] who may not see the record any more is not told who holds it", async () => {
+  const dan = await agent("dan");
+  const id = `g${++made}`;
+  await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  const lease = await dan.client.models.slide.claim(id, { field: "title" });
+  await ask("PATCH", `/v1/models/slide/${id}`, { data: { deckId: "d9" } });
+  const rights = { operations: ["slide.*", "claim.preempt"], syncGroups: ["deck:d9"] };
+  const { token } = await ask("POST", "/v1/ephemeral_keys", { user: { id: "chief" }, ...rights });
+  await ask("POST", `/v1/models/slide/${id}/claim`, { field: "title", preempt: true }, String(token));
+  const error = await lease.lost;
+  expect(error).toMatchObject({ code: "claim_lost", reason: "preempted" });
+  expect(error.claims).toBeUndefined();
+});

@@ -1,0 +1,206 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createClient } from "@holdfast/sdk/node";
+import { createWebhookHandler, type WebhookHandler } from "@holdfast/sdk/webhooks";
+import { newMasterKey, startServer } from "@holdfast/server";
+import { freshDatabase } from "@holdfast/server/testing";
+import pg from "pg";
+import { afterAll, expect, test, vi } from "vitest";
+import { schema } from "./people.ts";
+
+const ADMIN = "admin_token_of_the_other_log";
+const CLI = fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url));
+
+const { url: databaseUrl } = await freshDatabase();
+const server = await startServer({
+  ...{ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 },
+  webhooks: { allowPrivate: true },
+});
+afterAll(() => server.close());
+
+async function ask(method: string, path: string, body?: unknown, token = key): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const answer = await fetch(server.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
+}
+let key = ADMIN;
+const { id: organization } = await ask("POST", "/v1/organizations", { name: "ours" });
+key = String((await ask("POST", "/v1/secret_keys", { organization, livemode: true })).token);
+await ask("POST", "/v1/schema", schema);
+
+/** A way to the server on which writes, or their answers, stay until they are let go. */
+async function holdingGate() {
+  const { hostname, port } = new URL(server.url);
+  let holds: "nothing" | "writes" | "answers" = "nothing";
+  let held: (() => void)[] = [];
+  let cut: (() => void)[] = [];
+  const gate = createServer((client) => {
+    const upstream = connect({ host: hostname, port: Number(port) });
+    let isWrite = false;
+    client.on("data", (bytes) => {
+      isWrite =
+        bytes.toString("latin1").startsWith("POST /v1/commits") || (isWrite && !/^[A-Z]+ \//.test(String(bytes)));
+      const pass = () => void upstream.write(bytes);
+      if (isWrite && holds === "writes") held.push(pass);
+      else pass();
+    });
+    upstream.on("data", (bytes) => {
+      if (!isWrite || holds !== "answers") return void client.write(bytes);
+      held.push(() => {});
+      cut.push(() => client.destroy());
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on("error", () => {});
+      one.on("close", () => other.destroy());
+    }
+  }).listen(0, "127.0.0.1");
+  await once(gate, "listening");
+  afterAll(() => void gate.close());
+  return {
+    url: `http://127.0.0.1:${(gate.address() as AddressInfo).port}`,
+    hold: (what: "writes" | "answers") => {
+      holds = what;
+    },
+    isHolding: () => held.length > 0,
+    /** What was held goes on: a write to the server, an answer never. */
+    letGo() {
+      holds = "nothing";
+      for (const pass of held) pass();
+      for (const end of cut) end();
+      [held, cut] = [[], []];
+    },
+  };
+}
+
+/** As a restore leaves the database that was made when the log ended there: what came after never was. */
+async function restoreTo(position: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const text of [
+    "begin",
+    `delete from holdfast.receipt r using holdfast.log l where l.sync_id > ${position} and r.name = l.client_tx_id`,
+    `delete from holdfast.log where sync_id > ${position}`,
+    `delete from holdfast.record where created_sync_id > ${position}`,
+    `update holdfast.record r set data = l.data, sync_id = l.sync_id from holdfast.log l
+       where r.sync_id > ${position} and l.world = r.world and l.model = r.model and l.id = r.id
+       and l.sync_id = (select max(sync_id) from holdfast.log x where x.world = r.world and x.model = r.model and x.id = r.id)`,
+    `update holdfast.group_head set sync_id = least(sync_id, ${position}), other_sync_id = least(other_sync_id, ${position})`,
+    `update holdfast.head set sync_id = least(sync_id, ${position}), other_sync_id = least(other_sync_id, ${position})`,
+    "commit",
+  ])
+    await client.query(text);
+  await client.end();
+  await promisify(execFile)(
+    process.execPath,
+    ["--conditions=holdfast-source", "--import", "tsx", CLI, "log", "renew"],
+    {
+      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
+      cwd: fileURLToPath(new URL("../../packages/server", import.meta.url)),
+    },
+  );
+}
+
+const head = async () => Number((await ask("GET", "/v1/log?limit=1")).stamp);
+const titleOf = async (id: string) =>
+  ((await ask("GET", `/v1/models/slide/${id}`)).data as { title: string } | undefined)?.title;
+const entriesOf = async (id: string) =>
+  ((await ask("GET", "/v1/log?limit=1000")).data as { id: string; verb: string }[]).filter((entry) => entry.id === id);
+
+async function clientAt(url: string) {
+  const client = createClient({ schema, url, getToken: () => key });
+  afterAll(() => client.close());
+  await client.ready();
+  return client;
+}
+
+test("[R23] [C18] a write that is under way while the log is restored and renewed overwrites nothing that its user did not see", async () => {
+  await ask("POST", "/v1/models/slide", { id: "r1", data: { deckId: "d1", title: "Base" } });
+  const backup = await head();
+  await ask("PATCH", "/v1/models/slide/r1", { data: { title: "Lost" } });
+  const gate = await holdingGate();
+  const ann = await clientAt(gate.url);
+  await vi.waitFor(() => expect(ann.models.slide.get("r1")?.title).toBe("Lost"));
+
+  gate.hold("writes");
+  const write = ann.models.slide.update("r1", { title: "Ann's" });
+  write.receipt.catch(() => {});
+  await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
+  await restoreTo(backup);
+  // At the very position that Ann had read, there is another change now.
+  await ask("PATCH", "/v1/models/slide/r1", { data: { title: "Ben's" } });
+  gate.letGo();
+
+  await vi.waitFor(() => expect(ann.conflicts()).toMatchObject([{ id: "r1", theirs: { title: "Ben's" } }]), 20_000);
+  expect(await titleOf("r1")).toBe("Ben's");
+});
+
+test("[R23] a write whose answer was lost in a restore that lost it too is done once", async () => {
+  await ask("POST", "/v1/models/slide", { id: "r2", data: { deckId: "d1", title: "Base" } });
+  const backup = await head();
+  const gate = await holdingGate();
+  const ann = await clientAt(gate.url);
+  gate.hold("answers");
+  const write = ann.models.slide.update("r2", { title: "Ann's" });
+  await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
+  await restoreTo(backup);
+  gate.letGo();
+  await write.receipt;
+  await ann.drain({ timeoutMs: 20_000 });
+  expect(await titleOf("r2")).toBe("Ann's");
+  expect((await entriesOf("r2")).map(({ verb }) => verb)).toEqual(["created", "updated"]);
+});
+
+test("[R23] a write whose answer was lost, and that the restored log has, is not done again", async () => {
+  const gate = await holdingGate();
+  const ann = await clientAt(gate.url);
+  gate.hold("answers");
+  const write = ann.models.slide.create({ deckId: "d1", title: "Ann's" }, { id: "r3" });
+  await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
+  await restoreTo(await head());
+  gate.letGo();
+  await write.receipt;
+  await ann.drain({ timeoutMs: 20_000 });
+  expect((await entriesOf("r3")).map(({ verb }) => verb)).toEqual(["created"]);
+});
+
+test("[W52] a receiver is handed what a restored log tells at positions that it had already", async () => {
+  const taken: string[] = [];
+  const names: unknown[] = [];
+  let handler: WebhookHandler | undefined;
+  const receiver = createHttpServer((request, response) => {
+    names.push(request.headers["webhook-id"]);
+    void handler?.node(request, response);
+  }).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  afterAll(() => void receiver.close());
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const from = await head();
+  const { secret } = await ask("POST", "/v1/webhook_endpoints", { url, enabledEvents: ["slide"], from });
+  handler = createWebhookHandler({
+    secret: String(secret),
+    onEvent: ({ data }) => void taken.push(String((data as { title: string }).title)),
+  });
+  const write = (id: string, title: string) => ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title } });
+  await write("h1", "Kept");
+  const backup = await head();
+  await vi.waitFor(() => expect(taken).toEqual(["Kept"]), 10_000);
+  await write("h2", "Lost");
+  await vi.waitFor(() => expect(taken).toEqual(["Kept", "Lost"]), 10_000);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`update holdfast.webhook_endpoint set cursor = ${backup}`);
+  await client.end();
+  await restoreTo(backup);
+  await write("h3", "New");
+  await vi.waitFor(() => expect(taken).toEqual(["Kept", "Lost", "New"]), 20_000);
+  // Whoever tells deliveries apart by their name does not take it for the lost one.
+  expect(new Set(names).size).toBe(names.length);
+});

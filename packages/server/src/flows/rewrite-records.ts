@@ -1,0 +1,184 @@
+import { readHead } from "../db/heads.ts";
+import type { Database } from "../db/pool.ts";
+import {
+  adoptStep,
+  dropStep,
+  endRewriting,
+  readNamedRows,
+  readRewritingWorlds,
+  readRows,
+  readWrittenSince,
+  type StepEnd,
+  type StoredRecord,
+  saveRewritten,
+  whileRewriting,
+} from "../db/rewritten-records.ts";
+import { type Transaction, transactionOn } from "../db/transaction.ts";
+import { changeRow, type ModelChange } from "../rules/schema-change.ts";
+
+/** What a push does to records, by lower-case model. */
+export type ModelChanges = ReadonlyMap<string, ModelChange>;
+
+/** Records that were rewritten beside their rows: all that stood in them when the log ended at `upTo`. */
+export interface Prepared {
+  readonly changes: ModelChanges;
+  /** The rows that they were made of: another push that rewrites rows makes them void. */
+  readonly rowsVersion: number;
+  readonly upTo: number;
+  /** All records, then those that were written meanwhile, and so on. */
+  readonly passes: number;
+}
+
+/** A step is as large as what takes this long: a writer that needs a row of it waits no longer. */
+const STEP_MS = 40;
+const FIRST_STEP = 50;
+const LARGEST_STEP = 1_000;
+
+/** Works in transactions of a step each, and rests as long as it worked: it shares the database with writers and readers. */
+async function inSteps(
+  client: Transaction,
+  step: (tx: Transaction, size: number) => Promise<"more" | "done">,
+  stopping: AbortSignal,
+): Promise<void> {
+  for (let size = FIRST_STEP; ; ) {
+    stopping.throwIfAborted();
+    const begun = performance.now();
+    const state = await transactionOn(client, (tx) => step(tx, size));
+    if (state === "done") return;
+    const tookMs = performance.now() - begun;
+    size = Math.ceil(Math.min(Math.max((size * STEP_MS) / tookMs, 1), 2 * size, LARGEST_STEP));
+    await pause(tookMs);
+  }
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Prepares all records that change, or, behind an earlier pass, those that were written since. */
+export async function prepareRecords(
+  client: Transaction,
+  world: number,
+  { changes, rowsVersion }: Pick<Prepared, "changes" | "rowsVersion">,
+  before: Prepared | undefined,
+  stopping: AbortSignal,
+): Promise<Prepared> {
+  // Whatever is written from here on stands in the log behind this, and is prepared again.
+  const { syncId: upTo, trimmedTo } = await readHead(client, world);
+  const goesOn = before && continues(before, changes, rowsVersion) && trimmedTo <= before.upTo;
+  if (goesOn) await prepareWritten(client, world, changes, before.upTo, upTo);
+  else {
+    await dropRewritten(client, world, stopping);
+    for (const [model, change] of changes) {
+      let after = "";
+      await inSteps(
+        client,
+        async (tx, size) => {
+          const records = await readRows(tx, world, model, after, size);
+          await prepareRows(tx, world, model, change, records);
+          after = records.at(-1)?.id ?? after;
+          return records.length === 0 ? "done" : "more";
+        },
+        stopping,
+      );
+    }
+  }
+  return { changes, rowsVersion, upTo, passes: goesOn ? before.passes + 1 : 1 };
+}
+
+/** Whether what was prepared is what is wanted. */
+export const continues = (prepared: Prepared, changes: ModelChanges, rowsVersion: number): boolean =>
+  prepared.rowsVersion === rowsVersion &&
+  [...changes].every(([model, { renames, isRefiled }]) => {
+    const made = prepared.changes.get(model);
+    return (
+      made !== undefined &&
+      made.isRefiled === isRefiled &&
+      JSON.stringify(made.renames ?? null) === JSON.stringify(renames ?? null)
+    );
+  });
+
+const LOG_STEP = 1_000;
+
+/** Prepares the records that entries in (after, to] speak of. */
+export async function prepareWritten(
+  client: Transaction,
+  world: number,
+  changes: ModelChanges,
+  after: number,
+  to: number,
+): Promise<void> {
+  for (let from = after; from < to; from += LOG_STEP) {
+    const written = await readWrittenSince(client, world, [...changes.keys()], from, Math.min(from + LOG_STEP, to));
+    for (const [model, ids] of written)
+      await prepareNamed(client, world, model, changes.get(model) as ModelChange, ids);
+  }
+}
+
+/** Records may have a few MiB each. */
+const NAMED_STEP = 25;
+
+async function prepareNamed(
+  client: Transaction,
+  world: number,
+  model: string,
+  change: ModelChange,
+  ids: readonly string[],
+): Promise<void> {
+  for (let from = 0; from < ids.length; from += NAMED_STEP)
+    await prepareRows(
+      client,
+      world,
+      model,
+      change,
+      await readNamedRows(client, world, model, ids.slice(from, from + NAMED_STEP)),
+    );
+}
+
+/** Keeps the new forms of records beside their rows. Answers the ids of those that have one. */
+export async function prepareRows(
+  tx: Transaction,
+  world: number,
+  model: string,
+  change: ModelChange,
+  records: readonly StoredRecord[],
+): Promise<string[]> {
+  const changed = records.flatMap((record) => {
+    const after = changeRow(record, change);
+    return after ? [{ id: record.id, syncId: record.syncId, ...after }] : [];
+  });
+  await saveRewritten(tx, world, model, changed);
+  return changed.map(({ id }) => id);
+}
+
+/** Ends what pushes left: forms that count go into their rows, others are thrown away. */
+export async function settleRecords(client: Transaction, world: number, stopping: AbortSignal): Promise<void> {
+  const { rewriting } = await readHead(client, world);
+  if (!rewriting) return dropRewritten(client, world, stopping);
+  while (!(await endRewriting(client, world))) {
+    let after: StepEnd = { model: "", id: "" };
+    await inSteps(
+      client,
+      async (tx, size) => {
+        const end = await adoptStep(tx, world, after, size);
+        after = end ?? after;
+        return end ? "more" : "done";
+      },
+      stopping,
+    );
+  }
+}
+
+const dropRewritten = (client: Transaction, world: number, stopping: AbortSignal): Promise<void> =>
+  inSteps(client, async (tx, size) => ((await dropStep(tx, world, size)) < size ? "done" : "more"), stopping);
+
+/** Settles the records of all tenants. False: another process, or a push, is at one of them just now. */
+export async function settleAllRecords(pool: Database, stopping: AbortSignal): Promise<boolean> {
+  let isDone = true;
+  for (const world of await readRewritingWorlds(pool)) {
+    const settled = await whileRewriting(pool, world, async (client) => {
+      await settleRecords(client, world, stopping);
+      return true;
+    });
+    isDone &&= settled === true;
+  }
+  return isDone;
+}

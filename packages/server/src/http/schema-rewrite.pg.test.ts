@@ -1,0 +1,307 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
+import pg from "pg";
+import { afterAll, expect, test, vi } from "vitest";
+import { whileRewriting } from "../db/rewritten-records.ts";
+import { newMasterKey } from "../server.ts";
+import { ADMIN, caller, startApp } from "../testing/app.ts";
+
+const masterKeys = [newMasterKey()];
+const app = await startApp({ masterKeys });
+const second = await app.another();
+const { call, databaseUrl, sql } = app;
+
+const text = { type: "string" } as const;
+const grouped = (fields: Model["fields"], from = "deck"): ModelSchema["models"] => ({
+  note: { fields, groups: [{ kind: "deck", from }] },
+  other: { fields: { a: text } },
+});
+const OLD = grouped({ deck: text, title: text, rest: text, size: { type: "string", index: true } });
+/** `title` is called `heading`, records are grouped by another field, and `rest` is hidden. */
+const NEW = {
+  models: grouped({ deck: text, heading: text, size: { type: "string", index: true } }, "size"),
+  renames: [{ model: "note", from: "title", to: "heading" }],
+  force: true,
+};
+const ROWS = 3_000;
+
+const clients: pg.Client[] = [];
+const killed: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of killed) child.kill("SIGKILL");
+  for (const client of clients) await client.end();
+});
+
+async function connected(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  clients.push(client);
+  await client.connect();
+  return client;
+}
+
+/** A tenant with notes n0001 …, each in deck d0 to d9, of size s0 to s6. */
+async function tenant(rows = ROWS) {
+  const { body } = await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "rewritten" } });
+  const key = await call("POST", "/v1/secret_keys", { token: ADMIN, json: { organization: body.id, livemode: true } });
+  const token = String(key.body.token);
+  const ask = (method: string, path: string, json?: unknown, by = call) =>
+    by(method, path, { token, ...(json !== undefined && { json }) });
+  await ask("POST", "/v1/schema", { models: OLD });
+  const world = Number(
+    (await sql<{ id: number }>("select id from holdfast.world where organization = $1 and livemode", [body.id]))[0]?.id,
+  );
+  await sql(
+    `with head as (update holdfast.head set sync_id = $2 where world = $1)
+     insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+     select $1, 'note', 'n' || lpad(n::text, 4, '0'), n, json_build_object('id', 'n' || lpad(n::text, 4, '0'), 'deck', 'd' || n % 10, 'title', 'note ' || n,
+       'rest', 'rest ' || n, 'size', 's' || n % 7), array['deck:d' || n % 10], n, 'system:filler', now(), now(), 'system:filler'
+     from generate_series(1, $2) n`,
+    [world, rows],
+  );
+  const prepared = async () =>
+    (await sql<{ n: number }>("select count(*)::int as n from holdfast.rewritten_record where world = $1", [world]))[0]
+      ?.n;
+  const isRewriting = async () =>
+    (await sql<{ is: boolean }>("select rewriting as is from holdfast.head where world = $1", [world]))[0]?.is;
+  return { token, world, ask, prepared, isRewriting };
+}
+type Tenant = Awaited<ReturnType<typeof tenant>>;
+
+const within = (ms: number) => ({ timeout: ms, interval: 5 });
+const settled = ({ prepared, isRewriting }: Tenant) =>
+  vi.waitFor(async () => expect([await isRewriting(), await prepared()]).toEqual([false, 0]), within(30_000));
+
+/** Keeps the rows of a push that lands from being moved: the lock goes from the push to us. */
+async function freeze({ world, prepared }: Tenant) {
+  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
+  const holder = await connected();
+  await holder.query("select pg_advisory_lock(4270005, $1)", [world]);
+  return { release: () => holder.query("select pg_advisory_unlock_all()") };
+}
+
+/** All notes as each way to read shows them, by id. */
+async function readings({ ask }: Tenant, by = call) {
+  const snapshot = (await ask("GET", "/v1/snapshot?limit=10000", undefined, by)).text.trim().split("\n").slice(1, -1);
+  const listed: { id: string }[] = [];
+  for (let cursor = ""; ; ) {
+    const { body } = await ask("GET", `/v1/models/note?limit=100&order_by=heading${cursor}`, undefined, by);
+    listed.push(...(body.data as { id: string }[]));
+    if (body.next_cursor === null) break;
+    cursor = `&starting_after=${body.next_cursor}`;
+  }
+  const byId = (rows: readonly { id: string }[]) => new Map(rows.map((row) => [row.id, row]));
+  return {
+    snapshot: byId(snapshot.map((line) => (JSON.parse(line) as { data: { id: string } }).data)),
+    listed: byId(listed),
+  };
+}
+
+test("[M12] commits are answered while a push prepares records, and what they write is prepared too", async () => {
+  const one = await tenant();
+  const { ask, prepared } = one;
+  const holder = await connected();
+  await holder.query("begin; lock table holdfast.rewritten_record in share mode");
+  const pushed = ask("POST", "/v1/schema", NEW);
+  // The push waits in the middle of its preparation.
+  await vi.waitFor(
+    async () =>
+      expect(
+        await sql("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%rewritten_record%'"),
+      ).toHaveLength(1),
+    within(5_000),
+  );
+  const begun = performance.now();
+  expect((await ask("PATCH", "/v1/models/note/n0001", { data: { title: "written" } })).status).toBe(200);
+  expect((await ask("PATCH", "/v1/models/note/n2000", { data: { size: "s9", rest: "kept" } })).status).toBe(200);
+  expect((await ask("DELETE", "/v1/models/note/n0002")).status).toBe(200);
+  expect((await ask("POST", "/v1/models/note", { id: "made", data: { title: "new", size: "s1" } })).status).toBe(200);
+  expect(performance.now() - begun).toBeLessThan(1_500);
+  expect(await prepared()).toBe(0);
+  await holder.query("rollback");
+  const { status, body } = await pushed;
+  expect([status, body.version]).toEqual([201, 2]);
+  const { snapshot } = await readings(one);
+  expect(snapshot.size).toBe(ROWS);
+  expect(snapshot.get("n0001")).toEqual({ id: "n0001", deck: "d1", heading: "written", size: "s1" });
+  expect(snapshot.get("n0003")).toEqual({ id: "n0003", deck: "d3", heading: "note 3", size: "s3" });
+  expect(snapshot.get("made")).toEqual({ id: "made", heading: "new", size: "s1" });
+  await settled(one);
+  const [row] = await sql("select data, hidden, groups from holdfast.record where world = $1 and id = 'n2000'", [
+    one.world,
+  ]);
+  expect(row).toEqual({
+    data: { id: "n2000", deck: "d0", heading: "note 2000", size: "s9" },
+    hidden: { rest: "kept" },
+    groups: ["deck:s9"],
+  });
+});
+
+test("[M13] a push that has landed is in all that is read and written, on every server, before its rows are moved", async () => {
+  const one = await tenant();
+  const { ask, token, prepared, isRewriting } = one;
+  const pushed = ask("POST", "/v1/schema", NEW);
+  const frozen = await freeze(one);
+  expect((await pushed).status).toBe(201);
+  expect([await isRewriting(), await prepared()]).toEqual([true, ROWS]);
+
+  for (const by of [call, second.call]) {
+    const { snapshot, listed } = await readings(one, by);
+    expect([snapshot.size, listed.size]).toEqual([ROWS, ROWS]);
+    expect(listed).toEqual(snapshot);
+    expect(snapshot.get("n0003")).toEqual({ id: "n0003", deck: "d3", heading: "note 3", size: "s3" });
+    expect((await ask("GET", "/v1/models/note/n0004", undefined, by)).body.data).toMatchObject({ heading: "note 4" });
+    const filtered = await ask("GET", "/v1/models/note?filter[heading]=note%207", undefined, by);
+    expect(filtered.body.data).toEqual([{ id: "n0007", deck: "d7", heading: "note 7", size: "s0" }]);
+    const ofGroup = (await ask("GET", "/v1/snapshot?group=deck:s3&limit=10000", undefined, by)).text.split("\n");
+    expect(ofGroup.filter((line) => line.includes('"id":"n'))).toHaveLength(Math.ceil((ROWS - 2) / 7));
+  }
+  const json = { participantId: "agent", operations: ["note.*"], syncGroups: ["deck:s5"] };
+  const scoped = String((await call("POST", "/v1/capabilities", { token, json })).body.token);
+  const by = (method: string, path: string, data?: object) =>
+    call(method, path, { token: scoped, ...(data && { json: { data } }) });
+  expect((await by("PATCH", "/v1/models/note/n0005", { heading: "by a scope" })).status).toBe(200);
+  expect((await by("PATCH", "/v1/models/note/n0006", { heading: "by a scope" })).status).not.toBe(200);
+  expect((await by("POST", "/v1/models/note/n0012/claim")).status).toBe(201);
+
+  expect((await ask("PATCH", "/v1/models/note/n0008", { data: { size: "s6" } })).status).toBe(200);
+  expect((await ask("DELETE", "/v1/models/note/n0009?erase=true")).status).toBe(200);
+  expect(await sql("select from holdfast.rewritten_record where world = $1 and id = 'n0009'", [one.world])).toEqual([]);
+  expect((await ask("POST", "/v1/models/note", { id: "n0009", data: { heading: "again" } })).status).toBe(200);
+  const after = (await readings(one)).snapshot;
+  expect(after.get("n0005")).toMatchObject({ heading: "by a scope", size: "s5" });
+  expect(after.get("n0008")).toEqual({ id: "n0008", deck: "d8", heading: "note 8", size: "s6" });
+  expect(after.get("n0009")).toEqual({ id: "n0009", heading: "again" });
+
+  await frozen.release();
+  await settled(one);
+  expect((await readings(one)).snapshot).toEqual(after);
+  // What was hidden comes back, of records that were written in between as of the others.
+  const whole = grouped({ ...NEW.models.note?.fields, rest: text }, "size");
+  expect((await ask("POST", "/v1/schema", { models: whole })).status).toBe(201);
+  const back = (await readings(one)).snapshot;
+  expect(back.get("n0008")).toMatchObject({ rest: "rest 8" });
+  expect(back.get("n0010")).toMatchObject({ rest: "rest 10" });
+});
+
+test("[M13] writers that go on all through a push lose nothing, and nothing stays in the old form", async () => {
+  const one = await tenant();
+  const { ask, world } = one;
+  let pushing = true;
+  const last = new Map<string, string>();
+  const writer = async (name: number, by: typeof call) => {
+    for (let n = 0; pushing; n++) {
+      const id = `n${String(1 + ((n * 37 + name * 500) % ROWS)).padStart(4, "0")}`;
+      if (last.has(id)) continue;
+      const size = `w${name}-${n}`;
+      const { status } = await ask("PATCH", `/v1/models/note/${id}`, { data: { size } }, by);
+      expect(status).toBe(200);
+      last.set(id, size);
+    }
+  };
+  const writers = [writer(0, call), writer(1, call), writer(2, second.call)];
+  expect((await ask("POST", "/v1/schema", NEW)).status).toBe(201);
+  await settled(one);
+  pushing = false;
+  await Promise.all(writers);
+  expect(last.size).toBeGreaterThan(20);
+  const { snapshot } = await readings(one);
+  for (const [id, size] of last) expect(snapshot.get(id)).toMatchObject({ size });
+  expect(
+    await sql(
+      `select id, data, hidden, groups from holdfast.record where world = $1 and model = 'note'
+         and (data::jsonb ? 'title' or data::jsonb ? 'rest' or not data::jsonb ? 'heading' or hidden is null or groups <> array['deck:' || (data ->> 'size')])`,
+      [world],
+    ),
+  ).toEqual([]);
+});
+
+async function killable(): Promise<{ child: ChildProcess; url: string }> {
+  const file = fileURLToPath(new URL("../testing/server-process.ts", import.meta.url));
+  const options = { databaseUrl, adminToken: ADMIN, masterKeys, port: 0 };
+  const child = spawn(
+    process.execPath,
+    ["--conditions=holdfast-source", "--import", "tsx", file, JSON.stringify(options)],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  killed.push(child);
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    const found = /\{"object":"listening","url":"([^"]+)"\}/.exec(chunk.toString());
+    if (found) return { child, url: String(found[1]) };
+  }
+  throw new Error("The server ended.");
+}
+
+test("[M14] a process that is killed while it prepares leaves the old schema; the next push lands", async () => {
+  const one = await tenant();
+  const { ask, prepared, token } = one;
+  const { child, url } = await killable();
+  const pushed = caller(url, token)("POST", "/v1/schema", { json: NEW }).catch(() => "cut");
+  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(await pushed).toBe("cut");
+  expect((await ask("GET", "/v1/schema")).body.version).toBe(1);
+  expect((await ask("GET", "/v1/models/note/n0001")).body.data).toMatchObject({ title: "note 1" });
+  // Written behind what was prepared of it.
+  expect((await ask("PATCH", "/v1/models/note/n0001", { data: { title: "later" } })).status).toBe(200);
+  expect((await ask("POST", "/v1/schema", NEW)).status).toBe(201);
+  await settled(one);
+  expect((await ask("GET", "/v1/models/note/n0001")).body.data).toMatchObject({ heading: "later" });
+});
+
+test("[M14] a process that is killed when its push has landed leaves the rest to others", async () => {
+  const one = await tenant();
+  const { ask, prepared, isRewriting, token } = one;
+  const { child, url } = await killable();
+  const pushed = caller(url, token)("POST", "/v1/schema", { json: NEW });
+  const frozen = await freeze(one);
+  expect((await pushed).status).toBe(201);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  await frozen.release();
+  expect([await isRewriting(), await prepared()]).toEqual([true, ROWS]);
+  const more = { ...NEW.models, third: { fields: {} } };
+  expect((await ask("POST", "/v1/schema", { models: more })).status).toBe(201);
+  await settled(one);
+  expect((await readings(one)).snapshot.get("n0001")).toMatchObject({ heading: "note 1" });
+});
+
+test("[M14] [O5] a server that stops gives up a push that prepares, and answers it", async () => {
+  const one = await tenant();
+  const third = await app.another();
+  const pushed = one.ask("POST", "/v1/schema", NEW, third.call);
+  await vi.waitFor(async () => expect(await one.prepared()).toBeGreaterThan(0), within(10_000));
+  const begun = performance.now();
+  await third.server.close();
+  expect(performance.now() - begun).toBeLessThan(3_000);
+  expect((await pushed).body).toMatchObject({ code: "unavailable" });
+  expect((await one.ask("GET", "/v1/schema")).body.version).toBe(1);
+});
+
+test("[M14] of two pushes at once, on two servers, one waits for the other", async () => {
+  const one = await tenant();
+  const { ask } = one;
+  const back = { models: OLD, renames: [{ model: "note", from: "heading", to: "title" }], force: true };
+  const same = await Promise.all([ask("POST", "/v1/schema", NEW), ask("POST", "/v1/schema", NEW, second.call)]);
+  expect(same.map(({ status }) => status).sort()).toEqual([200, 201]);
+  // At once behind it, while its rows are being moved.
+  expect((await ask("POST", "/v1/schema", back, second.call)).status).toBe(201);
+  await settled(one);
+  const { body } = await ask("GET", "/v1/models/note/n0003");
+  expect(body.data).toEqual({ id: "n0003", deck: "d3", title: "note 3", rest: "rest 3", size: "s3" });
+});
+
+test("[M14] a push does not wait for ever for another one", async () => {
+  const pool = new pg.Pool({ connectionString: databaseUrl });
+  try {
+    await whileRewriting(pool, -7, async () => {
+      expect(await whileRewriting(pool, -7, async () => "mine", 300)).toBe(undefined);
+      expect(await whileRewriting(pool, -8, async () => "mine")).toBe("mine");
+    });
+    expect(await whileRewriting(pool, -7, async () => "mine")).toBe("mine");
+  } finally {
+    await pool.end();
+  }
+});

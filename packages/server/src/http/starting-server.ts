@@ -1,0 +1,65 @@
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { serverLimits } from "@holdfast/sdk/protocol";
+import type { FastifyBaseLogger } from "fastify";
+import { createFairTurns } from "../flows/fair-turns.ts";
+import { refuse } from "../rules/refusal.ts";
+import { PREFIXES } from "../wire/address.ts";
+import { originCheck } from "../wire/origins.ts";
+import { createPublicUrl } from "../wire/public-url.ts";
+import { endWithRefusal } from "../wire/raw-refusal.ts";
+import { createEdge } from "./edge.ts";
+import { sendRefusal } from "./mount.ts";
+import { newTally } from "./tally.ts";
+
+export interface StartingOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly origins: readonly string[] | undefined;
+  readonly publicUrl: string | undefined;
+  readonly logger: FastifyBaseLogger;
+}
+
+export interface StartingServer {
+  /** The one that is free, where any was asked for. */
+  readonly port: number;
+  /** Leaves the address to the server that was starting. */
+  close(): Promise<void>;
+}
+
+const LIVE = new Set(PREFIXES.map((prefix) => `${prefix}/livez`));
+
+/**
+ * Answers on the server's address while its database is made ready: migrations of large tables, or a recovery after a crash,
+ * take minutes, and a process that answers nothing is killed. `/livez` is live, and all else is told to come again.
+ */
+export async function listenWhileStarting(options: StartingOptions): Promise<StartingServer> {
+  const stopping = new AbortController();
+  const { docUrl } = createPublicUrl(options.publicUrl);
+  const refusal = refuse("unavailable", { message: "The server is starting. Try again in a moment." });
+  const app = await createEdge({
+    logger: options.logger,
+    isOriginAllowed: originCheck(options.origins),
+    stopping: stopping.signal,
+    docUrl,
+    limits: serverLimits,
+    tally: newTally(),
+    largeBodies: createFairTurns({ most: 1, mostOfTenant: 1 }),
+  });
+  app.addHook("onRequest", ({ url }, reply, next) => {
+    // The next request goes to the server itself.
+    void reply.header("connection", "close");
+    if (LIVE.has(url.split("?")[0] as string)) next();
+    else sendRefusal(reply, refusal);
+  });
+  app.server.on("upgrade", (_request, socket: Duplex) => endWithRefusal(socket, refusal, docUrl));
+  for (const path of LIVE) app.get(path, async () => ({ object: "health", status: "live" }));
+  await app.listen({ host: options.host, port: options.port });
+  const { port } = app.server.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    stopping.abort();
+    await app.close();
+  };
+  return { port, close: () => (closed ??= close()) };
+}
