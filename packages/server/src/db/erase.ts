@@ -1,5 +1,6 @@
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** A record that a round erases, and the position of the entry that says so. */
 export interface ErasedRecord extends RecordName {
@@ -8,10 +9,10 @@ export interface ErasedRecord extends RecordName {
 
 /**
  * Takes the values of records out of everything that keeps them beside their rows: older entries of the log, receipts of
- * held commits, what receivers of webhooks answered, rows that a push prepared. Batches of webhooks that failed and held them are sent anew, under
- * another name, since the same positions say something else now. It runs behind the round's save, so the entries that end
- * the records are there and say where they were made. Without a name, so that it is planned each time: it is rare, and a
- * plan made while the log was small reads all of it.
+ * held commits, what receivers of webhooks answered, rows that a push prepared. Batches of webhooks that failed and held
+ * them are sent anew, under another name, since the same positions say something else now. It runs behind the round's
+ * save, so the entries that end the records are there and say where they were made; and behind `holdOffCopies`. Without a
+ * name, so that it is planned each time: it is rare, and a plan made while the log was small reads all of it.
  */
 export const eraseRecords = (records: readonly ErasedRecord[]): Statement<void> => ({
   name: "",
@@ -24,6 +25,25 @@ export const eraseRecords = (records: readonly ErasedRecord[]): Statement<void> 
   ],
   read: () => {},
 });
+
+const LOCK = 4_270_006;
+
+/**
+ * Until the round ends, nobody copies records of these tenants: what a push read before the erasure it has written by
+ * now, where the erasure finds it, and what it reads from here on is without it. A statement of its own, because the one
+ * that erases has to see what was written while this one waited.
+ */
+export const holdOffCopies = (worlds: readonly number[]): Statement<void> => ({
+  name: "",
+  text: "select pg_advisory_xact_lock($1, world) from (select distinct world from unnest($2::int[]) as k(world) order by world) k",
+  values: [LOCK, worlds],
+  read: () => {},
+});
+
+/** Until this transaction ends, no record of the tenant is erased. Comes before the records are read that it copies. */
+export async function holdOffErasures(tx: Transaction, world: number): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock_shared($1, $2)", [LOCK, world]);
+}
 
 const OF_RECORD = "l.world = k.world and l.id = k.id and l.model = k.model";
 

@@ -1,5 +1,5 @@
 import { saveClaims } from "../db/claims.ts";
-import { eraseRecords } from "../db/erase.ts";
+import { eraseRecords, holdOffCopies } from "../db/erase.ts";
 import type { LockedHead } from "../db/heads.ts";
 import type { HistoryQuestion } from "../db/history.ts";
 import { loadSchema } from "../db/model-schemas.ts";
@@ -272,7 +272,7 @@ export function save({ pipe, round, claims, expected }: RoundResult): Promise<un
     .map(({ world, entry: { model, id } }) => ({ world, model, id }));
   return pipe.send([
     ...(round.receipts.length > 0 ? [saveRound(round)] : []),
-    ...(erased.length > 0 ? [eraseRecords(erased)] : []),
+    ...(erased.length > 0 ? [holdOffCopies(erased.map(({ world }) => world)), eraseRecords(erased)] : []),
     ...(gone.length > 0 ? [deleteRecords(gone)] : []),
     ...claims,
     commitTransaction,

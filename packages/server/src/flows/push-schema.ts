@@ -43,7 +43,6 @@ import {
 /**
  * Makes a schema the world's newest one, under the head's lock: no commit is judged by half of a change. Records that it
  * rewrites are prepared before, without that lock; a few are rewritten under it.
- *
  */
 export async function pushSchema(
   pool: Database,
@@ -180,7 +179,7 @@ async function changeRecords(
       syncId - prepared.upTo > LEFT.records * Math.min(prepared.passes, MOST_PASSES)
     )
       return "unprepared";
-    await prepareWritten(tx, world, changes, prepared.upTo, syncId);
+    await prepareWritten((work) => work(tx), world, changes, prepared.upTo, syncId);
     await beginRewriting(tx, world);
     return "changed";
   }

@@ -1,3 +1,4 @@
+import { holdOffErasures } from "../db/erase.ts";
 import { readHead } from "../db/heads.ts";
 import type { Database } from "../db/pool.ts";
 import {
@@ -64,7 +65,13 @@ export async function prepareRecords(
   // Whatever is written from here on stands in the log behind this, and is prepared again.
   const { syncId: upTo, trimmedTo } = await readHead(client, world);
   const goesOn = before && continues(before, changes, rowsVersion) && trimmedTo <= before.upTo;
-  if (goesOn) await prepareWritten(client, world, changes, before.upTo, upTo);
+  // In parts, so that an erasure waits for one at most.
+  const apart: InPart = (work) =>
+    transactionOn(client, async (tx) => {
+      await holdOffErasures(tx, world);
+      return work(tx);
+    });
+  if (goesOn) await prepareWritten(apart, world, changes, before.upTo, upTo);
   else {
     await dropRewritten(client, world, stopping);
     for (const [model, change] of changes) {
@@ -72,6 +79,7 @@ export async function prepareRecords(
       await inSteps(
         client,
         async (tx, size) => {
+          await holdOffErasures(tx, world);
           const records = await readRows(tx, world, model, after, size);
           await prepareRows(tx, world, model, change, records);
           after = records.at(-1)?.id ?? after;
@@ -96,41 +104,31 @@ export const continues = (prepared: Prepared, changes: ModelChanges, rowsVersion
     );
   });
 
+/** Does a part of the work: each in a transaction of its own, or all in one. */
+export type InPart = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
+
 const LOG_STEP = 1_000;
+/** Records may have a few MiB each. */
+const NAMED_STEP = 25;
 
 /** Prepares the records that entries in (after, to] speak of. */
 export async function prepareWritten(
-  client: Transaction,
+  inPart: InPart,
   world: number,
   changes: ModelChanges,
   after: number,
   to: number,
 ): Promise<void> {
   for (let from = after; from < to; from += LOG_STEP) {
-    const written = await readWrittenSince(client, world, [...changes.keys()], from, Math.min(from + LOG_STEP, to));
+    const end = Math.min(from + LOG_STEP, to);
+    const written = await inPart((tx) => readWrittenSince(tx, world, [...changes.keys()], from, end));
     for (const [model, ids] of written)
-      await prepareNamed(client, world, model, changes.get(model) as ModelChange, ids);
+      for (let i = 0; i < ids.length; i += NAMED_STEP)
+        await inPart(async (tx) => {
+          const records = await readNamedRows(tx, world, model, ids.slice(i, i + NAMED_STEP));
+          await prepareRows(tx, world, model, changes.get(model) as ModelChange, records);
+        });
   }
-}
-
-/** Records may have a few MiB each. */
-const NAMED_STEP = 25;
-
-async function prepareNamed(
-  client: Transaction,
-  world: number,
-  model: string,
-  change: ModelChange,
-  ids: readonly string[],
-): Promise<void> {
-  for (let from = 0; from < ids.length; from += NAMED_STEP)
-    await prepareRows(
-      client,
-      world,
-      model,
-      change,
-      await readNamedRows(client, world, model, ids.slice(from, from + NAMED_STEP)),
-    );
 }
 
 /** Keeps the new forms of records beside their rows. Answers the ids of those that have one. */

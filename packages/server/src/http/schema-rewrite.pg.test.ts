@@ -217,6 +217,34 @@ test("[M13] writers that go on all through a push lose nothing, and nothing stay
   ).toEqual([]);
 });
 
+test("[ER1] [M12] what is erased while a push prepares records is in no form that it keeps, not even for a moment", async () => {
+  const one = await tenant();
+  const { ask, world, prepared } = one;
+  // The push has saved the first records, has read those around this one, and waits before it saves them.
+  const holder = await connected();
+  await holder.query("begin");
+  await holder.query("insert into holdfast.rewritten_record values ($1, 'note', 'n0100', 0, null, null, '{}')", [
+    world,
+  ]);
+  const pushed = ask("POST", "/v1/schema", NEW);
+  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
+  await vi.waitFor(
+    async () => expect(await sql("select from pg_stat_activity where wait_event = 'transactionid'")).toHaveLength(1),
+    within(5_000),
+  );
+  const ids = ["n0001", "n0099", "n0101"];
+  const erased = Promise.all(ids.map((id) => ask("DELETE", `/v1/models/note/${id}?erase=true`)));
+  await Promise.race([erased, new Promise((resolve) => setTimeout(resolve, 500))]);
+  await holder.query("rollback");
+  expect((await erased).map(({ status }) => status)).toEqual([200, 200, 200]);
+  const left = () => sql("select id from holdfast.rewritten_record where world = $1 and id = any($2)", [world, ids]);
+  expect(await left()).toEqual([]);
+  const frozen = await freeze(one);
+  expect((await pushed).status).toBe(201);
+  expect([await prepared(), await left()]).toEqual([ROWS - ids.length, []]);
+  await frozen.release();
+});
+
 async function killable(): Promise<{ child: ChildProcess; url: string }> {
   const file = fileURLToPath(new URL("../testing/server-process.ts", import.meta.url));
   const options = { databaseUrl, adminToken: ADMIN, masterKeys, port: 0 };
@@ -249,6 +277,25 @@ test("[M14] a process that is killed while it prepares leaves the old schema; th
   expect((await ask("POST", "/v1/schema", NEW)).status).toBe(201);
   await settled(one);
   expect((await ask("GET", "/v1/models/note/n0001")).body.data).toMatchObject({ heading: "later" });
+});
+
+test("[M14] what a killed push had prepared does not count in the next one, which wants something else", async () => {
+  const one = await tenant();
+  const { ask, prepared, token } = one;
+  // The next push leaves this record as it is.
+  expect((await ask("POST", "/v1/models/note", { id: "bare", data: { deck: "d1", title: "bare" } })).status).toBe(200);
+  const { child, url } = await killable();
+  const pushed = caller(url, token)("POST", "/v1/schema", { json: NEW }).catch(() => "cut");
+  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(await pushed).toBe("cut");
+  const { rest, ...kept } = OLD.note?.fields ?? {};
+  expect((await ask("POST", "/v1/schema", { models: grouped(kept), force: true })).status).toBe(201);
+  await settled(one);
+  const shown = async (id: string) => (await ask("GET", `/v1/models/note/${id}`)).body.data;
+  expect(await shown("bare")).toEqual({ id: "bare", deck: "d1", title: "bare" });
+  expect(await shown("n0001")).toEqual({ id: "n0001", deck: "d1", title: "note 1", size: "s1" });
 });
 
 test("[M14] a process that is killed when its push has landed leaves the rest to others", async () => {
