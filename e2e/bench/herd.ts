@@ -4,12 +4,12 @@ import type { ReturningPlan, ReturningResult } from "./returning-sockets.ts";
 import { createSender } from "./sender.ts";
 import type { ServerReady } from "./server.ts";
 import { openStage } from "./stage.ts";
-import { percentile, summarize } from "./statistics.ts";
+import { summarize } from "./statistics.ts";
+import { afterSeconds, commitSteadily } from "./steady-commits.ts";
 import { type Row, round } from "./table.ts";
 
 const SOCKETS = 1_500;
 const BEHIND = 2_000;
-const PER_SECOND = 100;
 const QUIET_SECONDS = 6;
 
 /** Sockets with tokens of their own that return at once, each behind by many entries, beside another tenant's commits. */
@@ -20,10 +20,10 @@ export async function measureHerd({ rounds, say }: { rounds: number; say(line: s
     const [key = "", victim = ""] = server.tokens;
     const tokens = await mintTokens(server, key, SOCKETS);
     await writeEntries(server, key);
-    await commitsBeside(server, victim, afterSeconds(QUIET_SECONDS));
+    await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
     const found: { seconds: number; p99: number; quiet: number; closed: number; failed: number }[] = [];
     for (let n = 0; n < rounds; n++) {
-      const quiet = await commitsBeside(server, victim, afterSeconds(QUIET_SECONDS));
+      const quiet = await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
       const plan: ReturningPlan = { url: server.url, tokens, since: 0, until: BEHIND };
       // Too long for a word of a command.
       const herd = startProgram(new URL("returning-sockets.ts", import.meta.url));
@@ -32,7 +32,7 @@ export async function measureHerd({ rounds, say }: { rounds: number; say(line: s
       const result = firstLine<ReturningResult>(herd).finally(() => {
         isOver = true;
       });
-      const beside = await commitsBeside(server, victim, () => isOver);
+      const beside = await commitSteadily(server, victim, () => isOver);
       const { seconds, closed } = await result;
       found.push({ seconds, p99: beside.p99, quiet: quiet.p99, closed, failed: beside.failed });
       say(
@@ -62,11 +62,6 @@ export async function measureHerd({ rounds, say }: { rounds: number; say(line: s
   }
 }
 
-function afterSeconds(seconds: number): () => boolean {
-  const end = performance.now() + seconds * 1_000;
-  return () => performance.now() >= end;
-}
-
 async function writeEntries({ url }: ServerReady, token: string): Promise<void> {
   const commits = Array.from({ length: 100 }, (_, i) => ({
     clientTxId: `e[<id>]-${i}`,
@@ -79,36 +74,4 @@ async function writeEntries({ url }: ServerReady, token: string): Promise<void> 
   const { failed } = await sender.send(() => left-- > 0);
   sender.close();
   if (failed > 0) throw new Error(`${failed} bulks failed.`);
-}
-
-async function commitsBeside({ url }: ServerReady, token: string, isOver: () => boolean) {
-  const body = JSON.stringify({ id: "v[<id>]", data: { title: "A slide" } });
-  const sender = await createSender(url, 500, [{ path: "/v1/models/slide", token, body }]);
-  const took: number[] = [];
-  const sent: Promise<void>[] = [];
-  let failed = 0;
-  const start = performance.now();
-  for (let n = 0; !isOver(); n++) {
-    const due = start + (n * 1_000) / PER_SECOND;
-    const wait = due - performance.now();
-    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-    const posted = sender.post();
-    if (!posted) failed += 1;
-    else
-      sent.push(
-        posted.then((one) => {
-          took.push(performance.now() - due);
-          failed += one.failed;
-        }),
-      );
-  }
-  await Promise.all(sent);
-  sender.close();
-  return {
-    p99: percentile(
-      took.sort((a, b) => a - b),
-      0.99,
-    ),
-    failed,
-  };
 }

@@ -261,15 +261,20 @@ async function killable(): Promise<{ child: ChildProcess; url: string }> {
   throw new Error("The server ended.");
 }
 
-test("[M14] a process that is killed while it prepares leaves the old schema; the next push lands", async () => {
-  const one = await tenant();
-  const { ask, prepared, token } = one;
+/** Pushes the new schema to a process that is killed when it has prepared some of the records. */
+async function killWhilePreparing({ token, prepared }: Tenant): Promise<void> {
   const { child, url } = await killable();
   const pushed = caller(url, token)("POST", "/v1/schema", { json: NEW }).catch(() => "cut");
   await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
   child.kill("SIGKILL");
   await once(child, "exit");
   expect(await pushed).toBe("cut");
+}
+
+test("[M14] a process that is killed while it prepares leaves the old schema; the next push lands", async () => {
+  const one = await tenant();
+  const { ask } = one;
+  await killWhilePreparing(one);
   expect((await ask("GET", "/v1/schema")).body.version).toBe(1);
   expect((await ask("GET", "/v1/models/note/n0001")).body.data).toMatchObject({ title: "note 1" });
   // Written behind what was prepared of it.
@@ -281,15 +286,10 @@ test("[M14] a process that is killed while it prepares leaves the old schema; th
 
 test("[M14] what a killed push had prepared does not count in the next one, which wants something else", async () => {
   const one = await tenant();
-  const { ask, prepared, token } = one;
+  const { ask } = one;
   // The next push leaves this record as it is.
   expect((await ask("POST", "/v1/models/note", { id: "bare", data: { deck: "d1", title: "bare" } })).status).toBe(200);
-  const { child, url } = await killable();
-  const pushed = caller(url, token)("POST", "/v1/schema", { json: NEW }).catch(() => "cut");
-  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  expect(await pushed).toBe("cut");
+  await killWhilePreparing(one);
   const { rest, ...kept } = OLD.note?.fields ?? {};
   expect((await ask("POST", "/v1/schema", { models: grouped(kept), force: true })).status).toBe(201);
   await settled(one);
