@@ -45,6 +45,8 @@ export const limits = {
   waiterGoneMs: 300_000,
   /** Records whose claims the sockets of one token hear, in sum. */
   watchedPerToken: 10_000,
+  /** Of those that its reader was told nothing of, on one socket. */
+  watchedUnseen: 100,
   roomsPerSession: 20,
   /** Of a participant with more sessions in a room, those that spoke last are told. */
   presenceSessionsTold: 50,

@@ -1,3 +1,4 @@
+import { limits } from "@holdfast/sdk/protocol";
 import { maySee } from "../flows/claims.ts";
 import type { FollowClaims } from "../flows/follow-claims.ts";
 import { recordKey } from "../rules/commit-request.ts";
@@ -29,6 +30,8 @@ export interface ClaimWatchParts {
 export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWatchParts): ClaimWatch {
   /** By model and id: the last change that the reader was told of. */
   const byModel = new Map<string, Map<string, number>>();
+  /** Those that the reader was shown nothing of, by record key: what was asked for last comes last. */
+  const unseen = new Set<string>();
   let endHearing: (() => void) | undefined;
   let records: RecordWatch | undefined;
   /** Counts beginnings and ends: what was asked for before one is of no use after it. */
@@ -40,6 +43,7 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
     const asOf = byModel.get(model)?.get(id);
     if (!who || asOf === undefined || line.asOf <= asOf || !maySee(who, model, line)) return;
     byModel.get(model)?.set(id, line.asOf);
+    unseen.delete(recordKey(model, id));
     tell(text);
   }
 
@@ -48,10 +52,24 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
     tell(who && maySee(who, model, line) ? withHolders : text);
   }
 
-  /** `/` is no letter of a model's name. */
   function heard(key: string, told: LineNews): void {
-    const at = key.indexOf("/");
-    show(key.slice(0, at), key.slice(at + 1), told);
+    show(...namesOf(key), told);
+  }
+
+  /** Of the records that may not be there at all the latest are kept: to ask for more of them costs nothing that stays. */
+  function forgetUnseen(watch: RecordWatch): void {
+    for (const key of [...unseen].slice(0, -limits.watchedUnseen)) {
+      const [model, id] = namesOf(key);
+      watch.remove(key);
+      unseen.delete(key);
+      const kept = byModel.get(model);
+      kept?.delete(id);
+      if (kept?.size === 0) byModel.delete(model);
+    }
+    share.resize(
+      tokenId,
+      [...byModel.values()].reduce((sum, { size }) => sum + size, 0),
+    );
   }
 
   /** The listener of this term; undefined: the term is over. */
@@ -85,6 +103,7 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
       for (const id of kept.keys())
         if (!wanted.has(id)) {
           watch.remove(recordKey(key, id));
+          unseen.delete(recordKey(key, id));
           kept.delete(id);
         }
       for (const id of wanted)
@@ -94,7 +113,11 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
         }
       if (kept.size > 0) byModel.set(key, kept);
       else byModel.delete(key);
-      const untold = [...kept].flatMap(([id, asOf]) => (asOf === UNTOLD ? [id] : []));
+      const untold = [...wanted].filter((id) => kept.get(id) === UNTOLD);
+      for (const id of untold) {
+        unseen.delete(recordKey(key, id));
+        unseen.add(recordKey(key, id));
+      }
       if (untold.length === 0) return "watching";
       const lines = await follow.lines(untold.map((id) => ({ world, model: key, id })));
       const nameOf = await follow.modelNames(world);
@@ -103,6 +126,7 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
         const line = lines[i];
         if (line) show(key, id, { line, text: lineFrame(nameOf(key), id, line) });
       }
+      forgetUnseen(watch);
       return "watching";
     },
     end() {
@@ -113,7 +137,14 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
       records?.end();
       records = undefined;
       byModel.clear();
+      unseen.clear();
       share.resize(tokenId, 0);
     },
   };
+}
+
+/** `/` is no letter of a model's name. */
+function namesOf(key: string): [model: string, id: string] {
+  const at = key.indexOf("/");
+  return [key.slice(0, at), key.slice(at + 1)];
 }
