@@ -18,6 +18,7 @@ import { shapeCheck } from "../wire/shape.ts";
 import type { CatchUp } from "./catch-up.ts";
 import type { ClaimNews } from "./claim-news.ts";
 import { createClaimWatch } from "./claim-watch.ts";
+import { startDeadline } from "./deadline.ts";
 import type { Hub } from "./hub.ts";
 import {
   type Connection,
@@ -81,7 +82,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   let phase: Phase = { name: "greeting" };
   // Frames are answered one after the other, in the order they came.
   let turn: Promise<void> = Promise.resolve();
-  const helloTimer = setTimeout(() => close(closeCodes.noHello, "no hello within 5 s"), limits.helloMs);
+  const callOffHello = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
 
   const { send, tell, write, pass, close, fail, letGoIfStuck } = createOutlet(socket, {
     docUrl,
@@ -106,7 +107,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     phase = { name: "greeting", known: { principal, token, clientId } };
   };
   const end = () => {
-    clearTimeout(helloTimer);
+    callOffHello();
     leave();
     attendance.breakOff();
   };
@@ -152,7 +153,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   }
 
   async function greet(hello: Frame<"hello">): Promise<void> {
-    clearTimeout(helloTimer);
+    callOffHello();
     const principal = await meet(hello.token);
     if (isRefusal(principal)) return fail(principal, codeOf(principal));
     const view = viewOfWish(principal, { models: hello.models, groups: hello.groups });

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { limits } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { ADMIN, startApp } from "../testing/app.ts";
@@ -54,6 +55,18 @@ test("[T1] hello is answered with the head, the log, the participant and the sch
   const api = await open(url, { path: "/api/v1/stream" });
   api.send({ frame: "hello", token: keys.live });
   await api.next("welcome");
+});
+
+test("[T1] a hello that came in time is answered, also when the process was held up until the time was over", async () => {
+  const stream = await open();
+  await new Promise<void>((resolve) =>
+    setImmediate(() => {
+      stream.send({ frame: "hello", token: keys.live });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.helloMs + 100);
+      resolve();
+    }),
+  );
+  await stream.next("welcome");
 });
 
 test("[T2] what is written is heard, with what the feed would tell", async () => {
