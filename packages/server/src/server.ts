@@ -289,7 +289,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const preparing = createFairTurns(PREPARING_PUSHES);
   const push = async (world: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, world, schema, {
-      inTurn: (work) => preparing.take(world, "", work),
+      enter: () => preparing.enter(world, ""),
       stopping: stopping.signal,
     });
     upkeep.schemaChanged();

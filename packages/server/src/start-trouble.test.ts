@@ -31,6 +31,11 @@ test("[O1] what keeps it from starting is a sentence that names what to change",
     );
   const full = Object.assign(new Error("could not extend file"), { code: "53100" });
   expect(startTrouble(full)).toBe("DATABASE_URL: the database's disk is full (could not extend file).");
+  const ended = Object.assign(new Error("terminating connection due to administrator command"), { code: "57P01" });
+  for (const cut of [ended, new Error("Connection terminated unexpectedly")])
+    expect(startTrouble(cut)).toBe(
+      `DATABASE_URL: the connection was cut (${cut.message}). Start again when the database is up.`,
+    );
   expect(startTrouble(standby)).toBe(
     "DATABASE_URL: The database takes no writes: it is a standby, or set to read only.",
   );

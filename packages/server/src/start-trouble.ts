@@ -10,6 +10,8 @@ type SystemError = NodeJS.ErrnoException & {
 
 /** Of Postgres: its disk is full. */
 const FULL = "53100";
+/** The connection was ended from outside: Postgres was stopped, or an operator or a network did it. */
+const CUT = /^(57P0\d|08006|ECONNRESET|EPIPE)$/;
 /** Of Postgres: who asks is not let in, there is no such database, or it takes no writes. */
 const REFUSED = /^(28|3D|25006)/;
 
@@ -34,5 +36,7 @@ export function startTrouble(error: unknown): string | undefined {
   if (code === "ENOSPC" || code === "EDQUOT") return `The disk is full (${code}): make room, or set HOLDFAST_DATA_DIR.`;
   if (syscall === "connect") return `DATABASE_URL: nobody answers at ${place} (${code}).`;
   if (code === FULL) return `DATABASE_URL: the database's disk is full (${message}).`;
+  if (CUT.test(code) || message === "Connection terminated unexpectedly")
+    return `DATABASE_URL: the connection was cut (${message}). Start again when the database is up.`;
   return REFUSED.test(code) ? `DATABASE_URL: ${message}.` : undefined;
 }

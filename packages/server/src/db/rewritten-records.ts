@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type pg from "pg";
 import type { FiledRow, RowChange } from "../rules/schema-change.ts";
@@ -258,6 +257,24 @@ export async function readWrittenSince(
   return byModel;
 }
 
+/** How many bytes the records of these models have that entries behind a position speak of. */
+export async function bytesWrittenSince(
+  tx: Transaction,
+  world: number,
+  models: readonly string[],
+  after: number,
+): Promise<number> {
+  const { rows } = await tx.query<{ bytes: string }>(
+    `select coalesce(sum(r.bytes), 0) as bytes
+     from (select distinct model, id from holdfast.log where world = $1 and sync_id > $2 and model = any($3)) l
+     cross join lateral (
+       select ${sizeOf("data")} + ${sizeOf("hidden")} as bytes from holdfast.record r
+       where r.world = $1 and r.model = l.model and r.id = l.id limit 1) r`,
+    [world, after, models],
+  );
+  return Number(rows[0]?.bytes);
+}
+
 /** Whether any record of a model has values that its schema hides. */
 export async function hasHiddenValues(tx: Transaction, world: number, model: string): Promise<boolean> {
   const { rows } = await tx.query(
@@ -275,37 +292,23 @@ export async function claimRewritingHere(tx: Transaction, world: number): Promis
   return rows[0]?.mine === true;
 }
 
-/** Does work on a connection that alone rewrites records of the tenant; undefined when another one does, for so long. */
+/** Does work on a connection that alone rewrites records of the tenant; undefined when another one does. */
 export async function whileRewriting<T>(
   pool: Database,
   world: number,
   work: (client: pg.PoolClient) => Promise<T>,
-  patienceMs = 0,
 ): Promise<T | undefined> {
-  // Asked again and again: what waits in a statement of its own, an index that is being built waits for.
-  for (const since = performance.now(); ; await setTimeout(ASKED_EVERY_MS)) {
-    const done = await tryRewriting(pool, world, work);
-    if (done || performance.now() - since >= patienceMs) return done?.result;
-  }
-}
-
-const ASKED_EVERY_MS = 200;
-
-async function tryRewriting<T>(
-  pool: Database,
-  world: number,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<{ readonly result: T } | undefined> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
+    // Tried, not waited for: what waits in a statement of its own, an index that is being built waits for.
     const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1, $2) as mine", [
       LOCK,
       world,
     ]);
     if (rows[0]?.mine !== true) return undefined;
     try {
-      return { result: await work(client) };
+      return await work(client);
     } finally {
       // A connection that keeps the lock is not given back.
       await client.query("select pg_advisory_unlock($1, $2)", [LOCK, world]).catch((error: Error) => {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
 import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
 import { renameClaimedFields } from "../db/claims.ts";
-import { type LockedHead, lockHeads, type Rewriting } from "../db/heads.ts";
+import { type LockedHead, lockHeads } from "../db/heads.ts";
 import { changesOf, insertSchema, readSchema, type StoredSchema } from "../db/model-schemas.ts";
 import type { Database } from "../db/pool.ts";
 import { hasRecords } from "../db/records.ts";
@@ -9,6 +11,7 @@ import {
   adoptRecords,
   areFew,
   beginRewriting,
+  bytesWrittenSince,
   claimRewritingHere,
   hasHiddenValues,
   moveAllGroups,
@@ -48,16 +51,16 @@ export async function pushSchema(
   pool: Database,
   world: number,
   push: SchemaPush,
-  { inTurn = (work) => work(), stopping = new AbortController().signal }: PushOptions = {},
+  options: PushOptions = {},
 ): Promise<SchemaPushed | Refusal> {
   const refusal = checkSchema(push);
   if (refusal) return refusal;
   const landed = await transaction(pool, (tx) => land(tx, world, push, undefined));
   if (!("unprepared" in landed)) return landed;
+  const { stopping = new AbortController().signal } = options;
   try {
-    const work = (client: Transaction) => landPrepared(client, world, push, stopping);
-    const prepared = await inTurn(() => whileRewriting(pool, world, work, PATIENCE_MS));
-    return prepared ?? refuse("schema_busy");
+    const prepare = () => whileRewriting(pool, world, (client) => landPrepared(client, world, push, stopping));
+    return (await inTurn(options, prepare)) ?? refuse("schema_busy");
   } catch (error) {
     // Nothing has landed: what was prepared does not count.
     if (stopping.aborted) return refuse("unavailable");
@@ -66,14 +69,35 @@ export async function pushSchema(
 }
 
 export interface PushOptions {
-  /** Runs pushes that prepare records: each takes a connection for as long as that takes. */
-  inTurn?<T>(work: () => Promise<T>): Promise<T>;
+  /** Waits for the turn of a push that prepares records, and answers what ends it: each takes a connection for so long. */
+  enter?(): Promise<() => void>;
+  /** Pushes of other tenants have their turns, and a push of this one may still be putting records into their rows: 30 s. */
+  readonly patienceMs?: number;
   /** Ends the preparation. */
   readonly stopping?: AbortSignal;
 }
 
-/** A push before this one may still be putting records into their rows. */
-const PATIENCE_MS = 30_000;
+const ASKED_EVERY_MS = 200;
+
+/** Tries until the work is done, each time in a turn: a push that waits for its own tenant keeps no other one waiting. */
+async function inTurn<T>(
+  { enter = async () => () => {}, patienceMs = 30_000 }: PushOptions,
+  attempt: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const patience = AbortSignal.timeout(patienceMs);
+  const late = once(patience, "abort").then(() => undefined);
+  for (;;) {
+    const turn = enter();
+    const leave = await Promise.race([turn, late]);
+    if (!leave) {
+      void turn.then((end) => end());
+      return undefined;
+    }
+    const done = await attempt().finally(leave);
+    if (done !== undefined || patience.aborted) return done;
+    await setTimeout(ASKED_EVERY_MS);
+  }
+}
 
 /** Prepares what the push rewrites until so little is left that it can be done under the head's lock. */
 async function landPrepared(
@@ -126,6 +150,8 @@ async function land(
   const filled = await modelsWithRecords(tx, world, before);
   const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
+  // What records hide is told by their rows, once those have moved.
+  if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
   const rewritten = await modelsToRewrite(tx, world, before, diff, renames);
   const refiled = new Set([
     ...diff.refiled,
@@ -158,34 +184,37 @@ async function land(
   };
 }
 
-/** What is rewritten under the head's lock at most: records, and their bytes; every writer of the tenant waits for it. */
-const LEFT = { records: 300, bytes: 4 * 2 ** 20 };
+/** Whether models that have records, or had some before they were dropped, are other ones now. */
+const changesStored = ({ models, hiddenModels }: StoredSchema, { changed, refiled }: SchemaDiff): boolean =>
+  refiled.length > 0 ||
+  changed.some((name) => isDeclared(models, name.toLowerCase()) || hiddenModels.includes(name.toLowerCase()));
 
-/** A tenant that writes faster than its records are prepared waits a little longer in the end. */
-const MOST_PASSES = 10;
+/**
+ * What is rewritten under the head's lock at most: records, and their bytes; every writer of the tenant waits for it. With
+ * each pass it is as much again, so that a tenant which writes faster than its records are prepared waits longer in the end.
+ */
+const LEFT = { records: 300, bytes: 2 * 2 ** 20 };
 
 /** Rewrites what is left, and lets what was prepared count. */
 async function changeRecords(
   tx: Transaction,
-  { world, syncId, rewriting }: LockedHead & Rewriting,
+  { world, syncId }: LockedHead,
   { rowsVersion }: StoredSchema,
   changes: ModelChanges,
   prepared: Prepared | undefined,
 ): Promise<"unprepared" | "changed"> {
   if (changes.size === 0) return "changed";
   if (prepared) {
-    if (
-      !continues(prepared, changes, rowsVersion) ||
-      syncId - prepared.upTo > LEFT.records * Math.min(prepared.passes, MOST_PASSES)
-    )
-      return "unprepared";
+    if (!continues(prepared, changes, rowsVersion)) return "unprepared";
+    if (syncId - prepared.upTo > LEFT.records * prepared.passes) return "unprepared";
+    const written = await bytesWrittenSince(tx, world, [...changes.keys()], prepared.upTo);
+    if (written > LEFT.bytes * prepared.passes) return "unprepared";
     await prepareWritten((work) => work(tx), world, changes, prepared.upTo, syncId);
     await beginRewriting(tx, world);
     return "changed";
   }
-  // A push before this one, or one that is just preparing, has forms beside the rows: those come first.
-  if (rewriting) return "unprepared";
   if (!(await areFew(tx, world, [...changes.keys()], LEFT))) return "unprepared";
+  // Another push is just preparing.
   if (!(await claimRewritingHere(tx, world))) return "unprepared";
   for (const [model, change] of changes) {
     const ids = await prepareRows(tx, world, model, change, await readRows(tx, world, model, "", LEFT.records));

@@ -55,6 +55,18 @@ test("[C18] a key that the tenant knows is answered as the first time, whatever 
   }
 });
 
+test("[C18] so are keys of all its operations; one that is new is judged in its log", async () => {
+  const operation = (idempotencyKey: string) => ({
+    ...{ action: "create", model: "slide", id: idempotencyKey, idempotencyKey },
+    data: { title: "Once" },
+  });
+  const send = (...keys: string[]) =>
+    call("POST", "/v1/commits", { json: { logId: "log_other", operations: keys.map(operation) } });
+  expect((await call("POST", "/v1/commits", { json: { operations: [operation("op-1")] } })).status).toBe(200);
+  expect((await send("op-1")).status).toBe(200);
+  expect((await send("op-1", "op-2")).body).toMatchObject({ code: "other_log" });
+});
+
 test("[C18] what is no name of a log is 400", async () => {
   expect((await commit({ logId: 7, operations: [update("g")] })).body).toMatchObject({ code: "invalid_type" });
 });

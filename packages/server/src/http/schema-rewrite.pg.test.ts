@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
 import pg from "pg";
 import { afterAll, expect, test, vi } from "vitest";
-import { whileRewriting } from "../db/rewritten-records.ts";
+import { createPool } from "../db/pool.ts";
+import { pushSchema } from "../flows/push-schema.ts";
 import { newMasterKey } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 
@@ -340,15 +342,78 @@ test("[M14] of two pushes at once, on two servers, one waits for the other", asy
   expect(body.data).toEqual({ id: "n0003", deck: "d3", title: "note 3", rest: "rest 3", size: "s3" });
 });
 
-test("[M14] a push does not wait for ever for another one", async () => {
-  const pool = new pg.Pool({ connectionString: databaseUrl });
+test("[M14] a push does not wait for ever for another one, and meanwhile keeps no other tenant's waiting", async () => {
+  const [one, two, other] = [await tenant(), await tenant(), await tenant()];
+  const holder = await connected();
+  for (const { world } of [one, two]) await holder.query("select pg_advisory_lock(4270005, $1)", [world]);
+  const pool = createPool({ url: databaseUrl, maxConnections: 4 });
   try {
-    await whileRewriting(pool, -7, async () => {
-      expect(await whileRewriting(pool, -7, async () => "mine", 300)).toBe(undefined);
-      expect(await whileRewriting(pool, -8, async () => "mine")).toBe("mine");
+    expect(await pushSchema(pool, one.world, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
+    let isFull = true;
+    const full = () => new Promise<() => void>((resolve) => setTimeout(() => resolve(() => (isFull = false)), 600));
+    expect(await pushSchema(pool, one.world, NEW, { patienceMs: 300, enter: full })).toMatchObject({
+      code: "schema_busy",
     });
-    expect(await whileRewriting(pool, -7, async () => "mine")).toBe("mine");
+    await vi.waitFor(() => expect(isFull).toBe(false), within(5_000));
   } finally {
     await pool.end();
   }
+  const waiting = [one, two].map(({ ask }) => ask("POST", "/v1/schema", NEW));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect((await other.ask("POST", "/v1/schema", NEW)).status).toBe(201);
+  expect((await one.ask("GET", "/v1/schema")).body.version).toBe(1);
+  await holder.query("select pg_advisory_unlock_all()");
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201]);
+});
+
+test("[M7] [M13] a field that comes back while the push that hid it still moves rows has its values", async () => {
+  const one = await tenant();
+  const { ask } = one;
+  const { rest, ...kept } = OLD.note?.fields ?? {};
+  const pushed = ask("POST", "/v1/schema", { models: grouped(kept), force: true });
+  const frozen = await freeze(one);
+  expect((await pushed).status).toBe(201);
+  const back = ask("POST", "/v1/schema", { models: OLD });
+  // What touches no records need not wait for them.
+  expect((await ask("GET", "/v1/schema")).body.version).toBe(2);
+  await frozen.release();
+  expect((await back).status).toBe(201);
+  await settled(one);
+  expect((await ask("GET", "/v1/models/note/n0003")).body.data).toMatchObject({ rest: "rest 3" });
+  const snapshot = (await ask("GET", "/v1/snapshot?limit=10000")).text;
+  expect(snapshot.match(/"rest":/g)).toHaveLength(ROWS);
+});
+
+test("[M12] large records that were written meanwhile are prepared beside the writers, too", async () => {
+  const one = await tenant();
+  const { ask, world, prepared } = one;
+  const [first, second] = [await connected(), await connected()];
+  await first.query("begin");
+  await first.query("insert into holdfast.rewritten_record values ($1, 'note', 'n0100', 0, null, null, '{}')", [world]);
+  const pushed = ask("POST", "/v1/schema", NEW);
+  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
+  const large = Array.from({ length: 6 }, () => randomBytes(450_000).toString("hex"));
+  for (const [i, rest] of large.entries())
+    expect((await ask("PATCH", `/v1/models/note/n000${i + 1}`, { data: { rest } })).status).toBe(200);
+  // The next pass over them waits here, and so would whatever held the head's lock meanwhile.
+  await second.query("begin");
+  await second.query("select from holdfast.rewritten_record where world = $1 and id = 'n0001' for update", [world]);
+  await first.query("rollback");
+  await vi.waitFor(
+    async () =>
+      expect(
+        await sql("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%rewritten_record%'"),
+      ).toHaveLength(1),
+    within(20_000),
+  );
+  expect((await ask("PATCH", "/v1/models/note/n0500", { data: { title: "not held up" } })).status).toBe(200);
+  await second.query("rollback");
+  expect((await pushed).status).toBe(201);
+  await settled(one);
+  expect((await ask("GET", "/v1/models/note/n0500")).body.data).toMatchObject({ heading: "not held up" });
+  const [row] = await sql<{ rest: string }>(
+    "select hidden->>'rest' as rest from holdfast.record where world = $1 and id = 'n0006'",
+    [world],
+  );
+  expect(row?.rest === large[5]).toBe(true);
 });

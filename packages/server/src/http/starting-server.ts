@@ -27,6 +27,10 @@ export interface StartingServer {
   close(): Promise<void>;
 }
 
+/** Who is still being read or written to then is cut off: what is answered here is answered at once. */
+const CLOSE_MS = 100;
+
+const METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 const LIVE = new Set(PREFIXES.map((prefix) => `${prefix}/livez`));
 
 /**
@@ -46,10 +50,10 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
     tally: newTally(),
     largeBodies: createFairTurns({ most: 1, mostOfTenant: 1 }),
   });
-  app.addHook("onRequest", ({ url }, reply, next) => {
+  app.addHook("onRequest", ({ method, url }, reply, next) => {
     // The next request goes to the server itself.
     void reply.header("connection", "close");
-    if (LIVE.has(url.split("?")[0] as string)) next();
+    if (METHODS.has(method) && LIVE.has(url.split("?")[0] as string)) next();
     else sendRefusal(reply, refusal);
   });
   app.server.on("upgrade", (_request, socket: Duplex) => endWithRefusal(socket, refusal, docUrl));
@@ -59,7 +63,9 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
   let closed: Promise<void> | undefined;
   const close = async () => {
     stopping.abort();
+    const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS);
     await app.close();
+    clearTimeout(cut);
   };
   return { port, close: () => (closed ??= close()) };
 }

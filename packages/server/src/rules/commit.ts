@@ -119,7 +119,9 @@ function checkClaims(state: WorldState, commit: CommitRequest): Refusal | undefi
 
 /** Its positions have to count in this log, and to be there. */
 function checkPositions(state: WorldState, commit: CommitRequest): Refusal | undefined {
-  if (commit.logId !== undefined && commit.logId !== state.head.logId) return refuse("other_log", { param: "logId" });
+  const isOther = commit.logId !== undefined && commit.logId !== state.head.logId;
+  if (isOther && !commit.operations.every((operation) => isRepeated(state, commit, operation)))
+    return refuse("other_log", { param: "logId" });
   const index = commit.operations.findIndex(({ readAt }) => readAt !== undefined && readAt > state.head.syncId);
   if (index >= 0) return at(commit, index, refuse("read_at_in_future", { param: "readAt" }));
   const read = commit.reads.findIndex(({ readAt }) => readAt > state.head.syncId);
