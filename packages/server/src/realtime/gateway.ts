@@ -8,6 +8,7 @@ import { hasToken, PREFIXES, searchOf } from "../wire/address.ts";
 import type { ClientAddress } from "../wire/client-address.ts";
 import type { ConnectionQuota } from "../wire/connection-quota.ts";
 import { endWithRefusal } from "../wire/raw-refusal.ts";
+import { startPinging } from "./pinger.ts";
 import { createSeats } from "./seats.ts";
 import { createSession, type Session, type SessionDeps } from "./session.ts";
 import { createWatchQuota } from "./watch-quota.ts";
@@ -41,7 +42,8 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
   });
-  const sessions = new Map<WebSocket, { session: Session; missedPings: number }>();
+  const sessions = new Map<WebSocket, Session>();
+  const pinger = startPinging(limits.pingMs);
   const seats = createSeats(options.socketsPerToken);
   const watchQuota = createWatchQuota(limits.watchedPerToken);
   let stopping = false;
@@ -71,29 +73,16 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
         seat: seats.seat(),
         watched: watchQuota.share(),
       });
-      sessions.set(opened, { session, missedPings: 0 });
-      opened.on("pong", () => {
-        const known = sessions.get(opened);
-        if (known) known.missedPings = 0;
-      });
+      sessions.set(opened, session);
+      pinger.add(opened);
       opened.on("close", () => sessions.delete(opened));
     });
   }
 
   const recheck = () => {
-    for (const { session } of sessions.values()) void session.check().catch(() => {});
+    for (const session of sessions.values()) session.check()?.catch(() => {});
   };
   const checking = setInterval(recheck, CHECK_MS).unref();
-  // A peer whose cable was pulled answers no pings: two misses end it.
-  const pinging = setInterval(() => {
-    for (const [socket, known] of sessions) {
-      if (known.missedPings >= 2) socket.terminate();
-      else {
-        known.missedPings += 1;
-        socket.ping();
-      }
-    }
-  }, limits.pingMs).unref();
 
   return {
     get size() {
@@ -101,24 +90,24 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
     },
     present: () => {
       const known = new Map<string, Waiter>();
-      for (const { session } of sessions.values()) {
+      for (const session of sessions.values()) {
         const who = session.who();
         if (who) known.set(`${who.world} ${who.participant} ${who.clientId}`, who);
       }
       return [...known.values()];
     },
-    revoke: (tokenId) => [...sessions.values()].filter(({ session }) => session.revoke(tokenId)).length,
+    revoke: (tokenId) => [...sessions.values()].filter((session) => session.revoke(tokenId)).length,
     restart(reason) {
-      for (const { session } of sessions.values()) session.close(closeCodes.restarting, reason);
+      for (const session of sessions.values()) session.close(closeCodes.restarting, reason);
     },
     async close() {
       stopping = true;
       clearInterval(checking);
-      clearInterval(pinging);
+      pinger.stop();
       const closed = [...sessions.keys()].map(
         (socket) => new Promise<void>((resolve) => socket.once("close", () => resolve())),
       );
-      for (const { session } of sessions.values()) session.close(closeCodes.restarting, "restarting");
+      for (const session of sessions.values()) session.close(closeCodes.restarting, "restarting");
       await Promise.all(closed);
     },
   };

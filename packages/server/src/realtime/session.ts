@@ -63,8 +63,8 @@ type Phase =
 export interface Session {
   /** Undefined before it said so. */
   who(): Waiter | undefined;
-  /** Called every few seconds: is the token still good, is the reader still reading? */
-  check(): Promise<void>;
+  /** Called every few seconds: is the token still good, is the reader still reading? A promise only if somebody has to be asked. */
+  check(): Promise<void> | undefined;
   close(code: number, reason: string): void;
   /** Ends the session when it runs on that token; answers whether it did. */
   revoke(tokenId: string): boolean;
@@ -259,6 +259,11 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (!isSameView(view, current.reader.view)) resync("scope");
   }
 
+  /** A fresh token may have taken its place meanwhile. */
+  function judge(token: string, verdict: Principal | Refusal): void {
+    if (isRefusal(verdict) && known()?.token === token) fail(verdict, closeCodes.token);
+  }
+
   socket.on("message", (data, isBinary) => {
     if (!frameBudget.tryRemoveTokens(1)) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
     turn = turn
@@ -274,15 +279,14 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   return {
     who: () => (phase.name === "greeting" ? undefined : presenceOf(phase)),
-    async check() {
-      if (letGoIfStuck()) return;
-      const before = known();
-      if (!before) return;
+    check() {
+      const before = letGoIfStuck() ? undefined : known();
+      if (!before) return undefined;
       const { token } = before;
-      const principal = await authenticator.stillGood(token);
-      // A fresh token may have taken its place meanwhile.
-      const current = known();
-      if (current && isRefusal(principal) && current.token === token) fail(principal, closeCodes.token);
+      const principal = authenticator.stillGood(token);
+      if (principal instanceof Promise) return principal.then((later) => judge(token, later));
+      judge(token, principal);
+      return undefined;
     },
     close,
     revoke(tokenId) {
