@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { FIRST_WITH_TENANTS } from "@holdfast/sdk/testing";
+import { FIRST_WITH_DOUBTS, FIRST_WITH_TENANTS } from "@holdfast/sdk/testing";
 import { patchSources } from "../conformance/testing/patched-server.ts";
 import { runMany, SIMULATION } from "../simulate/run-many.ts";
 import { type PlantedBug, plantedBugs } from "../simulate/testing/planted-bugs.ts";
@@ -7,6 +7,7 @@ import type { Place, Planted, Suite } from "./suite.ts";
 
 /** Each bug has to be found within so many schedules. */
 const PATIENCE = 2_000;
+const FIRST = { tenants: FIRST_WITH_TENANTS, doubts: FIRST_WITH_DOUBTS };
 
 export const simulation: Suite = {
   name: "simulate",
@@ -18,9 +19,9 @@ export const simulation: Suite = {
 };
 
 /** Runs schedules of a copy of the sources with the bug in it, until one of them shows something. */
-async function checkOf({ edits, finds, needsTenants }: PlantedBug, place: Place): Promise<string | undefined> {
+async function checkOf({ edits, finds, needs }: PlantedBug, place: Place): Promise<string | undefined> {
   const { processes } = place;
-  const seed = needsTenants ? place.seed + FIRST_WITH_TENANTS : place.seed;
+  const seed = place.seed + (needs ? FIRST[needs] : 0);
   const { folder, forget } = patchSources(edits);
   try {
     const file = join(folder, SIMULATION);

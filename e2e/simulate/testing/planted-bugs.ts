@@ -6,8 +6,8 @@ export interface PlantedBug {
   /** By one of these checks. */
   readonly finds: readonly string[];
   readonly edits: readonly Edit[];
-  /** Only schedules with other users, organizations and views can find it. */
-  readonly needsTenants?: true;
+  /** Only schedules with other users, organizations and views, or with doubts about good tokens, can find it. */
+  readonly needs?: "tenants" | "doubts";
   /** It is found so soon that looking for it is part of every test run. */
   readonly isQuick?: true;
 }
@@ -87,7 +87,11 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is answered with 401 is dropped",
-    finds: ["what is promised is so", "what was on disk has its answer"],
+    finds: [
+      "what is promised is so",
+      "what was on disk has its answer",
+      "a device's writes to a record are in the log in their order",
+    ],
     edits: [
       {
         file: `${core}/answers.ts`,
@@ -290,6 +294,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a token that the app gives again is never tried",
+    needs: "doubts",
     finds: ["everything comes to rest"],
     edits: [
       {
@@ -301,7 +306,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the owner of a token is not compared with the owner of the store",
-    needsTenants: true,
+    needs: "tenants",
     isQuick: true,
     finds: ["no write reaches another owner", "nothing of a store is shown to another owner"],
     edits: [
@@ -314,7 +319,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what is in a store is shown to another owner",
-    needsTenants: true,
+    needs: "tenants",
     finds: ["nothing of a store is shown to another owner"],
     edits: [
       {
@@ -326,7 +331,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "a changed view is not noticed",
-    needsTenants: true,
+    needs: "tenants",
     finds: ["every tab shows what the server has in its view"],
     edits: [
       {
@@ -338,7 +343,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "what the server says of a token is taken for the one that came after it",
-    needsTenants: true,
+    needs: "tenants",
     finds: ["no write reaches another owner"],
     edits: [
       {

@@ -14,6 +14,7 @@ export { ModelServer } from "./model-server.ts";
 export { Chance } from "./simulation/chance.ts";
 export {
   allSteps,
+  FIRST_WITH_DOUBTS,
   FIRST_WITH_TENANTS,
   type Outcome,
   runSchedule,

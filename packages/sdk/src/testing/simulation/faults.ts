@@ -30,12 +30,19 @@ const OFTEN = {
 /** The same where other tenants are about. */
 const OFTEN_WITH_TENANTS = { ...OFTEN, "other sign-in": 7, "other view": 7 } as const;
 
-export type Fault = keyof typeof OFTEN_WITH_TENANTS;
+const DOUBTED = { "token doubted": 6 } as const;
+
+export type Fault = keyof typeof OFTEN_WITH_TENANTS | keyof typeof DOUBTED;
+
+function chooseFault({ chance, weather }: World): Fault {
+  const often = weather.tenants ? OFTEN_WITH_TENANTS : OFTEN;
+  return weather.doubts ? chance.weighed({ ...often, ...DOUBTED }) : chance.weighed(often);
+}
 
 /** Something goes wrong at a device, or at the server. Undefined: it could not, just now. */
 export function goesWrong(world: World, device: Device, tab: Tab | undefined): string | undefined {
   const { chance, service, weather } = world;
-  const fault: Fault = weather.tenants ? chance.weighed(OFTEN_WITH_TENANTS) : chance.weighed(OFTEN);
+  const fault = chooseFault(world);
   const happened = tab ? atTab(world, device, tab, fault) : undefined;
   const said = happened ?? atDevice();
   if (said !== undefined) world.count(`fault: ${fault}`);
@@ -123,6 +130,8 @@ function atTab({ chance, agenda }: World, device: Device, tab: Tab, fault: Fault
       const kind = chance.weighed({ "error page": 2, overloaded: 1, unwell: 1 });
       return tab.http.spoil(flight, kind !== "overloaded" && chance.percent(50), kind);
     }
+    case "token doubted":
+      return tab.http.spoil(flight, false, fault);
     case "cut socket":
       if (!tab.stream.isOpen) return undefined;
       tab.stream.cut(1006, chance.percent(70));

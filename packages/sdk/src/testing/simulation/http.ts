@@ -107,7 +107,7 @@ export class SimulatedHttp {
   }
 
   /** Something between client and server answers, or the server while it is not well. Heard or not, nobody can tell. */
-  spoil(at: number, heard: boolean, kind: "error page" | "overloaded" | "unwell"): string | undefined {
+  spoil(at: number, heard: boolean, kind: keyof typeof SPOILT): string | undefined {
     const flight = this.#flights[at];
     if (!flight?.up) return undefined;
     if (heard) flight.hear();
@@ -217,6 +217,7 @@ const SPOILT = {
   "error page": (): Reply => ({ kind: "answer", status: 502, body: undefined }),
   overloaded: (): Reply => ({ ...refusal("rate_limited"), retryAfterMs: 2_000 }),
   unwell: (): Reply => refusal("unavailable"),
+  "token doubted": (): Reply => refusal("token_expired"),
 };
 
 function refusal(code: ErrorCode): Reply & { kind: "answer" } {

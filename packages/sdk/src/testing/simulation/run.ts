@@ -5,9 +5,9 @@ import { openPromise, soInTheEnd } from "./end-checks.ts";
 import { turnNetwork } from "./faults.ts";
 import { personDecides } from "./person.ts";
 import type { Tab } from "./tab.ts";
-import { FIRST_WITH_TENANTS, World } from "./world.ts";
+import { FIRST_WITH_DOUBTS, FIRST_WITH_TENANTS, World } from "./world.ts";
 
-export { FIRST_WITH_TENANTS };
+export { FIRST_WITH_DOUBTS, FIRST_WITH_TENANTS };
 
 export interface Violation {
   /** The check that says so. */
@@ -185,11 +185,12 @@ class Run {
   }
 
   #isAtRest(): boolean {
-    const { tabs, service } = this.#world;
+    const { tabs, devices, service } = this.#world;
+    const leaders = new Set<unknown>(devices.map((device) => device.tabs.holder));
     return tabs.every((tab) => {
       const { pending, syncId } = tab.client.status();
-      // A line that is dead and not noticed yet may hide that the log is another one.
-      const isTold = !tab.stream.isDead;
+      // A line that is dead and not noticed yet, or none, may hide that the log is another one.
+      const isTold = leaders.has(tab) ? tab.stream.isOpen : !tab.stream.isDead;
       return (
         tab.closing === "no" &&
         tab.isReady &&

@@ -9,6 +9,9 @@ import type { Tab } from "./tab.ts";
 export const MOST_TABS = 3;
 export const FIRST_WITH_TENANTS = 2 ** 25;
 
+/** The first seed of schedules in which the server may doubt a good token for a moment. */
+export const FIRST_WITH_DOUBTS = 2 ** 26;
+
 /** What may go wrong in a run. Some promises hold only while others of these do not happen, so not all happen in each. */
 export interface Weather {
   /** Storage fails, or is wiped. */
@@ -19,6 +22,8 @@ export interface Weather {
   readonly claims: boolean;
   /** Another user signs in, the same one in another organization, and memberships change. */
   readonly tenants: boolean;
+  /** A good token is refused once. */
+  readonly doubts: boolean;
 }
 
 /** One run: a server, some devices, the time, and what is known of it all. */
@@ -50,6 +55,7 @@ export class World {
       restores: this.#chance.percent(25),
       claims: this.#chance.percent(30),
       tenants,
+      doubts: seed >= FIRST_WITH_DOUBTS && Chance.of(seed, -3).percent(50),
     };
     const { agenda, service, notebook } = this;
     const hasTenants = this.weather.tenants;
