@@ -92,7 +92,7 @@ function answerConflicts(client: Client, { say }: Job): void {
   }
   // Refused for good: the slide is gone, or the token no longer covers it.
   for (const item of client.attention()) {
-    say(`${item.operations[0]?.id}: given up (${item.code})`);
+    say(`${item.operations[0]?.id}: given up (${[item.code, item.error.param].filter(Boolean).join(" at ")})`);
     item.discard();
   }
 }

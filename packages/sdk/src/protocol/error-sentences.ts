@@ -63,7 +63,8 @@ export const errorSentences = {
   stale_context: "The record, or a premise, moved since readAt.",
   already_exists: "A record with this id exists with other content.",
   dependency_blocked: "An earlier commit of the list that this one builds on failed.",
-  schema_incompatible: "The change would hide or refuse existing data.",
+  schema_incompatible:
+    "The change would hide or refuse existing data: see `problems`. Give `renames` for fields that have another name, or push with `force` to hide what no longer fits.",
   schema_busy: "Another schema push rewrites records of this organization. Push again when it is done.",
   too_many_endpoints: "Twenty endpoints are registered already.",
   endpoint_busy: "A delivery to the endpoint is under way: one request at a time.",

@@ -9,7 +9,7 @@ import fastify, {
   LogController,
 } from "fastify";
 import { failureCode } from "../flows/failure.ts";
-import type { FairTurns } from "../flows/fair-turns.ts";
+import { createFairTurns, type FairTurns } from "../flows/fair-turns.ts";
 import { newId } from "../ids.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { hasToken, searchOf } from "../wire/address.ts";
@@ -174,10 +174,13 @@ function checkHeaders(raw: readonly string[], url: string, most: number): Refusa
 
 /** To read and judge a body of that size takes so long that other tenants would notice. */
 const LARGE_BODY = 128 * 1_024;
+/** A body of that size is read in a millisecond; hundreds that came together are read one in each turn of the event loop. */
+const SMALL_BODY = 8 * 1_024;
 
 function takeOnlyJson(app: FastifyInstance, largeBodies: FairTurns): void {
   app.removeAllContentTypeParsers();
   app.decorateRequest("response");
+  const oneAtATime = createFairTurns({ most: 1, mostOfTenant: 1 });
   // By its name as well: what is taken for "anything" is looked for anew with every request.
   app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, (request, body, done) => {
     const bytes = body as Buffer;
@@ -191,14 +194,29 @@ function takeOnlyJson(app: FastifyInstance, largeBodies: FairTurns): void {
       if (isRefusal(parsed)) done(new Refused(parsed), undefined);
       else done(null, parsed.value);
     };
-    if (bytes.length <= LARGE_BODY) return parse();
-    void turnOf(largeBodies, request).then(parse);
+    if (bytes.length <= SMALL_BODY) return parse();
+    const { tenant, token } = callerOf(request);
+    const parseInTurn = async () => {
+      const leave = await oneAtATime.enter(tenant, token);
+      parse();
+      // Those that came in the same turn of the event loop have theirs when all else of this one is done.
+      setImmediate(leave);
+    };
+    if (bytes.length <= LARGE_BODY) void parseInTurn();
+    else void turnOf(largeBodies, request).then(parseInTurn);
   });
 }
 
+const callerOf = ({ principal }: FastifyRequest) => ({
+  tenant: principal?.world ?? 0,
+  token: principal?.tokenId ?? "",
+});
+
 /** Until it is answered, or its caller hangs up, the turn is the request's. */
-async function turnOf(turns: FairTurns, { principal, response }: FastifyRequest): Promise<void> {
-  const leave = await turns.enter(principal?.world ?? 0, principal?.tokenId ?? "");
+async function turnOf(turns: FairTurns, request: FastifyRequest): Promise<void> {
+  const { response } = request;
+  const { tenant, token } = callerOf(request);
+  const leave = await turns.enter(tenant, token);
   if (!response || response.closed || response.destroyed) leave();
   else response.once("close", leave);
 }
