@@ -452,6 +452,12 @@ export const chapter: Chapter = {
         t.is(rowsOf(answer), [...(answer.body.claims as object[]), ...(answer.body.queue as object[])], "data");
         t.answered(await t.get(note.path), 200, { claims: [{ id: held, actor: (ann as Agent).name }] });
         t.refused(await t.get(`/v1/claims?model=${NOTE}`), "missing_field", { param: "id" });
+        t.fits(
+          (await t.get("/v1/claims?model=ConfNone&id=a")).body,
+          { code: "unknown_model", param: "model" },
+          "the error",
+        );
+        t.is((await t.get("/v1/claims?model=ConfNone&id=a")).status, 400, "the status: it is in no path");
         t.refused(await t.get(`/v1/claims?id=${note.id}`), "missing_field", { param: "model" });
       },
     ),

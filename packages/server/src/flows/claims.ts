@@ -177,7 +177,8 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     },
     async list(by, model, id) {
       const declared = await declaredFor(by, { model, id, at: "" }, "read");
-      if (isRefusal(declared)) return declared;
+      // In a query it is as wrong as in a body: only what a path names is not found.
+      if (isRefusal(declared)) return declared.code === "unknown_model" ? { ...declared, status: 400 } : declared;
       const [line] = await readLines(db, [{ world: by.world, model: model.toLowerCase(), id }]);
       if (!line || !maySee(by, model.toLowerCase(), line)) return refuse("record_not_found", { param: "id" });
       return listOf(presentLine(line.claims, declared.name, line.now));
