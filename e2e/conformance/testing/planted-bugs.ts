@@ -213,8 +213,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${server}/realtime/session.ts`,
-        find: "current.token === token",
-        replace: "current.token !== token",
+        find: "known()?.token === token",
+        replace: "known()?.token !== token",
       },
     ],
   },
