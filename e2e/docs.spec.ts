@@ -21,7 +21,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await expect(page.getByRole("status")).toHaveText(/not one of ours/);
     await page.getByLabel("Token").fill(demo.secretKey);
     await page.getByRole("button", { name: "Show my models" }).click();
-    // Every model of the world is there, however many operations that makes.
+    // Every model of the tenant is there, however many operations that makes.
     for (const model of ["document", "slide", "favorite", "projectteam"])
       await expect(page.locator(`#operations-tag-model_${model}`)).toBeVisible();
     await page.locator("#operations-tag-model_slide").click();

@@ -20,7 +20,7 @@ const jobs = {
   examples: { says: "builds the Next.js example with the packed packages, and edits in it", run: examples },
   e2e: { says: "the end-to-end tests; further words go to Playwright", run: endToEnd },
   holdfast: {
-    says: "looks after a server: schema, keys, organisations, log, webhooks, dump and restore",
+    says: "looks after a server: schema, keys, organizations, log, webhooks, dump and restore",
     program: "packages/server/src/cli.ts",
   },
   bench: { says: "builds the packages, and measures them on this machine", program: "e2e/bench/main.ts", builds: true },

@@ -16,8 +16,8 @@ export async function measureBrowserRows(
   const token = tokens[0] as string;
   await stage.sql(
     databaseUrl,
-    `insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
-     select (select world from holdfast.head where schema_version > 0), 'slide', md5(n::text), n,
+    `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+     select (select tenant from holdfast.head where schema_version > 0), 'slide', md5(n::text), n,
        json_build_object('id', md5(n::text), 'deckId', 'deck-' || n % 100, 'title', 'Slide ' || n, 'order', n, 'notes', repeat('n', 200)),
        array['deck:deck-' || n % 100], n, 'system:key_filler', now(), now(), 'system:key_filler' from generate_series(1, ${ROWS}) n`,
   );

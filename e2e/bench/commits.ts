@@ -169,28 +169,28 @@ async function largeServer(stage: Stage): Promise<RunningProgram & ServerReady> 
   const server = await stage.server({ databaseUrl, organizations: 1 });
   await stage.sql(
     databaseUrl,
-    `do $$ declare w int; begin select world into w from holdfast.head where schema_version > 0;
-      insert into holdfast.log (world, sync_id, model, id, verb, data, groups, client_tx_id, actor, participant_kind, created_at)
+    `do $$ declare w int; begin select tenant into w from holdfast.head where schema_version > 0;
+      insert into holdfast.log (tenant, sync_id, model, id, verb, data, groups, client_tx_id, actor, participant_kind, created_at)
         select w, n, 'slide', md5((n % 500000)::text), 'created', json_build_object('id', md5((n % 500000)::text), 'deckId', 'deck-1', 'notes', repeat('n', 850)),
           array['deck:deck-1'], md5('tx' || n), 'key_filler', 'system', now() from generate_series(1, ${LARGE_LOG}) n;
-      insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
+      insert into holdfast.receipt (tenant, participant, name, fingerprint, body, held, created_at)
         select w, 'system:key_filler', md5('tx' || n), md5('fp' || n), json_build_object('clientTxId', md5('tx' || n), 'lastSyncId', n), false, now() from generate_series(1, ${LARGE_LOG}) n;
-      insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+      insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
         select w, 'slide', md5(n::text), n + 1500000, json_build_object('id', md5(n::text), 'deckId', 'deck-1', 'notes', repeat('n', 850)), array['deck:deck-1'], n, 'system:key_filler', now(), now(), 'system:key_filler'
         from generate_series(0, 499999) n;
-      update holdfast.head set sync_id = ${LARGE_LOG} where world = w; end $$`,
+      update holdfast.head set sync_id = ${LARGE_LOG} where tenant = w; end $$`,
   );
   await stage.sql(databaseUrl, "vacuum analyze");
   await stage.sql(databaseUrl, "checkpoint");
   return server;
 }
 
-/** A fast log that has holes is worth nothing: positions have to be 1, 2, 3 … in every world. */
+/** A fast log that has holes is worth nothing: positions have to be 1, 2, 3 … in every tenant. */
 async function checkLogs(stage: Stage, databases: readonly string[]): Promise<void> {
   for (const name of databases) {
     const broken = await stage.sql(
       await stage.database(name),
-      `select h.world from holdfast.head h left join lateral (select count(*) as n, coalesce(max(sync_id), 0) as last from holdfast.log l where l.world = h.world) l on true
+      `select h.tenant from holdfast.head h left join lateral (select count(*) as n, coalesce(max(sync_id), 0) as last from holdfast.log l where l.tenant = h.tenant) l on true
        where l.n <> h.sync_id or l.last <> h.sync_id`,
     );
     if (broken.length > 0) throw new Error(`A log of "${name}" has holes.`);

@@ -23,7 +23,7 @@ interface Worst {
   readonly what: string;
   readonly does: HostilePlan["what"];
   readonly atOnce: number;
-  /** Which of the organisations do it: from, to. */
+  /** Which of the organizations do it: from, to. */
   readonly by: readonly [number, number];
   /** Whether another process holds their heads meanwhile. */
   readonly holds?: true;
@@ -138,7 +138,7 @@ async function holdHeads(stage: Stage, organizations: readonly string[]): Promis
   await client.connect();
   await client.query("begin");
   await client.query(
-    "select from holdfast.head where world in (select id from holdfast.world where organization = any($1::text[]) and livemode) order by world for update",
+    "select from holdfast.head where tenant in (select id from holdfast.tenant where organization = any($1::text[]) and livemode) order by tenant for update",
     [organizations],
   );
   return { stop: () => client.end() };
@@ -147,11 +147,11 @@ async function holdHeads(stage: Stage, organizations: readonly string[]): Promis
 async function fillForSnapshot(stage: Stage, organization: string): Promise<void> {
   await stage.sql(
     stage.postgres.url,
-    `do $$ declare w int; begin select id into w from holdfast.world where organization = '${organization}' and livemode;
-      insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+    `do $$ declare w int; begin select id into w from holdfast.tenant where organization = '${organization}' and livemode;
+      insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
         select w, 'slide', 's' || n, n, json_build_object('id', 's' || n, 'deckId', 'deck-1', 'notes', repeat('n', 900)), array['deck:deck-1'], n, 'system:key_filler', now(), now(), 'system:key_filler'
         from generate_series(1, ${SNAPSHOT_ROWS}) n;
-      update holdfast.head set sync_id = ${SNAPSHOT_ROWS} where world = w; end $$`,
+      update holdfast.head set sync_id = ${SNAPSHOT_ROWS} where tenant = w; end $$`,
   );
 }
 

@@ -24,12 +24,12 @@ interface Options {
   say(line: string): void;
 }
 
-/** One server for many organisations: what their number costs, and what their idle streams cost. */
+/** One server for many organizations: what their number costs, and what their idle streams cost. */
 export async function measureFleet({ rounds, seconds, say }: Options): Promise<Row[]> {
   const stage = await openStage();
   try {
     const { tokens } = await makeFleet(stage);
-    say(`${ORGANIZATIONS} organisations made`);
+    say(`${ORGANIZATIONS} organizations made`);
     const one = await serverOf(stage, tokens);
     const manyOfFew = await inMoments(one.url, tokens, rounds, say);
     const idle = await idleSockets(stage, one, tokens, say);
@@ -43,19 +43,19 @@ export async function measureFleet({ rounds, seconds, say }: Options): Promise<R
       );
       const beside = await rateOf(urls, tokens, seconds);
       await streams.close();
-      say(`without streams ${round(without)}, with one of each organisation ${round(beside)}`);
+      say(`without streams ${round(without)}, with one of each organization ${round(beside)}`);
       return [without, beside];
     });
     for (const server of servers) await server.stop();
     return [
       {
-        what: `commits/s of ${ORGANIZATIONS} organisations, of the rate with ${FEW}, one process, ${CONNECTIONS} connections`,
+        what: `commits/s of ${ORGANIZATIONS} organizations, of the rate with ${FEW}, one process, ${CONNECTIONS} connections`,
         unit: "",
         runs: summarize(manyOfFew),
         note: "target 0.75",
       },
       {
-        what: `commits/s with an idle stream of each of ${ORGANIZATIONS} organisations, of the rate without, ${PROCESSES} processes, ${CONNECTIONS} connections; none fails`,
+        what: `commits/s with an idle stream of each of ${ORGANIZATIONS} organizations, of the rate without, ${PROCESSES} processes, ${CONNECTIONS} connections; none fails`,
         unit: "",
         runs: summarize(withStreams),
         note: "target 0.85",
@@ -87,7 +87,7 @@ async function ratios(rounds: number, run: (order: boolean) => Promise<readonly 
   return found;
 }
 
-/** One organisation is made over HTTP, the others are copies of it. */
+/** One organization is made over HTTP, the others are copies of it. */
 async function makeFleet(stage: Stage): Promise<{ tokens: string[] }> {
   const databaseUrl = stage.postgres.url;
   const first = await stage.server({ databaseUrl, organizations: 1 });
@@ -97,12 +97,12 @@ async function makeFleet(stage: Stage): Promise<{ tokens: string[] }> {
   await stage.sql(
     databaseUrl,
     `with made as (insert into holdfast.organization (id, name) select 'org_fleet_' || n, 'fleet ' || n from generate_series(1, $1::int) n returning id),
-      worlds as (insert into holdfast.world (organization, livemode) select id, true from made returning id, organization),
-      heads as (insert into holdfast.head (world, log_id, schema_version) select id, 'log_' || organization, 1 from worlds),
-      schemas as (insert into holdfast.model_schema (world, version, hash, body)
-        select w.id, s.version, s.hash, s.body from worlds w cross join lateral (select * from holdfast.model_schema limit 1) s)
-    insert into holdfast.secret_key (id, world, hash, last4)
-      select 'key_' || organization, id, ($2::bytea[])[substring(organization from 11)::int], 'last' from worlds`,
+      tenants as (insert into holdfast.tenant (organization, livemode) select id, true from made returning id, organization),
+      heads as (insert into holdfast.head (tenant, log_id, schema_version) select id, 'log_' || organization, 1 from tenants),
+      schemas as (insert into holdfast.model_schema (tenant, version, hash, body)
+        select w.id, s.version, s.hash, s.body from tenants w cross join lateral (select * from holdfast.model_schema limit 1) s)
+    insert into holdfast.secret_key (id, tenant, hash, last4)
+      select 'key_' || organization, id, ($2::bytea[])[substring(organization from 11)::int], 'last' from tenants`,
     [ORGANIZATIONS, hashes],
   );
   await stage.sql(databaseUrl, "vacuum analyze");
@@ -120,7 +120,7 @@ const create = JSON.stringify({
 
 const MOMENT_MS = 3_000;
 
-/** Few and many organisations in turn, a moment each; of each pair of moments the share. The first ones are warm-up. */
+/** Few and many organizations in turn, a moment each; of each pair of moments the share. The first ones are warm-up. */
 async function inMoments(url: string, tokens: readonly string[], rounds: number, say: (line: string) => void) {
   const [few, many] = [await sendersOf([url], tokens.slice(0, FEW)), await sendersOf([url], tokens)];
   const shares: number[] = [];
@@ -131,7 +131,7 @@ async function inMoments(url: string, tokens: readonly string[], rounds: number,
     rates.set(second, await sendFor(second, MOMENT_MS));
     const [ofFew = 0, ofMany = 0] = [rates.get(few), rates.get(many)];
     say(
-      `${FEW} organisations ${round(ofFew)}, ${ORGANIZATIONS} organisations ${round(ofMany)}${n < 0 ? " (not counted)" : ""}`,
+      `${FEW} organizations ${round(ofFew)}, ${ORGANIZATIONS} organizations ${round(ofMany)}${n < 0 ? " (not counted)" : ""}`,
     );
     if (n >= 0) shares.push(ofMany / ofFew);
   }
@@ -139,7 +139,7 @@ async function inMoments(url: string, tokens: readonly string[], rounds: number,
   return shares;
 }
 
-/** Commits per second by all connections together, each going through the organisations from another one on. */
+/** Commits per second by all connections together, each going through the organizations from another one on. */
 async function rateOf(urls: readonly string[], tokens: readonly string[], seconds: number): Promise<number> {
   const senders = await sendersOf(urls, tokens);
   await sendFor(senders, WARM_MS);

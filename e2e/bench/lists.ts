@@ -23,8 +23,8 @@ export async function measureLists({ rounds, say }: { rounds: number; say(line: 
     say(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
     await stage.sql(
       stage.postgres.url,
-      `insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
-       select (select world from holdfast.head where schema_version > 0), 'slide', md5(n::text), n,
+      `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+       select (select tenant from holdfast.head where schema_version > 0), 'slide', md5(n::text), n,
          json_build_object('id', md5(n::text), 'deckId', 'deck-' || n % ${DECKS}, 'title', 'Slide ' || n, 'order', n % 1000, 'notes', repeat('n', 200)),
          array['deck:deck-' || n % ${DECKS}], n, 'system:key_filler', now(), now(), 'system:key_filler' from generate_series(1, ${ROWS}) n`,
     );

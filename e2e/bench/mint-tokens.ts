@@ -2,7 +2,7 @@ import type { ServerReady } from "./server.ts";
 
 const AT_ONCE = 32;
 
-/** Tokens of as many people of the first organisation, each of whom may do everything. */
+/** Tokens of as many people of the first organization, each of whom may do everything. */
 export async function mintTokens(
   { url, organizations }: Pick<ServerReady, "url" | "organizations">,
   secretKey: string,

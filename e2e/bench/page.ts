@@ -10,7 +10,7 @@ export const HEADINGS = {
   agents: "Agents that share a list of tasks",
   webhooks: "Webhooks",
   fairness: "One tenant beside another",
-  fleet: "A fleet of organisations",
+  fleet: "A fleet of organizations",
   herd: "Many sockets that return at once",
   flush: "The SDK's queue",
   step: "A write in the client",

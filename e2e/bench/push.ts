@@ -117,13 +117,13 @@ async function measureOne(stage: Stage, server: ServerReady, token: string, push
 }
 
 const fill = (organization: string) =>
-  `do $$ declare w int; begin select id into w from holdfast.world where organization = '${organization}' and livemode;
-    insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+  `do $$ declare w int; begin select id into w from holdfast.tenant where organization = '${organization}' and livemode;
+    insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
       select w, 'slide', 'r' || n, n, json_build_object('id', 'r' || n, 'deckId', 'deck-' || n % 1000, 'title', 'Slide ' || n, 'order', n % 1000,
         'templateId', 'template-' || n % 100, 'settings', 'none', 'notes', repeat('n', 450)),
         array['deck:deck-' || n % 1000], n, 'system:key_filler', now(), now(), 'system:key_filler'
       from generate_series(1, ${ROWS}) n;
-    update holdfast.head set sync_id = ${ROWS} where world = w; end $$`;
+    update holdfast.head set sync_id = ${ROWS} where tenant = w; end $$`;
 
 async function ask<T>(server: ServerReady, token: string, method: string, path: string, body?: unknown): Promise<T> {
   const answer = await send(server, token, method, path, body);

@@ -1,4 +1,4 @@
-// The real server on a given database, with as many organisations as asked for, each with the reference schema.
+// The real server on a given database, with as many organizations as asked for, each with the reference schema.
 import { readFileSync } from "node:fs";
 import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 
@@ -14,7 +14,7 @@ export interface ServerReady {
   readonly url: string;
   readonly tokens: readonly string[];
   readonly organizations: readonly string[];
-  /** A capability of the first organisation's for slides of one deck: each of its writes is asked about its scope. */
+  /** A capability of the first organization's for slides of one deck: each of its writes is asked about its scope. */
   readonly scoped: string;
 }
 

@@ -30,8 +30,8 @@ export async function measureSlowLine({ rounds, say }: { rounds: number; say(lin
       const server = await stage.server({ databaseUrl: database, organizations: 1 });
       await stage.sql(
         database,
-        `insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
-         select (select world from holdfast.head where schema_version > 0), 'slide', md5(n::text), n, json_build_object('id', md5(n::text), 'title', 'Slide ' || n, 'notes', ${notes}),
+        `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+         select (select tenant from holdfast.head where schema_version > 0), 'slide', md5(n::text), n, json_build_object('id', md5(n::text), 'title', 'Slide ' || n, 'notes', ${notes}),
            array[]::text[], n, 'system:key_filler', now(), now(), 'system:key_filler' from generate_series(1, ${ROWS}) n`,
       );
       const seconds: number[] = [];

@@ -11,8 +11,8 @@ export async function measureSnapshot({ rounds, say }: { rounds: number; say(lin
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
     await stage.sql(
       stage.postgres.url,
-      `insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
-       select (select world from holdfast.head where schema_version > 0), 'slide', md5(n::text), n, json_build_object('id', md5(n::text), 'deckId', 'deck-1', 'title', 'Slide ' || n, 'order', n, 'notes', repeat('n', 200)),
+      `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+       select (select tenant from holdfast.head where schema_version > 0), 'slide', md5(n::text), n, json_build_object('id', md5(n::text), 'deckId', 'deck-1', 'title', 'Slide ' || n, 'order', n, 'notes', repeat('n', 200)),
          array['deck:deck-1'], n, 'system:key_filler', now(), now(), 'system:key_filler' from generate_series(1, ${ROWS}) n`,
     );
     await stage.sql(stage.postgres.url, "vacuum analyze");

@@ -1,13 +1,13 @@
 import { afterAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { type MovableClock, movableClock } from "../support/movable-clock.ts";
-import { claimIn, startWorld } from "./testing/world.ts";
+import { claimIn, startTenant } from "./testing/tenant.ts";
 
 let clock: MovableClock | undefined;
-const world = await startWorld(async (databaseUrl) => {
+const tenant = await startTenant(async (databaseUrl) => {
   clock = await movableClock(databaseUrl);
 });
-const { ask, askSecond, make, claim, claimOf, agent, lineOf, log } = world;
+const { ask, askSecond, make, claim, claimOf, agent, lineOf, log } = tenant;
 const move = (ms: number) => (clock as MovableClock).move(ms);
 afterAll(() => clock?.close());
 
@@ -77,7 +77,7 @@ test("[A6] a waiter whose connection is gone is passed over half a minute later,
   await move(base);
   await make("died");
   const held = claimIn(await claim(ann, "died", { ttl: "1h" }));
-  const stream = new WebSocket(`${world.servers[0].url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
+  const stream = new WebSocket(`${tenant.servers[0].url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
   await new Promise((resolve) => stream.once("open", resolve));
   stream.send(JSON.stringify({ frame: "hello", token: bob, clientId: "laptop" }));
   await new Promise((resolve) => stream.once("message", resolve));

@@ -3,16 +3,16 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { claimIn, startWorld } from "./testing/world.ts";
+import { claimIn, startTenant } from "./testing/tenant.ts";
 
 const HOLDER = fileURLToPath(new URL("./testing/holder.ts", import.meta.url));
-const world = await startWorld();
-const { ask, make, claim, agent, log } = world;
+const tenant = await startTenant();
+const { ask, make, claim, agent, log } = tenant;
 
 const TTL_MS = 1_000;
 
 async function startHolder(token: string, record: string) {
-  const child = fork(HOLDER, [world.servers[0].url, token, record, String(TTL_MS)], {
+  const child = fork(HOLDER, [tenant.servers[0].url, token, record, String(TTL_MS)], {
     execArgv: ["--conditions=holdfast-source", "--import", "tsx"],
   });
   const next = async () => (await once(child, "message"))[0] as { status: number; body: Record<string, unknown> };
@@ -90,9 +90,9 @@ test("[A11] one operation of a batch that meets a claim: nothing is applied, and
   expect((await log()).slice(before).map(({ id }) => id)).toEqual(["batch10", "batch11"]);
 });
 
-test("[A4] a claim on what is not there, of a model that is not, or of another organisation's is 404 and claims nothing", async () => {
+test("[A4] a claim on what is not there, of a model that is not, or of another organization's is 404 and claims nothing", async () => {
   const ann = await agent("ann");
-  const other = await startWorld();
+  const other = await startTenant();
   await make("ours");
   await other.make("theirs");
   const stranger = await other.agent("stranger");

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ADMIN, claimIn, startWorld } from "./testing/world.ts";
+import { ADMIN, claimIn, startTenant } from "./testing/tenant.ts";
 
-const { ask, make, claim, agent, lineOf, organization } = await startWorld();
+const { ask, make, claim, agent, lineOf, organization } = await startTenant();
 
 /** Leases and lines are looked after once a second. */
 const LOOKED_AFTER_MS = 1_500;
@@ -11,7 +11,7 @@ test("[A15] whoever may not revoke a token does not end its claims by trying", a
   const ann = await agent("ann");
   await make("kept");
   const held = claimIn(await claim(ann.token, "kept"));
-  const other = await startWorld();
+  const other = await startTenant();
   for (const refused of [
     await ask("DELETE", `/v1/ephemeral_keys/${ann.id}`),
     await other.ask("DELETE", `/v1/capabilities/${ann.id}`),

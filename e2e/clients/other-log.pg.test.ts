@@ -90,8 +90,8 @@ async function restoreTo(position: number): Promise<void> {
     `delete from holdfast.log where sync_id > ${position}`,
     `delete from holdfast.record where created_sync_id > ${position}`,
     `update holdfast.record r set data = l.data, sync_id = l.sync_id from holdfast.log l
-       where r.sync_id > ${position} and l.world = r.world and l.model = r.model and l.id = r.id
-       and l.sync_id = (select max(sync_id) from holdfast.log x where x.world = r.world and x.model = r.model and x.id = r.id)`,
+       where r.sync_id > ${position} and l.tenant = r.tenant and l.model = r.model and l.id = r.id
+       and l.sync_id = (select max(sync_id) from holdfast.log x where x.tenant = r.tenant and x.model = r.model and x.id = r.id)`,
     `update holdfast.group_head set sync_id = least(sync_id, ${position}), other_sync_id = least(other_sync_id, ${position})`,
     `update holdfast.head set sync_id = least(sync_id, ${position}), other_sync_id = least(other_sync_id, ${position})`,
     "commit",

@@ -40,7 +40,7 @@ async function asked<T>(url: string, text: string): Promise<T> {
 }
 
 const logIdsOf = (url: string) =>
-  asked<string>(url, "select string_agg(log_id, ',' order by world) as value from holdfast.head");
+  asked<string>(url, "select string_agg(log_id, ',' order by tenant) as value from holdfast.head");
 
 /** A server, perhaps one after the other on different databases, and a client that stays. */
 async function startHouse(databaseUrl: string) {

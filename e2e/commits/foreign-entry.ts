@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { createAsk } from "../conformance/ask.ts";
 
-/** Two processes of the server on one database, and a key of the world that both serve. */
+/** Two processes of the server on one database, and a key of the tenant that both serve. */
 export interface TwoProcesses {
   readonly databaseUrl: string;
   readonly urls: readonly [string, string];

@@ -20,7 +20,7 @@ const server = await start(true);
 /** Sends them to public addresses only. */
 const strict = await start(false);
 
-/** An organisation with the reference models in both of its environments, as its operator would make it. */
+/** An organization with the reference models in both of its environments, as its operator would make it. */
 async function makeOrganization({ url }: RunningServer): Promise<{ readonly key: string; readonly otherKey: string }> {
   const { ask, close } = createAsk(url, ADMIN);
   const { models } = JSON.parse(

@@ -22,7 +22,7 @@ export interface Token {
   readonly token: string;
 }
 
-export interface World {
+export interface Tenant {
   readonly organization: string;
   readonly key: string;
   readonly keyId: string;
@@ -59,8 +59,8 @@ export interface Kit extends Assertions {
   admin(): string;
   /** A key of the other environment; without one the case does not apply. */
   otherKey(): string;
-  /** An organisation of the case's own, with an empty world that has the suite's models. */
-  freshWorld(models?: boolean): Promise<World>;
+  /** An organization of the case's own, with an empty tenant that has the suite's models. */
+  freshTenant(models?: boolean): Promise<Tenant>;
   /** What is to be done when the case has ended, however it ended. */
   after(clean: () => unknown): void;
 }
@@ -173,7 +173,7 @@ export function createKit(place: Place): CaseRun {
       if (place.otherKey === undefined) throw new NotApplicable("no key of the other environment was given");
       return place.otherKey;
     },
-    async freshWorld(models = true) {
+    async freshTenant(models = true) {
       const token = admin();
       const made = await ask("POST", "/v1/organizations", { token, json: { name: `conformance ${id()}` } });
       kit.answered(made, 201, { id: someText });

@@ -1,5 +1,5 @@
 /**
- * The suite's own models. They are added to the schema that a world has, under fixed names, so that the next run finds
+ * The suite's own models. They are added to the schema that a tenant has, under fixed names, so that the next run finds
  * them there. Records of other models are left alone.
  */
 export interface ModelShape {
@@ -21,7 +21,7 @@ export type Models = Readonly<Record<string, ModelShape>>;
 
 /** A model with a field of every type, filed under its deck. Its name has both cases on purpose. */
 export const NOTE = "ConfNote";
-/** Judged as a whole when it is stale; in no group but the organisation's. */
+/** Judged as a whole when it is stale; in no group but the organization's. */
 export const WHOLE = "ConfWhole";
 /** Has required fields and a default. */
 export const STRICT = "ConfStrict";
@@ -68,7 +68,7 @@ export const ownModels: Models = {
   [QUIET]: { fields: { title: { type: "string" } } },
 };
 
-/** Added only where a world has no `favorite` yet. */
+/** Added only where a tenant has no `favorite` yet. */
 export const favoriteModel: Models = {
   [FAVORITE]: {
     fields: {

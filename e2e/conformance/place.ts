@@ -7,14 +7,14 @@ import { Unmet } from "./unmet.ts";
 
 export interface Target {
   readonly url: string;
-  /** A secret key: of the world in which the suite works. */
+  /** A secret key: of the tenant in which the suite works. */
   readonly key: string;
-  /** A secret key of the same organisation's other environment. */
+  /** A secret key of the same organization's other environment. */
   readonly otherKey?: string | undefined;
   readonly adminToken?: string | undefined;
 }
 
-/** What a suite works on: a server, a world of it with the suite's models, and a name for this run. */
+/** What a suite works on: a server, a tenant of it with the suite's models, and a name for this run. */
 export interface Place extends Target {
   /** Begins every id and every group of this run. */
   readonly run: string;

@@ -7,12 +7,12 @@ export interface SchemaExtras {
   readonly renames?: readonly { readonly model: string; readonly from: string; readonly to: string }[];
 }
 
-/** The models of a world; none when nothing was pushed there yet. */
+/** The models of a tenant; none when nothing was pushed there yet. */
 export async function readModels(ask: Ask, token: string): Promise<Models> {
   const answer = await ask("GET", "/v1/schema", { token });
   if (answer.status === 404) return {};
   if (answer.status !== 200)
-    throw new Unmet("the world's schema", `${answer.status} ${answer.text.slice(0, 300)}`, answer);
+    throw new Unmet("the tenant's schema", `${answer.status} ${answer.text.slice(0, 300)}`, answer);
   return answer.body.models as Models;
 }
 
@@ -34,7 +34,7 @@ export function createPusher(ask: Ask) {
 }
 export type Push = ReturnType<typeof createPusher>;
 
-/** Adds models to a world, or says why that cannot be. */
+/** Adds models to a tenant, or says why that cannot be. */
 export async function addModels(push: Push, token: string, more: Models, onlyWhenAbsent: Models = {}): Promise<void> {
   const answer = await push(token, (models) => {
     const taken = new Set(Object.keys(models).map((name) => name.toLowerCase()));

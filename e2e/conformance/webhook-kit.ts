@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly body: Row;
 }
 
-const NO_ROOM = "the world has its twenty endpoints already: there is no room for one of the suite's";
+const NO_ROOM = "the tenant has its twenty endpoints already: there is no room for one of the suite's";
 
 /** An endpoint that is removed with the case. What it asks for beside its address is in the body. */
 export async function register(t: Kit, body: Row, asking: Asking = {}): Promise<Endpoint> {

@@ -15,14 +15,14 @@ export const USAGE = `Usage: npm run conformance -- --url <address> --key <secre
 
 Asks a running server everything that the interface promises, over HTTP and WebSocket, and tells which promises it
 keeps. It adds its own models (ConfNote, ConfWhole, ConfStrict, ConfHook, ConfQuiet, and favorite where there is none)
-to the schema of the key's world, writes records of its own there, and leaves all others alone. Webhooks are received on
+to the schema of the key's tenant, writes records of its own there, and leaves all others alone. Webhooks are received on
 this machine's loopback, where the server allows that. Ends with 1 when something failed, with 2 when the run could not
 begin.
 
   --url <address>        where the server listens, for example http://127.0.0.1:8787
-  --key <key>            a secret key (sk_live_… or sk_test_…) of the world to work in
-  --test-key <key>       a secret key of the same organisation's other environment: checks that the two are apart
-  --admin-token <token>  the operator's token: checks the operator's routes, and what needs an empty world
+  --key <key>            a secret key (sk_live_… or sk_test_…) of the tenant to work in
+  --test-key <key>       a secret key of the same organization's other environment: checks that the two are apart
+  --admin-token <token>  the operator's token: checks the operator's routes, and what needs an empty tenant
   --group <chapter>      only this chapter; may be repeated, or several with commas between
   --only <words>         only cases whose sentence contains these words
   --jobs <number>        chapters side by side: 4
@@ -63,7 +63,7 @@ export function readWords(words: readonly string[], env: Readonly<Record<string,
   const key = last("--key") ?? env.CONFORMANCE_KEY ?? "";
   if (!list && url === "") return "--url says which server is asked.";
   if (!list && !/^https?:\/\/[^\s/]+/.test(url)) return `--url takes an http or https address; "${url}" is none.`;
-  if (!list && key === "") return "--key takes a secret key of the world to work in.";
+  if (!list && key === "") return "--key takes a secret key of the tenant to work in.";
   const jobs = Number(last("--jobs") ?? 4);
   if (!Number.isInteger(jobs) || jobs < 1 || jobs > 32) return "--jobs takes a whole number from 1 to 32.";
   return {

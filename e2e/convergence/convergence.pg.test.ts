@@ -1,6 +1,6 @@
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Ended, type Place, runWorld, startPlace } from "./world.ts";
+import { convergeFrom, type Ended, type Place, startPlace } from "./run.ts";
 
 // Real clients against the real server over lines that lose, repeat and delay, with devices that die between two
 // steps. Seeds are new in every run; one that ever failed is written down below and stays.
@@ -21,7 +21,7 @@ const fresh = Array.from({ length: RUNS }, () => Math.floor(Math.random() * 2 **
 test.each([...PINNED, ...fresh])(
   "[R8] devices converge over bad lines, seed %i",
   async (seed) => {
-    const ended = await runWorld(place, seed);
+    const ended = await convergeFrom(place, seed);
     expect(ended.written).toBeGreaterThan(10);
     totals.push(ended);
   },

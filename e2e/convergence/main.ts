@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startEmbeddedPostgres } from "@holdfast/server";
-import { runWorld, startPlace } from "./world.ts";
+import { convergeFrom, startPlace } from "./run.ts";
 
 const HELP = `Usage: npm run converge [-- --seeds 200] [--seed 12345] [--steps 120]
 
@@ -39,7 +39,7 @@ async function converge(): Promise<number> {
   try {
     for (const seed of seeds) {
       try {
-        const { written, conflicts, kills } = await runWorld(place, seed, Number(values.steps));
+        const { written, conflicts, kills } = await convergeFrom(place, seed, Number(values.steps));
         sums.written += written;
         sums.conflicts += conflicts;
         sums.kills += kills;

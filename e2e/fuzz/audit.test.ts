@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type AuditedEntry, auditSight, auditWorld, type World } from "./audit.ts";
+import { type AuditedEntry, auditSight, auditTenant, type Tenant } from "./audit.ts";
 
 const entry = (syncId: number, verb: string, data: object | null): AuditedEntry => ({
   syncId,
@@ -9,7 +9,7 @@ const entry = (syncId: number, verb: string, data: object | null): AuditedEntry 
   data: data as AuditedEntry["data"],
 });
 const last = { id: "a", deckId: "d1" };
-const sound: World = {
+const sound: Tenant = {
   name: "w",
   stamp: 4,
   log: [
@@ -24,18 +24,18 @@ const sound: World = {
   ],
 };
 
-test("[F2] a sound world has nothing against it", () => {
-  expect(auditWorld(sound)).toEqual([]);
+test("[F2] a sound tenant has nothing against it", () => {
+  expect(auditTenant(sound)).toEqual([]);
 });
 
-test.each<[string, Partial<World>, RegExp]>([
+test.each<[string, Partial<Tenant>, RegExp]>([
   ["a hole", { log: sound.log.filter(({ syncId }) => syncId !== 2) }, /goes on with 3 where 2 is due/],
   ["an end before the head", { stamp: 5 }, /ends at 4, its head is 5/],
   ["a row that is missing", { rows: sound.rows.slice(1) }, /slide\/a of w is in its log and has no row/],
   ["a row that the log does not tell", { log: sound.log.slice(0, 3), stamp: 3 }, /slide\/b of w is not what/],
   [
     "a row of another value",
-    { rows: [{ ...(sound.rows[0] as World["rows"][number]), data: { id: "a" } }, ...sound.rows.slice(1)] },
+    { rows: [{ ...(sound.rows[0] as Tenant["rows"][number]), data: { id: "a" } }, ...sound.rows.slice(1)] },
     /slide\/a of w is not what/,
   ],
   [
@@ -45,7 +45,7 @@ test.each<[string, Partial<World>, RegExp]>([
   ],
   ["a row of what was deleted", { log: [...sound.log, entry(5, "deleted", null)], stamp: 5 }, /slide\/a of w is not/],
 ])("[F2] the audit notices %s", (_, change, fault) => {
-  expect(auditWorld({ ...sound, ...change })).toContainEqual(expect.stringMatching(fault));
+  expect(auditTenant({ ...sound, ...change })).toContainEqual(expect.stringMatching(fault));
 });
 
 test("[F1] an entry is shown to who may see its record before or after, and to nobody else", () => {

@@ -23,8 +23,8 @@ export interface AuditedRow {
   readonly data: Row;
 }
 
-/** One world as a secret key reads it in the end. */
-export interface World {
+/** One tenant as a secret key reads it in the end. */
+export interface Tenant {
   readonly name: string;
   readonly stamp: number;
   readonly log: readonly AuditedEntry[];
@@ -32,7 +32,7 @@ export interface World {
 }
 
 /** A log has no holes, and what it adds up to is what is there. */
-export function auditWorld({ name, stamp, log, rows }: World): string[] {
+export function auditTenant({ name, stamp, log, rows }: Tenant): string[] {
   const faults: string[] = [];
   const hole = log.findIndex(({ syncId }, i) => syncId !== i + 1);
   if (hole >= 0) faults.push(`the log of ${name} goes on with ${log[hole]?.syncId} where ${hole + 1} is due`);
@@ -60,7 +60,7 @@ export function auditWorld({ name, stamp, log, rows }: World): string[] {
 /** Positions that tokens were shown, held against where each entry's record was before and after. */
 export function auditSight(
   { models }: ModelSchema,
-  { name, log }: World,
+  { name, log }: Tenant,
   shown: ReadonlyMap<Scope, ReadonlySet<number>>,
 ): string[] {
   const faults: string[] = [];
@@ -90,8 +90,8 @@ export function auditSight(
   return faults;
 }
 
-/** Reads a world whole: its log from the beginning, and a snapshot. Nobody may write meanwhile. */
-export async function readWorld(url: string, name: string, token: string): Promise<World> {
+/** Reads a tenant whole: its log from the beginning, and a snapshot. Nobody may write meanwhile. */
+export async function readTenant(url: string, name: string, token: string): Promise<Tenant> {
   const ask = async (path: string) => {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
     if (!response.ok) throw new Error(`${path} was answered with ${response.status}.`);

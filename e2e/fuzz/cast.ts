@@ -1,7 +1,7 @@
 import { type ModelSchema, paths } from "@holdfast/sdk/protocol";
 import { newSecretToken } from "@holdfast/server";
 
-/** What a token carries; absent: everything in its world. */
+/** What a token carries; absent: everything in its tenant. */
 export interface Scope {
   readonly operations: readonly string[];
   readonly syncGroups: readonly string[];
@@ -14,8 +14,8 @@ export interface Holder {
   readonly authorization: string | undefined;
   readonly token: string | undefined;
   readonly kind: "sk" | "rk" | "ek" | "operator" | "nobody";
-  /** `<organisation> live` or `<organisation> test`; undefined where the token opens none. */
-  readonly world: string | undefined;
+  /** `<organization> live` or `<organization> test`; undefined where the token opens none. */
+  readonly tenant: string | undefined;
   readonly organization: string | undefined;
   readonly scope: Scope | undefined;
 }
@@ -23,12 +23,12 @@ export interface Holder {
 /** Everybody that a run begins with. */
 export interface Cast {
   readonly holders: ReadonlyMap<string, Holder>;
-  /** Worlds whose schema stays the reference one: what is told there can be judged. */
+  /** Tenants whose schema stays the reference one: what is told there can be judged. */
   readonly judged: ReadonlySet<string>;
   readonly organizations: readonly string[];
 }
 
-const worldName = (organization: string, livemode: boolean) => `${organization} ${livemode ? "live" : "test"}`;
+const tenantName = (organization: string, livemode: boolean) => `${organization} ${livemode ? "live" : "test"}`;
 
 /** A holder from what a mint answered: of a capability, an ephemeral key or a secret key. */
 export function holderOf(name: string, minted: Readonly<Record<string, unknown>>): Holder {
@@ -40,7 +40,7 @@ export function holderOf(name: string, minted: Readonly<Record<string, unknown>>
     token,
     authorization: `Bearer ${token}`,
     kind: token.startsWith("rk_") ? "rk" : token.startsWith("ek_") ? "ek" : "sk",
-    world: worldName(organization, minted.livemode === true),
+    tenant: tenantName(organization, minted.livemode === true),
     organization,
     scope: isScoped
       ? { operations: minted.operations as string[], syncGroups: minted.syncGroups as string[] }
@@ -50,7 +50,7 @@ export function holderOf(name: string, minted: Readonly<Record<string, unknown>>
 
 const DAY = { ttlSeconds: 86_400 };
 
-/** Tokens that are minted with the key of the live world: body by name. */
+/** Tokens that are minted with the key of the live tenant: body by name. */
 const CAPABILITIES: Readonly<Record<string, object>> = {
   wide: { wideScope: true, ...DAY },
   reader: { operations: ["*.read"], syncGroups: ["org"], ...DAY },
@@ -66,7 +66,7 @@ const EPHEMERAL_KEYS: Readonly<Record<string, object>> = {
   editor: { user: { id: "u1" }, operations: ["slide.*", "favorite.*"], syncGroups: ["deck:d0", "user:u1"], ...DAY },
 };
 
-/** Makes organisations, pushes the schema and mints a token of every kind, also such as are no good any more. */
+/** Makes organizations, pushes the schema and mints a token of every kind, also such as are no good any more. */
 export async function castFor(
   url: string,
   { secretKey, adminToken, models }: { secretKey: string; adminToken: string } & ModelSchema,
@@ -105,7 +105,7 @@ export async function castFor(
   for (const [name, body] of Object.entries(EPHEMERAL_KEYS))
     put(holderOf(name, await make(paths.createEphemeralKey, secretKey, body)));
 
-  const useless = (name: string, known: Holder) => put({ ...known, name, world: undefined });
+  const useless = (name: string, known: Holder) => put({ ...known, name, tenant: undefined });
   const expiring = await make(paths.createCapability, secretKey, { wideScope: true, ttlSeconds: 1 });
   useless("expired", holderOf("expired", expiring));
   const revoked = await make(paths.createCapability, secretKey, { wideScope: true });
@@ -120,7 +120,7 @@ export async function castFor(
       authorization,
       token: undefined,
       kind: "nobody",
-      world: undefined,
+      tenant: undefined,
       organization: undefined,
       scope: undefined,
     });
@@ -139,7 +139,7 @@ export async function castFor(
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   return {
     holders,
-    judged: new Set(["live", "test", "theirs"].map((name) => holders.get(name)?.world as string)),
+    judged: new Set(["live", "test", "theirs"].map((name) => holders.get(name)?.tenant as string)),
     organizations: [own, theirs, pushed],
   };
 }

@@ -101,10 +101,10 @@ function wired({ method, segments, query, headers, body, bytes, hangsUp }: Draft
   };
 }
 
-/** Schemas change in a world of their own: what is told in the others is judged by the schema they began with. */
+/** Schemas change in a tenant of their own: what is told in the others is judged by the schema they began with. */
 function guarded(sent: Sent, memory: Memory, routes: Routes): Sent {
   const { who, wire } = sent;
-  if (routes.endpointOf(wire) !== "pushSchema" || who.kind !== "sk" || !memory.cast.judged.has(who.world ?? ""))
+  if (routes.endpointOf(wire) !== "pushSchema" || who.kind !== "sk" || !memory.cast.judged.has(who.tenant ?? ""))
     return sent;
   const other = memory.holder("pushed");
   const headers = wire.headers.map(([name, value]): readonly [string, string] =>

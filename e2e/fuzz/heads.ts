@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** Where every world's log ends, asked of the tables themselves. */
+/** Where every tenant's log ends, asked of the tables themselves. */
 export interface Heads {
   read(): Promise<string>;
   close(): Promise<void>;
@@ -12,7 +12,7 @@ export async function openHeads(databaseUrl: string): Promise<Heads> {
   return {
     read: async () => {
       const { rows } = await client.query<{ heads: string }>(
-        "select string_agg(world || '=' || sync_id, ' ' order by world) as heads from holdfast.head where sync_id > 0",
+        "select string_agg(tenant || '=' || sync_id, ' ' order by tenant) as heads from holdfast.head where sync_id > 0",
       );
       return rows[0]?.heads ?? "";
     },

@@ -18,7 +18,7 @@ const live: Holder = {
   authorization: "",
   token: "",
   kind: "sk",
-  world: "o live",
+  tenant: "o live",
   organization: "o",
   scope: undefined,
 };

@@ -19,7 +19,7 @@ export function createListener(judging: Judging, say: (fault: string) => void): 
 
   /** Any of the tokens that were named may be the one that is heard with; undefined: one of them sees everything. */
   function scopesHeardWith() {
-    const judged = [...spoken].filter(({ world }) => judging.cast.judged.has(world ?? ""));
+    const judged = [...spoken].filter(({ tenant }) => judging.cast.judged.has(tenant ?? ""));
     const scopes = judged.flatMap(({ scope }) => scope ?? []);
     return judged.length > 0 && scopes.length === judged.length ? scopes : undefined;
   }

@@ -25,7 +25,7 @@ function faultsOf(endpoint: EndpointName | undefined, status: number, body: unkn
     token: "",
     authorization: "",
     kind: "rk",
-    world: "o live",
+    tenant: "o live",
     organization: "o",
     scope,
   } as const;

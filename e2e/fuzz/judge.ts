@@ -143,8 +143,8 @@ function* sightFaults(
   body: unknown,
   { cast, schema, shown }: Judging,
 ): Generator<string> {
-  const { scope, world, name } = sent.who;
-  if (!scope || status !== 200 || sent.wire.method === "HEAD" || !cast.judged.has(world ?? "")) return;
+  const { scope, tenant, name } = sent.who;
+  if (!scope || status !== 200 || sent.wire.method === "HEAD" || !cast.judged.has(tenant ?? "")) return;
   const row = (model: unknown, data: unknown) => hiddenRow(schema, scope, String(model), data as Plain);
   const { model, data } = (body ?? {}) as { readonly model?: unknown; readonly data?: unknown };
   const found: (string | undefined)[] = [];

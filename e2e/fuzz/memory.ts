@@ -38,11 +38,11 @@ export class Memory {
     for (const { name, token } of cast.holders.values()) if (token !== undefined) this.secrets.set(token, name);
   }
 
-  fill({ what, n }: Later, { world }: Holder): unknown {
+  fill({ what, n }: Later, { tenant }: Holder): unknown {
     switch (what) {
       case "position":
         // Mostly a little back, seldom beyond the head.
-        return Math.max(0, (this.#heads.get(world ?? "") ?? 0) + (n % 20 === 19 ? n : -(n % 40)));
+        return Math.max(0, (this.#heads.get(tenant ?? "") ?? 0) + (n % 20 === 19 ? n : -(n % 40)));
       case "cursor":
         return pick(this.#cursors, n) ?? "x";
       case "commit":
@@ -69,8 +69,8 @@ export class Memory {
     if (answer.status >= 300) return;
     const body = parsed(answer.text);
     const head = body.lastSyncId ?? body.stamp;
-    if (who.world !== undefined && typeof head === "number")
-      this.#heads.set(who.world, Math.max(head, this.#heads.get(who.world) ?? 0));
+    if (who.tenant !== undefined && typeof head === "number")
+      this.#heads.set(who.tenant, Math.max(head, this.#heads.get(who.tenant) ?? 0));
     const cursor = body.next_cursor;
     if (typeof cursor === "string") {
       keep(this.#cursors, cursor);

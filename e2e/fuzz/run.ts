@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ModelSchema } from "@holdfast/sdk/protocol";
-import { auditSight, auditWorld, readWorld } from "./audit.ts";
+import { auditSight, auditTenant, readTenant } from "./audit.ts";
 import { type Cast, castFor, type Scope } from "./cast.ts";
 import { readDescription } from "./description.ts";
 import { type Firing, fire, type Violation } from "./fire.ts";
@@ -63,7 +63,7 @@ export async function run({ databaseUrl, requests, seed, connections, say }: Run
       adminToken,
       secrets: memory.secrets,
       foretold: readDescription((await (await fetch(`${url}/openapi.json`)).json()) as Record<string, unknown>),
-      shown: ({ who }, syncId) => remember(shown, who.world ?? "", who.scope as Scope, syncId),
+      shown: ({ who }, syncId) => remember(shown, who.tenant ?? "", who.scope as Scope, syncId),
     };
     const tally = new Tally();
     const violations: Violation[] = [];
@@ -105,24 +105,24 @@ export async function run({ databaseUrl, requests, seed, connections, say }: Run
   }
 }
 
-type ShownByWorld = Map<string, Map<Scope, Set<number>>>;
+type ShownByTenant = Map<string, Map<Scope, Set<number>>>;
 
-function remember(shown: ShownByWorld, world: string, scope: Scope, syncId: number): void {
-  const ofWorld = shown.get(world) ?? new Map<Scope, Set<number>>();
-  shown.set(world, ofWorld);
-  const positions = ofWorld.get(scope) ?? new Set<number>();
-  ofWorld.set(scope, positions.add(syncId));
+function remember(shown: ShownByTenant, tenant: string, scope: Scope, syncId: number): void {
+  const ofTenant = shown.get(tenant) ?? new Map<Scope, Set<number>>();
+  shown.set(tenant, ofTenant);
+  const positions = ofTenant.get(scope) ?? new Set<number>();
+  ofTenant.set(scope, positions.add(syncId));
 }
 
-/** Every log of a world whose schema stayed, from its beginning. Answers how many entries there were. */
-async function audit(url: string, cast: Cast, shown: ShownByWorld, say: (fault: string) => void): Promise<number> {
+/** Every log of a tenant whose schema stayed, from its beginning. Answers how many entries there were. */
+async function audit(url: string, cast: Cast, shown: ShownByTenant, say: (fault: string) => void): Promise<number> {
   let entries = 0;
   for (const name of ["live", "test", "theirs"]) {
     const holder = cast.holders.get(name);
-    const world = await readWorld(url, name, holder?.token ?? "");
-    entries += world.log.length;
-    const seen = shown.get(holder?.world ?? "") ?? new Map();
-    for (const fault of [...auditWorld(world), ...auditSight({ ...SCHEMA }, world, seen)].slice(0, 5)) say(fault);
+    const tenant = await readTenant(url, name, holder?.token ?? "");
+    entries += tenant.log.length;
+    const seen = shown.get(holder?.tenant ?? "") ?? new Map();
+    for (const fault of [...auditTenant(tenant), ...auditSight({ ...SCHEMA }, tenant, seen)].slice(0, 5)) say(fault);
   }
   return entries;
 }

@@ -44,32 +44,32 @@ export async function openDatabase(connection: pg.ClientConfig | string): Promis
   // One that is cut in the middle of a run rejects its query; this only keeps Node from exiting.
   client.on("error", () => {});
   await client.connect();
-  // The writers' world is the one with the longest log.
-  const { rows: heads } = await client.query<{ world: number; log_id: string }>(
-    "select world, log_id from holdfast.head order by sync_id desc limit 1",
+  // The writers' tenant is the one with the longest log.
+  const { rows: heads } = await client.query<{ tenant: number; log_id: string }>(
+    "select tenant, log_id from holdfast.head order by sync_id desc limit 1",
   );
-  const world = heads[0]?.world;
+  const tenant = heads[0]?.tenant;
   const head = async () =>
     Number(
-      (await client.query<{ n: string }>("select sync_id as n from holdfast.head where world = $1", [world])).rows[0]
+      (await client.query<{ n: string }>("select sync_id as n from holdfast.head where tenant = $1", [tenant])).rows[0]
         ?.n,
     );
   return {
     head,
     async everything() {
       const log = await client.query<Omit<StoredEntry, "syncId"> & { sync: string }>(
-        `select sync_id as sync, model, id, verb, data, client_tx_id as name from holdfast.log where world = $1 order by sync_id`,
-        [world],
+        `select sync_id as sync, model, id, verb, data, client_tx_id as name from holdfast.log where tenant = $1 order by sync_id`,
+        [tenant],
       );
       const rows = await client.query<Omit<StoredRow, "syncId"> & { sync: string }>(
-        "select model, id, sync_id as sync, data from holdfast.record where world = $1",
-        [world],
+        "select model, id, sync_id as sync, data from holdfast.record where tenant = $1",
+        [tenant],
       );
       const numbered = <T extends { sync: string }>({ sync, ...rest }: T) => ({ ...rest, syncId: Number(sync) });
       return { head: await head(), log: log.rows.map(numbered), rows: rows.rows.map(numbered) };
     },
     loseEntry: async (syncId) => {
-      await client.query("delete from holdfast.log where world = $1 and sync_id = $2", [world, syncId]);
+      await client.query("delete from holdfast.log where tenant = $1 and sync_id = $2", [tenant, syncId]);
     },
     close: () => client.end(),
   };

@@ -1,5 +1,5 @@
 import type { Endpoint, Received } from "./evidence.ts";
-import type { World } from "./standing.ts";
+import type { Tenant } from "./standing.ts";
 import type { Looked, Say } from "./violations.ts";
 
 /** One endpoint before the judge. */
@@ -7,7 +7,7 @@ export interface Case {
   readonly endpoint: Endpoint;
   /** Its own, in the order in which they began. */
   readonly requests: readonly Received[];
-  readonly world: World;
+  readonly tenant: Tenant;
   readonly looked: Looked;
   readonly say: Say;
 }

@@ -25,7 +25,7 @@ export function judgeNames({ requests, looked, say }: Case): void {
 }
 
 /** What a delivery carries, if its body was read and is one; what is wrong with it is said. */
-function readEvents(request: Received, { endpoint, world, say }: Case): readonly number[] | undefined {
+function readEvents(request: Received, { endpoint, tenant, say }: Case): readonly number[] | undefined {
   const { body, name } = request;
   if (body === undefined) return undefined;
   const shaped = readBody(body);
@@ -43,14 +43,14 @@ function readEvents(request: Received, { endpoint, world, say }: Case): readonly
   const range = named && judgeRange(events, named);
   if (range !== undefined) say(range.startsWith("goes") ? "name" : "order", `${name} ${range}`);
   for (const event of events) {
-    const wrong = judgeEvent(event, world.tellings(event.syncId));
+    const wrong = judgeEvent(event, tenant.tellings(event.syncId));
     if (wrong !== undefined) say("content", `${name}: ${wrong}`);
   }
   return events.map(({ syncId }) => syncId);
 }
 
 /** The plain question, whatever the cursor did, where it can be asked: did every event come, and none for the first time behind a later one? */
-export function judgeArrivals({ endpoint, requests, world, say }: Case, bodies: Bodies): void {
+export function judgeArrivals({ endpoint, requests, tenant, say }: Case, bodies: Bodies): void {
   if (endpoint.actions.some(({ what }) => what === "subscribe" || what === "skip")) return;
   const came = new Set<number>();
   let top = endpoint.cursor;
@@ -63,7 +63,7 @@ export function judgeArrivals({ endpoint, requests, world, say }: Case, bodies: 
     }
   }
   if (endpoint.last?.status !== "enabled") return;
-  const wanted = world.positions(endpoint.models).within(endpoint.cursor + 1, Number.MAX_SAFE_INTEGER);
+  const wanted = tenant.positions(endpoint.models).within(endpoint.cursor + 1, Number.MAX_SAFE_INTEGER);
   const missing = wanted.filter((position) => !came.has(position));
   if (missing.length > 0) say("missing", `${shortList(missing)} never came`);
 }

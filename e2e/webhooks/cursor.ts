@@ -12,7 +12,7 @@ import {
   sending,
   standingAtFirst,
   stayed,
-  type World,
+  type Tenant,
 } from "./standing.ts";
 import { isTroubled, RACE_MS, SETTLE_MS, settledAt } from "./troubles.ts";
 import { nothingLooked } from "./violations.ts";
@@ -26,7 +26,7 @@ interface Flight {
 
 /** Follows the sender's cursor through all requests; answers where it may be in the end. */
 export function judgeCursor(one: Case, bodies: Bodies): readonly Standing[] {
-  const { endpoint, requests, world, looked, say } = one;
+  const { endpoint, requests, tenant, looked, say } = one;
   const deliveries = requests.filter((request) => {
     if (isTest(request)) return false;
     if (readName(request.webhookId, endpoint.id)) return true;
@@ -52,7 +52,7 @@ export function judgeCursor(one: Case, bodies: Bodies): readonly Standing[] {
 
   for (const [i, request] of deliveries.entries()) {
     land(request.begun);
-    standings = possible(standings, endpoint, world, request.begun);
+    standings = possible(standings, endpoint, tenant, request.begun);
     const named = readName(request.webhookId, endpoint.id) as Named;
     const from = judgeRequest(standings, request, named, bodies.get(request.name), one);
     if (request.outcome === "accepted") {
@@ -65,7 +65,7 @@ export function judgeCursor(one: Case, bodies: Bodies): readonly Standing[] {
     flights = [...flights, { request, from: standings, next: deliveries[i + 1]?.begun ?? Number.POSITIVE_INFINITY }];
   }
   land(Number.POSITIVE_INFINITY);
-  return possible(standings, endpoint, world, Number.POSITIVE_INFINITY);
+  return possible(standings, endpoint, tenant, Number.POSITIVE_INFINITY);
 }
 
 /** Of all that may have been so, what the request fits; and what speaks against it where it fits. */
@@ -74,14 +74,14 @@ function judgeRequest(
   request: Received,
   named: Named,
   events: readonly number[] | undefined,
-  { endpoint, world, looked, say }: Case,
+  { endpoint, tenant, looked, say }: Case,
 ): { readonly standings: readonly Standing[]; readonly size: number } {
-  const positionsOf = (standing: Standing) => world.positions(modelsAfter(endpoint, standing.done));
+  const positionsOf = (standing: Standing) => tenant.positions(modelsAfter(endpoint, standing.done));
   const rangeOf = (standing: Standing) => positionsOf(standing).within(named.from, named.to);
-  const placed = standings.filter((standing) => fits(standing, named, endpoint, world));
+  const placed = standings.filter((standing) => fits(standing, named, endpoint, tenant));
   if (placed.length === 0) {
     const last = standings.at(-1) as Standing;
-    const [kind, says] = misplaced(last, named, endpoint, world);
+    const [kind, says] = misplaced(last, named, endpoint, tenant);
     say(kind, `${request.name} ${says}`);
     const { batch: _batch, failed: _failed, ...rest } = last;
     const found = { ...rest, low: named.from - 1, high: named.from - 1, attempts: 0, sure: false };
@@ -100,26 +100,26 @@ function judgeRequest(
   }
   const judged = (whole.length > 0 ? whole : placed).map((standing) => {
     const size = events?.length ?? rangeOf(standing).length;
-    const alone = !isTroubled(world.evidence.troubles, standing.at, request.begun);
+    const alone = !isTroubled(tenant.evidence.troubles, standing.at, request.begun);
     const seen = alone ? standing : { ...standing, sure: false };
-    return { standing: seen, size, faults: faultsOf(seen, request, named, size, world, nothingLooked()) };
+    return { standing: seen, size, faults: faultsOf(seen, request, named, size, tenant, nothingLooked()) };
   });
   const good = judged.filter(({ faults }) => faults.length === 0);
   if (good.length === 0)
     for (const [kind, says] of judged.at(-1)?.faults ?? []) say(kind, `${request.name} (${request.webhookId}) ${says}`);
   const kept = good.length > 0 ? good : judged;
   const [first] = kept as [(typeof judged)[number]];
-  faultsOf(first.standing, request, named, first.size, world, looked);
-  looked.unsubscribed += passedOver(first.standing, named, first.size, endpoint, world);
-  if (first.standing.attempts + 1 === world.evidence.times.schedule.length) looked.exhausted += 1;
+  faultsOf(first.standing, request, named, first.size, tenant, looked);
+  looked.unsubscribed += passedOver(first.standing, named, first.size, endpoint, tenant);
+  if (first.standing.attempts + 1 === tenant.evidence.times.schedule.length) looked.exhausted += 1;
   return {
-    standings: kept.map(({ standing, size }) => sending(narrowed(standing, named, endpoint, world), named, size)),
+    standings: kept.map(({ standing, size }) => sending(narrowed(standing, named, endpoint, tenant), named, size)),
     size: first.size,
   };
 }
 
-function misplaced({ low, high, done }: Standing, { from, to }: Named, endpoint: Endpoint, world: World): Fault {
-  const positions = world.positions(modelsAfter(endpoint, done));
+function misplaced({ low, high, done }: Standing, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): Fault {
+  const positions = tenant.positions(modelsAfter(endpoint, done));
   const next = positions.next(low);
   if (!positions.has(from)) return ["foreign", `begins with ${from}, which was not subscribed to`];
   if (!positions.has(to)) return ["foreign", `ends with ${to}, which was not subscribed to`];
@@ -128,9 +128,9 @@ function misplaced({ low, high, done }: Standing, { from, to }: Named, endpoint:
 }
 
 /** Where the sender may stand when a request is over. */
-function outcomesOf({ request, from, next }: Flight, { endpoint, world }: Case): Standing[] {
+function outcomesOf({ request, from, next }: Flight, { endpoint, tenant }: Case): Standing[] {
   const { begun, ended, outcome } = request;
-  const { troubles } = world.evidence;
+  const { troubles } = tenant.evidence;
   const isTroubledThen = isTroubled(troubles, begun, Math.min(next, ended + SETTLE_MS));
   const until = Math.min(next, ended + RACE_MS);
   /** What the owner did meanwhile, where it had not come to pass before. */

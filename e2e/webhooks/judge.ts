@@ -4,7 +4,7 @@ import { judgeCursor } from "./cursor.ts";
 import { type Evidence, isTest } from "./evidence.ts";
 import { judgeNeighbours } from "./in-flight.ts";
 import { judgeSignatures } from "./signatures.ts";
-import { modelsAfter, type Standing, worldOf } from "./standing.ts";
+import { modelsAfter, type Standing, tenantOf } from "./standing.ts";
 import { type Looked, nothingLooked, type Say, type Violation } from "./violations.ts";
 
 export interface Verdict {
@@ -16,7 +16,7 @@ export interface Verdict {
 export function judgeDeliveries(evidence: Evidence): Verdict {
   const violations: Violation[] = [];
   const looked = nothingLooked();
-  const world = worldOf(evidence);
+  const tenant = tenantOf(evidence);
   const known = new Set(evidence.endpoints.map(({ id }) => id));
   for (const stray of evidence.strays) violations.push({ kind: "stray", says: `${stray} was asked for` });
   for (const { name, endpoint } of evidence.requests)
@@ -27,7 +27,7 @@ export function judgeDeliveries(evidence: Evidence): Verdict {
     const requests = evidence.requests
       .filter((request) => request.endpoint === endpoint.id)
       .sort((a, b) => a.begun - b.begun);
-    judgeEndpoint({ endpoint, requests, world, looked, say });
+    judgeEndpoint({ endpoint, requests, tenant, looked, say });
   }
   return { violations, looked };
 }
@@ -46,10 +46,10 @@ function judgeEndpoint(one: Case): void {
 }
 
 /** In the end, nothing waits for an endpoint that is enabled, and the server says so. */
-function judgeEnd({ endpoint, world, say }: Case, standings: readonly Standing[]): void {
+function judgeEnd({ endpoint, tenant, say }: Case, standings: readonly Standing[]): void {
   const { last, actions } = endpoint;
   if (!last) return;
-  const positions = world.positions(modelsAfter(endpoint, actions.length));
+  const positions = tenant.positions(modelsAfter(endpoint, actions.length));
   const reached = Math.max(...standings.map(({ high }) => high));
   if (last.status === "enabled" && positions.beyond(reached) > 0)
     say("missing", `${positions.beyond(reached)} events behind ${reached} never came`);

@@ -193,7 +193,7 @@ function placeOf(parts: Parts): Place {
   };
 }
 
-/** A key of an organisation of its own, with the reference models. */
+/** A key of an organization of its own, with the reference models. */
 async function newKey(senders: Senders, adminToken: string): Promise<string> {
   const ask = createAsk(senders.urls, adminToken);
   const { id } = good(await ask("POST", "/v1/organizations", { name: "deliveries" }));

@@ -1,5 +1,5 @@
 import type { Endpoint, Named, Received } from "./evidence.ts";
-import { modelsAfter, type Standing, type World } from "./standing.ts";
+import { modelsAfter, type Standing, type Tenant } from "./standing.ts";
 import { isTroubled } from "./troubles.ts";
 import type { Looked, ViolationKind } from "./violations.ts";
 
@@ -17,18 +17,18 @@ export function faultsOf(
   request: Received,
   named: Named,
   size: number,
-  world: World,
+  tenant: Tenant,
   looked: Looked,
 ): Fault[] {
   return [
-    ...silenceFaults(standing, world),
+    ...silenceFaults(standing, tenant),
     ...revisionFaults(standing, named),
     ...batchFaults(standing, named, size, looked),
-    ...waitFaults(standing, request, world, looked),
+    ...waitFaults(standing, request, tenant, looked),
   ];
 }
 
-function silenceFaults({ disabled, attempts }: Standing, { evidence }: World): Fault[] {
+function silenceFaults({ disabled, attempts }: Standing, { evidence }: Tenant): Fault[] {
   if (disabled) return [["silence", "comes after the endpoint was disabled, or removed"]];
   const most = evidence.times.schedule.length;
   return attempts >= most ? [["ninth", `comes after ${attempts} attempts from the same position`]] : [];
@@ -69,7 +69,7 @@ function cutsOf(first: number): number[] {
 function waitFaults(
   { failed, attempts, sure }: Standing,
   { arrived }: Received,
-  { evidence }: World,
+  { evidence }: Tenant,
   looked: Looked,
 ): Fault[] {
   if (!failed) return [];
@@ -95,8 +95,8 @@ export function passedOver(
   { from, to }: Named,
   size: number,
   endpoint: Endpoint,
-  world: World,
+  tenant: Tenant,
 ): number {
-  const before = world.positions(modelsAfter(endpoint, standing.done)).before(from);
+  const before = tenant.positions(modelsAfter(endpoint, standing.done)).before(from);
   return Math.max(0, to - Math.max(before, standing.low)) - size;
 }

@@ -9,8 +9,8 @@ const ON_THE_WAY_MS = 1_000;
  * Signed with the newest secret; for a while with the one before too; never with one that has lost its force.
  * While the owner rolls it, and just after, either is the newest.
  */
-export function judgeSignatures({ endpoint, requests, world, looked, say }: Case): void {
-  const { troubles, times } = world.evidence;
+export function judgeSignatures({ endpoint, requests, tenant, looked, say }: Case): void {
+  const { troubles, times } = tenant.evidence;
   const rolls = endpoint.actions.filter((action) => action.what === "roll");
 
   const judge = ({ name, arrived, signedBy = [] }: Received): void => {

@@ -39,14 +39,14 @@ export interface Standing {
 
 export const FULL = 100;
 
-export interface World {
+export interface Tenant {
   readonly evidence: Evidence;
   positions(models: readonly string[]): Positions;
   /** What is told of a position. */
   tellings(syncId: number): readonly LogEntry[];
 }
 
-export function worldOf(evidence: Evidence): World {
+export function tenantOf(evidence: Evidence): Tenant {
   const byId = new Map<number, LogEntry[]>();
   for (const log of [evidence.log, ...(evidence.earlier ?? [])])
     for (const entry of log) byId.set(entry.syncId, [...(byId.get(entry.syncId) ?? []), entry]);
@@ -72,13 +72,13 @@ export function modelsAfter({ models, actions }: Endpoint, done: number): readon
 }
 
 /** All that may be so at a time, of what may have been so before. */
-export function possible(standings: readonly Standing[], endpoint: Endpoint, world: World, time: number): Standing[] {
-  const { troubles } = world.evidence;
+export function possible(standings: readonly Standing[], endpoint: Endpoint, tenant: Tenant, time: number): Standing[] {
+  const { troubles } = tenant.evidence;
   const all: Standing[] = [];
   const add = (standing: Standing): void => {
     all.push(standing);
     const next = endpoint.actions[standing.done];
-    if (next && next.asked <= time) add(after(standing, next, endpoint, world));
+    if (next && next.asked <= time) add(after(standing, next, endpoint, tenant));
   };
   for (const standing of standings) add(standing);
   const settled = endpoint.actions.filter((action) => settledAt(action, troubles) <= time).length;
@@ -90,7 +90,7 @@ function distinct(standings: readonly Standing[]): Standing[] {
 }
 
 /** Where it stands when the owner has done that. */
-function after(standing: Standing, action: Action, endpoint: Endpoint, world: World): Standing {
+function after(standing: Standing, action: Action, endpoint: Endpoint, tenant: Tenant): Standing {
   const { batch: _batch, failed: _failed, ...rest } = standing;
   const loose = rest.since === "same" ? "maybe raised" : rest.since;
   const fresh: Standing = { ...rest, done: standing.done + 1, since: loose };
@@ -104,7 +104,7 @@ function after(standing: Standing, action: Action, endpoint: Endpoint, world: Wo
       const models = modelsAfter(endpoint, standing.done);
       // The same as before is no other one.
       if (String(models) === String(action.models)) return { ...standing, done: standing.done + 1 };
-      const high = drifted(standing.high, models, action, world);
+      const high = drifted(standing.high, models, action, tenant);
       return { ...fresh, high, attempts: 0, sure: false, limit: FULL, since: "raised" };
     }
     case "enable":
@@ -120,14 +120,14 @@ function after(standing: Standing, action: Action, endpoint: Endpoint, world: Wo
 }
 
 /** How far a cursor may have gone over what is not subscribed to. */
-function drifted(cursor: number, models: readonly string[], { answered }: Action, { evidence, positions }: World) {
+function drifted(cursor: number, models: readonly string[], { answered }: Action, { evidence, positions }: Tenant) {
   const head = headAt(evidence.log, answered + evidence.times.epochMs + 1_000);
   return Math.max(cursor, Math.min(positions(models).next(cursor) - 1, head));
 }
 
 /** Whether a request from that position is the next one there. */
-export function fits(standing: Standing, { from, to }: Named, endpoint: Endpoint, world: World): boolean {
-  const positions = world.positions(modelsAfter(endpoint, standing.done));
+export function fits(standing: Standing, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): boolean {
+  const positions = tenant.positions(modelsAfter(endpoint, standing.done));
   return (
     from > standing.low &&
     positions.has(from) &&
@@ -138,8 +138,8 @@ export function fits(standing: Standing, { from, to }: Named, endpoint: Endpoint
 }
 
 /** What the request has shown. */
-export function narrowed(standing: Standing, { from }: Named, endpoint: Endpoint, world: World): Standing {
-  const before = world.positions(modelsAfter(endpoint, standing.done)).before(from);
+export function narrowed(standing: Standing, { from }: Named, endpoint: Endpoint, tenant: Tenant): Standing {
+  const before = tenant.positions(modelsAfter(endpoint, standing.done)).before(from);
   return { ...standing, low: Math.max(standing.low, before), high: Math.min(standing.high, from - 1) };
 }
 

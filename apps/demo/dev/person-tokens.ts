@@ -27,7 +27,7 @@ export const agentToken = async (serverUrl: string, agent: Agent): Promise<strin
 async function mint(serverUrl: string, path: string, wanted: object): Promise<string> {
   const key = await secretKey();
   const { organization } = await ask<{ organization: string }>(serverUrl, key, "GET", "/v1/identity");
-  // The board shows every deck to everybody: the organisation's group is all of its records.
+  // The board shows every deck to everybody: the organization's group is all of its records.
   const { token } = await ask<{ token: string }>(serverUrl, key, "POST", path, {
     ...wanted,
     syncGroups: [`org:${organization}`],

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { dataDirectory } from "./project.ts";
 
-/** The organisation's secret key: from the environment, or where a server on its own Postgres keeps the one it made. */
+/** The organization's secret key: from the environment, or where a server on its own Postgres keeps the one it made. */
 export async function secretKey(): Promise<string> {
   const given = process.env.HOLDFAST_SECRET_KEY;
   if (given) return given;

@@ -128,8 +128,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       { file: `${server}/db/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
       {
         file: `${server}/db/claims.ts`,
-        find: "as n(world, change, claims) where h.world = n.world",
-        replace: "as n(world, change, claims), (select pg_sleep(0.1)) as slow where h.world = n.world",
+        find: "as n(tenant, change, claims) where h.tenant = n.tenant",
+        replace: "as n(tenant, change, claims), (select pg_sleep(0.1)) as slow where h.tenant = n.tenant",
       },
     ],
     finds: ["overlap", "fence", "trespass", "inversion"],

@@ -3,7 +3,7 @@ import type { MovableClock } from "../../support/movable-clock.ts";
 
 /**
  * Asks what short runs do not meet: a waiter is judged again when its turn comes. Answers what is wrong, in sentences.
- * The world is the key's, with the reference models.
+ * The tenant is the key's, with the reference models.
  */
 export async function judgePromotions(url: string, key: string, clock: MovableClock): Promise<string[]> {
   const { ask, close } = createAsk(url, key);

@@ -18,7 +18,7 @@ const REFUSED: readonly (readonly [what: string, change: object, code: RegExp])[
   ["with *.update, which is not offered", { operations: ["*.update"] }, /./],
   ["with a group outside the grammar", { syncGroups: ["Deck:1"] }, /^invalid_sync_group$/],
   ["with a group whose id has a space", { syncGroups: ["deck:a b"] }, /^invalid_sync_group$/],
-  ["with another organisation's org: group", { syncGroups: ["org:org_nobody"] }, /^invalid_sync_group$/],
+  ["with another organization's org: group", { syncGroups: ["org:org_nobody"] }, /^invalid_sync_group$/],
   ["for more than 24 hours", { ttlSeconds: DAY + 1 }, /./],
   ["for no time", { ttlSeconds: 0 }, /./],
   ["for a time that is a text", { ttlSeconds: "60" }, /^invalid_type$/],
@@ -146,9 +146,9 @@ export const chapter: Chapter = {
       t.refused(await t.post("/v1/ephemeral_keys", { user: { id: "u" } }, { token }), "secret_key_required");
       t.refused(await t.get("/v1/ephemeral_keys", { token }), "secret_key_required");
     }),
-    check("Another organisation's capability is 404.", async (t) => {
+    check("Another organization's capability is 404.", async (t) => {
       const { id } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
-      const { key: token } = await t.freshWorld();
+      const { key: token } = await t.freshTenant();
       t.refused(await t.get(`${path}/${id}`, { token }), "capability_not_found");
       t.refused(await t.remove(`${path}/${id}`, { token }), "capability_not_found");
     }),

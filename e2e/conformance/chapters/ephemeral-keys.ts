@@ -71,7 +71,7 @@ export const chapter: Chapter = {
         ["with a user whose id is a number", { user: { id: 5 } }],
         ["for more than 24 hours", { ttlSeconds: 86_401 }],
         ["with a group outside the grammar", { syncGroups: ["nothing"] }],
-        ["with another organisation's org: group", { syncGroups: ["org:org_nobody"] }],
+        ["with another organization's org: group", { syncGroups: ["org:org_nobody"] }],
         ["with an operation that is none", { operations: ["everything"] }],
         ["with an unknown key", { colour: 1 }],
       ] as const,

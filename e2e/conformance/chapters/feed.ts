@@ -23,7 +23,7 @@ export const chapter: Chapter = {
     check(
       "Without after it begins at the log's beginning; a page has 100 entries unless limit says otherwise.",
       async (t) => {
-        const { key: token } = await t.freshWorld();
+        const { key: token } = await t.freshTenant();
         const create = () => ({ action: "create", model: NOTE, id: t.id(), data: {} });
         for (let i = 0; i < 2; i++) t.answered(await t.commit(Array.from({ length: 60 }, create), {}, { token }), 200);
         const first = t.answered(await t.get("/v1/log", { token }), 200, {

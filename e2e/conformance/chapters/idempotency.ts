@@ -202,8 +202,8 @@ export const chapter: Chapter = {
       t.answered(await t.post(notes, { id: ids[0], data: { deckId } }, { key }), 200);
       t.answered(await t.post(notes, { id: ids[1], data: { deckId } }, { key, token }), 200, { status: "confirmed" });
     }),
-    check("Keys belong to their organisation: another one may use the same.", async (t) => {
-      const other = await t.freshWorld();
+    check("Keys belong to their organization: another one may use the same.", async (t) => {
+      const other = await t.freshTenant();
       const [key, id] = [t.id(), t.id()];
       t.answered(await t.post(notes, { id, data: { title: "ours" } }, { key }), 200);
       t.answered(await t.post(notes, { id, data: { title: "theirs" } }, { key, token: other.key }), 200, {

@@ -252,10 +252,10 @@ export const chapter: Chapter = {
         t.is(idsOf(next), ids.slice(1), "ids of the right list, also with another limit");
       },
     ),
-    check("A cursor belongs to its organisation.", async (t) => {
+    check("A cursor belongs to its organization.", async (t) => {
       const { idsQuery } = await deckOf(t, ...many(3));
       const { body } = t.answered(await t.get(`${notes}?${idsQuery}&limit=1`), 200, { next_cursor: someText });
-      const { key: token } = await t.freshWorld();
+      const { key: token } = await t.freshTenant();
       const address = `${notes}?${idsQuery}&limit=1&starting_after=${encodeURIComponent(String(body.next_cursor))}`;
       t.refused(await t.get(address, { token }), "invalid_cursor");
     }),

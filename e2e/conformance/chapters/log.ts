@@ -67,7 +67,7 @@ export const chapter: Chapter = {
       t.fits(entry, { actor: participantId, participantKind: "agent", clientId: null }, "the entry");
     }),
     check("The participant of a secret key is the key's id, of the kind system.", async (t) => {
-      const { key: token, keyId } = await t.freshWorld();
+      const { key: token, keyId } = await t.freshTenant();
       const id = t.id();
       t.answered(await t.post(notes, { id, data: {} }, { token }), 200);
       t.fits(await t.entries(0, [id], { token }), [{ actor: keyId, participantKind: "system" }], "the entry");
@@ -132,9 +132,9 @@ export const chapter: Chapter = {
         "the positions",
       );
     }),
-    check("The log of a new world counts 1, 2, 3.", async (t) => {
-      const { key: token } = await t.freshWorld();
-      t.is(await t.head({ token }), 0, "the head of the new world");
+    check("The log of a new tenant counts 1, 2, 3.", async (t) => {
+      const { key: token } = await t.freshTenant();
+      t.is(await t.head({ token }), 0, "the head of the new tenant");
       const positions: number[] = [];
       for (let i = 0; i < 3; i++) positions.push(positionOf(await t.post(notes, { id: t.id(), data: {} }, { token })));
       t.is(positions, [1, 2, 3], "the positions");

@@ -83,7 +83,7 @@ export const chapter: Chapter = {
       }
       t.that(text.includes("0.16.1"), "the version to be in the text");
     }),
-    check("Without a token it is generic over the model; with one it has that world's models.", async (t) => {
+    check("Without a token it is generic over the model; with one it has that tenant's models.", async (t) => {
       const generic = t.answered(await t.get(path, { token: null }), 200);
       t.that(!generic.text.toLowerCase().includes(NOTE.toLowerCase()), `no ${NOTE} without a token`);
       const own = t.answered(await t.get(path), 200);

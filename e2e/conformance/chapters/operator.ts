@@ -5,9 +5,9 @@ import { absent, listOf, someText } from "../pattern.ts";
 export const chapter: Chapter = {
   title: "The operator",
   cases: [
-    check("The operator makes organisations and lists them.", async (t) => {
+    check("The operator makes organizations and lists them.", async (t) => {
       const token = t.admin();
-      const { organization } = await t.freshWorld(false);
+      const { organization } = await t.freshTenant(false);
       const list = t.answered(await t.get("/v1/organizations", { token }), 200, { object: "list" });
       t.that(
         idsOf(list).includes(organization) || list.body.has_more === true,
@@ -17,7 +17,7 @@ export const chapter: Chapter = {
     }),
     check("The operator mints secret keys; the token is told once and says its environment.", async (t) => {
       const token = t.admin();
-      const { organization } = await t.freshWorld(false);
+      const { organization } = await t.freshTenant(false);
       for (const livemode of [true, false]) {
         const answer = t.answered(
           await t.post("/v1/secret_keys", { organization, livemode, label: "conf" }, { token }),
@@ -44,7 +44,7 @@ export const chapter: Chapter = {
     }),
     check("A key is deleted by the operator and then opens nothing.", async (t) => {
       const token = t.admin();
-      const { key, keyId } = await t.freshWorld(false);
+      const { key, keyId } = await t.freshTenant(false);
       t.answered(await t.get("/v1/log", { token: key }), 200);
       t.answered(await t.remove(`/v1/secret_keys/${keyId}`, { token }), 200, { deleted: true });
       t.refused(await t.get("/v1/log", { token: key }), "token_revoked");
@@ -63,7 +63,7 @@ export const chapter: Chapter = {
       t.answered(await t.get("/v1/log", { token }), 401, { type: "authentication_error" });
       t.answered(await t.post("/v1/commits", { operations: [] }, { token }), 401);
     }),
-    check("What makes no sense is 400, and an organisation that is not there 404.", async (t) => {
+    check("What makes no sense is 400, and an organization that is not there 404.", async (t) => {
       const token = t.admin();
       t.answered(await t.post("/v1/organizations", {}, { token }), 400, { type: "validation_error" });
       t.answered(await t.post("/v1/organizations", { name: 5 }, { token }), 400, { type: "validation_error" });

@@ -221,7 +221,7 @@ export const chapter: Chapter = {
         t.is(idsIn(ann.stream, room), [ann.participantId], "who is there");
       },
     ),
-    check("A secret key enters every room, the whole organisation's too.", async (t) => {
+    check("A secret key enters every room, the whole organization's too.", async (t) => {
       for (const room of [t.deck().group, `org:${await t.organization()}`]) {
         const stream = await t.hear();
         stream.send({ frame: "presence", room, state: {} });

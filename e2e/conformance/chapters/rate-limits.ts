@@ -48,7 +48,7 @@ export const chapter: Chapter = {
         t.answered(await t.get("/v1/identity", { token, impatient: true }), 200);
       },
     ),
-    check("Each token has its own: another one of the same organisation is not held up.", async (t) => {
+    check("Each token has its own: another one of the same organization is not held up.", async (t) => {
       const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
       const [busy, calm] = [await t.capability(scope), await t.capability(scope)];
       const answers = await hammer(900, () => t.get("/v1/identity", { token: busy.token, impatient: true }));

@@ -98,7 +98,7 @@ async function present(t: Kit, model: string): Promise<string> {
     !models[model] ||
     Object.keys(models).filter((name) => MODELS.some(([one]) => one === name)).length < MODELS.length
   )
-    throw new NotApplicable("the reference schema was not pushed to this world");
+    throw new NotApplicable("the reference schema was not pushed to this tenant");
   return `/v1/models/${model}`;
 }
 

@@ -6,7 +6,7 @@ import { type FieldShape, type ModelShape, type Models, NOTE } from "../models.t
 import { absent, aList, atLeast, exactly, sameSet, someText } from "../pattern.ts";
 import { readModels, type SchemaExtras } from "../schemas.ts";
 
-/** A world to push to, and a model name of the case's own. */
+/** A tenant to push to, and a model name of the case's own. */
 interface Workshop {
   readonly name: string;
   readonly path: string;
@@ -19,10 +19,10 @@ interface Workshop {
 
 let made = 0;
 
-/** With an admin token an organisation of its own; else the run's world, where the model is taken out again at the end. */
+/** With an admin token an organization of its own; else the run's tenant, where the model is taken out again at the end. */
 async function workshop(t: Kit): Promise<Workshop> {
   const name = `ConfTry${Date.now().toString(36)}${++made}`;
-  const token = t.place.adminToken === undefined ? t.place.key : (await t.freshWorld()).key;
+  const token = t.place.adminToken === undefined ? t.place.key : (await t.freshTenant()).key;
   const pushAll: Workshop["pushAll"] = (change, extras) => t.place.push(token, change, extras);
   const push: Workshop["push"] = (shape, extras) =>
     pushAll(({ [name]: _, ...others }) => (shape ? { ...others, [name]: shape } : others), extras);
@@ -83,7 +83,7 @@ const MALFORMED: readonly (readonly [what: string, model: object])[] = [
 
 export const chapter: Chapter = {
   title: "Schema",
-  // Changing groups makes every reader of the world read anew.
+  // Changing groups makes every reader of the tenant read anew.
   alone: true,
   cases: [
     check("A push of something new is 201, and GET shows it under its version and hash.", async (t) => {
@@ -243,14 +243,14 @@ export const chapter: Chapter = {
     }),
     check("200 models are taken, 201 are not.", async (t) => {
       t.admin();
-      const { key: token } = await t.freshWorld(false);
+      const { key: token } = await t.freshTenant(false);
       const models = (count: number): Models =>
         Object.fromEntries(Array.from({ length: count }, (_, i) => [`M${i}`, fields({ a: text })]));
       t.answered(await t.post("/v1/schema", { models: models(201) }, { token }), 400, { type: "validation_error" });
       t.answered(await t.post("/v1/schema", { models: models(200) }, { token }), 201, { version: 1 });
     }),
-    check("A world without a schema has none to read, and no model.", async (t) => {
-      const { key: token } = await t.freshWorld(false);
+    check("A tenant without a schema has none to read, and no model.", async (t) => {
+      const { key: token } = await t.freshTenant(false);
       t.refused(await t.get("/v1/schema", { token }), "schema_not_found");
       t.refused(await t.get(`/v1/models/${NOTE}`, { token }), "unknown_model");
     }),

@@ -122,7 +122,7 @@ export const chapter: Chapter = {
       const { path } = await t.note({ deckId: from.deckId });
       t.answered(await t.patch(path, { data: { deckId: to.deckId } }, { token }), 200, { status: "confirmed" });
     }),
-    check("org:<organisation> means every record, also one that is in no other group.", async (t) => {
+    check("org:<organization> means every record, also one that is in no other group.", async (t) => {
       const organization = await t.organization();
       const { token } = await t.capability({
         operations: [`${NOTE}.*`, `${WHOLE}.*`],

@@ -71,7 +71,7 @@ export const chapter: Chapter = {
       "A secret key that is deleted with graceSeconds goes on until then; without, it ends within 5 s.",
       async (t) => {
         const admin = t.admin();
-        const { organization } = await t.freshWorld(false);
+        const { organization } = await t.freshTenant(false);
         const key = async () => {
           const { body } = t.answered(
             await t.post("/v1/secret_keys", { organization, livemode: true }, { token: admin }),

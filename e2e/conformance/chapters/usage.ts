@@ -66,10 +66,10 @@ export const chapter: Chapter = {
       t.is(rowsOf(future), [], "what was counted on days to come");
       t.answered(await t.get("/v1/usage?starting_at=yesterday"), 400, { type: "validation_error" });
     }),
-    check("Another organisation's use is not counted here.", async (t) => {
-      const { key } = await t.freshWorld();
+    check("Another organization's use is not counted here.", async (t) => {
+      const { key } = await t.freshTenant();
       const sums = await counted(t, key);
-      t.is(sums.get("commits") ?? 0, 0, "commits of a new organisation");
+      t.is(sums.get("commits") ?? 0, 0, "commits of a new organization");
     }),
   ],
 };

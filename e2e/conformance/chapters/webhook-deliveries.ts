@@ -219,7 +219,7 @@ export const chapter: Chapter = {
       t.is([heard(behind), heard(beside), heard(later)], [[early.id, id], [id], [id]], "the records that each hears");
     }),
     check("from: 0 is the beginning of the log.", async (t) => {
-      const { key: token } = await t.freshWorld();
+      const { key: token } = await t.freshTenant();
       const made = [await hook(t, {}, { token }), await hook(t, {}, { token })];
       const { receiver, endpoint } = await hooked(t, { from: 0, enabledEvents: ["*"] }, { token });
       await receiver.until("position 2", (all) => (syncIds(all).length >= 2 ? true : undefined));
@@ -241,13 +241,13 @@ export const chapter: Chapter = {
         },
       );
     }),
-    check("What is written in the organisation's other world is not sent.", async (t) => {
+    check("What is written in the organization's other tenant is not sent.", async (t) => {
       const token = t.otherKey();
       const { receiver } = await hooked(t, { enabledEvents: ["*"] });
       const other = await hook(t, {}, { token });
       const { id } = await hook(t);
       await deliveryOf(receiver, id);
-      t.is(eventsOf(receiver.deliveries, other.id), [], "events of the other world");
+      t.is(eventsOf(receiver.deliveries, other.id), [], "events of the other tenant");
     }),
     check("Claims make no event.", async (t) => {
       const { receiver } = await hooked(t);
@@ -454,8 +454,8 @@ export const chapter: Chapter = {
       await deliveryOf(receiver, after.id);
       t.is(eventsOf(receiver.deliveries, before.id, id), [], "events of what was not subscribed to");
     }),
-    check("Deliveries are counted among the world's usage.", async (t) => {
-      const { key: token } = await t.freshWorld();
+    check("Deliveries are counted among the tenant's usage.", async (t) => {
+      const { key: token } = await t.freshTenant();
       const { endpoint } = await hooked(t, {}, { token });
       const { at } = await hook(t, {}, { token });
       await eventually(

@@ -171,7 +171,7 @@ export const chapter: Chapter = {
           `${id} in the list`,
         );
     }),
-    check("One world's endpoints are missing in the organisation's other one.", async (t) => {
+    check("One tenant's endpoints are missing in the organization's other one.", async (t) => {
       const token = t.otherKey();
       const { id, path } = await register(t, quiet());
       t.that(!idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)).includes(id), "a list without it");
@@ -179,10 +179,10 @@ export const chapter: Chapter = {
         t.refused(await t.ask(method, path + rest, { token, ...(json && { json }) }), "webhook_endpoint_not_found");
       t.answered(await t.get(path), 200, { id, status: "enabled", description: null });
     }),
-    check("Another organisation's endpoint is missing.", async (t) => {
-      const { key: token } = await t.freshWorld(false);
+    check("Another organization's endpoint is missing.", async (t) => {
+      const { key: token } = await t.freshTenant(false);
       const { id, path } = await register(t, quiet());
-      t.is(idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)), [], "ids in the other organisation's list");
+      t.is(idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)), [], "ids in the other organization's list");
       for (const [method, rest, json] of routes)
         t.refused(await t.ask(method, path + rest, { token, ...(json && { json }) }), "webhook_endpoint_not_found");
       t.answered(await t.get(path), 200, { id, status: "enabled", description: null });
@@ -417,8 +417,8 @@ export const chapter: Chapter = {
       t.answered(await t.get(path), 200, { attempt: 0, status: "disabled" });
       t.is(idsOf(await t.get(`${path}/attempts`)), [body.id], "ids of its attempts");
     }),
-    check("A world has twenty endpoints and no more; one that was removed makes room.", async (t) => {
-      const { key: token } = await t.freshWorld();
+    check("A tenant has twenty endpoints and no more; one that was removed makes room.", async (t) => {
+      const { key: token } = await t.freshTenant();
       const made: Endpoint[] = [];
       for (let i = 0; i < 20; i++) made.push(await register(t, quiet(), { token }));
       t.refused(await t.post(ENDPOINTS, quiet(), { token }), "too_many_endpoints");

@@ -70,13 +70,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${server}/flows/read-record.ts`,
-        find: "    const { syncId: stamp } = await readHead(db, world);\n",
+        find: "    const { syncId: stamp } = await readHead(db, tenant);\n",
         replace: "",
       },
       {
         file: `${server}/flows/read-record.ts`,
         find: "    // Outside the reader's groups is as good as not there.\n",
-        replace: "    const { syncId: stamp } = await readHead(db, world);\n",
+        replace: "    const { syncId: stamp } = await readHead(db, tenant);\n",
       },
     ],
   },
@@ -237,8 +237,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${server}/realtime/presence/attendance.ts`,
-        find: "rooms.breakOff(who.principal.world, room, session)",
-        replace: "rooms.leave(who.principal.world, room, session)",
+        find: "rooms.breakOff(who.principal.tenant, room, session)",
+        replace: "rooms.leave(who.principal.tenant, room, session)",
       },
     ],
   },

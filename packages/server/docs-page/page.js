@@ -1,4 +1,4 @@
-// Draws /openapi.json with Swagger UI; with a token also the models of its world. The token is kept nowhere.
+// Draws /openapi.json with Swagger UI; with a token also the models of its tenant. The token is kept nowhere.
 const { SwaggerUIBundle } = window;
 const form = document.querySelector("form");
 const said = document.querySelector("#said");
@@ -22,7 +22,7 @@ async function draw(token) {
     spec: description,
     dom_id: "#description",
     deepLinking: true,
-    // With a whole world's models there are more operations than Swagger UI opens at once: it then draws a few and stops.
+    // With a whole tenant's models there are more operations than Swagger UI opens at once: it then draws a few and stops.
     docExpansion: token === "" ? "list" : "none",
     defaultModelsExpandDepth: 0,
     displayRequestDuration: true,
@@ -35,7 +35,7 @@ async function draw(token) {
       page.preauthorizeApiKey("secretKey", token);
     },
   });
-  if (token !== "") said.textContent = "These are the routes of your world.";
+  if (token !== "") said.textContent = "These are the routes of your tenant.";
 }
 
 form.addEventListener("submit", (event) => {

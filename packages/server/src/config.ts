@@ -59,7 +59,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     throw new ConfigError("DATABASE_URL has to begin with postgres://.");
   if (needsKey && databaseUrl !== undefined && secretKey === undefined)
     throw new ConfigError(
-      "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organisation's key (holdfast --new-key prints one).",
+      "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organization's key (holdfast --new-key prints one).",
     );
   const masterKeys = text("HOLDFAST_MASTER_KEY")?.split(",").map(masterKeyOf);
   if (needsKey && databaseUrl !== undefined && masterKeys === undefined)

@@ -1,6 +1,6 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
-import { readToldWorlds } from "./db/deliveries.ts";
+import { readToldTenants } from "./db/deliveries.ts";
 import type { Database } from "./db/pool.ts";
 import type { UsageCounter } from "./flows/count-usage.ts";
 import { createDelivery } from "./flows/deliver.ts";
@@ -43,10 +43,10 @@ export interface DeliveriesParts extends Pick<ServerOptions, "masterKeys" | "web
 /** Everything about webhooks: who is told of the log, and that they are. */
 export interface Deliveries {
   readonly routes: ReturnType<typeof webhookRoutes>;
-  /** A world's log has grown, by a process that says so by itself. */
-  wake(world: number): void;
+  /** A tenant's log has grown, by a process that says so by itself. */
+  wake(tenant: number): void;
   /** The same, by so many lines, here. */
-  committed(world: number, lines: number): void;
+  committed(tenant: number, lines: number): void;
   /** The logs are others now: what was read of them is void. */
   forget(): void;
   /** Nothing more is begun; what is under way ends. */
@@ -80,14 +80,14 @@ export async function openDeliveries(parts: DeliveriesParts): Promise<Deliveries
     events,
     pace: createPace({ isBusy: load.isHigh, ...DELIVERY_WINDOW, monotonic }),
     dice: Math.random,
-    delivered: (world) => usage.add(world, "webhook_deliveries"),
+    delivered: (tenant) => usage.add(tenant, "webhook_deliveries"),
   });
   const deliverer = startDeliverer({
-    told: () => readToldWorlds(pool),
+    told: () => readToldTenants(pool),
     ...delivery,
     failed: report("delivery_failed"),
   });
-  const changed = (world: number) => deliverer.wake(world, true);
+  const changed = (tenant: number) => deliverer.wake(tenant, true);
   return {
     routes: webhookRoutes(
       webhookEndpointFlows({
@@ -97,10 +97,10 @@ export async function openDeliveries(parts: DeliveriesParts): Promise<Deliveries
       }),
       testWebhook({ ...toEndpoints, endLost: delivery.endLost, changed }),
     ),
-    wake: (world) => deliverer.wake(world),
-    committed(world, lines) {
+    wake: (tenant) => deliverer.wake(tenant),
+    committed(tenant, lines) {
       load.add(lines);
-      deliverer.wake(world);
+      deliverer.wake(tenant);
     },
     forget: events.forget,
     stop: deliverer.stop,

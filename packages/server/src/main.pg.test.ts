@@ -247,7 +247,7 @@ test.concurrent("[O21] while the database is made ready the process is live, not
   expect((await program.stop()).code).toBe(0);
 });
 
-test.concurrent("[O4] several servers that start at once on one empty database all listen, and share one organisation", async () => {
+test.concurrent("[O4] several servers that start at once on one empty database all listen, and share one organization", async () => {
   const { url } = await freshDatabase();
   const key = newSecretToken(false);
   const three = Array.from({ length: 3 }, () =>

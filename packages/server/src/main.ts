@@ -32,7 +32,7 @@ Environment (all optional):
   HOST, PORT             where to listen: 127.0.0.1, 8787 (0: any free port)
   DATABASE_URL           a Postgres 15 or later, of several hosts with commas between the one that takes writes; absent: one of our own runs in HOLDFAST_DATA_DIR
   HOLDFAST_DATA_DIR      .holdfast
-  HOLDFAST_SECRET_KEY    sk_ key of the first organisation; needed with DATABASE_URL, else made and kept in keys.json
+  HOLDFAST_SECRET_KEY    sk_ key of the first organization; needed with DATABASE_URL, else made and kept in keys.json
   HOLDFAST_ADMIN_TOKEN   opens the operator routes; needed with DATABASE_URL to use them, else made and kept in admin-token
   HOLDFAST_MASTER_KEY    32 bytes in base64 that seal stored secrets (several, newest first, with commas between);
                          needed with DATABASE_URL, else made and kept in master-key
@@ -144,15 +144,15 @@ const keepAdminToken = async (config: Config): Promise<string> =>
     ? await keepSecret(join(config.dataDir, "admin-token"), () => `admin_${base62(40)}`)
     : base62(40);
 
-/** The first organisation, the keys that open it, and the schema that was asked for, before anybody may call. */
+/** The first organization, the keys that open it, and the schema that was asked for, before anybody may call. */
 async function prepare(config: Config, databaseUrl: string, logger: pino.Logger): Promise<void> {
   await migrate(databaseUrl);
   const pool = createPool({ url: databaseUrl, maxConnections: 2 });
   try {
     const tokens = config.secretKey === undefined ? await keepKeys(config, logger) : [config.secretKey];
     for (const token of tokens) {
-      const { world } = await ensureConfiguredKey(pool, token);
-      if (config.schemaFile !== undefined) await pushFile(pool, world, config.schemaFile);
+      const { tenant } = await ensureConfiguredKey(pool, token);
+      if (config.schemaFile !== undefined) await pushFile(pool, tenant, config.schemaFile);
     }
   } finally {
     await pool.end();
@@ -164,12 +164,12 @@ async function keepKeys(config: Config, logger: pino.Logger): Promise<string[]> 
   const kept = JSON.parse(
     await keepSecret(file, () => JSON.stringify({ live: newSecretToken(true), test: newSecretToken(false) })),
   ) as { live: string; test: string };
-  logger.info({ event: "keys", file }, "The secret keys of the first organisation are in this file.");
+  logger.info({ event: "keys", file }, "The secret keys of the first organization are in this file.");
   return [kept.live, kept.test];
 }
 
-async function pushFile(pool: Parameters<typeof pushSchema>[0], world: number, file: string): Promise<void> {
-  const result = await pushSchema(pool, world, await readSchemaFile(file));
+async function pushFile(pool: Parameters<typeof pushSchema>[0], tenant: number, file: string): Promise<void> {
+  const result = await pushSchema(pool, tenant, await readSchemaFile(file));
   if ("code" in result) throw schemaTrouble(file, result);
 }
 

@@ -23,7 +23,7 @@ export async function readSchemaFile(file: string): Promise<SchemaPush> {
   return schema as SchemaPush;
 }
 
-/** Why a file's schema is not this world's now, as sentences. */
+/** Why a file's schema is not this tenant's now, as sentences. */
 export function schemaTrouble(file: string, { code, param, message, problems }: Refusal): ConfigError {
   const why = problems
     ? problems.map((problem) => `\n  ${spelledProblem(problem)}`).join("")

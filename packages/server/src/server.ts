@@ -78,7 +78,7 @@ import { startClaimKeeper } from "./workers/claim-keeper.ts";
 import { startHeartbeat } from "./workers/heartbeat.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
-export { ensureConfiguredKey, type FirstWorld } from "./flows/bootstrap.ts";
+export { ensureConfiguredKey, type FirstTenant } from "./flows/bootstrap.ts";
 export { newSecretToken } from "./flows/secret-keys.ts";
 export { listenWhileStarting } from "./http/starting-server.ts";
 export type { ServerOptions, WebhookOptions } from "./server-options.ts";
@@ -177,10 +177,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const claimsFollowed = followClaims(pool, schemas);
   const claimNews = createClaimNews(claimsFollowed, heads, report("claim_news_failed"));
   const wake = openWake(databaseUrl, {
-    log: (world, position) => {
-      hub.hint(world, position);
-      if (position !== undefined) lane.moved(world, position);
-      deliveries.wake(world);
+    log: (tenant, position) => {
+      hub.hint(tenant, position);
+      if (position !== undefined) lane.moved(tenant, position);
+      deliveries.wake(tenant);
     },
     schema: hub.schemaHint,
     claims: claimNews.changed,
@@ -208,12 +208,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
-      deliveries.committed(batch.world, batch.lines.length);
-      wake.log(batch.world, batch.to);
+      deliveries.committed(batch.tenant, batch.lines.length);
+      wake.log(batch.tenant, batch.to);
     },
-    announceClaims: (world) => {
-      claimNews.changed(world);
-      wake.claims(world);
+    announceClaims: (tenant) => {
+      claimNews.changed(tenant);
+      wake.claims(tenant);
     },
     took: (ms) => roundTook(ms / 1_000),
     report: report("round_failed"),
@@ -287,22 +287,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const upkeep = startUpkeep({ ...options, pool, usage, logger, report });
   const preparing = createFairTurns(PREPARING_PUSHES);
-  const push = async (world: number, schema: SchemaPush) => {
-    const result = await pushSchema(pool, world, schema, {
-      enter: () => preparing.enter(world, ""),
+  const push = async (tenant: number, schema: SchemaPush) => {
+    const result = await pushSchema(pool, tenant, schema, {
+      enter: () => preparing.enter(tenant, ""),
       stopping: stopping.signal,
     });
     upkeep.schemaChanged();
-    hub.schemaHint(world);
-    wake.schema(world);
+    hub.schemaHint(tenant);
+    wake.schema(tenant);
     return result;
   };
   const pages = createFairTurns(pageTurns(database.connections));
   const feed = readLog(pool, schemas);
   const snapshot = readSnapshot(pool, schemas, cursors);
-  const fairLog: typeof feed = (world, ...rest) => pages.take(world, "", () => feed(world, ...rest));
+  const fairLog: typeof feed = (tenant, ...rest) => pages.take(tenant, "", () => feed(tenant, ...rest));
   const fairSnapshot: typeof snapshot = (request) =>
-    pages.take(request.reader.world, request.reader.tokenId, () => snapshot(request));
+    pages.take(request.reader.tenant, request.reader.tokenId, () => snapshot(request));
   const handlers: Handlers = {
     ...commitRoutes(countCommits(lane.submit, usage), docUrl, readCommit(pool)),
     ...recordRoutes(
@@ -311,15 +311,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       readHistory(pool, schemas, cursors),
     ),
     ...logRoutes(fairLog, fairSnapshot, (...news) => awaitNews(hub, ...news)),
-    ...claimRoutes(claimFlows(pool, schemas, lane, (world, key) => listenToLine(claimNews, world, key))),
-    ...schemaRoutes({ push, read: (world) => readSchema(pool, world) }),
+    ...claimRoutes(claimFlows(pool, schemas, lane, (tenant, key) => listenToLine(claimNews, tenant, key))),
+    ...schemaRoutes({ push, read: (tenant) => readSchema(pool, tenant) }),
     ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
     ...deliveries.routes,
     ...datasourceRoutes(listDatasources(pool)),
     ...usageRoutes(readUsage(pool, usage, Date.now)),
     ...operatorRoutes(operatorFlows(pool, revoked)),
   };
-  const counted = countReads(handlers, (world) => usage.add(world, "reads"));
+  const counted = countReads(handlers, (tenant) => usage.add(tenant, "reads"));
   mount(app, counted, door);
   mountHealth(app, databaseReadiness(pool, lane.canCommit));
   measure(metrics, { pool, authPool, tally, usage, lane, gateway, failures, caches });

@@ -89,7 +89,7 @@ test("[D15] a token that changes hands under a running client stops it too", asy
 });
 
 test.each<[string, { tenant?: string; actor?: string }]>([
-  ["in another organisation", { tenant: "org_other/test" }],
+  ["in another organization", { tenant: "org_other/test" }],
   ["in the other environment", { tenant: "org_lab/live" }],
   ["another participant", { actor: "ben" }],
 ])("[D15] a store is nothing to its user %s: with or without sockets", async (_, elsewhere) => {

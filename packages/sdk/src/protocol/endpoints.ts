@@ -31,7 +31,7 @@ import {
   WebhookEndpointPatch,
 } from "./webhook-endpoint.ts";
 
-/** Who may call: a token of the organisation, a secret key only, or the operator. */
+/** Who may call: a token of the organization, a secret key only, or the operator. */
 export type Audience = "token" | "secret_key" | "operator";
 
 export interface EndpointSchema {
@@ -484,13 +484,13 @@ export const endpoints = {
   },
   readIdentity: { summary: "Who this token is, and what it may do", audience: "token", reply: { 200: Identity } },
   createOrganization: {
-    summary: "Create an organisation",
+    summary: "Create an organization",
     audience: "operator",
     body: OrganizationBody,
     reply: { 201: Organization },
   },
   listOrganizations: {
-    summary: "List organisations",
+    summary: "List organizations",
     audience: "operator",
     reply: { 200: ListEnvelope(Organization) },
   },
@@ -504,7 +504,7 @@ export const endpoints = {
   listSecretKeys: {
     summary: "List secret keys",
     audience: "operator",
-    query: { organization: { description: "Only this organisation's keys." } },
+    query: { organization: { description: "Only this organization's keys." } },
     reply: { 200: ListEnvelope(SecretKey) },
   },
   revokeSecretKey: {

@@ -52,7 +52,7 @@ export const errorSentences = {
   commit_not_found: "No commit of this name is remembered.",
   claim_not_found: "There is no such claim.",
   route_not_found: "There is no such route.",
-  organization_not_found: "There is no such organisation.",
+  organization_not_found: "There is no such organization.",
   secret_key_not_found: "There is no such secret key.",
   schema_not_found: "No schema has been pushed yet.",
   capability_not_found: "There is no such capability.",

@@ -11,7 +11,7 @@ export const RequiredCapability = Type.Object({
   /** `<model>.<can>`: the operation to mint the next token with. */
   scope: Type.String(),
   constraints: Type.Optional(Type.Object({ model: Type.String(), syncGroup: Type.String() })),
-  /** The organisation, whose secret key mints such a token. */
+  /** The organization, whose secret key mints such a token. */
   issuer: Type.Optional(Type.String()),
   ttlSeconds: Type.Optional(Type.Integer()),
   nonce: Type.Optional(Type.String()),

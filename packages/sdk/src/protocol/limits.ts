@@ -35,7 +35,7 @@ export const limits = {
   claimActionLength: 255,
   claimDescriptionLength: 1_000,
   claimMetaBytes: 4 * KiB,
-  /** Of one participant in one environment of its organisation, held and waiting together. */
+  /** Of one participant in one environment of its organization, held and waiting together. */
   claimsPerParticipant: 1_000,
   /** Waiting for one record. */
   claimsWaiting: 100,

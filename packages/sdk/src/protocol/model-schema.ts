@@ -36,7 +36,7 @@ export const Model = Type.Object(
   {
     /** Field name → what it holds. `id` need not be declared. */
     fields: Type.Record(Type.String(), Field),
-    /** The sync groups that a record is filed under, besides `org:<organisation>`. */
+    /** The sync groups that a record is filed under, besides `org:<organization>`. */
     groups: Type.Optional(Type.Array(GroupRule)),
     /** What a stale check compares: single fields (default) or the record as a whole. */
     conflict: Type.Optional(Type.Union([Type.Literal("field"), Type.Literal("record")])),
@@ -49,7 +49,7 @@ export interface Model {
   readonly conflict?: "field" | "record";
 }
 
-/** The models of one organisation in one environment, as pushed: data, interpreted, never compiled. */
+/** The models of one organization in one environment, as pushed: data, interpreted, never compiled. */
 export interface ModelSchema {
   readonly models: Readonly<Record<string, Model>>;
 }

@@ -8,7 +8,7 @@ const Label = Type.String({ maxLength: 200 });
 const Ttl = Type.Integer({ minimum: 1, maximum: limits.tokenTtlMaxSeconds });
 /** `<model>.<read|create|update|delete>`, `<model>.*`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder` */
 const Operations = Type.Array(Type.String(), { maxItems: 1_000 });
-/** `<kind>:<id>`; `org:<organisation>` is every record. */
+/** `<kind>:<id>`; `org:<organization>` is every record. */
 const SyncGroups = Type.Array(Type.String(), { maxItems: 1_000 });
 
 /** Body of `POST /v1/capabilities`. Everything at once is only given to who says `wideScope`. */

@@ -11,7 +11,7 @@ import type { Terminal } from "./terminal.ts";
 /** `holdfast`: what whoever runs a server, or builds on one, does from a terminal. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("holdfast")
-    .description("Looks after a Holdfast server: its schema, keys, organisations, log, webhooks and backups.")
+    .description("Looks after a Holdfast server: its schema, keys, organizations, log, webhooks and backups.")
     .option("--url <address>", "where the server listens (default: HOLDFAST_URL, else http://127.0.0.1:8787)")
     .option("--json", "answer with JSON instead of tables")
     .showHelpAfterError("(see --help)");

@@ -11,7 +11,7 @@ export interface TargetOptions {
   readonly test?: boolean;
 }
 
-/** As whom a command asks: with an organisation's secret key, or as the operator. */
+/** As whom a command asks: with an organization's secret key, or as the operator. */
 export function secretKeyTarget({ url, key, test = false }: TargetOptions, env: Environment): Target {
   const token = key ?? (test ? undefined : env.HOLDFAST_SECRET_KEY) ?? keptKey(env, test ? "test" : "live");
   if (token !== undefined) return { url: addressOf(url, env), token };
@@ -33,9 +33,9 @@ const addressOf = (url: string | undefined, env: Environment): string =>
 
 const dataDir = (env: Environment): string => env.HOLDFAST_DATA_DIR ?? ".holdfast";
 
-function keptKey(env: Environment, world: "live" | "test"): string | undefined {
+function keptKey(env: Environment, tenant: "live" | "test"): string | undefined {
   const text = kept(env, "keys.json");
-  return text === undefined ? undefined : (JSON.parse(text) as Record<"live" | "test", string>)[world];
+  return text === undefined ? undefined : (JSON.parse(text) as Record<"live" | "test", string>)[tenant];
 }
 
 /** What the server keeps beside its embedded database; undefined when there is none, or it is not ours to read. */

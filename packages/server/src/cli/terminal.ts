@@ -2,7 +2,7 @@ import type { DumpCounts, Restored, RestoreOptions } from "../flows/dump.ts";
 import type { WebhookSender } from "../outbound/send-webhook.ts";
 import type { Environment } from "./target.ts";
 
-/** What commands need of the world around them. */
+/** What commands need of the terminal and the process. */
 export interface Terminal {
   readonly env: Environment;
   /** What was asked for, on stdout; false: the reader is behind. */

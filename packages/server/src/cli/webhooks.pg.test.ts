@@ -116,7 +116,7 @@ test("[W65] what cannot be done is told in a sentence", async () => {
   expect((await webhooks("list", "--key", String(token))).err).toMatch(/secret_key_required/);
 });
 
-test("[W65] as a program of its own it speaks JSON, for the world of its key", async () => {
+test("[W65] as a program of its own it speaks JSON, for the tenant of its key", async () => {
   const { code, out, err } = await start(["--json", "webhooks", "create", "https://x.example/"], {
     HOLDFAST_SECRET_KEY: keys.test,
   }).ended;

@@ -1,13 +1,13 @@
 import type { ClaimStatus, JsonObject } from "@holdfast/sdk/protocol";
 import type { ClaimState } from "../rules/claim.ts";
 
-/** A claim with the world that it is of. */
-export interface WorldClaim extends ClaimState {
-  readonly world: number;
+/** A claim with the tenant that it is of. */
+export interface TenantClaim extends ClaimState {
+  readonly tenant: number;
 }
 
 export interface ClaimRow {
-  world: number;
+  tenant: number;
   id: string;
   model: string;
   record: string;
@@ -33,14 +33,14 @@ export interface ClaimRow {
 }
 
 /** Of `holdfast.claim` as `c`. */
-export const COLUMNS = `c.world, c.id, c.model, c.record, c.field, c.status, c.participant, c.token, c.client_id, c.groups, c.action, c.description, c.meta,
+export const COLUMNS = `c.tenant, c.id, c.model, c.record, c.field, c.status, c.participant, c.token, c.client_id, c.groups, c.action, c.description, c.meta,
   c.ttl_ms, c.place, c.fence, c.granted_sync_id, c.created_at, c.granted_at, c.expires_at, c.ended_at, c.seen_at, c.revoked_at`;
 
 const time = (text: string): number => Date.parse(text);
 const timeOrNull = (text: string | null): number | null => (text === null ? null : Date.parse(text));
 
-export const toClaim = (row: ClaimRow): WorldClaim => ({
-  world: row.world,
+export const toClaim = (row: ClaimRow): TenantClaim => ({
+  tenant: row.tenant,
   id: row.id,
   model: row.model,
   record: row.record,
@@ -65,9 +65,9 @@ export const toClaim = (row: ClaimRow): WorldClaim => ({
   revokedAt: timeOrNull(row.revoked_at),
 });
 
-/** Whom a claim is for, in one world. */
-export interface WorldHolder {
-  readonly world: number;
+/** Whom a claim is for, in one tenant. */
+export interface TenantHolder {
+  readonly tenant: number;
   /** `<kind>:<id>`, or that and a device's `clientId` behind a space. */
   readonly holder: string;
 }

@@ -1,4 +1,4 @@
-import type { WorldHolder } from "./claim-row.ts";
+import type { TenantHolder } from "./claim-row.ts";
 import type { RecordName } from "./records.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -9,20 +9,20 @@ export async function readDueLines(
   db: Transaction,
   { goneMs, but, most }: { goneMs: number; but: readonly number[]; most: number },
 ): Promise<RecordName[]> {
-  const { rows } = await db.query<{ world: number; model: string; record: string }>({
-    text: `select distinct world, model, record from (
-        (select world, model, record from holdfast.claim where status = 'active' and expires_at <= clock_timestamp()
-          and world <> all($3::int[]) order by expires_at limit $2)
+  const { rows } = await db.query<{ tenant: number; model: string; record: string }>({
+    text: `select distinct tenant, model, record from (
+        (select tenant, model, record from holdfast.claim where status = 'active' and expires_at <= clock_timestamp()
+          and tenant <> all($3::int[]) order by expires_at limit $2)
         union all
-        (select world, model, record from holdfast.claim where status = 'queued' and seen_at <= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
-          and world <> all($3::int[]) order by seen_at limit $2)
+        (select tenant, model, record from holdfast.claim where status = 'queued' and seen_at <= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+          and tenant <> all($3::int[]) order by seen_at limit $2)
         union all
-        (select world, model, record from holdfast.claim where ended_at is null and revoked_at <= clock_timestamp()
-          and world <> all($3::int[]) order by revoked_at limit $2)
+        (select tenant, model, record from holdfast.claim where ended_at is null and revoked_at <= clock_timestamp()
+          and tenant <> all($3::int[]) order by revoked_at limit $2)
       ) due`,
     values: [goneMs, most, but],
   });
-  return rows.map(({ world, model, record }) => ({ world, model, id: record }));
+  return rows.map(({ tenant, model, record }) => ({ tenant, model, id: record }));
 }
 
 /**
@@ -33,18 +33,18 @@ export async function readPassedOver(
   db: Transaction,
   { silentMs, goneMs, but, most }: { silentMs: number; goneMs: number; but: readonly number[]; most: number },
 ): Promise<RecordName[]> {
-  const { rows } = await db.query<{ world: number; model: string; record: string }>({
+  const { rows } = await db.query<{ tenant: number; model: string; record: string }>({
     text: `with silent as (
-        select distinct line from (
-          select line from holdfast.claim where status = 'queued' and world <> all($3::int[])
+        select distinct queue from (
+          select queue from holdfast.claim where status = 'queued' and tenant <> all($3::int[])
             and seen_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
             and seen_at > clock_timestamp() - make_interval(secs => $2::float8 / 1000) order by seen_at desc limit $4
         ) last
       )
-      select w.world, w.model, w.record from silent cross join lateral (
-        select w.world, w.model, w.record from holdfast.claim w where w.line = silent.line and w.status = 'queued'
+      select w.tenant, w.model, w.record from silent cross join lateral (
+        select w.tenant, w.model, w.record from holdfast.claim w where w.queue = silent.queue and w.status = 'queued'
           and w.seen_at >= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
-          and not exists (select from holdfast.claim b where b.line = w.line and b.holder <> w.holder
+          and not exists (select from holdfast.claim b where b.queue = w.queue and b.holder <> w.holder
             and (b.field is null or w.field is null or b.field = w.field)
             and case when b.status = 'queued'
               then b.place < w.place and b.seen_at >= clock_timestamp() - make_interval(secs => $1::float8 / 1000)
@@ -52,7 +52,7 @@ export async function readPassedOver(
         limit 1) w`,
     values: [silentMs, goneMs, but, most],
   });
-  return rows.map(({ world, model, record }) => ({ world, model, id: record }));
+  return rows.map(({ tenant, model, record }) => ({ tenant, model, id: record }));
 }
 
 /** Milliseconds until the next lease is over, of those that are not over yet; undefined when there is none. */
@@ -77,31 +77,31 @@ export interface SilentWaiter extends RecordName {
  */
 export async function touchWaiters(
   db: Transaction,
-  alive: readonly WorldHolder[],
+  alive: readonly TenantHolder[],
   silentMs: number,
 ): Promise<SilentWaiter[]> {
-  const { rows } = await db.query<{ world: number; model: string; record: string; id: string }>({
+  const { rows } = await db.query<{ tenant: number; model: string; record: string; id: string }>({
     text: `with heard as (
         select c.* from unnest($1::text[]) as k(waiter)
         cross join lateral (
-          select c.ctid as row, c.world, c.id, c.model, c.record, c.seen_at < clock_timestamp() - make_interval(secs => $2::float8 / 1000) as silent
+          select c.ctid as row, c.tenant, c.id, c.model, c.record, c.seen_at < clock_timestamp() - make_interval(secs => $2::float8 / 1000) as silent
           from holdfast.claim c where c.waiter = k.waiter
           for update skip locked) c
       ), touched as (
         update holdfast.claim set seen_at = clock_timestamp() where ctid = any(array(select row from heard where not silent))
       )
-      select distinct world, model, record, id from heard where silent`,
-    values: [alive.map(({ world, holder }) => `${world}/${holder}`), silentMs],
+      select distinct tenant, model, record, id from heard where silent`,
+    values: [alive.map(({ tenant, holder }) => `${tenant}/${holder}`), silentMs],
   });
-  return rows.map(({ world, model, record, id }) => ({ world, model, id: record, claimId: id }));
+  return rows.map(({ tenant, model, record, id }) => ({ tenant, model, id: record, claimId: id }));
 }
 
 /** The same for one claim that somebody asks about. False: it had fallen silent, and still is; or it waits no more. */
-export async function touchClaim(db: Transaction, world: number, id: string, silentMs: number): Promise<boolean> {
+export async function touchClaim(db: Transaction, tenant: number, id: string, silentMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
-    text: `update holdfast.claim set seen_at = clock_timestamp() where world = $1 and id = $2 and status = 'queued'
+    text: `update holdfast.claim set seen_at = clock_timestamp() where tenant = $1 and id = $2 and status = 'queued'
       and seen_at >= clock_timestamp() - make_interval(secs => $3::float8 / 1000)`,
-    values: [world, id, silentMs],
+    values: [tenant, id, silentMs],
   });
   return rowCount === 1;
 }

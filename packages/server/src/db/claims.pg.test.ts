@@ -29,26 +29,27 @@ test("[L7] reading lines and noting waiters costs a few pages for each, whatever
   try {
     await client.query("set plan_cache_mode = force_generic_plan");
     await insertOrganization(client, "org_1", "ours", { live: "log_1", test: "log_2" });
-    const { world } = (await client.query<{ world: number }>("select min(id) as world from holdfast.world")).rows[0]!;
+    const { tenant } = (await client.query<{ tenant: number }>("select min(id) as tenant from holdfast.tenant"))
+      .rows[0]!;
     await client.query("alter table holdfast.claim set (autovacuum_enabled = off)");
     const ask = {
       lines: () =>
         readLines(
           client,
-          keys.map((n) => ({ world, model: "slide", id: `s${n}` })),
+          keys.map((n) => ({ tenant, model: "slide", id: `s${n}` })),
         ),
       waiters: () =>
         touchWaiters(
           client,
-          keys.map((n) => ({ world, holder: `agent:w${n}` })),
+          keys.map((n) => ({ tenant, holder: `agent:w${n}` })),
           30_000,
         ),
     };
     const keys = Array.from({ length: KEYS }, (_, n) => n * 7);
     for (const question of Object.values(ask)) await question();
     await client.query(
-      `insert into holdfast.claim (world, id, model, record, status, participant, token, action, ttl_ms, place, change, created_at, ended_at, seen_at)
-       select ${world}, 'c' || n, 'slide', 's' || n, case when n % 7 = 0 then 'queued' else 'released' end, 'agent:w' || n, 't', 'edit', 60000, 1, n, now(),
+      `insert into holdfast.claim (tenant, id, model, record, status, participant, token, action, ttl_ms, place, change, created_at, ended_at, seen_at)
+       select ${tenant}, 'c' || n, 'slide', 's' || n, case when n % 7 = 0 then 'queued' else 'released' end, 'agent:w' || n, 't', 'edit', 60000, 1, n, now(),
          case when n % 7 > 0 then now() end, now() - interval '1 minute' from generate_series(1, ${ROWS}) n`,
     );
     for (const [name, question] of Object.entries(ask)) {

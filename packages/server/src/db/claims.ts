@@ -1,22 +1,22 @@
-import type { ChangedClaim } from "../rules/world-state.ts";
-import { type ClaimRow, COLUMNS, toClaim, type WorldClaim, type WorldHolder } from "./claim-row.ts";
+import type { ChangedClaim } from "../rules/tenant-state.ts";
+import { type ClaimRow, COLUMNS, type TenantClaim, type TenantHolder, toClaim } from "./claim-row.ts";
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The claims on these records that have not ended: one probe of the partial index for each name. */
-export const loadLines = (names: readonly RecordName[]): Statement<WorldClaim[]> => ({
+export const loadLines = (names: readonly RecordName[]): Statement<TenantClaim[]> => ({
   name: "load_claims",
-  text: `select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
+  text: `select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
     cross join lateral (select ${COLUMNS} from holdfast.claim c
-      where c.line = k.world::text || '/' || k.model || '/' || k.id offset 0) c`,
-  values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+      where c.queue = k.tenant::text || '/' || k.model || '/' || k.id offset 0) c`,
+  values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
   read: (rows) => (rows as ClaimRow[]).map(toClaim),
 });
 
 /** Who waits for whom, from these holders on: what they wait for, what those wait for who have it, and so on. */
 export const loadWaits = (
-  holders: readonly WorldHolder[],
+  holders: readonly TenantHolder[],
 ): Statement<{ waiter: string; blocker: string; model: string; record: string }[]> => ({
   name: "load_waits",
   text: `with recursive wait(waiter, blocker, model, record, next) as (
@@ -24,41 +24,41 @@ export const loadWaits = (
       union
       select b.* from wait cross join lateral (${BLOCKERS} where w.waiter = wait.next offset 0) b
     ) select waiter, blocker, model, record from wait limit 10000`,
-  values: [holders.map(({ world, holder }) => `${world}/${holder}`)],
+  values: [holders.map(({ tenant, holder }) => `${tenant}/${holder}`)],
   read: (rows) => rows as { waiter: string; blocker: string; model: string; record: string }[],
 });
 
 /** How many claims that have not ended each of these participants has. */
-export const countClaims = (world: number, participants: readonly string[]): Statement<Map<string, number>> => ({
+export const countClaims = (tenant: number, participants: readonly string[]): Statement<Map<string, number>> => ({
   name: "count_claims",
   text: `select participant, count(*)::int4 as claims from holdfast.claim
-    where world = $1 and participant = any($2::text[]) and ended_at is null group by participant`,
-  values: [world, participants],
+    where tenant = $1 and participant = any($2::text[]) and ended_at is null group by participant`,
+  values: [tenant, participants],
   read: (rows) =>
     new Map((rows as { participant: string; claims: number }[]).map((row) => [row.participant, row.claims])),
 });
 
 /** `b` is in the way of `w`: it holds, or waits before it. */
-const BLOCKERS = `select w.holder, b.holder, w.model, w.record, b.world::text || '/' || b.holder from holdfast.claim w
-  cross join lateral (select * from holdfast.claim b where b.line = w.line and b.holder <> w.holder
+const BLOCKERS = `select w.holder, b.holder, w.model, w.record, b.tenant::text || '/' || b.holder from holdfast.claim w
+  cross join lateral (select * from holdfast.claim b where b.queue = w.queue and b.holder <> w.holder
     and (b.field is null or w.field is null or b.field = w.field)
     and case when b.expires_at is null then b.place < w.place else b.expires_at > clock_timestamp() end offset 0) b`;
 
 /**
- * What a round changed of claims, with the number that each world's changes have reached. A new one that was asked for in
+ * What a round changed of claims, with the number that each tenant's changes have reached. A new one that was asked for in
  * the grace of a secret key ends with the grace.
  */
 export const saveClaims = (
-  changed: readonly (ChangedClaim & { readonly world: number })[],
-  heads: readonly { readonly world: number; readonly claimChange: number; readonly claims: number }[],
+  changed: readonly (ChangedClaim & { readonly tenant: number })[],
+  heads: readonly { readonly tenant: number; readonly claimChange: number; readonly claims: number }[],
 ): Statement<void> => ({
   name: "save_claims",
   text: SAVE,
   values: [
     JSON.stringify(
-      changed.map(({ world, claim, change }) => ({
+      changed.map(({ tenant, claim, change }) => ({
         ...claim,
-        world,
+        tenant,
         change,
         createdAt: iso(claim.createdAt),
         grantedAt: isoOrNull(claim.grantedAt),
@@ -67,7 +67,7 @@ export const saveClaims = (
         seenAt: iso(claim.seenAt),
       })),
     ),
-    heads.map(({ world }) => world),
+    heads.map(({ tenant }) => tenant),
     heads.map(({ claimChange }) => claimChange),
     heads.map(({ claims }) => claims),
   ],
@@ -79,17 +79,17 @@ const isoOrNull = (ms: number | null): string | null => (ms === null ? null : is
 
 const SAVE = `
 with moved as (
-  update holdfast.head h set claim_change = n.change, claims = n.claims from unnest($2::int[], $3::bigint[], $4::int[]) as n(world, change, claims) where h.world = n.world
+  update holdfast.head h set claim_change = n.change, claims = n.claims from unnest($2::int[], $3::bigint[], $4::int[]) as n(tenant, change, claims) where h.tenant = n.tenant
 )
-insert into holdfast.claim as c (world, id, model, record, field, status, participant, token, client_id, groups, action, description, meta,
+insert into holdfast.claim as c (tenant, id, model, record, field, status, participant, token, client_id, groups, action, description, meta,
   ttl_ms, place, fence, granted_sync_id, change, created_at, granted_at, expires_at, ended_at, seen_at, revoked_at)
-select world, id, model, record, field, status, participant, "tokenId", "clientId", groups, action, description, meta,
+select tenant, id, model, record, field, status, participant, "tokenId", "clientId", groups, action, description, meta,
   "ttlMs", place, fence, "grantedSyncId", change, "createdAt", "grantedAt", "expiresAt", "endedAt", "seenAt",
   (select k.revoked_at from holdfast.secret_key k where k.id = "tokenId")
-from json_to_recordset($1::json) as x(world int, id text, model text, record text, field text, status text, participant text, "tokenId" text,
+from json_to_recordset($1::json) as x(tenant int, id text, model text, record text, field text, status text, participant text, "tokenId" text,
   "clientId" text, groups text[], action text, description text, meta json, "ttlMs" int, place bigint, fence bigint, "grantedSyncId" bigint, change bigint,
   "createdAt" timestamptz(3), "grantedAt" timestamptz(3), "expiresAt" timestamptz(3), "endedAt" timestamptz(3), "seenAt" timestamptz(3))
-on conflict (world, id) do update set status = excluded.status, token = excluded.token, client_id = excluded.client_id, groups = excluded.groups,
+on conflict (tenant, id) do update set status = excluded.status, token = excluded.token, client_id = excluded.client_id, groups = excluded.groups,
   action = excluded.action, description = excluded.description, meta = excluded.meta, ttl_ms = excluded.ttl_ms, place = excluded.place,
   fence = excluded.fence, granted_sync_id = excluded.granted_sync_id, change = excluded.change, granted_at = excluded.granted_at, expires_at = excluded.expires_at,
   ended_at = excluded.ended_at, seen_at = greatest(c.seen_at, excluded.seen_at)`;
@@ -106,7 +106,7 @@ export async function revokeClaims(tx: Transaction, tokenIds: readonly string[],
 /** Claims of a model's fields go with them when they are renamed: a change like any other, under the head's lock. */
 export async function renameClaimedFields(
   tx: Transaction,
-  world: number,
+  tenant: number,
   model: string,
   renames: Readonly<Record<string, string>>,
 ): Promise<void> {
@@ -114,13 +114,13 @@ export async function renameClaimedFields(
     `with found as (
         select c.id, r.new, h.claim_change + row_number() over (order by c.id) as change
         from holdfast.claim c join unnest($3::text[], $4::text[]) as r(old, new) on r.old = c.field
-          join holdfast.head h on h.world = $1
-        where c.line >= $1::text || '/' || $2 || '/' and c.line < $1::text || '/' || $2 || '0'
+          join holdfast.head h on h.tenant = $1
+        where c.queue >= $1::text || '/' || $2 || '/' and c.queue < $1::text || '/' || $2 || '0'
       ), renamed as (
-        update holdfast.claim c set field = found.new, change = found.change from found where c.world = $1 and c.id = found.id
+        update holdfast.claim c set field = found.new, change = found.change from found where c.tenant = $1 and c.id = found.id
       )
-      update holdfast.head set claim_change = greatest(claim_change, (select max(change) from found)) where world = $1`,
-    [world, model, Object.keys(renames), Object.values(renames)],
+      update holdfast.head set claim_change = greatest(claim_change, (select max(change) from found)) where tenant = $1`,
+    [tenant, model, Object.keys(renames), Object.values(renames)],
   );
 }
 

@@ -15,17 +15,17 @@ const NOW = "(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms";
 
 const toReading = (row: Row): Reading => ({ endpoint: toEndpoint(row), now: Math.floor(row.now_ms) });
 
-/** Worlds that somebody is told of: how many endpoints are enabled in each. */
-export async function readToldWorlds(db: Transaction): Promise<Map<number, number>> {
-  const { rows } = await db.query<{ world: number; endpoints: number }>({
-    name: "read_told_worlds",
-    text: "select world, count(*)::int as endpoints from holdfast.webhook_endpoint where disabled_reason is null group by world",
+/** Tenants that somebody is told of: how many endpoints are enabled in each. */
+export async function readToldTenants(db: Transaction): Promise<Map<number, number>> {
+  const { rows } = await db.query<{ tenant: number; endpoints: number }>({
+    name: "read_told_tenants",
+    text: "select tenant, count(*)::int as endpoints from holdfast.webhook_endpoint where disabled_reason is null group by tenant",
     values: [],
   });
-  return new Map(rows.map(({ world, endpoints }) => [world, endpoints]));
+  return new Map(rows.map(({ tenant, endpoints }) => [tenant, endpoints]));
 }
 
-/** How the endpoints of all worlds stand. */
+/** How the endpoints of all tenants stand. */
 export interface WebhookStanding {
   /** Enabled, and not failing. */
   readonly enabled: number;
@@ -51,22 +51,22 @@ export async function readWebhookStanding(db: Transaction): Promise<WebhookStand
   return rows[0] as WebhookStanding;
 }
 
-/** The enabled endpoints of these worlds whose log goes on beyond their cursor. */
-export async function readBehind(db: Transaction, worlds: readonly number[]): Promise<Reading[]> {
+/** The enabled endpoints of these tenants whose log goes on beyond their cursor. */
+export async function readBehind(db: Transaction, tenants: readonly number[]): Promise<Reading[]> {
   const { rows } = await db.query<Row>({
     name: "read_behind",
     text: `select ${ENDPOINT}, ${NOW} from holdfast.webhook_endpoint e ${WITH_HEAD}
-      where e.world = any($1::int[]) and e.disabled_reason is null and h.sync_id > e.cursor`,
-    values: [worlds],
+      where e.tenant = any($1::int[]) and e.disabled_reason is null and h.sync_id > e.cursor`,
+    values: [tenants],
   });
   return rows.map(toReading);
 }
 
-export async function readDelivery(db: Transaction, world: number, id: string): Promise<Reading | undefined> {
+export async function readDelivery(db: Transaction, tenant: number, id: string): Promise<Reading | undefined> {
   const { rows } = await db.query<Row>({
     name: "read_delivery",
-    text: `select ${ENDPOINT}, ${NOW} from holdfast.webhook_endpoint e ${WITH_HEAD} where e.world = $1 and e.id = $2`,
-    values: [world, id],
+    text: `select ${ENDPOINT}, ${NOW} from holdfast.webhook_endpoint e ${WITH_HEAD} where e.tenant = $1 and e.id = $2`,
+    values: [tenant, id],
   });
   return rows[0] && toReading(rows[0]);
 }
@@ -79,9 +79,9 @@ export interface DeliveryChange {
   readonly attempt?: Attempt | undefined;
 }
 
-/** An endpoint whose change was saved: its new turn, and its log and the database's clock at that moment. */
+/** An endpoint whose change was saved: its new version, and its log and the database's clock at that moment. */
 export interface Saved
-  extends Pick<Endpoint, "world" | "id" | "turn" | "head" | "logId" | "schemaVersion" | "erasedTo"> {
+  extends Pick<Endpoint, "tenant" | "id" | "version" | "head" | "logId" | "schemaVersion" | "erasedTo"> {
   readonly now: number;
 }
 
@@ -92,11 +92,11 @@ export async function saveDeliveries(db: Transaction, changes: readonly Delivery
     text: SAVE,
     values: [
       JSON.stringify(
-        changes.map(({ endpoint: { world, id, turn }, delivery, attempt }) => ({
+        changes.map(({ endpoint: { tenant, id, version }, delivery, attempt }) => ({
           ...delivery,
-          world,
+          tenant,
           id,
-          turn,
+          version,
           noted: attempt ? 1 : 0,
           nextAttemptAt: isoOrNull(delivery.nextAttemptAt),
           lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
@@ -106,8 +106,8 @@ export async function saveDeliveries(db: Transaction, changes: readonly Delivery
         })),
       ),
       JSON.stringify(
-        changes.flatMap(({ endpoint: { world, id }, attempt }) =>
-          attempt ? [{ ...attempt, world, endpoint: id }] : [],
+        changes.flatMap(({ endpoint: { tenant, id }, attempt }) =>
+          attempt ? [{ ...attempt, tenant, endpoint: id }] : [],
         ),
       ),
     ],
@@ -118,19 +118,19 @@ export async function saveDeliveries(db: Transaction, changes: readonly Delivery
 // The rows are locked in one order: two processes that save several of them cannot wait for each other.
 const SAVE = `
 with wish as materialized (
-  select * from json_to_recordset($1::json) as x(world int, id text, turn bigint, "disabledReason" text, revision int, cursor bigint, attempt int,
+  select * from json_to_recordset($1::json) as x(tenant int, id text, version bigint, "disabledReason" text, revision int, cursor bigint, attempt int,
     "batchTo" bigint, "batchSize" int, "nextAttemptAt" timestamptz(3), lease text, "leasedAt" timestamptz(3), "leasedUntil" timestamptz(3),
     "lastError" json, "lastSuccessAt" timestamptz(3), noted int)
 ), mine as materialized (
-  select e.world, e.id from wish x cross join lateral (
-    select e.world, e.id, e.turn from holdfast.webhook_endpoint e where e.world = x.world and e.id = x.id limit 1 for update) e
-  where e.turn = x.turn
+  select e.tenant, e.id from wish x cross join lateral (
+    select e.tenant, e.id, e.version from holdfast.webhook_endpoint e where e.tenant = x.tenant and e.id = x.id limit 1 for update) e
+  where e.version = x.version
 ), saved as (
   update holdfast.webhook_endpoint e set disabled_reason = x."disabledReason", revision = x.revision, cursor = x.cursor, attempt = x.attempt,
     batch_to = x."batchTo", batch_size = x."batchSize", next_attempt_at = x."nextAttemptAt", lease = x.lease, leased_at = x."leasedAt",
-    leased_until = x."leasedUntil", last_error = x."lastError", last_success_at = x."lastSuccessAt", turn = e.turn + 1, attempts = e.attempts + x.noted
-  from wish x join mine using (world, id) where e.world = x.world and e.id = x.id and e.turn = x.turn
-  returning e.world, e.id, e.turn, e.attempts
+    leased_until = x."leasedUntil", last_error = x."lastError", last_success_at = x."lastSuccessAt", version = e.version + 1, attempts = e.attempts + x.noted
+  from wish x join mine using (tenant, id) where e.tenant = x.tenant and e.id = x.id and e.version = x.version
+  returning e.tenant, e.id, e.version, e.attempts
 ), noted as (${noteAttempts("saved", 2)})
-select e.world, e.id, e.turn, h.sync_id as head, h.log_id as "logId", h.schema_version as "schemaVersion", h.erased_to as "erasedTo", (extract(epoch from clock_timestamp()) * 1000)::float8 as now
-from saved e cross join lateral (select sync_id, log_id, schema_version, erased_to from holdfast.head h where h.world = e.world limit 1) h`;
+select e.tenant, e.id, e.version, h.sync_id as head, h.log_id as "logId", h.schema_version as "schemaVersion", h.erased_to as "erasedTo", (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+from saved e cross join lateral (select sync_id, log_id, schema_version, erased_to from holdfast.head h where h.tenant = e.tenant limit 1) h`;

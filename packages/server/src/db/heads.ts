@@ -1,4 +1,4 @@
-import type { Head } from "../rules/world-state.ts";
+import type { Head } from "../rules/tenant-state.ts";
 import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -8,7 +8,7 @@ export interface Rewriting {
 }
 
 export interface LockedHead extends Head {
-  readonly world: number;
+  readonly tenant: number;
   /** The database's clock, or the newest entry's time when that lies ahead: times in a log never run backwards. */
   readonly now: string;
   /** The last number that a change of a claim took. */
@@ -17,10 +17,10 @@ export interface LockedHead extends Head {
   readonly claims: number;
 }
 
-const COLUMNS = `h.world, h.log_id, h.sync_id, h.writer, h.other_sync_id, h.schema_version, h.trimmed_to, h.rewriting`;
+const COLUMNS = `h.tenant, h.log_id, h.sync_id, h.writer, h.other_sync_id, h.schema_version, h.trimmed_to, h.rewriting`;
 
 interface HeadRow {
-  world: number;
+  tenant: number;
   log_id: string;
   sync_id: number;
   writer: string | null;
@@ -41,42 +41,42 @@ const toHead = (row: HeadRow): Head & Rewriting => ({
 });
 
 /**
- * Locks the heads of the worlds that a round writes to, in the order of their numbers, so that two processes cannot
- * wait for each other. A statement of its own: what is loaded after it sees the world as it is under the lock.
+ * Locks the heads of the tenants that a round writes to, in the order of their numbers, so that two processes cannot
+ * wait for each other. A statement of its own: what is loaded after it sees the tenant as it is under the lock.
  */
-export const lockHeads = (worlds: readonly number[]): Statement<(LockedHead & Rewriting)[]> => ({
+export const lockHeads = (tenants: readonly number[]): Statement<(LockedHead & Rewriting)[]> => ({
   name: "lock_heads",
-  text: `select h.* from unnest($1::int[]) as k(world)
+  text: `select h.* from unnest($1::int[]) as k(tenant)
     cross join lateral (select ${COLUMNS}, h.claim_change, h.claims, greatest(h.last_at, clock_timestamp()::timestamptz(3)) as now
-      from holdfast.head h where h.world = k.world limit 1 for update) h`,
-  values: [worlds.toSorted((a, b) => a - b)],
+      from holdfast.head h where h.tenant = k.tenant limit 1 for update) h`,
+  values: [tenants.toSorted((a, b) => a - b)],
   read: (rows) =>
     (rows as (HeadRow & { now: string; claim_change: number; claims: number })[]).map((row) => ({
       ...toHead(row),
-      world: row.world,
+      tenant: row.tenant,
       now: row.now,
       claimChange: row.claim_change,
       claims: row.claims,
     })),
 });
 
-export async function readHead(db: Transaction, world: number): Promise<Head & Rewriting> {
+export async function readHead(db: Transaction, tenant: number): Promise<Head & Rewriting> {
   const { rows } = await db.query<HeadRow>({
     name: "read_head",
-    text: `select ${COLUMNS} from holdfast.head h where h.world = $1`,
-    values: [world],
+    text: `select ${COLUMNS} from holdfast.head h where h.tenant = $1`,
+    values: [tenant],
   });
   const row = rows[0];
-  if (!row) throw new Error(`World ${world} has no head.`);
+  if (!row) throw new Error(`Tenant ${tenant} has no head.`);
   return toHead(row);
 }
 
-/** Of these worlds those whose heads no other transaction holds. Nothing is waited for. */
-export const freeHeads = (worlds: readonly number[]): Statement<ReadonlySet<number>> => ({
+/** Of these tenants those whose heads no other transaction holds. Nothing is waited for. */
+export const freeHeads = (tenants: readonly number[]): Statement<ReadonlySet<number>> => ({
   name: "free_heads",
-  text: "select world from holdfast.head where world = any($1::int[]) order by world for update skip locked",
-  values: [worlds],
-  read: (rows) => new Set((rows as { world: number }[]).map(({ world }) => world)),
+  text: "select tenant from holdfast.head where tenant = any($1::int[]) order by tenant for update skip locked",
+  values: [tenants],
+  read: (rows) => new Set((rows as { tenant: number }[]).map(({ tenant }) => tenant)),
 });
 
 /** A head, and where the newest erasure stands: what was read of the log before that is not to be shown any more. */
@@ -84,15 +84,15 @@ export interface ReadableHead extends Head {
   readonly erasedTo: number;
 }
 
-/** The heads of several worlds. */
-export async function readHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, ReadableHead>> {
+/** The heads of several tenants. */
+export async function readHeads(db: Transaction, tenants: readonly number[]): Promise<Map<number, ReadableHead>> {
   const { rows } = await db.query<HeadRow & { erased_to: number }>({
     name: "read_heads",
-    text: `select ${COLUMNS}, h.erased_to from unnest($1::int[]) as k(world)
-      cross join lateral (select * from holdfast.head h where h.world = k.world limit 1) h`,
-    values: [worlds],
+    text: `select ${COLUMNS}, h.erased_to from unnest($1::int[]) as k(tenant)
+      cross join lateral (select * from holdfast.head h where h.tenant = k.tenant limit 1) h`,
+    values: [tenants],
   });
-  return new Map(rows.map((row) => [row.world, { ...toHead(row), erasedTo: row.erased_to }]));
+  return new Map(rows.map((row) => [row.tenant, { ...toHead(row), erasedTo: row.erased_to }]));
 }
 
 /** What of a head moves. */
@@ -103,13 +103,13 @@ export interface PolledHead {
 }
 
 /** Where several logs and their claims end now. */
-export async function readPolledHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, PolledHead>> {
-  const { rows } = await db.query<PolledHead & { world: number }>({
+export async function readPolledHeads(db: Transaction, tenants: readonly number[]): Promise<Map<number, PolledHead>> {
+  const { rows } = await db.query<PolledHead & { tenant: number }>({
     name: "read_polled_heads",
-    text: `select h.* from unnest($1::int[]) as k(world)
-      cross join lateral (select world, sync_id as "syncId", schema_version as "schemaVersion", claim_change as "claimChange"
-        from holdfast.head h where h.world = k.world limit 1) h`,
-    values: [worlds],
+    text: `select h.* from unnest($1::int[]) as k(tenant)
+      cross join lateral (select tenant, sync_id as "syncId", schema_version as "schemaVersion", claim_change as "claimChange"
+        from holdfast.head h where h.tenant = k.tenant limit 1) h`,
+    values: [tenants],
   });
-  return new Map(rows.map((row) => [row.world, row]));
+  return new Map(rows.map((row) => [row.tenant, row]));
 }

@@ -1,5 +1,5 @@
 import type { Verb } from "@holdfast/sdk/protocol";
-import type { FiledEntry } from "../rules/world-state.ts";
+import type { FiledEntry } from "../rules/tenant-state.ts";
 import { recordLines } from "./record-lines.ts";
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
@@ -22,7 +22,7 @@ export interface HistoryQuestion extends RecordName {
 }
 
 const OF_QUESTION = {
-  world: "k.world",
+  tenant: "k.tenant",
   model: "k.model",
   id: "k.id",
   within: (position: string) => `${position} > k.after`,
@@ -32,10 +32,10 @@ const OF_QUESTION = {
 export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<FiledEntry[][]> => ({
   name: "load_history",
   text: `select k.n, l.sync_id, l.verb, l.changed_fields, l.participant_kind || ':' || l.actor as written_by, l.client_id, l.groups
-    from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) with ordinality as k(world, model, id, after, n)
+    from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) with ordinality as k(tenant, model, id, after, n)
     cross join lateral (${recordLines({ ...OF_QUESTION, order: "desc", limit: String(MOST) })}) l`,
   values: [
-    questions.map(({ world }) => world),
+    questions.map(({ tenant }) => tenant),
     questions.map(({ model }) => model),
     questions.map(({ id }) => id),
     questions.map(({ after }) => after),

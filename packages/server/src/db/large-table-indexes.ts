@@ -6,7 +6,7 @@ import type { Transaction } from "./transaction.ts";
  */
 const INDEXES: ReadonlyMap<string, string> = new Map([
   // Erasing looks for values in receipts of held commits.
-  ["receipt_held", "on holdfast.receipt (world) where held"],
+  ["receipt_held", "on holdfast.receipt (tenant) where held"],
 ]);
 
 /** Builds those that are not there, and those whose building failed. Answers how many. Only for who may change indexes. */

@@ -6,7 +6,7 @@ import type { Transaction } from "./transaction.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface ListQuestion {
-  readonly world: number;
+  readonly tenant: number;
   readonly model: string;
   /** A push rewrites records of the tenant: the new form of some is beside their row. */
   readonly rewriting: boolean;
@@ -91,9 +91,9 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
 
 type Param = (value: unknown) => string;
 
-function conditionsOf({ world, model, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
+function conditionsOf({ tenant, model, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
   return [
-    `world = ${param(world)}::int and model = ${param(model)}::text`,
+    `tenant = ${param(tenant)}::int and model = ${param(model)}::text`,
     ...(state === "all" ? [] : [`archived_at is ${state === "live" ? "" : "not "}null`]),
     ...(ids ? [`id = any(${param(ids)}::text[])`] : []),
     ...(groups ? [`groups && ${param(groups)}::text[]`] : []),

@@ -25,7 +25,7 @@ test.each([
   await client.connect();
   try {
     const named = (n: number) => ({
-      world: 1,
+      tenant: 1,
       model: "slide",
       id: `s${n * 7}`,
       name: `k${n * 7}`,
@@ -39,7 +39,7 @@ test.each([
       history: loadHistory(keys.map((key) => ({ ...key, after: 0 }))),
       deletion: deleteRecords(keys),
       claims: loadLines(keys),
-      waits: loadWaits(keys.map(({ id }) => ({ world: 1, holder: `agent:${id}` }))),
+      waits: loadWaits(keys.map(({ id }) => ({ tenant: 1, holder: `agent:${id}` }))),
     };
     for (const table of ["record", "receipt", "group_head", "log", "claim"])
       await client.query(`alter table holdfast.${table} set (autovacuum_enabled = off)`);
@@ -66,7 +66,7 @@ test.each([
       `insert into holdfast.log select 1, n, 'slide', 's' || n, 'updated', '{}', null, '{}', null, '', null, null, '', 'system', null, now() from generate_series(1, ${ROWS}) n`,
     );
     await client.query(
-      `insert into holdfast.claim (world, id, model, record, status, participant, token, action, ttl_ms, place, change, created_at, expires_at, seen_at)
+      `insert into holdfast.claim (tenant, id, model, record, status, participant, token, action, ttl_ms, place, change, created_at, expires_at, seen_at)
        select 1, 'c' || n, 'slide', 's' || n, 'active', 'agent:s' || n, 't', 'edit', 60000, 1, n, now(), now() + interval '1 hour', now() from generate_series(1, ${ROWS}) n`,
     );
     for (const [name, load] of Object.entries(loads)) {

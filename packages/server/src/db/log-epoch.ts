@@ -50,8 +50,8 @@ export async function saveOrigin(tx: Transaction, origin: string): Promise<void>
 
 /** All heads, locked in the order in which every round locks them. */
 export async function lockAllHeads(tx: Transaction): Promise<number[]> {
-  const { rows } = await tx.query<{ world: number }>("select world from holdfast.head order by world for update");
-  return rows.map(({ world }) => world);
+  const { rows } = await tx.query<{ tenant: number }>("select tenant from holdfast.head order by tenant for update");
+  return rows.map(({ tenant }) => tenant);
 }
 
 /**
@@ -60,16 +60,16 @@ export async function lockAllHeads(tx: Transaction): Promise<number[]> {
  */
 export async function renewLogIds(
   tx: Transaction,
-  logs: readonly { readonly world: number; readonly logId: string }[],
+  logs: readonly { readonly tenant: number; readonly logId: string }[],
 ): Promise<string> {
   await tx.query(
     `update holdfast.head h set log_id = n.log_id, claim_change = holdfast.fence_floor(h.claim_change)
-     from unnest($1::int[], $2::text[]) as n(world, log_id) where h.world = n.world`,
-    [logs.map(({ world }) => world), logs.map(({ logId }) => logId)],
+     from unnest($1::int[], $2::text[]) as n(tenant, log_id) where h.tenant = n.tenant`,
+    [logs.map(({ tenant }) => tenant), logs.map(({ logId }) => logId)],
   );
   await tx.query("update holdfast.claim set revoked_at = clock_timestamp() where ended_at is null");
   await tx.query(
-    `update holdfast.webhook_endpoint set attempt = 0, next_attempt_at = null, turn = turn + 1,
+    `update holdfast.webhook_endpoint set attempt = 0, next_attempt_at = null, version = version + 1,
        revision = greatest(revision + 1, extract(epoch from clock_timestamp())::bigint - ${REVISIONS_FROM})`,
   );
   const { rows } = await tx.query<{ epoch: string }>(

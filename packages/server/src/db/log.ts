@@ -1,5 +1,5 @@
 import type { StoredEntry } from "../rules/entry-text.ts";
-import type { Author } from "../rules/world-state.ts";
+import type { Author } from "../rules/tenant-state.ts";
 import { recordLines } from "./record-lines.ts";
 import type { RecordName } from "./records.ts";
 import type { Statement } from "./statement.ts";
@@ -21,18 +21,18 @@ const SIZED = { json: ["data", "changed_fields"], rest: NAMES };
  */
 export async function readLog(
   db: Transaction,
-  world: number,
+  tenant: number,
   { after, to, bytes }: { after: number; to: number; bytes: number },
 ): Promise<StoredEntry[]> {
   const { rows } = await db.query<StoredEntry & Record<string, unknown>>({
     name: "read_log",
     text: `select ${ENTRY_COLUMNS} from (${withinBytes({
       ...SIZED,
-      rows: "select * from holdfast.log where world = $1 and sync_id > $2 and sync_id <= $3",
+      rows: "select * from holdfast.log where tenant = $1 and sync_id > $2 and sync_id <= $3",
       order: "sync_id",
       bytes: "$4::bigint",
     })}) l where fits order by sync_id`,
-    values: [world, after, to, bytes],
+    values: [tenant, after, to, bytes],
   });
   return rows;
 }
@@ -56,11 +56,11 @@ export interface RecordHistory {
 /** The lines of one record, oldest or newest first. */
 export async function readRecordHistory(
   db: Transaction,
-  { world, model, id, groups, after, descending, limit, bytes }: RecordHistoryQuestion,
+  { tenant, model, id, groups, after, descending, limit, bytes }: RecordHistoryQuestion,
 ): Promise<RecordHistory> {
   const order = descending ? "desc" : "asc";
   const lines = recordLines({
-    ...{ world: "$1", model: "$2", id: "$3", order, limit: "$6" },
+    ...{ tenant: "$1", model: "$2", id: "$3", order, limit: "$6" },
     within: (position) => `${position} ${descending ? "<" : ">"} $4`,
     filter: "($5::text[] is null or l.groups && $5 or l.groups_before && $5)",
   });
@@ -70,17 +70,17 @@ export async function readRecordHistory(
     text: `select ${ENTRY_COLUMNS.replace("data,", "case when fits then data end as data,")}, fits from (
         ${withinBytes({ ...SIZED, rows: lines, order: `sync_id ${order}`, bytes: "$7::bigint" })}
       ) l order by sync_id ${order}`,
-    values: [world, model, id, after ?? (descending ? Number.MAX_SAFE_INTEGER : 0), groups ?? null, limit + 1, bytes],
+    values: [tenant, model, id, after ?? (descending ? Number.MAX_SAFE_INTEGER : 0), groups ?? null, limit + 1, bytes],
   });
   const entries = rows.filter(({ fits }) => fits).slice(0, limit);
   return { entries, hasMore: rows.length > entries.length };
 }
 
 /** Who wrote the lines at these positions, and to which record. */
-export const loadAuthors = (world: number, positions: readonly number[]): Statement<ReadonlyMap<number, Author>> => ({
+export const loadAuthors = (tenant: number, positions: readonly number[]): Statement<ReadonlyMap<number, Author>> => ({
   name: "load_authors",
-  text: `select sync_id, model, id, participant_kind || ':' || actor as "writtenBy" from holdfast.log where world = $1 and sync_id = any($2::bigint[])`,
-  values: [world, positions],
+  text: `select sync_id, model, id, participant_kind || ':' || actor as "writtenBy" from holdfast.log where tenant = $1 and sync_id = any($2::bigint[])`,
+  values: [tenant, positions],
   read: (rows) =>
     new Map(
       (rows as (Author & { sync_id: number })[]).map(({ sync_id, model, id, writtenBy }) => [

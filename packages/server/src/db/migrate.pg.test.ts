@@ -76,8 +76,8 @@ test("[O4] [G12] what was deleted before says where it was made: its history sta
   const lives = ["created", "updated", "deleted", "created", "created", "deleted", "deleted", "created"];
   const [a, b] = ["a", "b"];
   const owners = [a, a, a, a, b, a, b, b];
-  // In the other world the log was trimmed: the first life of `a` began before it.
-  for (const [world, from] of [
+  // In the other tenant the log was trimmed: the first life of `a` began before it.
+  for (const [tenant, from] of [
     [1, 1],
     [2, 2],
   ] as const)
@@ -85,19 +85,19 @@ test("[O4] [G12] what was deleted before says where it was made: its history sta
       if (i + 1 >= from)
         await client.query(
           "insert into holdfast.log values ($1, $2, 'slide', $3, $4, null, null, '{}', null, '', null, null, '', 'system', null, now())",
-          [world, i + 1, owners[i], verb],
+          [tenant, i + 1, owners[i], verb],
         );
   await migrate(url);
   const { rows } = await client.query(
-    "select world, sync_id, created_sync_id as made from holdfast.log where verb = 'deleted' or created_sync_id is not null order by 1, 2",
+    "select tenant, sync_id, created_sync_id as made from holdfast.log where verb = 'deleted' or created_sync_id is not null order by 1, 2",
   );
   expect(rows).toEqual([
-    { world: 1, sync_id: "3", made: "1" },
-    { world: 1, sync_id: "6", made: "4" },
-    { world: 1, sync_id: "7", made: "5" },
-    { world: 2, sync_id: "3", made: null },
-    { world: 2, sync_id: "6", made: "4" },
-    { world: 2, sync_id: "7", made: "5" },
+    { tenant: 1, sync_id: "3", made: "1" },
+    { tenant: 1, sync_id: "6", made: "4" },
+    { tenant: 1, sync_id: "7", made: "5" },
+    { tenant: 2, sync_id: "3", made: null },
+    { tenant: 2, sync_id: "6", made: "4" },
+    { tenant: 2, sync_id: "7", made: "5" },
   ]);
   await rm(earlier, { recursive: true });
 });

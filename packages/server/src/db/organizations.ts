@@ -15,7 +15,7 @@ const toOrganization = (row: OrganizationRow): Organization => ({
   createdAt: row.created_at,
 });
 
-/** A new organisation with its two worlds, each with an empty log of its own. */
+/** A new organization with its two tenants, each with an empty log of its own. */
 export async function insertOrganization(
   tx: Transaction,
   id: string,
@@ -27,8 +27,8 @@ export async function insertOrganization(
     [id, name],
   );
   await tx.query(
-    `with w as (insert into holdfast.world (organization, livemode) values ($1, true), ($1, false) returning id, livemode)
-     insert into holdfast.head (world, log_id) select id, case when livemode then $2 else $3 end from w`,
+    `with w as (insert into holdfast.tenant (organization, livemode) values ($1, true), ($1, false) returning id, livemode)
+     insert into holdfast.head (tenant, log_id) select id, case when livemode then $2 else $3 end from w`,
     [id, logIds.live, logIds.test],
   );
   return toOrganization(rows[0] as OrganizationRow);
@@ -41,13 +41,13 @@ export async function listOrganizations(db: Transaction): Promise<Organization[]
 
 export async function readOrganization(db: Transaction, id: string): Promise<Organization> {
   const { rows } = await db.query<OrganizationRow>("select * from holdfast.organization where id = $1", [id]);
-  if (!rows[0]) throw new Error(`There is no organisation ${id}.`);
+  if (!rows[0]) throw new Error(`There is no organization ${id}.`);
   return toOrganization(rows[0]);
 }
 
-export async function worldOf(db: Transaction, organization: string, livemode: boolean): Promise<number | undefined> {
+export async function tenantOf(db: Transaction, organization: string, livemode: boolean): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>(
-    "select id from holdfast.world where organization = $1 and livemode = $2",
+    "select id from holdfast.tenant where organization = $1 and livemode = $2",
     [organization, livemode],
   );
   return rows[0]?.id;
@@ -75,11 +75,11 @@ const toKey = (row: KeyRow): SecretKey => ({
 });
 
 const KEY = `k.id, w.organization, w.livemode, k.label, k.last4, k.created_at, k.revoked_at
-  from holdfast.secret_key k join holdfast.world w on w.id = k.world`;
+  from holdfast.secret_key k join holdfast.tenant w on w.id = k.tenant`;
 
 export interface NewKey {
   readonly id: string;
-  readonly world: number;
+  readonly tenant: number;
   readonly hash: Buffer;
   readonly last4: string;
   readonly label: string | null;
@@ -88,8 +88,8 @@ export interface NewKey {
 
 export async function insertSecretKey(tx: Transaction, key: NewKey): Promise<SecretKey> {
   await tx.query(
-    "insert into holdfast.secret_key (id, world, hash, last4, label, configured) values ($1, $2, $3, $4, $5, $6)",
-    [key.id, key.world, key.hash, key.last4, key.label, key.configured],
+    "insert into holdfast.secret_key (id, tenant, hash, last4, label, configured) values ($1, $2, $3, $4, $5, $6)",
+    [key.id, key.tenant, key.hash, key.last4, key.label, key.configured],
   );
   const { rows } = await tx.query<KeyRow>(`select ${KEY} where k.id = $1`, [key.id]);
   return toKey(rows[0] as KeyRow);
@@ -113,11 +113,11 @@ export async function revokeSecretKey(db: Transaction, id: string, graceSeconds:
 }
 
 /** Revokes the keys that an environment named before, all but one. Answers their ids. */
-export async function revokeConfiguredKeys(tx: Transaction, world: number, exceptHash: Buffer): Promise<string[]> {
+export async function revokeConfiguredKeys(tx: Transaction, tenant: number, exceptHash: Buffer): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `update holdfast.secret_key set revoked_at = clock_timestamp()
-     where world = $1 and configured and revoked_at is null and hash <> $2 returning id`,
-    [world, exceptHash],
+     where tenant = $1 and configured and revoked_at is null and hash <> $2 returning id`,
+    [tenant, exceptHash],
   );
   return rows.map(({ id }) => id);
 }
@@ -136,15 +136,15 @@ export async function findSecretKeys(db: Transaction, hashes: readonly Buffer[])
   const { rows } = await db.query<{
     nth: number;
     id: string;
-    world: number;
+    tenant: number;
     organization: string;
     livemode: boolean;
     revoked: boolean;
   }>({
     name: "find_secret_keys",
-    text: `select k.nth::int4 - 1 as nth, s.id, s.world, w.organization, w.livemode, coalesce(s.revoked_at <= clock_timestamp(), false) as revoked
+    text: `select k.nth::int4 - 1 as nth, s.id, s.tenant, w.organization, w.livemode, coalesce(s.revoked_at <= clock_timestamp(), false) as revoked
       from unnest($1::bytea[]) with ordinality as k(hash, nth)
-      join holdfast.secret_key s on s.hash = k.hash join holdfast.world w on w.id = s.world`,
+      join holdfast.secret_key s on s.hash = k.hash join holdfast.tenant w on w.id = s.tenant`,
     values: [hashes],
   });
   return new Map(
@@ -153,7 +153,7 @@ export async function findSecretKeys(db: Transaction, hashes: readonly Buffer[])
       {
         revoked: row.revoked,
         principal: {
-          world: row.world,
+          tenant: row.tenant,
           organization: row.organization,
           livemode: row.livemode,
           participantKind: "system",

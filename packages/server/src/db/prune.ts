@@ -24,26 +24,26 @@ export async function deleteOldReceipts(tx: Transaction, days: number): Promise<
 }
 
 export interface LogStart {
-  readonly world: number;
+  readonly tenant: number;
   readonly trimmedTo: number;
 }
 
 /** From where on each log is kept. */
 export async function readLogStarts(tx: Transaction): Promise<LogStart[]> {
-  const { rows } = await tx.query<{ world: number; trimmed_to: number }>(
-    "select world, trimmed_to from holdfast.head order by world",
+  const { rows } = await tx.query<{ tenant: number; trimmed_to: number }>(
+    "select tenant, trimmed_to from holdfast.head order by tenant",
   );
-  return rows.map(({ world, trimmed_to }) => ({ world, trimmedTo: trimmed_to }));
+  return rows.map(({ tenant, trimmed_to }) => ({ tenant, trimmedTo: trimmed_to }));
 }
 
 /** How far a log may be trimmed now: some entries on, as long as they are older than that. */
-export async function readTrimTarget(tx: Transaction, { world, trimmedTo }: LogStart, days: number): Promise<number> {
+export async function readTrimTarget(tx: Transaction, { tenant, trimmedTo }: LogStart, days: number): Promise<number> {
   // Times in a log never run backwards, so its beginning is its oldest part.
   const { rows } = await tx.query<{ target: number | null }>(
     `select max(sync_id) as target from (
-       select sync_id, created_at from holdfast.log where world = $1 and sync_id > $2 order by sync_id limit $4) l
+       select sync_id, created_at from holdfast.log where tenant = $1 and sync_id > $2 order by sync_id limit $4) l
      where created_at < clock_timestamp() - make_interval(days => $3)`,
-    [world, trimmedTo, days, PRUNE_STEP],
+    [tenant, trimmedTo, days, PRUNE_STEP],
   );
   return rows[0]?.target ?? trimmedTo;
 }
@@ -52,22 +52,22 @@ export async function readTrimTarget(tx: Transaction, { world, trimmedTo }: LogS
  * Says that entries up to there are no longer kept, but for what an endpoint is still to be told: answers how far. It waits
  * for the head's lock: a round that reads the log is let finish, and nobody registers in between.
  */
-export async function setTrimmed(tx: Transaction, world: number, to: number): Promise<number> {
-  await tx.query("select from holdfast.head where world = $1 for update", [world]);
+export async function setTrimmed(tx: Transaction, tenant: number, to: number): Promise<number> {
+  await tx.query("select from holdfast.head where tenant = $1 for update", [tenant]);
   const { rows } = await tx.query<{ trimmed_to: number }>(
     `update holdfast.head set trimmed_to = greatest(trimmed_to, least($2::bigint, (
-       select min(cursor) from holdfast.webhook_endpoint where world = $1))) where world = $1 returning trimmed_to`,
-    [world, to],
+       select min(cursor) from holdfast.webhook_endpoint where tenant = $1))) where tenant = $1 returning trimmed_to`,
+    [tenant, to],
   );
   return rows[0]?.trimmed_to ?? to;
 }
 
 /** Takes away some entries up to a position. Answers how many. */
-export async function deleteEntries(tx: Transaction, world: number, to: number): Promise<number> {
+export async function deleteEntries(tx: Transaction, tenant: number, to: number): Promise<number> {
   const { rowCount } = await tx.query(
     `delete from holdfast.log where ctid = any(array(
-       select ctid from holdfast.log where world = $1 and sync_id <= $2 order by sync_id limit $3))`,
-    [world, to, PRUNE_STEP],
+       select ctid from holdfast.log where tenant = $1 and sync_id <= $2 order by sync_id limit $3))`,
+    [tenant, to, PRUNE_STEP],
   );
   return rowCount ?? 0;
 }

@@ -6,10 +6,10 @@ import type { Transaction } from "./transaction.ts";
 // What has no name is planned each time, by the table as it then is: a plan from when it was empty may read all of it.
 
 /** One claim, also when it has ended. */
-export async function readClaim(db: Transaction, world: number, id: string): Promise<ClaimState | undefined> {
+export async function readClaim(db: Transaction, tenant: number, id: string): Promise<ClaimState | undefined> {
   const { rows } = await db.query<ClaimRow>({
-    text: `select ${COLUMNS} from holdfast.claim c where c.world = $1 and c.id = $2`,
-    values: [world, id],
+    text: `select ${COLUMNS} from holdfast.claim c where c.tenant = $1 and c.id = $2`,
+    values: [tenant, id],
   });
   return rows[0] && toClaim(rows[0]);
 }
@@ -17,14 +17,14 @@ export async function readClaim(db: Transaction, world: number, id: string): Pro
 /** Where claims are that a participant holds or waits for, by their ids. */
 export async function readOwnClaims(
   db: Transaction,
-  world: number,
+  tenant: number,
   participant: string,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<readonly { readonly id: string; readonly model: string; readonly record: string }[]> {
   const { rows } = await db.query<{ id: string; model: string; record: string }>({
     text: `select id, model, record from holdfast.claim
-      where world = $1 and participant = $2 and ended_at is null and id > $3 order by id limit $4`,
-    values: [world, participant, after, limit],
+      where tenant = $1 and participant = $2 and ended_at is null and id > $3 order by id limit $4`,
+    values: [tenant, participant, after, limit],
   });
   return rows;
 }
@@ -50,12 +50,12 @@ export async function readLines(db: Transaction, names: readonly RecordName[]): 
   }>({
     name: "read_lines",
     text: `select k.nth::int4 as nth, h.claim_change as as_of, (extract(epoch from statement_timestamp()) * 1000)::float8 as now_ms, r.groups as filed, c.claim
-      from unnest($1::int[], $2::text[], $3::text[]) with ordinality as k(world, model, id, nth)
-      cross join lateral (select claim_change from holdfast.head h where h.world = k.world limit 1) h
-      left join lateral (select groups from holdfast.present_record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r on true
+      from unnest($1::int[], $2::text[], $3::text[]) with ordinality as k(tenant, model, id, nth)
+      cross join lateral (select claim_change from holdfast.head h where h.tenant = k.tenant limit 1) h
+      left join lateral (select groups from holdfast.present_record r where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r on true
       left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
-        where c.line = k.world::text || '/' || k.model || '/' || k.id offset 0) x) c on true`,
-    values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+        where c.queue = k.tenant::text || '/' || k.model || '/' || k.id offset 0) x) c on true`,
+    values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
   });
   const byName: (typeof rows)[] = names.map(() => []);
   for (const row of rows) byName[row.nth - 1]?.push(row);
@@ -82,21 +82,21 @@ export interface ClaimChange {
 }
 
 /** What changed after a number, in order. */
-export async function readClaimChanges(db: Transaction, world: number, after: number): Promise<ClaimChange[]> {
+export async function readClaimChanges(db: Transaction, tenant: number, after: number): Promise<ClaimChange[]> {
   const { rows } = await db.query<ClaimRow & { change: number }>({
     name: "read_claim_changes",
-    text: `select ${COLUMNS}, c.change from holdfast.claim c where c.world = $1 and c.change > $2 order by c.change limit 500`,
-    values: [world, after],
+    text: `select ${COLUMNS}, c.change from holdfast.claim c where c.tenant = $1 and c.change > $2 order by c.change limit 500`,
+    values: [tenant, after],
   });
   return rows.map((row) => ({ claim: toClaim(row), change: row.change }));
 }
 
-/** The last number of each world's changes. */
-export async function readClaimHeads(db: Transaction, worlds: readonly number[]): Promise<Map<number, number>> {
-  const { rows } = await db.query<{ world: number; claim_change: number }>({
+/** The last number of each tenant's changes. */
+export async function readClaimHeads(db: Transaction, tenants: readonly number[]): Promise<Map<number, number>> {
+  const { rows } = await db.query<{ tenant: number; claim_change: number }>({
     name: "read_claim_heads",
-    text: "select world, claim_change from holdfast.head where world = any($1::int[])",
-    values: [worlds],
+    text: "select tenant, claim_change from holdfast.head where tenant = any($1::int[])",
+    values: [tenants],
   });
-  return new Map(rows.map(({ world, claim_change }) => [world, claim_change]));
+  return new Map(rows.map(({ tenant, claim_change }) => [tenant, claim_change]));
 }

@@ -1,17 +1,21 @@
-import type { StoredReceipt } from "../rules/world-state.ts";
+import type { StoredReceipt } from "../rules/tenant-state.ts";
 import type { Statement } from "./statement.ts";
 
 export interface ReceiptName {
-  readonly world: number;
+  readonly tenant: number;
   readonly participant: string;
   readonly name: string;
 }
 
 export const loadReceipts = (names: readonly ReceiptName[]): Statement<(StoredReceipt & ReceiptName)[]> => ({
   name: "load_receipts",
-  text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, participant, name)
-    cross join lateral (select world, participant, name, fingerprint, coalesce(body, 'null'::json) as body, held from holdfast.receipt r
-      where r.world = k.world and r.participant = k.participant and r.name = k.name limit 1) r`,
-  values: [names.map(({ world }) => world), names.map(({ participant }) => participant), names.map(({ name }) => name)],
+  text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, participant, name)
+    cross join lateral (select tenant, participant, name, fingerprint, coalesce(body, 'null'::json) as body, held from holdfast.receipt r
+      where r.tenant = k.tenant and r.participant = k.participant and r.name = k.name limit 1) r`,
+  values: [
+    names.map(({ tenant }) => tenant),
+    names.map(({ participant }) => participant),
+    names.map(({ name }) => name),
+  ],
   read: (rows) => rows as (StoredReceipt & ReceiptName)[],
 });

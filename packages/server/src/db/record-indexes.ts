@@ -6,7 +6,7 @@ import { session } from "./pool.ts";
 import { columnSql } from "./record-column.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** A field that a schema wants to be listed by quickly. Worlds whose model and field have the same names share the index. */
+/** A field that a schema wants to be listed by quickly. Tenants whose model and field have the same names share the index. */
 export interface IndexedField {
   /** In lower case. */
   readonly model: string;
@@ -56,11 +56,11 @@ export async function claimIndexing(client: Transaction): Promise<boolean> {
   return rows[0]?.mine === true;
 }
 
-/** The fields that the newest schema of each world declares with `index`. */
-export async function readIndexedFields(db: Transaction): Promise<(IndexedField & { readonly world: number })[]> {
-  const { rows } = await db.query<IndexedField & { world: number }>(
-    `select distinct h.world, lower(m.key) as model, f.key as field, f.value->>'type' as type
-     from holdfast.head h join holdfast.model_schema s on s.world = h.world and s.version = h.schema_version
+/** The fields that the newest schema of each tenant declares with `index`. */
+export async function readIndexedFields(db: Transaction): Promise<(IndexedField & { readonly tenant: number })[]> {
+  const { rows } = await db.query<IndexedField & { tenant: number }>(
+    `select distinct h.tenant, lower(m.key) as model, f.key as field, f.value->>'type' as type
+     from holdfast.head h join holdfast.model_schema s on s.tenant = h.tenant and s.version = h.schema_version
      cross join json_each(s.body->'models') m cross join json_each(m.value->'fields') f
      where f.value->>'index' = 'true' order by 1, 2, 3, 4`,
   );
@@ -100,8 +100,8 @@ export async function analyzeRecords(client: Transaction): Promise<void> {
 
 const WORTH_ANALYZING = 8 * 1024 * 1024;
 
-/** In the order in which a list reads: its world, the value, the id. A list of another model does not touch it. */
+/** In the order in which a list reads: its tenant, the value, the id. A list of another model does not touch it. */
 function definitionOf({ model, field, type }: IndexedField): string {
   const { expression } = columnSql({ kind: "field", name: field, type }, pg.escapeLiteral);
-  return `(world, ${expression}, id) where model = ${pg.escapeLiteral(model)}`;
+  return `(tenant, ${expression}, id) where model = ${pg.escapeLiteral(model)}`;
 }

@@ -18,7 +18,7 @@ interface Line {
   readonly group: string;
 }
 
-const [world, model] = [1, "slide"];
+const [tenant, model] = [1, "slide"];
 const ids = ["a", "b"];
 
 /** What one record after the other does next: comes into being, or changes, or ends. */
@@ -38,9 +38,9 @@ async function write(steps: readonly { id: string; ends: boolean; group: string 
     const verb = made === undefined ? "created" : ends ? "deleted" : "updated";
     lines.push({ syncId, id, verb, group });
     await client.query(
-      `insert into holdfast.log (world, sync_id, model, id, verb, groups, client_tx_id, actor, participant_kind, created_at, created_sync_id)
+      `insert into holdfast.log (tenant, sync_id, model, id, verb, groups, client_tx_id, actor, participant_kind, created_at, created_sync_id)
        values ($1, $2, $3, $4, $5, $6, '', '', 'system', now(), $7)`,
-      [world, syncId, model, id, verb, [group], verb === "deleted" ? made : null],
+      [tenant, syncId, model, id, verb, [group], verb === "deleted" ? made : null],
     );
     if (verb === "created") alive.set(id, syncId);
     if (verb === "deleted") alive.delete(id);
@@ -48,7 +48,7 @@ async function write(steps: readonly { id: string; ends: boolean; group: string 
   for (const [id, made] of alive)
     await client.query(
       "insert into holdfast.record values ($1, $2, $3, $4, '{}', '{}', null, $5, '', now(), now(), '')",
-      [world, model, id, lines.findLast((line) => line.id === id)?.syncId, made],
+      [tenant, model, id, lines.findLast((line) => line.id === id)?.syncId, made],
     );
   return lines;
 }
@@ -75,7 +75,7 @@ test("[G12] [G13] a record's lines are those of the log that name it, in pages o
                     (groups?.includes(line.group) ?? true) &&
                     (after === undefined || (descending ? line.syncId < after : line.syncId > after)),
                 );
-                const question = { world, model, id, groups, after, descending, limit, bytes: 1_000_000 };
+                const question = { tenant, model, id, groups, after, descending, limit, bytes: 1_000_000 };
                 const { entries, hasMore } = await readRecordHistory(client, question);
                 expect(hasMore).toBe(wanted.length > limit);
                 expect(positions(entries)).toEqual(
@@ -93,9 +93,9 @@ test("[S8] what happened to several records since they were read is asked at onc
     fc.asyncProperty(story, fc.nat(30), fc.nat(30), async (steps, first, second) => {
       const lines = await write(steps);
       const questions = [
-        { world, model, id: "a", after: first },
-        { world, model, id: "b", after: second },
-        { world, model: "other", id: "a", after: 0 },
+        { tenant, model, id: "a", after: first },
+        { tenant, model, id: "b", after: second },
+        { tenant, model: "other", id: "a", after: 0 },
       ];
       const { text, values, read } = loadHistory(questions);
       const lists = read((await client.query(text, [...values])).rows, "SELECT");

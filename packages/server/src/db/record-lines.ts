@@ -1,6 +1,6 @@
 /** Expressions of SQL. */
 export interface RecordLinesSql {
-  readonly world: string;
+  readonly tenant: string;
   readonly model: string;
   readonly id: string;
   /** Whether a position is among those asked for. */
@@ -16,9 +16,9 @@ export interface RecordLinesSql {
  * where the last of them is, and each deletion where the one before it was. All three ways are probes of an index in the
  * order asked for, so that each ends where the limit does.
  */
-export function recordLines({ world, model, id, within, order, limit, filter = "true" }: RecordLinesSql): string {
-  const named = (table: string) => `${table}.world = ${world} and ${table}.model = ${model} and ${table}.id = ${id}`;
-  const madeAt = (position: string) => `l.world = ${world} and l.sync_id = ${position} and ${filter} limit 1`;
+export function recordLines({ tenant, model, id, within, order, limit, filter = "true" }: RecordLinesSql): string {
+  const named = (table: string) => `${table}.tenant = ${tenant} and ${table}.model = ${model} and ${table}.id = ${id}`;
+  const madeAt = (position: string) => `l.tenant = ${tenant} and l.sync_id = ${position} and ${filter} limit 1`;
   return `select * from (
     (select l.* from holdfast.log l
       where ${named("l")} and l.verb <> 'created' and ${within("l.sync_id")} and ${filter} order by l.sync_id ${order} limit ${limit})

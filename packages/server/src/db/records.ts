@@ -1,10 +1,10 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
-import type { RecordState } from "../rules/world-state.ts";
+import type { RecordState } from "../rules/tenant-state.ts";
 import type { Statement } from "./statement.ts";
 import type { Transaction } from "./transaction.ts";
 
 export interface RecordName {
-  readonly world: number;
+  readonly tenant: number;
   readonly model: string;
   readonly id: string;
 }
@@ -13,7 +13,7 @@ export interface RecordName {
 export type FoundRecord = RecordState & RecordName;
 
 interface RecordRow {
-  world: number;
+  tenant: number;
   model: string;
   id: string;
   sync_id: number;
@@ -28,15 +28,15 @@ interface RecordRow {
 }
 
 const COLUMNS =
-  "world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+  "tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
 
 /** Rows by name. `limit 1` inside the lateral query makes each name one probe of the key, whatever the statistics say. */
 export const loadRecords = (names: readonly RecordName[]): Statement<FoundRecord[]> => ({
   name: "load_records",
-  text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
+  text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
     cross join lateral (select ${COLUMNS} from holdfast.record r
-      where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r`,
-  values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+      where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r`,
+  values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
   read: (rows) => (rows as RecordRow[]).map((row) => toRecord(row, row.data)),
 });
 
@@ -51,15 +51,15 @@ export interface AskedRecord extends RecordName {
  */
 export const loadSmallRecords = (names: readonly AskedRecord[]): Statement<FoundRecord[]> => ({
   name: "load_small_records",
-  text: `select r.* from unnest($1::int[], $2::text[], $3::text[], $4::boolean[]) as k(world, model, id, with_values)
+  text: `select r.* from unnest($1::int[], $2::text[], $3::text[], $4::boolean[]) as k(tenant, model, id, with_values)
     cross join lateral (select ${COLUMNS.replace(
       " data,",
       ` case when k.with_values and pg_column_size(data) <= 8192
         and (pg_column_compression(data) is null or octet_length(data::text) <= 16384) then data end as data,`,
     )} from holdfast.record r
-      where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r`,
+      where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r`,
   values: [
-    names.map(({ world }) => world),
+    names.map(({ tenant }) => tenant),
     names.map(({ model }) => model),
     names.map(({ id }) => id),
     names.map(({ values }) => values),
@@ -85,7 +85,7 @@ const withoutValues = (row: Omit<RecordRow, "data">): FoundRecord => ({
 });
 
 const placed = (row: Omit<RecordRow, "data">) => ({
-  world: row.world,
+  tenant: row.tenant,
   model: row.model,
   id: row.id,
   syncId: row.sync_id,
@@ -105,25 +105,25 @@ const placed = (row: Omit<RecordRow, "data">) => ({
 export const deleteRecords = (names: readonly RecordName[]): Statement<void> => ({
   name: "",
   text: `delete from holdfast.record where ctid = any(array(
-    select r.ctid from unnest($1::int[], $2::text[], $3::text[]) as k(world, model, id)
-    cross join lateral (select ctid from holdfast.record r where r.world = k.world and r.model = k.model and r.id = k.id limit 1) r))`,
-  values: [names.map(({ world }) => world), names.map(({ model }) => model), names.map(({ id }) => id)],
+    select r.ctid from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
+    cross join lateral (select ctid from holdfast.record r where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r))`,
+  values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
   read: () => {},
 });
 
 export async function readRecord(db: Transaction, name: RecordName): Promise<RecordState | undefined> {
   const { rows } = await db.query<RecordRow>({
     name: "read_record",
-    text: `select ${COLUMNS} from holdfast.present_record where world = $1 and model = $2 and id = $3 limit 1`,
-    values: [name.world, name.model, name.id],
+    text: `select ${COLUMNS} from holdfast.present_record where tenant = $1 and model = $2 and id = $3 limit 1`,
+    values: [name.tenant, name.model, name.id],
   });
   return rows[0] && toRecord(rows[0], rows[0].data);
 }
 
-/** How many rows of each model a world holds, and which are named: asked when a schema change may hide or refuse data. */
-export async function hasRecords(db: Transaction, world: number, model: string): Promise<boolean> {
-  const { rows } = await db.query("select 1 from holdfast.record where world = $1 and model = $2 limit 1", [
-    world,
+/** How many rows of each model a tenant holds, and which are named: asked when a schema change may hide or refuse data. */
+export async function hasRecords(db: Transaction, tenant: number, model: string): Promise<boolean> {
+  const { rows } = await db.query("select 1 from holdfast.record where tenant = $1 and model = $2 limit 1", [
+    tenant,
     model,
   ]);
   return rows.length > 0;

@@ -6,7 +6,7 @@ import type { Statement } from "./statement.ts";
 
 /** What a round took for granted that was judged before anything was looked up. */
 export interface Expectation {
-  /** Of the worlds that the round moves, in the same order. */
+  /** Of the tenants that the round moves, in the same order. */
   readonly heads: readonly LockedHead[];
   /** Records of which the log says nothing after a position. */
   readonly unseen: readonly HistoryQuestion[];
@@ -17,8 +17,8 @@ export const UNEXPECTED = "WM001";
 
 /**
  * A round of nothing but creates, as a transaction of its own. It was judged by heads that nobody has locked yet: they
- * are locked by being moved, before anything else is written: in the order of their worlds as a rule, which nothing
- * promises; two servers that wait for each other end by their lock timeouts, and go on world by world. Fails with
+ * are locked by being moved, before anything else is written: in the order of their tenants as a rule, which nothing
+ * promises; two servers that wait for each other end by their lock timeouts, and go on tenant by tenant. Fails with
  * `UNEXPECTED` when a head is not exactly the expected one, or when the log knows a record that it was not to know, and with a unique
  * violation when a name or a record is there.
  */
@@ -38,7 +38,7 @@ const EXPECTED = rowColumns<LockedHead>(LINES.next, [
 ]);
 
 const UNSEEN = rowColumns<HistoryQuestion>(EXPECTED.next, [
-  ["world", "bigint", ({ world }) => world],
+  ["tenant", "bigint", ({ tenant }) => tenant],
   ["model", "text", ({ model }) => model],
   ["id", "text", ({ id }) => id],
   ["after", "bigint", ({ after }) => after],
@@ -57,19 +57,19 @@ with moved as (
     and h.writer is not distinct from n.expected_writer and h.other_sync_id = n.expected_other_sync_id and h.last_at <= n.now
   returning 1
 ), expected as materialized (
-  select case when holdfast.expect((select count(*) from moved) = cardinality(${HEADS.array("world")}), 'A head has moved.')
-    then holdfast.expect_unseen(${UNSEEN.array("world")}, ${UNSEEN.array("model")}, ${UNSEEN.array("id")}, ${UNSEEN.array("after")}) end
+  select case when holdfast.expect((select count(*) from moved) = cardinality(${HEADS.array("tenant")}), 'A head has moved.')
+    then holdfast.expect_unseen(${UNSEEN.array("tenant")}, ${UNSEEN.array("model")}, ${UNSEEN.array("id")}, ${UNSEEN.array("after")}) end
 ), line as materialized (
   select ${LINES.rows} from expected
 ), appended as (
-  insert into holdfast.log (world, sync_id, model, id, verb, data, groups,
+  insert into holdfast.log (tenant, sync_id, model, id, verb, data, groups,
     client_tx_id, client_id, transaction_id, actor, participant_kind, created_at)
-  select world, sync_id, model, id, 'created', data, groups,
+  select tenant, sync_id, model, id, 'created', data, groups,
     client_tx_id, client_id, transaction_id, actor, participant_kind, created_at from line
 ), inserted as (
-  insert into holdfast.record (world, model, id, sync_id, data, groups,
+  insert into holdfast.record (tenant, model, id, sync_id, data, groups,
     created_sync_id, created_by, created_at, updated_at, updated_by)
-  select world, model, id, sync_id, data, groups, sync_id, created_by, created_at, created_at, created_by from line
+  select tenant, model, id, sync_id, data, groups, sync_id, created_by, created_at, created_at, created_by from line
 ), grouped as (
   ${FILE_GROUPS}
 )

@@ -1,11 +1,11 @@
 import type { StoredEntry } from "../rules/entry-text.ts";
-import type { NewReceipt, RecordState } from "../rules/world-state.ts";
+import type { NewReceipt, RecordState } from "../rules/tenant-state.ts";
 import { rowColumns } from "./row-columns.ts";
 import type { Statement } from "./statement.ts";
 
 /** A line to append. */
 export interface SavedLine {
-  readonly world: number;
+  readonly tenant: number;
   readonly entry: StoredEntry;
   /** Position of the entry that made its record. */
   readonly createdSyncId: number;
@@ -16,11 +16,11 @@ export interface SavedLine {
 }
 
 export interface SavedReceipt extends NewReceipt {
-  readonly world: number;
+  readonly tenant: number;
 }
 
 export interface SavedHead {
-  readonly world: number;
+  readonly tenant: number;
   readonly syncId: number;
   readonly writer: string | null;
   readonly otherSyncId: number;
@@ -29,7 +29,7 @@ export interface SavedHead {
 
 /** A group's newest positions within the round; `otherSyncId` 0 when the round had one writer only. */
 export interface SavedGroup {
-  readonly world: number;
+  readonly tenant: number;
   readonly name: string;
   readonly syncId: number;
   readonly writer: string | null;
@@ -46,7 +46,7 @@ export interface Round {
 
 /**
  * Everything that a round writes, in one statement, with each payload sent once. The round holds the heads of its
- * worlds, so it knows which rows are there: new ones are plain inserts, which cost less than asking again.
+ * tenants, so it knows which rows are there: new ones are plain inserts, which cost less than asking again.
  * What is hidden beside a row stays with its record: one that was deleted and made again in the same round is another.
  * Rows that were deleted are taken away by `deleteRecords` beside it.
  */
@@ -67,7 +67,7 @@ export const roundValues = ({ lines, receipts, heads, groups, now }: Round): rea
 ];
 
 const RECEIPTS = rowColumns<SavedReceipt>(2, [
-  ["world", "bigint", ({ world }) => world],
+  ["tenant", "bigint", ({ tenant }) => tenant],
   ["participant", "text", ({ participant }) => participant],
   ["name", "text", ({ name }) => name],
   ["fingerprint", "text", ({ fingerprint }) => fingerprint],
@@ -77,7 +77,7 @@ const RECEIPTS = rowColumns<SavedReceipt>(2, [
 ]);
 
 const GROUPS = rowColumns<SavedGroup>(RECEIPTS.next, [
-  ["world", "bigint", ({ world }) => world],
+  ["tenant", "bigint", ({ tenant }) => tenant],
   ["name", "text", ({ name }) => name],
   ["sync_id", "bigint", ({ syncId }) => syncId],
   ["writer", "text", ({ writer }) => writer],
@@ -85,7 +85,7 @@ const GROUPS = rowColumns<SavedGroup>(RECEIPTS.next, [
 ]);
 
 export const HEADS = rowColumns<SavedHead>(GROUPS.next, [
-  ["world", "bigint", ({ world }) => world],
+  ["tenant", "bigint", ({ tenant }) => tenant],
   ["sync_id", "bigint", ({ syncId }) => syncId],
   ["writer", "text", ({ writer }) => writer],
   ["other_sync_id", "bigint", ({ otherSyncId }) => otherSyncId],
@@ -94,7 +94,7 @@ export const HEADS = rowColumns<SavedHead>(GROUPS.next, [
 
 /** What every line has, whatever it does. */
 export const LINES = rowColumns<SavedLine>(HEADS.next, [
-  ["world", "bigint", ({ world }) => world],
+  ["tenant", "bigint", ({ tenant }) => tenant],
   ["sync_id", "bigint", ({ entry }) => entry.syncId],
   ["model", "text", ({ entry }) => entry.model],
   ["id", "text", ({ entry }) => entry.id],
@@ -122,33 +122,33 @@ const FURTHER = rowColumns<SavedLine>(LINES.next, [
   ["updated_by", "text", ({ after }) => after?.updatedBy ?? null],
 ]);
 
-/** Where the worlds' logs end now. `rows`: those of the heads, and what else is known of them. */
+/** Where the tenants' logs end now. `rows`: those of the heads, and what else is known of them. */
 export const moveHeads = (rows: string): string =>
   `update holdfast.head h set sync_id = n.sync_id, writer = n.writer, other_sync_id = n.other_sync_id, last_at = n.now
-  from (select ${rows}) n where h.world = n.world and h.world = any(${HEADS.array("world")})`;
+  from (select ${rows}) n where h.tenant = n.tenant and h.tenant = any(${HEADS.array("tenant")})`;
 
-export const FILE_GROUPS = `insert into holdfast.group_head as g (world, name, sync_id, writer, other_sync_id)
+export const FILE_GROUPS = `insert into holdfast.group_head as g (tenant, name, sync_id, writer, other_sync_id)
   select ${GROUPS.rows}
-  on conflict (world, name) do update set sync_id = excluded.sync_id, writer = excluded.writer,
+  on conflict (tenant, name) do update set sync_id = excluded.sync_id, writer = excluded.writer,
     other_sync_id = case
       when excluded.other_sync_id > 0 then excluded.other_sync_id
       when excluded.writer = g.writer then g.other_sync_id
       else g.sync_id end`;
 
-export const KEEP_RECEIPTS = `insert into holdfast.receipt (world, participant, name, fingerprint, body, held, created_at)
+export const KEEP_RECEIPTS = `insert into holdfast.receipt (tenant, participant, name, fingerprint, body, held, created_at)
 select ${RECEIPTS.rows}, $1::timestamptz(3)`;
 
 const ROW_COLUMNS =
-  "world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
-const ROW = `world, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, row_created_at, created_at, updated_by`;
+  "tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+const ROW = `tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, row_created_at, created_at, updated_by`;
 
 const SAVE = `
 with line as materialized (
   select ${LINES.rows}, ${FURTHER.rows}
 ), appended as (
-  insert into holdfast.log (world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
+  insert into holdfast.log (tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at, created_sync_id)
-  select world, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
+  select tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
     -- Of a record that was gone already, the entry that ended it says where it was made.
     case when verb in ('deleted', 'erased') and created_sync_id < sync_id then created_sync_id end from line
@@ -156,7 +156,7 @@ with line as materialized (
   insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'inserted'
 ), updated as (
   insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'updated'
-  on conflict (world, model, id) do update set sync_id = excluded.sync_id, data = excluded.data, groups = excluded.groups,
+  on conflict (tenant, model, id) do update set sync_id = excluded.sync_id, data = excluded.data, groups = excluded.groups,
     archived_at = excluded.archived_at, created_sync_id = excluded.created_sync_id, created_by = excluded.created_by,
     created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by,
     hidden = case when record.created_sync_id = excluded.created_sync_id then record.hidden end

@@ -39,7 +39,7 @@ export interface NewToken
     | "userMeta"
     | "rotatedFrom"
   > {
-  readonly world: number;
+  readonly tenant: number;
   readonly hash: Buffer;
   readonly last4: string;
   readonly ttlSeconds: number;
@@ -52,7 +52,7 @@ const TOKEN = `t.id, t.kind, w.organization, w.livemode, t.participant_kind as "
   (select least(old.expires_at, old.revoked_at) from holdfast.scoped_token old where old.id = t.rotated_from) as "rotatedFromEndsAt",
   case when t.revoked_at <= clock_timestamp() then 'revoked' when t.expires_at <= clock_timestamp() then 'expired' else 'active' end as status,
   t.created_at as "issuedAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt", t.last_used_at as "lastUsedAt"
-  from holdfast.scoped_token t join holdfast.world w on w.id = t.world`;
+  from holdfast.scoped_token t join holdfast.tenant w on w.id = t.tenant`;
 
 const toToken = (row: TokenRow): StoredToken => ({
   ...row,
@@ -61,11 +61,11 @@ const toToken = (row: TokenRow): StoredToken => ({
 
 export async function insertToken(tx: Transaction, token: NewToken): Promise<StoredToken> {
   await tx.query(
-    `insert into holdfast.scoped_token (id, world, kind, hash, last4, participant_kind, participant_id, operations, sync_groups, label, user_meta, rotated_from, expires_at)
+    `insert into holdfast.scoped_token (id, tenant, kind, hash, last4, participant_kind, participant_id, operations, sync_groups, label, user_meta, rotated_from, expires_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, clock_timestamp() + make_interval(secs => $13))`,
     [
       token.id,
-      token.world,
+      token.tenant,
       token.kind,
       token.hash,
       token.last4,
@@ -83,30 +83,30 @@ export async function insertToken(tx: Transaction, token: NewToken): Promise<Sto
 }
 
 export interface TokenName {
-  readonly world: number;
+  readonly tenant: number;
   readonly kind: ScopedKind;
   readonly id: string;
 }
 
-export async function readToken(db: Transaction, { world, kind, id }: TokenName): Promise<StoredToken | undefined> {
+export async function readToken(db: Transaction, { tenant, kind, id }: TokenName): Promise<StoredToken | undefined> {
   const { rows } = await db.query<TokenRow & Record<string, unknown>>(
-    `select ${TOKEN} where t.world = $1 and t.kind = $2 and t.id = $3`,
-    [world, kind, id],
+    `select ${TOKEN} where t.tenant = $1 and t.kind = $2 and t.id = $3`,
+    [tenant, kind, id],
   );
   return rows[0] && toToken(rows[0]);
 }
 
 /** Nobody else ends or replaces the token until this transaction is over. */
-export async function lockToken(tx: Transaction, { world, kind, id }: TokenName): Promise<void> {
-  await tx.query("select 1 from holdfast.scoped_token where world = $1 and kind = $2 and id = $3 for update", [
-    world,
+export async function lockToken(tx: Transaction, { tenant, kind, id }: TokenName): Promise<void> {
+  await tx.query("select 1 from holdfast.scoped_token where tenant = $1 and kind = $2 and id = $3 for update", [
+    tenant,
     kind,
     id,
   ]);
 }
 
 export interface TokenQuestion {
-  readonly world: number;
+  readonly tenant: number;
   readonly kind: ScopedKind;
   readonly participantId: string | undefined;
   readonly after: { readonly at: string; readonly id: string } | undefined;
@@ -116,12 +116,12 @@ export interface TokenQuestion {
 /** One page, oldest first. */
 export async function listTokens(
   db: Transaction,
-  { world, kind, participantId, after, limit }: TokenQuestion,
+  { tenant, kind, participantId, after, limit }: TokenQuestion,
 ): Promise<StoredToken[]> {
   const { rows } = await db.query<TokenRow & Record<string, unknown>>(
-    `select ${TOKEN} where t.world = $1 and t.kind = $2 and ($3::text is null or t.participant_id = $3)
+    `select ${TOKEN} where t.tenant = $1 and t.kind = $2 and ($3::text is null or t.participant_id = $3)
        and ($4::timestamptz is null or (t.created_at, t.id) > ($4, $5)) order by t.created_at, t.id limit $6`,
-    [world, kind, participantId ?? null, after?.at ?? null, after?.id ?? null, limit],
+    [tenant, kind, participantId ?? null, after?.at ?? null, after?.id ?? null, limit],
   );
   return rows.map(toToken);
 }
@@ -141,24 +141,24 @@ export const lockTokens = (table: "scoped_token" | "secret_key", ids: readonly s
 /** Ends a token after a while; one that ends sooner already stays as it is. Answers whether there is such a token. */
 export async function revokeToken(
   db: Transaction,
-  { world, kind, id }: TokenName,
+  { tenant, kind, id }: TokenName,
   graceSeconds: number,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `update holdfast.scoped_token set revoked_at = least(coalesce(revoked_at, 'infinity'), clock_timestamp() + make_interval(secs => $4))
-     where world = $1 and kind = $2 and id = $3`,
-    [world, kind, id, graceSeconds],
+     where tenant = $1 and kind = $2 and id = $3`,
+    [tenant, kind, id, graceSeconds],
   );
   return rowCount === 1;
 }
 
 /** Ends every ephemeral key of a person that is still good. Answers their ids. */
-export async function revokeTokensOf(db: Transaction, world: number, participantId: string): Promise<string[]> {
+export async function revokeTokensOf(db: Transaction, tenant: number, participantId: string): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `update holdfast.scoped_token set revoked_at = clock_timestamp()
-     where world = $1 and kind = 'ephemeral_key' and participant_id = $2 and expires_at > clock_timestamp()
+     where tenant = $1 and kind = 'ephemeral_key' and participant_id = $2 and expires_at > clock_timestamp()
        and (revoked_at is null or revoked_at > clock_timestamp()) returning id`,
-    [world, participantId],
+    [tenant, participantId],
   );
   return rows.map(({ id }) => id);
 }
@@ -172,7 +172,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
     nth: number;
     id: string;
     kind: ScopedKind;
-    world: number;
+    tenant: number;
     organization: string;
     livemode: boolean;
     participant_kind: ParticipantKind;
@@ -191,12 +191,12 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
         for no key update skip locked
       ), noted as (
         update holdfast.scoped_token t set last_used_at = clock_timestamp() from used where t.id = used.id)
-      select k.nth::int4 - 1 as nth, t.id, t.kind, t.world, w.organization, w.livemode, t.participant_kind, t.participant_id,
+      select k.nth::int4 - 1 as nth, t.id, t.kind, t.tenant, w.organization, w.livemode, t.participant_kind, t.participant_id,
         t.operations, t.sync_groups, t.expires_at,
         (extract(epoch from t.expires_at - clock_timestamp()) * 1000)::float8 as expires_in_ms,
         coalesce(t.revoked_at <= clock_timestamp(), false) as revoked
       from unnest($1::bytea[]) with ordinality as k(hash, nth)
-      join holdfast.scoped_token t on t.hash = k.hash join holdfast.world w on w.id = t.world`,
+      join holdfast.scoped_token t on t.hash = k.hash join holdfast.tenant w on w.id = t.tenant`,
     values: [hashes],
   });
   return new Map(
@@ -207,7 +207,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
         expiresInMs: row.expires_in_ms,
         grant: { operations: row.operations, syncGroups: row.sync_groups },
         principal: {
-          world: row.world,
+          tenant: row.tenant,
           organization: row.organization,
           livemode: row.livemode,
           participantKind: row.participant_kind,

@@ -4,7 +4,7 @@ import type { Transaction } from "./transaction.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {
-  readonly world: number;
+  readonly tenant: number;
   /** Lower-case names; undefined: every model. */
   readonly models: readonly string[] | undefined;
   /** A push rewrites records of the tenant: the new form of some is beside their row. */
@@ -71,7 +71,7 @@ async function readPage(
   const { rows } = await db.query<Page>({
     ...statement,
     values: [
-      question.world,
+      question.tenant,
       question.after?.model ?? "",
       question.after?.id ?? "",
       question.models ?? null,
@@ -110,7 +110,7 @@ const BEGINNING = /\{"model":("(?:[^"\\]|\\.)*"),"id":"([^"]*)"/y;
 const recordsOf = ({
   rewriting,
 }: SnapshotQuestion) => `select model, id, sync_id, archived_at, data from ${recordTable(rewriting)}
-  where world = $1 and (model, id) > ($2, $3) and ($4::text[] is null or model = any($4)) and ($5::text[] is null or groups && $5)
+  where tenant = $1 and (model, id) > ($2, $3) and ($4::text[] is null or model = any($4)) and ($5::text[] is null or groups && $5)
   order by model, id limit $6`;
 
 /** What a line has around its record. */

@@ -3,9 +3,9 @@ import type { UsagePeriod } from "../rules/usage-period.ts";
 import { PRUNE_STEP } from "./prune.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** So many more of something, in one world on one UTC day. */
+/** So many more of something, in one tenant on one UTC day. */
 export interface UsageCount {
-  readonly world: number;
+  readonly tenant: number;
   readonly day: string;
   readonly eventName: string;
   readonly count: number;
@@ -15,11 +15,11 @@ export interface UsageCount {
 export async function addUsage(db: Transaction, counts: readonly UsageCount[]): Promise<void> {
   await db.query({
     name: "add_usage",
-    text: `insert into holdfast.usage as u (world, day, event_name, count)
-      select * from unnest($1::int[], $2::date[], $3::text[], $4::bigint[]) as c(world, day, event_name, count) order by 1, 2, 3
-      on conflict (world, day, event_name) do update set count = u.count + excluded.count`,
+    text: `insert into holdfast.usage as u (tenant, day, event_name, count)
+      select * from unnest($1::int[], $2::date[], $3::text[], $4::bigint[]) as c(tenant, day, event_name, count) order by 1, 2, 3
+      on conflict (tenant, day, event_name) do update set count = u.count + excluded.count`,
     values: [
-      counts.map(({ world }) => world),
+      counts.map(({ tenant }) => tenant),
       counts.map(({ day }) => day),
       counts.map(({ eventName }) => eventName),
       counts.map(({ count }) => count),
@@ -27,13 +27,13 @@ export async function addUsage(db: Transaction, counts: readonly UsageCount[]): 
   });
 }
 
-/** What one world did in a period, by day and name. */
-export async function readUsage(db: Transaction, world: number, { from, to }: UsagePeriod): Promise<Usage[]> {
+/** What one tenant did in a period, by day and name. */
+export async function readUsage(db: Transaction, tenant: number, { from, to }: UsagePeriod): Promise<Usage[]> {
   const { rows } = await db.query<Usage & Record<string, unknown>>({
     name: "read_usage",
     text: `select day::text as day, event_name, count from holdfast.usage
-      where world = $1 and day between $2::date and $3::date order by usage.day, event_name`,
-    values: [world, from, to],
+      where tenant = $1 and day between $2::date and $3::date order by usage.day, event_name`,
+    values: [tenant, from, to],
   });
   return rows;
 }

@@ -6,10 +6,10 @@ const MOST_MARKS = 250;
 
 /** What another process says. */
 export interface WakeEars {
-  /** A world's log reaches this position at least; undefined: a process of an earlier version said that it has grown. */
-  log(world: number, position: number | undefined): void;
-  schema(world: number): void;
-  claims(world: number): void;
+  /** A tenant's log reaches this position at least; undefined: a process of an earlier version said that it has grown. */
+  log(tenant: number, position: number | undefined): void;
+  schema(tenant: number): void;
+  claims(tenant: number): void;
   /** A token was revoked, or will be after its grace. */
   token(id: string): void;
   /** The logs got new ids: said by whoever gave them (see log-epoch.ts). */
@@ -19,20 +19,20 @@ export interface WakeEars {
 }
 
 /**
- * Hints between processes that a world has news, or that a token ends. NOTIFY takes one lock for the whole database when its
+ * Hints between processes that a tenant has news, or that a token ends. NOTIFY takes one lock for the whole database when its
  * transaction commits, so it never runs inside a write: hints go out on a connection of their own, together, at most every 10 ms.
  * A hint may be lost; polling is the truth.
  *
- *   `7:123`  the log of world 7 reaches position 123
- *   `s7`     world 7 has another schema
- *   `c7`     claims of world 7 changed
+ *   `7:123`  the log of tenant 7 reaches position 123
+ *   `s7`     tenant 7 has another schema
+ *   `c7`     claims of tenant 7 changed
  *   `tkey_1` token key_1 ends
  *   `e`      the logs have new ids
  */
 export interface Wake {
-  log(world: number, position: number): void;
-  schema(world: number): void;
-  claims(world: number): void;
+  log(tenant: number, position: number): void;
+  schema(tenant: number): void;
+  claims(tenant: number): void;
   token(id: string): void;
   close(): Promise<void>;
 }
@@ -69,9 +69,9 @@ export function openWake(url: string, ears: WakeEars): Wake {
   };
 
   return {
-    log: (world, position) => say(`${world}`, `:${position}`),
-    schema: (world) => say(`s${world}`),
-    claims: (world) => say(`c${world}`),
+    log: (tenant, position) => say(`${tenant}`, `:${position}`),
+    schema: (tenant) => say(`s${tenant}`),
+    claims: (tenant) => say(`c${tenant}`),
     token: (id) => say(`t${id}`),
     async close() {
       closed = true;
@@ -87,6 +87,6 @@ function hear(mark: string, ears: WakeEars): void {
   if (mark.startsWith("c")) return ears.claims(Number(rest));
   if (mark.startsWith("s")) return ears.schema(Number(rest));
   if (mark.startsWith("t")) return ears.token(rest);
-  const [world, position] = mark.split(":");
-  ears.log(Number(world), position === undefined ? undefined : Number(position));
+  const [tenant, position] = mark.split(":");
+  ears.log(Number(tenant), position === undefined ? undefined : Number(position));
 }

@@ -1,10 +1,10 @@
 import type { Delivery, LastError } from "../rules/delivery.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** A receiver of a world's log, and where it is. */
+/** A receiver of a tenant's log, and where it is. */
 export interface Endpoint {
-  readonly world: number;
-  /** Whose world it is. */
+  readonly tenant: number;
+  /** Whose tenant it is. */
   readonly organization: string;
   readonly id: string;
   readonly url: string;
@@ -19,7 +19,7 @@ export interface Endpoint {
   readonly oldSecretUntil: number | null;
   readonly delivery: Delivery;
   /** Raised by every change. */
-  readonly turn: number;
+  readonly version: number;
   /** The head of the log when this was read, and the schema that was in force. */
   readonly head: number;
   readonly logId: string;
@@ -29,7 +29,7 @@ export interface Endpoint {
 }
 
 interface EndpointRow {
-  world: number;
+  tenant: number;
   organization: string;
   id: string;
   url: string;
@@ -52,7 +52,7 @@ interface EndpointRow {
   secret_last4: string;
   old_secret: Buffer | null;
   old_secret_until: string | null;
-  turn: number;
+  version: number;
   sync_id: number;
   log_id: string;
   schema_version: number;
@@ -62,7 +62,7 @@ interface EndpointRow {
 const time = (text: string | null): number | null => (text === null ? null : Date.parse(text));
 
 export const toEndpoint = (row: EndpointRow): Endpoint => ({
-  world: row.world,
+  tenant: row.tenant,
   organization: row.organization,
   id: row.id,
   url: row.url,
@@ -88,7 +88,7 @@ export const toEndpoint = (row: EndpointRow): Endpoint => ({
     lastError: row.last_error === null ? null : (JSON.parse(row.last_error) as LastError),
     lastSuccessAt: time(row.last_success_at),
   },
-  turn: row.turn,
+  version: row.version,
   head: row.sync_id,
   logId: row.log_id,
   schemaVersion: row.schema_version,
@@ -97,66 +97,66 @@ export const toEndpoint = (row: EndpointRow): Endpoint => ({
 
 /** `e` is the endpoint. Whoever joins these reads the head with it. */
 export const ENDPOINT = `e.*, w.organization, h.sync_id, h.log_id, h.schema_version, h.erased_to`;
-export const WITH_HEAD = `cross join lateral (select organization from holdfast.world w where w.id = e.world limit 1) w
-  cross join lateral (select sync_id, log_id, schema_version, erased_to from holdfast.head h where h.world = e.world limit 1) h`;
+export const WITH_HEAD = `cross join lateral (select organization from holdfast.tenant w where w.id = e.tenant limit 1) w
+  cross join lateral (select sync_id, log_id, schema_version, erased_to from holdfast.head h where h.tenant = e.tenant limit 1) h`;
 
 /** Oldest first. */
-export async function listEndpoints(db: Transaction, world: number): Promise<Endpoint[]> {
+export async function listEndpoints(db: Transaction, tenant: number): Promise<Endpoint[]> {
   const { rows } = await db.query<EndpointRow>({
     name: "list_endpoints",
-    text: `select ${ENDPOINT} from holdfast.webhook_endpoint e ${WITH_HEAD} where e.world = $1 order by e.created_at, e.id`,
-    values: [world],
+    text: `select ${ENDPOINT} from holdfast.webhook_endpoint e ${WITH_HEAD} where e.tenant = $1 order by e.created_at, e.id`,
+    values: [tenant],
   });
   return rows.map(toEndpoint);
 }
 
-export async function readEndpoint(db: Transaction, world: number, id: string): Promise<Endpoint | undefined> {
+export async function readEndpoint(db: Transaction, tenant: number, id: string): Promise<Endpoint | undefined> {
   const { rows } = await db.query<EndpointRow>({
     name: "read_endpoint",
-    text: `select ${ENDPOINT} from holdfast.webhook_endpoint e ${WITH_HEAD} where e.world = $1 and e.id = $2`,
-    values: [world, id],
+    text: `select ${ENDPOINT} from holdfast.webhook_endpoint e ${WITH_HEAD} where e.tenant = $1 and e.id = $2`,
+    values: [tenant, id],
   });
   return rows[0] && toEndpoint(rows[0]);
 }
 
 /** Nobody else changes it until the transaction ends. */
-export async function lockEndpoint(tx: Transaction, world: number, id: string): Promise<Endpoint | undefined> {
-  await tx.query("select from holdfast.webhook_endpoint where world = $1 and id = $2 for update", [world, id]);
-  return await readEndpoint(tx, world, id);
+export async function lockEndpoint(tx: Transaction, tenant: number, id: string): Promise<Endpoint | undefined> {
+  await tx.query("select from holdfast.webhook_endpoint where tenant = $1 and id = $2 for update", [tenant, id]);
+  return await readEndpoint(tx, tenant, id);
 }
 
-/** The same of all of a world's. */
-export async function lockEndpoints(tx: Transaction, world: number): Promise<Endpoint[]> {
-  await tx.query("select from holdfast.webhook_endpoint where world = $1 order by id for update", [world]);
-  return await listEndpoints(tx, world);
+/** The same of all of a tenant's. */
+export async function lockEndpoints(tx: Transaction, tenant: number): Promise<Endpoint[]> {
+  await tx.query("select from holdfast.webhook_endpoint where tenant = $1 order by id for update", [tenant]);
+  return await listEndpoints(tx, tenant);
 }
 
 export interface NewEndpoint
-  extends Pick<Endpoint, "world" | "id" | "url" | "enabledEvents" | "description" | "secret" | "secretLast4"> {
+  extends Pick<Endpoint, "tenant" | "id" | "url" | "enabledEvents" | "description" | "secret" | "secretLast4"> {
   readonly cursor: number;
   readonly batchSize: number;
 }
 
 export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<void> {
-  const { world, id, url, enabledEvents, description, secret, secretLast4, cursor, batchSize } = endpoint;
+  const { tenant, id, url, enabledEvents, description, secret, secretLast4, cursor, batchSize } = endpoint;
   await tx.query(
-    `insert into holdfast.webhook_endpoint (world, id, url, enabled_events, description, secret, secret_last4, cursor, batch_size)
+    `insert into holdfast.webhook_endpoint (tenant, id, url, enabled_events, description, secret, secret_last4, cursor, batch_size)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [world, id, url, enabledEvents, description, secret, secretLast4, cursor, batchSize],
+    [tenant, id, url, enabledEvents, description, secret, secretLast4, cursor, batchSize],
   );
 }
 
 /** What its owner changes: of a delivery that is the status, the cursor and its attempts; a lease stays whose it is. */
 export async function updateEndpoint(tx: Transaction, endpoint: Endpoint): Promise<void> {
-  const { world, id, url, enabledEvents, description, secret, secretLast4, oldSecret, oldSecretUntil, delivery } =
+  const { tenant, id, url, enabledEvents, description, secret, secretLast4, oldSecret, oldSecretUntil, delivery } =
     endpoint;
   await tx.query(
     `update holdfast.webhook_endpoint set url = $3, enabled_events = $4, description = $5, secret = $6, secret_last4 = $7,
        old_secret = $8, old_secret_until = $9, disabled_reason = $10, revision = $11, cursor = $12, attempt = $13, batch_to = $14,
-       batch_size = $15, next_attempt_at = $16, turn = turn + 1
-     where world = $1 and id = $2`,
+       batch_size = $15, next_attempt_at = $16, version = version + 1
+     where tenant = $1 and id = $2`,
     [
-      ...[world, id, url, enabledEvents, description, secret, secretLast4, oldSecret, isoOrNull(oldSecretUntil)],
+      ...[tenant, id, url, enabledEvents, description, secret, secretLast4, oldSecret, isoOrNull(oldSecretUntil)],
       ...[delivery.disabledReason, delivery.revision, delivery.cursor, delivery.attempt, delivery.batchTo],
       ...[delivery.batchSize, isoOrNull(delivery.nextAttemptAt)],
     ],
@@ -164,20 +164,20 @@ export async function updateEndpoint(tx: Transaction, endpoint: Endpoint): Promi
 }
 
 /** With its attempts. False: there is none. */
-export async function deleteEndpoint(tx: Transaction, world: number, id: string): Promise<boolean> {
-  const { rowCount } = await tx.query("delete from holdfast.webhook_endpoint where world = $1 and id = $2", [
-    world,
+export async function deleteEndpoint(tx: Transaction, tenant: number, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query("delete from holdfast.webhook_endpoint where tenant = $1 and id = $2", [
+    tenant,
     id,
   ]);
-  await tx.query("delete from holdfast.webhook_attempt where world = $1 and endpoint = $2", [world, id]);
+  await tx.query("delete from holdfast.webhook_attempt where tenant = $1 and endpoint = $2", [tenant, id]);
   return rowCount === 1;
 }
 
-/** The endpoints of all worlds with a secret that does not begin as those do that were sealed with the newest key. */
-export async function listStaleSecrets(db: Transaction, fresh: Buffer): Promise<Pick<Endpoint, "world" | "id">[]> {
-  const { rows } = await db.query<{ world: number; id: string }>(
-    `select world, id from holdfast.webhook_endpoint
-     where substring(secret from 1 for $2) <> $1 or substring(old_secret from 1 for $2) <> $1 order by world, id`,
+/** The endpoints of all tenants with a secret that does not begin as those do that were sealed with the newest key. */
+export async function listStaleSecrets(db: Transaction, fresh: Buffer): Promise<Pick<Endpoint, "tenant" | "id">[]> {
+  const { rows } = await db.query<{ tenant: number; id: string }>(
+    `select tenant, id from holdfast.webhook_endpoint
+     where substring(secret from 1 for $2) <> $1 or substring(old_secret from 1 for $2) <> $1 order by tenant, id`,
     [fresh, fresh.length],
   );
   return rows;

@@ -27,7 +27,7 @@ export interface AttemptParts {
   readonly send: SendWebhook;
   readonly times: DeliveryTimes;
   /** A delivery was answered with a 2xx. */
-  readonly delivered: (world: number) => void;
+  readonly delivered: (tenant: number) => void;
 }
 
 /** How an endpoint is, and what time it is there: the database's clock goes on by our own. */
@@ -72,7 +72,7 @@ export function attemptBatch({ secrets, send, times, delivered }: AttemptParts) 
     const answer = await answerOf(begun, { id, body: bodyOf(batch.events, endpoint.logId) }, signal);
     const endedAt = begun.now();
     const outcome = outcomeOf(answer, endedAt);
-    if (outcome.kind === "succeeded") delivered(endpoint.world);
+    if (outcome.kind === "succeeded") delivered(endpoint.tenant);
     return {
       begun,
       sent: { lease: lease?.token ?? "", revision, cursor, positions: positionsOf(batch) },

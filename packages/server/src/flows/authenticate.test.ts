@@ -11,7 +11,7 @@ test("[K8] what is remembered of a token ends after 2 s, also when the clock is 
     nth: 0,
     id: "cap_1",
     kind: "capability",
-    world: 1,
+    tenant: 1,
     organization: "org_1",
     operations: ["*.*"],
     sync_groups: [],
@@ -34,7 +34,7 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
   const row = {
     id: "cap_1",
     kind: "capability",
-    world: 1,
+    tenant: 1,
     organization: "org_1",
     operations: ["*.*"],
     sync_groups: [],

@@ -60,7 +60,7 @@ export interface LineEar {
   end(): void;
 }
 
-export type ListenToLine = (world: number, key: string) => Promise<LineEar>;
+export type ListenToLine = (tenant: number, key: string) => Promise<LineEar>;
 
 export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes, listen: ListenToLine): ClaimFlows {
   /** The model, when the caller may do that with records of it. */
@@ -69,7 +69,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     { model, id, at }: ClaimTarget,
     can: "read" | "update",
   ): Promise<DeclaredModel | Refusal> {
-    const declared = (await liveSchema(db, schemas, by.world)).models.get(model.toLowerCase());
+    const declared = (await liveSchema(db, schemas, by.tenant)).models.get(model.toLowerCase());
     const name = declared?.name ?? model;
     const hidden = checkModel(by, name);
     if (hidden) return { ...hidden, param: `${at}model` };
@@ -92,16 +92,16 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
   /** A claim that the caller may know of, with where it stands: as it is now, or as it was told. */
   async function find(by: Principal, id: string, told?: ReadLine): Promise<Found | Refusal> {
     const living = told?.claims.find((one) => one.id === id);
-    const claim = living ?? (isRecordId(id) ? await readClaim(db, by.world, id) : undefined);
+    const claim = living ?? (isRecordId(id) ? await readClaim(db, by.tenant, id) : undefined);
     if (!claim) return notFound;
-    const line = told ?? (await readLines(db, [nameOf(by.world, claim)]))[0];
+    const line = told ?? (await readLines(db, [nameOf(by.tenant, claim)]))[0];
     const own = claim.participant === participantName(by.participantKind, by.participantId);
     if (!line || !(own || maySee(by, claim.model, line))) return notFound;
     return { claim: line.claims.find((one) => one.id === id) ?? claim, line, own };
   }
 
-  const declaredName = async ({ world }: Principal, { model }: ClaimState): Promise<string> =>
-    (await liveSchema(db, schemas, world)).models.get(model)?.name ?? model;
+  const declaredName = async ({ tenant }: Principal, { model }: ClaimState): Promise<string> =>
+    (await liveSchema(db, schemas, tenant)).models.get(model)?.name ?? model;
 
   return {
     async acquire(by, target, body) {
@@ -179,22 +179,22 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       const declared = await declaredFor(by, { model, id, at: "" }, "read");
       // In a query it is as wrong as in a body: only what a path names is not found.
       if (isRefusal(declared)) return declared.code === "unknown_model" ? { ...declared, status: 400 } : declared;
-      const [line] = await readLines(db, [{ world: by.world, model: model.toLowerCase(), id }]);
+      const [line] = await readLines(db, [{ tenant: by.tenant, model: model.toLowerCase(), id }]);
       if (!line || !maySee(by, model.toLowerCase(), line)) return refuse("record_not_found", { param: "id" });
       return listOf(presentLine(line.claims, declared.name, line.now));
     },
     async listOwn(by, { limit, cursor = "" }) {
       if (cursor !== "" && !isRecordId(cursor)) return refuse("invalid_cursor", { param: "starting_after" });
       const participant = participantName(by.participantKind, by.participantId);
-      const own = await readOwnClaims(db, by.world, participant, { after: cursor, limit: limit + 1 });
+      const own = await readOwnClaims(db, by.tenant, participant, { after: cursor, limit: limit + 1 });
       const page = own.slice(0, limit);
       const names = [...new Map(page.map((claim) => [recordKey(claim.model, claim.record), claim])).values()];
       const lines = await readLines(
         db,
-        names.map(({ model, record }) => ({ world: by.world, model, id: record })),
+        names.map(({ model, record }) => ({ tenant: by.tenant, model, id: record })),
       );
       const lineOf = new Map(names.map(({ model, record }, i) => [recordKey(model, record), lines[i]]));
-      const { models } = await liveSchema(db, schemas, by.world);
+      const { models } = await liveSchema(db, schemas, by.tenant);
       const claims = page.flatMap(({ id, model, record }) => {
         const line = lineOf.get(recordKey(model, record));
         const claim = line?.claims.find((one) => one.id === id);
@@ -210,15 +210,15 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       if (isRefusal(found)) return found;
       const name = await declaredName(by, found.claim);
       if (!isWaiting(found.claim)) return presentFound(found, name);
-      if (found.own) await showLife(by.world, found.claim);
+      if (found.own) await showLife(by.tenant, found.claim);
       return await untilMoved(by, found.claim, name, performance.now() + waitMs, waitMs > 0 ? signal() : undefined);
     },
   };
 
   /** Its turn may have come while nothing was heard of it. */
-  async function showLife(world: number, { id, model, record }: ClaimState): Promise<void> {
-    if (!(await touchClaim(db, world, id, limits.waiterSilentMs)))
-      await lane.decide({ kind: "settle", world, model, record, alive: [id] });
+  async function showLife(tenant: number, { id, model, record }: ClaimState): Promise<void> {
+    if (!(await touchClaim(db, tenant, id, limits.waiterSilentMs)))
+      await lane.decide({ kind: "settle", tenant, model, record, alive: [id] });
   }
 
   /** The claim as it is; with a signal, once it no longer waits in the place where it was, or the time is over. */
@@ -229,7 +229,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     deadline: number,
     gone: AbortSignal | undefined,
   ): Promise<Claim | Refusal> {
-    const ear = gone && (await listen(by.world, recordKey(model, record)));
+    const ear = gone && (await listen(by.tenant, recordKey(model, record)));
     try {
       const first = await find(by, id);
       if (isRefusal(first)) return first;
@@ -268,7 +268,7 @@ const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 const notFound = refuse("claim_not_found", { param: "id" });
 const notHolder = refuse("not_claim_holder", { param: "id" });
 
-const nameOf = (world: number, { model, record }: ClaimState) => ({ world, model, id: record });
+const nameOf = (tenant: number, { model, record }: ClaimState) => ({ tenant, model, id: record });
 
 /** Whether a record, and so who claims it, is the caller's to see. */
 export const maySee = ({ scope }: Principal, model: string, { groups }: ReadLine): boolean =>

@@ -79,7 +79,7 @@ test("[L1] the rows are what the log adds up to, and so are the heads of the gro
   const rows = new Map<string, unknown>();
   for (const { model, id, data, syncId } of log) rows.set(`${model}/${id}`, { data, syncId });
   const stored = await app.sql<{ key: string; data: unknown; sync_id: string }>(
-    "select model || '/' || id as key, data, sync_id from holdfast.record where world = (select world from holdfast.head order by sync_id desc limit 1)",
+    "select model || '/' || id as key, data, sync_id from holdfast.record where tenant = (select tenant from holdfast.head order by sync_id desc limit 1)",
   );
   expect(new Map(stored.map(({ key, data, sync_id }) => [key, { data, syncId: Number(sync_id) }]))).toEqual(rows);
   const heads = await app.sql<{ name: string; sync_id: string }>(
@@ -161,10 +161,10 @@ test("[C14] a head that somebody else holds: 503 with Retry-After, and the key t
   expect(again.headers["idempotent-replayed"]).toBe("true");
 });
 
-test("[C15] a world whose head is held does not hold up the others; its own writes are told to come again after 5 s", async () => {
+test("[C15] a tenant whose head is held does not hold up the others; its own writes are told to come again after 5 s", async () => {
   const write = (id: string, token?: string) =>
     app.call("POST", "/v1/models/slide", { json: { id, data: {} }, key: id, ...(token !== undefined && { token }) });
-  const holder = await app.hold(`select 1 from holdfast.head h join holdfast.world w on w.id = h.world
+  const holder = await app.hold(`select 1 from holdfast.head h join holdfast.tenant w on w.id = h.tenant
     where w.organization = '${app.organization}' and w.livemode for update of h`);
   const begun = performance.now();
   const stuck = write("stuck").then((answer) => ({ ...answer, after: performance.now() - begun }));
@@ -174,7 +174,7 @@ test("[C15] a world whose head is held does not hold up the others; its own writ
     expect((await write(`free-${n}`, app.keys.test)).status).toBe(200);
     slowest = Math.max(slowest, performance.now() - asked);
   }
-  // One try for the held head, and what a busy machine adds; far from the 5 s that the held world waits.
+  // One try for the held head, and what a busy machine adds; far from the 5 s that the held tenant waits.
   expect(slowest).toBeLessThan(1_500);
   const { status, headers, after } = await stuck;
   expect([status, headers["retry-after"]]).toEqual([503, "1"]);
@@ -221,12 +221,12 @@ test("[C14] a connection that is cut in the middle of the load costs nobody a wr
 
 /** Makes creates of a system participant, as a request would. */
 async function ownWriter() {
-  const [home] = await app.sql<{ world: number; organization: string }>(
-    "select h.world, w.organization from holdfast.head h join holdfast.world w on w.id = h.world where w.organization = $1 and w.livemode",
+  const [home] = await app.sql<{ tenant: number; organization: string }>(
+    "select h.tenant, w.organization from holdfast.head h join holdfast.tenant w on w.id = h.tenant where w.organization = $1 and w.livemode",
     [app.organization],
   );
   const principal: Principal = {
-    world: home!.world,
+    tenant: home!.tenant,
     organization: home!.organization,
     livemode: true,
     participantKind: "system",
@@ -345,7 +345,7 @@ test("a round goes out behind another once half of all who are here wait, and ta
 test("[L14] the time that a connection takes to open makes no tenant a slow one", async () => {
   const proxy = await freezingProxy(app.databaseUrl, { openMs: 1_000 });
   const slow: number[] = [];
-  const { lane, submit } = await bareLane({ url: proxy.url, isSlow: (world) => slow.push(world) });
+  const { lane, submit } = await bareLane({ url: proxy.url, isSlow: (tenant) => slow.push(tenant) });
   const begun = performance.now();
   await submit("opens-a-connection");
   expect(performance.now() - begun).toBeGreaterThan(900);
@@ -356,7 +356,7 @@ test("[L14] the time that a connection takes to open makes no tenant a slow one"
 
 test("[L14] a head that is held elsewhere is waited for on a connection for such tenants, beside all others", async () => {
   const held = await app.hold(
-    `select from holdfast.head where world = (select id from holdfast.world where organization = '${app.organization}' and livemode) for update`,
+    `select from holdfast.head where tenant = (select id from holdfast.tenant where organization = '${app.organization}' and livemode) for update`,
   );
   const stuck = Array.from({ length: 8 }, (_, i) =>
     app.call("POST", "/v1/models/slide", { json: { id: `stuck${i}`, data: {} } }),

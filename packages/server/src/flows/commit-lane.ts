@@ -15,7 +15,7 @@ import {
   save,
 } from "./commit-round.ts";
 import type { KnownHeads } from "./known-heads.ts";
-import { type Job, type Loaded, load, worldOf } from "./load-round.ts";
+import { type Job, type Loaded, load, tenantOf } from "./load-round.ts";
 import { createWaitingLine, type LineBounds, mayGoBehind, REST_MS, type Waiting } from "./waiting-line.ts";
 
 /**
@@ -23,7 +23,7 @@ import { createWaitingLine, type LineBounds, mayGoBehind, REST_MS, type Waiting 
  *             busy? wait: the next      │             ↑       └─ behind it the next round, if enough wait by then
  *             round takes you           └─ creates? ──┘ by the head that is expected: the save says when that was wrong
  *
- * Every write ends here, and every change of a claim, so that each is judged by what the others left. The log of a world is one line under one head row, so its commits happen one after the other
+ * Every write ends here, and every change of a claim, so that each is judged by what the others left. The log of a tenant is one line under one head row, so its commits happen one after the other
  * whatever we do: the lane puts all that wait into one transaction, since the cost is per transaction, not per commit. No
  * timer: a lonely write starts at once. Which lane a job takes is decided in commit-lanes.ts; any lane may take any job.
  */
@@ -40,21 +40,21 @@ export interface LaneOptions {
   readonly url: string;
   readonly rules: RoundRules;
   readonly known: KnownHeads;
-  /** Worlds without a living claim, when they were last looked at. */
+  /** Tenants without a living claim, when they were last looked at. */
   readonly unclaimed: Set<number>;
-  /** Called after COMMIT, in log order for each world. */
+  /** Called after COMMIT, in log order for each tenant. */
   announce(batch: Batch): void;
-  /** Called after COMMIT with each world whose claims changed. */
-  announceClaims(world: number): void;
+  /** Called after COMMIT with each tenant whose claims changed. */
+  announceClaims(tenant: number): void;
   /** Called after COMMIT: how long ago the round's first request came, in milliseconds. */
   took(ms: number): void;
   /** A fault of ours, or of the database, that a round ran into. */
   report(error: unknown): void;
-  /** Another process holds the head of these jobs' world. True: another lane has them now. */
+  /** Another process holds the head of these jobs' tenant. True: another lane has them now. */
   headIsHeld(jobs: readonly Waiting[]): boolean;
-  headsWereFree(worlds: readonly number[]): void;
-  /** Postgres took long for a round of one world alone. */
-  isSlow(world: number): void;
+  headsWereFree(tenants: readonly number[]): void;
+  /** Postgres took long for a round of one tenant alone. */
+  isSlow(tenant: number): void;
   /** What these jobs name did not fit into the round. True: another lane has them now. */
   areLarge(jobs: readonly Waiting[]): boolean;
   readonly bounds: LineBounds;
@@ -73,7 +73,7 @@ type Started = { readonly taken: readonly Waiting[] } & (
 );
 
 const ATTEMPTS = 3;
-/** A round of one world that takes Postgres so long is its world's fault, as far as others can tell. */
+/** A round of one tenant that takes Postgres so long is its tenant's fault, as far as others can tell. */
 const SLOW_MS = 150;
 
 export function createLane(options: LaneOptions): Lane {
@@ -106,7 +106,7 @@ export function createLane(options: LaneOptions): Lane {
       round = behind ?? start();
       behind = undefined;
       if (!result) continue;
-      options.headsWereFree(result.heads.map(({ world }) => world));
+      options.headsWereFree(result.heads.map(({ tenant }) => tenant));
       present = taken.length + (round?.taken.length ?? 0) + waiting.length;
       took(performance.now() - (taken[0] as Waiting).since);
       tell(taken, result);
@@ -190,7 +190,7 @@ export function createLane(options: LaneOptions): Lane {
       // Whatever is still open is taken back. A save ends with COMMIT, which ends its transaction in any case, and what
       // is open behind that belongs to the next round.
       if (!isSaving && pipe?.usable) await pipe.send([rollback]).catch(() => {});
-      known.distrust(round.taken.map(({ job }) => worldOf(job)));
+      known.distrust(round.taken.map(({ job }) => tenantOf(job)));
       await fail(round, error);
       return undefined;
     } finally {
@@ -206,7 +206,7 @@ export function createLane(options: LaneOptions): Lane {
     return { result, saved: save(result) };
   }
 
-  function tell(taken: readonly Waiting[], { outcomes, batches, claimWorlds }: RoundResult): void {
+  function tell(taken: readonly Waiting[], { outcomes, batches, claimTenants }: RoundResult): void {
     for (const [i, { job, resolve }] of taken.entries()) {
       const outcome = outcomes[i];
       if (!outcome || isComplete(job, outcome)) resolve(outcome ?? "internal_error");
@@ -215,7 +215,7 @@ export function createLane(options: LaneOptions): Lane {
     // and hears its news meanwhile.
     process.nextTick(() => {
       for (const batch of batches) harmless(() => announce(batch));
-      for (const world of claimWorlds) harmless(() => announceClaims(world));
+      for (const tenant of claimTenants) harmless(() => announceClaims(tenant));
     });
   }
 
@@ -249,11 +249,11 @@ export function createLane(options: LaneOptions): Lane {
    */
   async function fail(round: Started, error: unknown): Promise<void> {
     const { taken } = round;
-    const worlds = new Set(taken.map(({ job }) => worldOf(job)));
-    // Its worlds are distrusted by now: the next time is with what is loaded.
+    const tenants = new Set(taken.map(({ job }) => tenantOf(job)));
+    // Its tenants are distrusted by now: the next time is with what is loaded.
     if ("expected" in round && MISTAKEN.has(errorState(error) ?? "")) return waiting.putBack(taken);
     if (errorState(error) === LOCK_NOT_AVAILABLE)
-      return worlds.size > 1 ? await partFromHeld(taken, [...worlds]) : letRest(taken);
+      return tenants.size > 1 ? await partFromHeld(taken, [...tenants]) : letRest(taken);
     const code = failureCode(error);
     if (taken.length > 1 && code === undefined) return waiting.again(taken, "alone");
     const mayRetry = isWorthRetrying(error) && !closed && taken.every(({ attempts }) => attempts < ATTEMPTS);
@@ -263,25 +263,25 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   /**
-   * Whose round was slow: known only of a round of one world. To give the worlds of a slow round rounds of their own would
+   * Whose round was slow: known only of a round of one tenant. To give the tenants of a slow round rounds of their own would
    * show it too, and would make a machine that is slow for everyone slower still.
    */
   function blame(taken: readonly Waiting[]): void {
-    const worlds = new Set(taken.map(({ job }) => worldOf(job)));
-    if (worlds.size === 1) for (const world of worlds) options.isSlow(world);
+    const tenants = new Set(taken.map(({ job }) => tenantOf(job)));
+    if (tenants.size === 1) for (const tenant of tenants) options.isSlow(tenant);
   }
 
   /** One of several heads is held: those that are go aside, and nobody waits for them one after the other. */
-  async function partFromHeld(taken: readonly Waiting[], worlds: readonly number[]): Promise<void> {
+  async function partFromHeld(taken: readonly Waiting[], tenants: readonly number[]): Promise<void> {
     try {
       const ready = pipe?.usable ? pipe : await connect();
       // No transaction of its own: the next round's may be open on this connection already.
-      const [free] = await ready.send([freeHeads(worlds)]);
-      const isFree = ({ job }: Waiting) => free.has(worldOf(job));
-      for (const world of worlds) if (!free.has(world)) letRest(taken.filter(({ job }) => worldOf(job) === world));
+      const [free] = await ready.send([freeHeads(tenants)]);
+      const isFree = ({ job }: Waiting) => free.has(tenantOf(job));
+      for (const tenant of tenants) if (!free.has(tenant)) letRest(taken.filter(({ job }) => tenantOf(job) === tenant));
       waiting.putBack(taken.filter(isFree));
     } catch {
-      waiting.again(taken, "by world");
+      waiting.again(taken, "by tenant");
     }
   }
 

@@ -6,7 +6,7 @@ import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
 import type { ClaimOutcome, Outcome } from "./commit-round.ts";
 import { createKnownHeads, type KnownHeads } from "./known-heads.ts";
 import { createLaneChoice, type LaneName } from "./lane-choice.ts";
-import { type Job, worldOf } from "./load-round.ts";
+import { type Job, tenantOf } from "./load-round.ts";
 import type { SchemaCache } from "./schema-cache.ts";
 import type { Waiting } from "./waiting-line.ts";
 
@@ -20,14 +20,14 @@ import type { Waiting } from "./waiting-line.ts";
  * A tenant is in one lane as a whole. Where two lanes meet while it changes, its head's lock puts them in order.
  */
 export interface CommitLanes {
-  /** The commits of one request, all of one world. Never rejects: a database that is away is an answer too. */
+  /** The commits of one request, all of one tenant. Never rejects: a database that is away is an answer too. */
   submit(commits: readonly CommitRequest[], bytes?: number): Promise<JobResult>;
   /** Never rejects either. */
   decide(order: ClaimOrder): Promise<ClaimResult>;
   /** Whether the connection that commits works. */
   canCommit(): Promise<boolean>;
-  /** Another process says how far it wrote to a world. */
-  moved(world: number, position: number): void;
+  /** Another process says how far it wrote to a tenant. */
+  moved(tenant: number, position: number): void;
   /** The logs are others now: what is known of their heads is void. */
   forget(): void;
   readonly knownHeads: Pick<KnownHeads, "hits" | "misses" | "bytes">;
@@ -51,7 +51,7 @@ export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "re
   readonly recordBytes?: number;
   /** Of the records that one commit names, together. */
   readonly commitBytes?: number;
-  announceClaims?(world: number): void;
+  announceClaims?(tenant: number): void;
   took?(ms: number): void;
   /** Commits in one transaction at most. */
   readonly maxCommits?: number;
@@ -106,9 +106,9 @@ export function createCommitLanes({
       unclaimed: new Set(),
       headIsHeld: (jobs) => name !== "held" && !closed && stepAside(jobs),
       headsWereFree: name === "held" ? choice.areFree : () => {},
-      isSlow: (world) => choice.isSlow(world),
+      isSlow: (tenant) => choice.isSlow(tenant),
       areLarge: (jobs) => {
-        for (const { job } of jobs) choice.isLarge(worldOf(job));
+        for (const { job } of jobs) choice.isLarge(tenantOf(job));
         if (name !== "quick" || closed) return false;
         for (const one of jobs) lanes.heavy.join(one);
         return true;
@@ -122,7 +122,7 @@ export function createCommitLanes({
 
   function stepAside(jobs: readonly Waiting[]): boolean {
     for (const one of jobs) {
-      choice.isHeld(worldOf(one.job));
+      choice.isHeld(tenantOf(one.job));
       const { apart: _, ...rest } = one;
       lanes.held.join(rest);
     }

@@ -13,16 +13,16 @@ import { judgeClaim } from "../rules/claim-round.ts";
 import { recordKey } from "../rules/commit-request.ts";
 import { storedEntry } from "../rules/entry-text.ts";
 import { type Judged, judgeInOrder, lookupFor } from "../rules/round.ts";
-import type { LogLine, WorldState } from "../rules/world-state.ts";
+import type { LogLine, TenantState } from "../rules/tenant-state.ts";
 import {
   commitsOf,
-  emptyWorldAt,
+  emptyTenantAt,
   type Job,
   type Loaded,
   roundSizes,
   type SizeRules,
-  worldAt,
-  worldOf,
+  tenantAt,
+  tenantOf,
 } from "./load-round.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
@@ -40,9 +40,9 @@ export interface ClaimOutcome {
   readonly now: number;
 }
 
-/** What a round added to one world's log, in order: (from, to]. */
+/** What a round added to one tenant's log, in order: (from, to]. */
 export interface Batch {
-  readonly world: number;
+  readonly tenant: number;
   readonly from: number;
   readonly to: number;
   readonly lines: readonly SavedLine[];
@@ -54,12 +54,12 @@ export interface RoundResult {
   /** In the order of the jobs. */
   readonly outcomes: readonly Outcome[];
   readonly batches: readonly Batch[];
-  /** The worlds whose claims changed. */
-  readonly claimWorlds: readonly number[];
+  /** The tenants whose claims changed. */
+  readonly claimTenants: readonly number[];
   /** What has to be written for all this to be true. */
   readonly round: Round;
   readonly claims: readonly Statement<void>[];
-  /** The worlds' heads after it. */
+  /** The tenants' heads after it. */
   readonly heads: readonly LockedHead[];
   /** Of a round that was judged before anything was looked up: what it took for granted. */
   readonly expected?: Expectation;
@@ -72,7 +72,7 @@ export interface RoundRules extends SizeRules {
   readonly schemas: SchemaCache;
 }
 
-/** Judges the jobs of each world in the order they came. */
+/** Judges the jobs of each tenant in the order they came. */
 export async function judgeRound(
   pipe: Pipe,
   { schemas, ...rules }: RoundRules,
@@ -80,20 +80,20 @@ export async function judgeRound(
   loaded: Loaded,
 ): Promise<RoundResult> {
   const sizes = roundSizes(rules, jobs);
-  const worlds: WorldJobs[] = [];
+  const tenants: TenantJobs[] = [];
   for (const head of loaded.heads) {
-    const own = jobs.filter((job) => worldOf(job) === head.world);
+    const own = jobs.filter((job) => tenantOf(job) === head.tenant);
     const schema =
-      schemas.get(head.world, head.schemaVersion) ??
-      schemas.put(head.world, (await pipe.send([loadSchema(head.world, head.schemaVersion)]))[0]);
-    worlds.push({
-      world: head.world,
+      schemas.get(head.tenant, head.schemaVersion) ??
+      schemas.put(head.tenant, (await pipe.send([loadSchema(head.tenant, head.schemaVersion)]))[0]);
+    tenants.push({
+      tenant: head.tenant,
       jobs: own,
       schema,
-      state: await worldAt(pipe, head, schema, sizes, own, loaded),
+      state: await tenantAt(pipe, head, schema, sizes, own, loaded),
     });
   }
-  return judgeWorlds(pipe, jobs, worlds);
+  return judgeTenants(pipe, jobs, tenants);
 }
 
 /**
@@ -109,15 +109,15 @@ export function judgeExpected(
   heads: readonly LockedHead[],
 ): RoundResult | undefined {
   const sizes = roundSizes(rules, jobs);
-  const worlds: WorldJobs[] = [];
+  const tenants: TenantJobs[] = [];
   for (const head of heads) {
-    const own = jobs.filter((job) => worldOf(job) === head.world);
-    const schema = schemas.get(head.world, head.schemaVersion);
+    const own = jobs.filter((job) => tenantOf(job) === head.tenant);
+    const schema = schemas.get(head.tenant, head.schemaVersion);
     if (!schema) return undefined;
-    worlds.push({ world: head.world, jobs: own, schema, state: emptyWorldAt(head, schema, sizes, own) });
+    tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own) });
   }
-  const unseen = worlds.flatMap(questions);
-  const result = judgeWorlds(pipe, jobs, worlds);
+  const unseen = tenants.flatMap(questions);
+  const result = judgeTenants(pipe, jobs, tenants);
   const isWritten = result.outcomes.every(
     (outcome, i) =>
       isComplete(jobs[i] as Job, outcome) && outcome.commits?.every(({ decision }) => decision.kind === "confirmed"),
@@ -128,38 +128,38 @@ export function judgeExpected(
 }
 
 /** What would be asked of the log about what moved, if it were asked. */
-const questions = ({ world, state, jobs }: WorldJobs): HistoryQuestion[] =>
-  [...lookupFor(state, commitsOf(jobs)).history.values()].map((question) => ({ world, ...question }));
+const questions = ({ tenant, state, jobs }: TenantJobs): HistoryQuestion[] =>
+  [...lookupFor(state, commitsOf(jobs)).history.values()].map((question) => ({ tenant, ...question }));
 
-/** The jobs of one world, with the world as they find it. */
-interface WorldJobs {
-  readonly world: number;
+/** The jobs of one tenant, with the tenant as they find it. */
+interface TenantJobs {
+  readonly tenant: number;
   readonly jobs: readonly Job[];
   readonly schema: LiveSchema;
-  readonly state: WorldState;
+  readonly state: TenantState;
 }
 
-function judgeWorlds(pipe: Pipe, jobs: readonly Job[], found: readonly WorldJobs[]): RoundResult {
+function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJobs[]): RoundResult {
   const outcomes = new Map<Job, Outcome>();
-  const worlds = found.map(({ world, jobs: own, schema, state }) => {
+  const tenants = found.map(({ tenant, jobs: own, schema, state }) => {
     const from = state.head.syncId;
     for (const job of own) outcomes.set(job, judge(state, job));
     const judged = own.flatMap((job) => outcomes.get(job)?.commits?.slice(job.judged?.length ?? 0) ?? []);
-    const lines = savedLines(world, state.now, judged);
-    return { state, batch: { world, from, to: state.head.syncId, lines, schema } };
+    const lines = savedLines(tenant, state.now, judged);
+    return { state, batch: { tenant, from, to: state.head.syncId, lines, schema } };
   });
   const answers = jobs.map((job) => outcomes.get(job));
-  if (answers.includes(undefined)) throw new Error("A job's world has no head.");
-  const claimed = worlds.filter(({ state }) => state.changedClaims.size > 0);
+  if (answers.includes(undefined)) throw new Error("A job's tenant has no head.");
+  const claimed = tenants.filter(({ state }) => state.changedClaims.size > 0);
   return {
     outcomes: answers as readonly Outcome[],
-    batches: worlds.map(({ batch }) => batch).filter(({ lines }) => lines.length > 0),
-    claimWorlds: claimed.map(({ batch }) => batch.world),
-    round: roundOf(worlds),
+    batches: tenants.map(({ batch }) => batch).filter(({ lines }) => lines.length > 0),
+    claimTenants: claimed.map(({ batch }) => batch.tenant),
+    round: roundOf(tenants),
     claims: claimed.length > 0 ? [saveChanged(claimed)] : [],
-    heads: worlds.map(({ state: { head, now, claimChange, claimCount }, batch: { world } }) => ({
+    heads: tenants.map(({ state: { head, now, claimChange, claimCount }, batch: { tenant } }) => ({
       ...head,
-      world,
+      tenant,
       now,
       claimChange,
       claims: claimCount,
@@ -171,7 +171,7 @@ function judgeWorlds(pipe: Pipe, jobs: readonly Job[], found: readonly WorldJobs
 /** Whether all that a job asks for is judged. */
 export const isComplete = ({ commits }: Job, outcome: Outcome): boolean => commits?.length === outcome.commits?.length;
 
-const judge = (state: WorldState, { commits, judged, order }: Job): Outcome =>
+const judge = (state: TenantState, { commits, judged, order }: Job): Outcome =>
   order === undefined
     ? { commits: judgeInOrder(state, commits, judged) }
     : {
@@ -182,21 +182,25 @@ const judge = (state: WorldState, { commits, judged, order }: Job): Outcome =>
         },
       };
 
-const saveChanged = (worlds: readonly JudgedWorld[]): Statement<void> =>
+const saveChanged = (tenants: readonly JudgedTenant[]): Statement<void> =>
   saveClaims(
-    worlds.flatMap(({ state, batch: { world } }) =>
-      [...state.changedClaims.values()].map((changed) => ({ ...changed, world })),
+    tenants.flatMap(({ state, batch: { tenant } }) =>
+      [...state.changedClaims.values()].map((changed) => ({ ...changed, tenant })),
     ),
-    worlds.map(({ state, batch: { world } }) => ({ world, claimChange: state.claimChange, claims: state.claimCount })),
+    tenants.map(({ state, batch: { tenant } }) => ({
+      tenant,
+      claimChange: state.claimChange,
+      claims: state.claimCount,
+    })),
   );
 
-/** One world after its commits were judged. */
-interface JudgedWorld {
-  readonly state: WorldState;
+/** One tenant after its commits were judged. */
+interface JudgedTenant {
+  readonly state: TenantState;
   readonly batch: Batch;
 }
 
-function savedLines(world: number, now: string, judged: readonly Judged[]): SavedLine[] {
+function savedLines(tenant: number, now: string, judged: readonly Judged[]): SavedLine[] {
   const written = judged.flatMap(({ commit, decision }) =>
     decision.kind === "confirmed" ? decision.lines.map((line) => ({ commit, line })) : [],
   );
@@ -215,7 +219,7 @@ function savedLines(world: number, now: string, judged: readonly Judged[]): Save
     const key = recordKey(line.model, line.id);
     const isErased = line.syncId < (erasedAt.get(key) ?? 0);
     return {
-      world,
+      tenant,
       entry: storedEntry(commit, isErased ? { ...line, text: null } : line, now),
       createdSyncId: line.createdSyncId,
       after: line.after,
@@ -224,13 +228,13 @@ function savedLines(world: number, now: string, judged: readonly Judged[]): Save
   });
 }
 
-function roundOf(worlds: readonly JudgedWorld[]): Round {
-  const moved = worlds.filter(({ batch }) => batch.lines.length > 0);
+function roundOf(tenants: readonly JudgedTenant[]): Round {
+  const moved = tenants.filter(({ batch }) => batch.lines.length > 0);
   return {
     lines: moved.flatMap(({ batch }) => batch.lines),
-    receipts: worlds.flatMap(({ state, batch: { world } }) =>
+    receipts: tenants.flatMap(({ state, batch: { tenant } }) =>
       state.newReceipts.map(({ participant, name, fingerprint, body, held }) => ({
-        world,
+        tenant,
         participant,
         name,
         fingerprint,
@@ -238,15 +242,15 @@ function roundOf(worlds: readonly JudgedWorld[]): Round {
         held,
       })),
     ),
-    heads: moved.map(({ state: { head, now }, batch: { world } }) => ({
-      world,
+    heads: moved.map(({ state: { head, now }, batch: { tenant } }) => ({
+      tenant,
       syncId: head.syncId,
       writer: head.writer,
       otherSyncId: head.otherSyncId,
       now,
     })),
     groups: moved.flatMap(movedGroups),
-    now: worlds[0]?.state.now ?? "",
+    now: tenants[0]?.state.now ?? "",
   };
 }
 
@@ -254,10 +258,10 @@ function roundOf(worlds: readonly JudgedWorld[]): Round {
  * The groups that have news. Of one that the round did not ask about only its own positions are known, which is what
  * `saveRound` takes: it keeps what it finds for the rest.
  */
-const movedGroups = ({ state, batch: { world, from } }: JudgedWorld): SavedGroup[] =>
+const movedGroups = ({ state, batch: { tenant, from } }: JudgedTenant): SavedGroup[] =>
   [...state.groupHeads].flatMap(([name, head]) =>
     head.syncId > from
-      ? [{ world, name, syncId: head.syncId, writer: head.writer, otherSyncId: head.otherSyncId }]
+      ? [{ tenant, name, syncId: head.syncId, writer: head.writer, otherSyncId: head.otherSyncId }]
       : [],
   );
 
@@ -266,13 +270,13 @@ export function save({ pipe, round, claims, expected }: RoundResult): Promise<un
   if (expected) return pipe.send([saveCreates(round, expected)]);
   const erased = round.lines
     .filter(({ entry }) => entry.verb === "erased")
-    .map(({ world, entry: { model, id, syncId } }) => ({ world, model, id, syncId }));
+    .map(({ tenant, entry: { model, id, syncId } }) => ({ tenant, model, id, syncId }));
   const gone = round.lines
     .filter(({ row }) => row === "deleted")
-    .map(({ world, entry: { model, id } }) => ({ world, model, id }));
+    .map(({ tenant, entry: { model, id } }) => ({ tenant, model, id }));
   return pipe.send([
     ...(round.receipts.length > 0 ? [saveRound(round)] : []),
-    ...(erased.length > 0 ? [holdOffCopies(erased.map(({ world }) => world)), eraseRecords(erased)] : []),
+    ...(erased.length > 0 ? [holdOffCopies(erased.map(({ tenant }) => tenant)), eraseRecords(erased)] : []),
     ...(gone.length > 0 ? [deleteRecords(gone)] : []),
     ...claims,
     commitTransaction,

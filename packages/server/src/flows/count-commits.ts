@@ -10,10 +10,10 @@ export const countCommits =
     if (result.kind !== "judged" || !first) return result;
     const confirmed = result.judged.filter(({ decision }) => decision.kind === "confirmed");
     if (confirmed.length === 0) return result;
-    const { world } = first.principal;
-    usage.add(world, "commits", confirmed.length);
+    const { tenant } = first.principal;
+    usage.add(tenant, "commits", confirmed.length);
     usage.add(
-      world,
+      tenant,
       "operations",
       confirmed.reduce((sum, { commit }) => sum + commit.operations.length, 0),
     );

@@ -6,14 +6,14 @@ export type UsageEvent = "commits" | "operations" | "reads" | "webhook_deliverie
 
 /** Counts in memory, so that nobody waits for it; what was counted goes to the database in pieces, when it is told to. */
 export interface UsageCounter {
-  add(world: number, eventName: UsageEvent, count?: number): void;
-  /** What was counted since the process started, of all worlds. */
+  add(tenant: number, eventName: UsageEvent, count?: number): void;
+  /** What was counted since the process started, of all tenants. */
   readonly totals: Readonly<Record<UsageEvent, number>>;
   /** Writes down what was counted so far. What cannot be written is kept for the next time. */
   flush(): Promise<void>;
 }
 
-/** Rows of one statement: a world's day has one for each event. */
+/** Rows of one statement: a tenant's day has one for each event. */
 const PIECE = 1_000;
 
 export function createUsageCounter(db: Database, now: () => number): UsageCounter {
@@ -30,9 +30,9 @@ export function createUsageCounter(db: Database, now: () => number): UsageCounte
     return today.day;
   }
 
-  function put({ world, day, eventName, count }: UsageCount): void {
-    const key = `${world} ${day} ${eventName}`;
-    counted.set(key, { world, day, eventName, count: count + (counted.get(key)?.count ?? 0) });
+  function put({ tenant, day, eventName, count }: UsageCount): void {
+    const key = `${tenant} ${day} ${eventName}`;
+    counted.set(key, { tenant, day, eventName, count: count + (counted.get(key)?.count ?? 0) });
   }
 
   async function write(): Promise<void> {
@@ -49,9 +49,9 @@ export function createUsageCounter(db: Database, now: () => number): UsageCounte
 
   return {
     totals,
-    add(world, eventName, count = 1) {
+    add(tenant, eventName, count = 1) {
       totals[eventName] += count;
-      put({ world, day: dayNow(), eventName, count });
+      put({ tenant, day: dayNow(), eventName, count });
     },
     flush: () => {
       const next = flushing.then(write);

@@ -3,6 +3,6 @@ import { insertOrganization } from "../db/organizations.ts";
 import type { Transaction } from "../db/transaction.ts";
 import { newId } from "../ids.ts";
 
-/** An organisation with its live and its test world, each with a log of its own. */
+/** An organization with its live and its test tenant, each with a log of its own. */
 export const createOrganization = (tx: Transaction, name: string): Promise<Organization> =>
   insertOrganization(tx, newId("org_"), name, { live: newId("log_"), test: newId("log_") });

@@ -232,7 +232,7 @@ test("[W14] an attempt that its process did not end is unknown, and the same bat
   receiver.always((_, response) => {
     // What a kill between the answer and the cursor leaves behind: a lease that nobody ends.
     void app
-      .sql("update holdfast.webhook_endpoint set lease = 'del_of_the_dead', turn = turn + 1 where id = $1", [
+      .sql("update holdfast.webhook_endpoint set lease = 'del_of_the_dead', version = version + 1 where id = $1", [
         endpoint.id,
       ])
       .then(() => response.writeHead(200).end());
@@ -265,7 +265,7 @@ test("[W25] what a process whose clock was a year ahead put off is sent when the
   const ids = await write(1);
   await until(() => expect(receiver.received).toHaveLength(1));
   await app.sql(
-    "update holdfast.webhook_endpoint set attempt = 1, next_attempt_at = now() + interval '1 year', lease = null, leased_at = null, turn = turn + 1 where id = $1",
+    "update holdfast.webhook_endpoint set attempt = 1, next_attempt_at = now() + interval '1 year', lease = null, leased_at = null, version = version + 1 where id = $1",
     [endpoint.id],
   );
   await write(1);
@@ -421,7 +421,7 @@ test("[W14] [W18] a disabled endpoint whose request nobody ended can be tested w
   const endpoint = await register(receiver);
   receiver.answer((_, response) => {
     void app
-      .sql("update holdfast.webhook_endpoint set lease = 'del_of_the_dead', turn = turn + 1 where id = $1", [
+      .sql("update holdfast.webhook_endpoint set lease = 'del_of_the_dead', version = version + 1 where id = $1", [
         endpoint.id,
       ])
       .then(() => response.writeHead(200).end());

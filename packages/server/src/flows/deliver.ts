@@ -40,8 +40,8 @@ export interface DeliverParts extends AttemptParts {
 const RETRY_SAVE_MS = 500;
 
 export interface Delivery {
-  /** The endpoints of these worlds that are behind, and in how many milliseconds something is due. */
-  behind(worlds: readonly number[]): Promise<DueEndpoint[]>;
+  /** The endpoints of these tenants that are behind, and in how many milliseconds something is due. */
+  behind(tenants: readonly number[]): Promise<DueEndpoint[]>;
   /** Answers in how many milliseconds it goes on, where that is known. */
   deliver(reading: Reading, ending: Ending, progressed?: () => void): Promise<number | undefined>;
   /** Ends an attempt that nobody ended, when its lease is over. */
@@ -50,7 +50,7 @@ export interface Delivery {
 
 export interface DueEndpoint {
   readonly key: string;
-  readonly world: number;
+  readonly tenant: number;
   readonly inMs: number;
   readonly what: Reading;
 }
@@ -84,9 +84,9 @@ export function createDelivery(parts: DeliverParts): Delivery {
     return saved && known(saved, askedAt);
   }
 
-  async function read({ world, id }: Endpoint): Promise<Known | undefined> {
+  async function read({ tenant, id }: Endpoint): Promise<Known | undefined> {
     const askedAt = monotonic();
-    const found = await readDelivery(db, world, id);
+    const found = await readDelivery(db, tenant, id);
     return found && known(found, askedAt);
   }
 
@@ -200,10 +200,10 @@ export function createDelivery(parts: DeliverParts): Delivery {
       const at = known(reading, monotonic());
       if (at.endpoint.delivery.lease && at.endpoint.delivery.lease.until <= at.now()) await endLost(at);
     },
-    behind: async (worlds) =>
-      (await readBehind(db, worlds)).map((reading) => ({
+    behind: async (tenants) =>
+      (await readBehind(db, tenants)).map((reading) => ({
         key: endpointKey(reading.endpoint),
-        world: reading.endpoint.world,
+        tenant: reading.endpoint.tenant,
         inMs: dueIn(reading.endpoint.delivery, reading.now, times) ?? Number.POSITIVE_INFINITY,
         what: reading,
       })),

@@ -53,12 +53,12 @@ export function createDeliveryLedger(db: Database): DeliveryLedger {
 /** How an endpoint is after a change that was saved. */
 export function after({ endpoint, delivery }: DeliveryChange, saved: Saved | undefined): Reading | undefined {
   if (!saved) return undefined;
-  const { turn, head, schemaVersion, erasedTo, now } = saved;
-  return { endpoint: { ...endpoint, delivery, turn, head, schemaVersion, erasedTo }, now };
+  const { version, head, schemaVersion, erasedTo, now } = saved;
+  return { endpoint: { ...endpoint, delivery, version, head, schemaVersion, erasedTo }, now };
 }
 
-const keyOf = ({ world, id }: { world: number; id: string }): string => `${world}/${id}`;
+const keyOf = ({ tenant, id }: { tenant: number; id: string }): string => `${tenant}/${id}`;
 
 /** Rows are locked in this order in every process. */
 const inOrder = (changes: readonly DeliveryChange[]): DeliveryChange[] =>
-  changes.toSorted(({ endpoint: a }, { endpoint: b }) => a.world - b.world || (a.id < b.id ? -1 : 1));
+  changes.toSorted(({ endpoint: a }, { endpoint: b }) => a.tenant - b.tenant || (a.id < b.id ? -1 : 1));

@@ -24,9 +24,9 @@ const labels = async (db: Database) =>
   ).rows.map(({ label }) => label);
 
 const source = await database();
-const { world } = await ensureConfiguredKey(source, newSecretToken(true));
-await mintSecretKey(source, world, true, "minted");
-const { id } = await mintSecretKey(source, world, true, "revoked before");
+const { tenant } = await ensureConfiguredKey(source, newSecretToken(true));
+await mintSecretKey(source, tenant, true, "minted");
+const { id } = await mintSecretKey(source, tenant, true, "revoked before");
 await source.query("update holdfast.secret_key set revoked_at = clock_timestamp() where id = $1", [id]);
 const lines = await dump(source);
 
@@ -40,7 +40,7 @@ test("[O17] what was revoked before the dump stays so, and another configured ke
   expect(rows).toEqual([{ last4: later.slice(-4) }]);
 });
 
-test("[O17] restored without its keys, an organisation is opened by none that a dump knows", async () => {
+test("[O17] restored without its keys, an organization is opened by none that a dump knows", async () => {
   const target = await database();
   await restoreOrganization(target, each(lines), { newId: false, revokeKeys: true });
   expect(await labels(target)).toEqual([]);

@@ -11,8 +11,9 @@ import {
   restoreHead,
   restoreKey,
   restoreRows,
+  TENANT_ROW,
 } from "../db/dump.ts";
-import { insertOrganization, listOrganizations, worldOf } from "../db/organizations.ts";
+import { insertOrganization, listOrganizations, tenantOf } from "../db/organizations.ts";
 import type { Database } from "../db/pool.ts";
 import { type Transaction, transaction } from "../db/transaction.ts";
 import { newId } from "../ids.ts";
@@ -20,14 +21,14 @@ import { newId } from "../ids.ts";
 /**
  * A dump is lines of JSON:
  *
- *   {"object":"holdfast_dump","version":1,"organization":{…},"keys":[…]}
- *   then for each world:  {"world":"live","head":{…}}  {"what":"schemas"}  row …  {"what":"entries"}  row …  and so on
+ *   {"object":"holdfast_dump","version":2,"organization":{…},"keys":[…]}
+ *   then for each tenant:  {"tenant":"live","head":{…}}  {"what":"schemas"}  row …  {"what":"entries"}  row …  and so on
  *   {"object":"dump_end","counts":{…}}      without which it is not whole
  */
 export type DumpCounts = Readonly<Record<Dumped, number>>;
 
 export interface RestoreOptions {
-  /** As another organisation: then without the keys, which are unique. */
+  /** As another organization: then without the keys, which are unique. */
   readonly newId: boolean;
   /** The dump's keys come back, and open nothing: one of them may have been revoked after the dump. */
   readonly revokeKeys?: boolean;
@@ -41,12 +42,14 @@ export interface Restored {
 /** A dump that cannot be made or read, said in a sentence. */
 export class DumpError extends Error {}
 
-const VERSION = 1;
-const WORLDS = ["live", "test"] as const;
+/** Version 1 said "world" where this one says "tenant": the same lines otherwise. */
+const VERSION = 2;
+const READABLE: readonly unknown[] = [1, VERSION];
+const TENANTS = ["live", "test"] as const;
 const PARTS = Object.keys(DUMPED) as Dumped[];
 const none = (): Record<Dumped, number> => ({ schemas: 0, entries: 0, records: 0, groups: 0, receipts: 0 });
 
-/** Writes an organisation as of one moment; undefined: the only one there is. */
+/** Writes an organization as of one moment; undefined: the only one there is. */
 export async function dumpOrganization(
   db: Database,
   wanted: string | undefined,
@@ -59,19 +62,19 @@ export async function dumpOrganization(
     if (!organization)
       throw new DumpError(
         wanted === undefined
-          ? `Say which organisation with --org: there are ${all.length}.`
-          : `There is no organisation ${wanted}.`,
+          ? `Say which organization with --org: there are ${all.length}.`
+          : `There is no organization ${wanted}.`,
       );
     const { id, name } = organization;
     const keys = await dumpKeys(tx, id);
     await write(JSON.stringify({ object: "holdfast_dump", version: VERSION, organization: { id, name }, keys }));
     const counts = none();
-    for (const name of WORLDS) {
-      const world = (await worldOf(tx, id, name === "live")) as number;
-      await write(`{"world":"${name}","head":${await dumpHead(tx, world)}}`);
+    for (const name of TENANTS) {
+      const tenant = (await tenantOf(tx, id, name === "live")) as number;
+      await write(`{"tenant":"${name}","head":${await dumpHead(tx, tenant)}}`);
       for (const what of PARTS) {
         await write(JSON.stringify({ what }));
-        for await (const rows of dumpRows(tx, what, world)) {
+        for await (const rows of dumpRows(tx, what, tenant)) {
           counts[what] += rows.length;
           for (const row of rows) await write(row);
         }
@@ -83,7 +86,7 @@ export async function dumpOrganization(
 }
 
 /**
- * Brings an organisation back, in one transaction. Its logs get new ids: whoever read the old ones may be ahead of the
+ * Brings an organization back, in one transaction. Its logs get new ids: whoever read the old ones may be ahead of the
  * dump, and learns by the id to start over.
  */
 export async function restoreOrganization(
@@ -99,8 +102,9 @@ export async function restoreOrganization(
   };
   const first = objectOf(await next());
   if (first.object !== "holdfast_dump" || !first.organization || !Array.isArray(first.keys))
-    throw new DumpError("This is no dump of an organisation.");
-  if (first.version !== VERSION) throw new DumpError(`The dump has version ${first.version}; this reads ${VERSION}.`);
+    throw new DumpError("This is no dump of an organization.");
+  if (!READABLE.includes(first.version))
+    throw new DumpError(`The dump has version ${first.version}; this release reads versions up to ${VERSION}.`);
   const { id: oldId, name } = first.organization as { id: string; name: string };
   const organization = asNew ? newId("org_") : oldId;
   // Not tried again as a whole: what was read of the file is gone.
@@ -110,11 +114,11 @@ export async function restoreOrganization(
     await client.query("begin");
     await client.query("set local idle_in_transaction_session_timeout = 0");
     if ((await listOrganizations(client)).some(({ id }) => id === organization))
-      throw new DumpError(`There is an organisation ${organization} here already. --new-id restores beside it.`);
+      throw new DumpError(`There is an organization ${organization} here already. --new-id restores beside it.`);
     await insertOrganization(client, organization, name, { live: newId("log_"), test: newId("log_") });
-    const counts = await restoreWorlds(client, organization, next);
+    const counts = await restoreTenants(client, organization, next);
     for (const livemode of [true, false])
-      await findCreations(client, (await worldOf(client, organization, livemode)) as number);
+      await findCreations(client, (await tenantOf(client, organization, livemode)) as number);
     if (!asNew) await restoreKeys(client, organization, revokeKeys, first.keys as DumpedKey[]);
     await client.query("commit");
     return { organization, counts };
@@ -134,20 +138,20 @@ export async function restoreOrganization(
 /** A row may be a MiB or two. */
 const BATCH = 200;
 
-async function restoreWorlds(tx: Transaction, organization: string, next: () => Promise<string>): Promise<DumpCounts> {
+async function restoreTenants(tx: Transaction, organization: string, next: () => Promise<string>): Promise<DumpCounts> {
   const counts = none();
-  let world = 0;
+  let tenant = 0;
   let what: Dumped | undefined;
   let rows: string[] = [];
   const flush = async () => {
-    if (what && rows.length > 0 && (await restoreRows(tx, what, world, rows)) !== rows.length)
-      throw new DumpError("The dump is damaged: it has a row of another world.");
+    if (what && rows.length > 0 && (await restoreRows(tx, what, tenant, rows)) !== rows.length)
+      throw new DumpError("The dump is damaged: it has a row of another tenant.");
     rows = [];
   };
   for (;;) {
     const line = await next();
-    // Every row begins with the number of its world.
-    if (what && /^\{"world":\d/.test(line)) {
+    // Every row begins with the number of its tenant.
+    if (what && TENANT_ROW.test(line)) {
       counts[what] += rows.push(line) > 0 ? 1 : 0;
       if (rows.length === BATCH) await flush();
       continue;
@@ -159,11 +163,12 @@ async function restoreWorlds(tx: Transaction, organization: string, next: () => 
         throw new DumpError("The dump is damaged: it does not hold as many lines as it says.");
       return counts;
     }
-    if (typeof mark.world === "string") {
-      world = (await worldOf(tx, organization, mark.world === "live")) as number;
-      await restoreHead(tx, world, JSON.stringify(mark.head));
+    const environment = mark.tenant ?? mark.world;
+    if (typeof environment === "string") {
+      tenant = (await tenantOf(tx, organization, environment === "live")) as number;
+      await restoreHead(tx, tenant, JSON.stringify(mark.head));
       what = undefined;
-    } else if (world !== 0 && PARTS.includes(mark.what as Dumped)) what = mark.what as Dumped;
+    } else if (tenant !== 0 && PARTS.includes(mark.what as Dumped)) what = mark.what as Dumped;
     else throw new DumpError(`The dump is damaged: ${line.slice(0, 80)}`);
   }
 }
@@ -175,7 +180,7 @@ async function restoreKeys(
   keys: readonly DumpedKey[],
 ): Promise<void> {
   for (const key of keys)
-    if (!(await restoreKey(tx, (await worldOf(tx, organization, key.livemode)) as number, key, revoked)))
+    if (!(await restoreKey(tx, (await tenantOf(tx, organization, key.livemode)) as number, key, revoked)))
       throw new DumpError(`The key ${key.id} of the dump is here already. --new-id restores without keys.`);
 }
 

@@ -56,7 +56,7 @@ async function wasRight(): Promise<boolean> {
   return (await tries()) === before + 1;
 }
 
-test("[L10] creates that follow each other need one look at their world, and stand in the log as any other", async () => {
+test("[L10] creates that follow each other need one look at their tenant, and stand in the log as any other", async () => {
   await warm();
   const before = await tries();
   const ids = Array.from({ length: 40 }, () => fresh("steady"));
@@ -222,7 +222,7 @@ test("[L10] a log that was replaced meanwhile is the one that the receipt names"
     () => create({ id: fresh("replaced"), data: {} }),
     () =>
       app.sql(
-        "update holdfast.head h set log_id = $1 from holdfast.world w where w.id = h.world and w.organization = $2 and w.livemode",
+        "update holdfast.head h set log_id = $1 from holdfast.tenant w where w.id = h.tenant and w.organization = $2 and w.livemode",
         [log, app.organization],
       ),
   );

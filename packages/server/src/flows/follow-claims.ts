@@ -9,22 +9,22 @@ export type { ClaimChange, ReadLine };
 
 /** What those who follow claims ask of the database. */
 export interface FollowClaims {
-  /** The number of the last change. Worlds that are asked for at the same time are read together. */
-  lastChange(world: number): Promise<number>;
-  changes(world: number, after: number): Promise<readonly ClaimChange[]>;
+  /** The number of the last change. Tenants that are asked for at the same time are read together. */
+  lastChange(tenant: number): Promise<number>;
+  changes(tenant: number, after: number): Promise<readonly ClaimChange[]>;
   lines(names: readonly RecordName[]): Promise<readonly ReadLine[]>;
   /** From a model's lower-case name to its declared one. */
-  modelNames(world: number): Promise<(model: string) => string>;
+  modelNames(tenant: number): Promise<(model: string) => string>;
 }
 
 export function followClaims(db: Database, schemas: SchemaCache): FollowClaims {
-  const lastChange = createBatch((worlds: readonly number[]) => readClaimHeads(db, worlds));
+  const lastChange = createBatch((tenants: readonly number[]) => readClaimHeads(db, tenants));
   return {
-    lastChange: async (world) => (await lastChange(world)) ?? 0,
-    changes: (world, after) => readClaimChanges(db, world, after),
+    lastChange: async (tenant) => (await lastChange(tenant)) ?? 0,
+    changes: (tenant, after) => readClaimChanges(db, tenant, after),
     lines: (names) => readLines(db, names),
-    modelNames: async (world) => {
-      const { models } = await liveSchema(db, schemas, world);
+    modelNames: async (tenant) => {
+      const { models } = await liveSchema(db, schemas, tenant);
       return (model) => models.get(model)?.name ?? model;
     },
   };

@@ -10,7 +10,7 @@ import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
 export type { PolledHead, TailQuestion };
 
-/** A part of a world's log, with the schema by which it is shown. */
+/** A part of a tenant's log, with the schema by which it is shown. */
 export interface TailPage extends Omit<StoredTail, "schemaVersion"> {
   readonly schema: LiveSchema;
 }
@@ -23,33 +23,33 @@ export interface Standing {
 
 /** What those who follow a log ask of the database. */
 export interface FollowLog {
-  /** Worlds that are asked for at the same time are read together. */
-  standing(world: number): Promise<Standing>;
-  /** Where several logs and their claims end, and the version of each world's schema. */
-  heads(worlds: readonly number[]): Promise<ReadonlyMap<number, PolledHead>>;
+  /** Tenants that are asked for at the same time are read together. */
+  standing(tenant: number): Promise<Standing>;
+  /** Where several logs and their claims end, and the version of each tenant's schema. */
+  heads(tenants: readonly number[]): Promise<ReadonlyMap<number, PolledHead>>;
   /** Entries in (after, to], in order: as many as a page may have. Not one right after `after`: it is no longer kept. */
-  entries(world: number, after: number, to: number): Promise<readonly StoredEntry[]>;
-  /** What several worlds' logs hold beyond a position, as much as one statement may bring. */
+  entries(tenant: number, after: number, to: number): Promise<readonly StoredEntry[]>;
+  /** What several tenants' logs hold beyond a position, as much as one statement may bring. */
   tails(questions: readonly TailQuestion[]): Promise<readonly TailPage[]>;
 }
 
 export function followLog(db: Database, schemas: SchemaCache): FollowLog {
-  const headOf = createBatch((worlds: readonly number[]) => readHeads(db, worlds));
-  const schemaOf = (world: number, version: number) => schemaAt(db, schemas, world, version);
+  const headOf = createBatch((tenants: readonly number[]) => readHeads(db, tenants));
+  const schemaOf = (tenant: number, version: number) => schemaAt(db, schemas, tenant, version);
   return {
-    async standing(world) {
-      const head = await headOf(world);
-      if (!head) throw new Error(`World ${world} has no head.`);
-      return { head, schema: await schemaOf(world, head.schemaVersion) };
+    async standing(tenant) {
+      const head = await headOf(tenant);
+      if (!head) throw new Error(`Tenant ${tenant} has no head.`);
+      return { head, schema: await schemaOf(tenant, head.schemaVersion) };
     },
-    heads: (worlds) => readPolledHeads(db, worlds),
-    entries: (world, after, to) => readLog(db, world, { after, to, bytes: limits.pageBytes }),
+    heads: (tenants) => readPolledHeads(db, tenants),
+    entries: (tenant, after, to) => readLog(db, tenant, { after, to, bytes: limits.pageBytes }),
     async tails(questions) {
       const pages = await readTails(db, questions);
       return await Promise.all(
         pages.map(async ({ schemaVersion, ...page }) => ({
           ...page,
-          schema: await schemaOf(page.world, schemaVersion),
+          schema: await schemaOf(page.tenant, schemaVersion),
         })),
       );
     },

@@ -14,10 +14,10 @@ const EVERYTHING = ["*.*", "claim.preempt", "claim.reorder"];
 export const identify =
   (db: Database): Identify =>
   async (principal) => {
-    const { world, organization, livemode, participantId, participantKind, tokenKind, tokenId, expiresAt } = principal;
-    const { logId } = await readHead(db, world);
+    const { tenant, organization, livemode, participantId, participantKind, tokenKind, tokenId, expiresAt } = principal;
+    const { logId } = await readHead(db, tenant);
     const scoped =
-      tokenKind === "secret_key" ? undefined : await readToken(db, { world, kind: tokenKind, id: tokenId });
+      tokenKind === "secret_key" ? undefined : await readToken(db, { tenant, kind: tokenKind, id: tokenId });
     return {
       object: "identity",
       organization,

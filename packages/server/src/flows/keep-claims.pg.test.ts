@@ -25,8 +25,8 @@ const until = async (what: () => Promise<boolean>, ms = 5_000) => {
   for (const end = Date.now() + ms; !(await what()); await new Promise((resolve) => setTimeout(resolve, 25)))
     if (Date.now() > end) throw new Error("It did not come about.");
 };
-const worldOf = async (record: string) =>
-  (await sql<{ world: number }>("select world from holdfast.record where id = $1", [record]))[0]!.world;
+const tenantOf = async (record: string) =>
+  (await sql<{ tenant: number }>("select tenant from holdfast.record where id = $1", [record]))[0]!.tenant;
 
 afterEach(() => sql("delete from holdfast.claim"));
 
@@ -50,7 +50,7 @@ test("[A6] a sign of life that came while the line could not be judged is not lo
   await silence(waits);
   await call("DELETE", `/v1/claims/${held.id}`, { token: ann });
   expect(await statusOf(waits)).toBe("queued");
-  const head = await app.hold(`select 1 from holdfast.head where world = ${await worldOf("s2")} for update`);
+  const head = await app.hold(`select 1 from holdfast.head where tenant = ${await tenantOf("s2")} for update`);
   const asked = call("GET", `/v1/claims/${waits.id}`, { token: bob });
   await asked;
   await head.release();
@@ -58,13 +58,13 @@ test("[A6] a sign of life that came while the line could not be judged is not lo
   expect(again.body).toMatchObject({ status: "active" });
 }, 20_000);
 
-test("[A5] a world whose head is held elsewhere does not keep other worlds' leases waiting", async () => {
+test("[A5] a tenant whose head is held elsewhere does not keep other tenants' leases waiting", async () => {
   await make("s3");
   await make("t3", keys.test);
   const tess = await agent("tess", keys.test);
   await claim(ann, "s3", { ttl: "1s" });
   await claim(bob, "s3");
-  const head = await app.hold(`select 1 from holdfast.head where world = ${await worldOf("s3")} for update`);
+  const head = await app.hold(`select 1 from holdfast.head where tenant = ${await tenantOf("s3")} for update`);
   // The keeper has met the lease that it cannot end.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   await claim(keys.test, "t3", { ttl: "1s" });

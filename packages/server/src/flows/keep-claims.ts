@@ -8,7 +8,7 @@ import type { CommitLanes } from "./commit-lanes.ts";
 
 /** Somebody whose stream is open, and on which device. */
 export interface Waiter {
-  readonly world: number;
+  readonly tenant: number;
   /** `<kind>:<id>` */
   readonly participant: string;
   readonly clientId: string | null;
@@ -21,19 +21,19 @@ type Settle = Extract<ClaimOrder, { kind: "settle" }>;
 
 /**
  * Ends what time has ended, and hands it on. Answers in how many milliseconds the next lease is over. It is not waited for
- * what the lane makes of it: a world whose head is held elsewhere is left out until then, and keeps no other one waiting.
+ * what the lane makes of it: a tenant whose head is held elsewhere is left out until then, and keeps no other one waiting.
  */
 export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unknown) => void) {
   const busy = new Set<number>();
 
-  async function settleWorld(world: number, lines: readonly RecordName[]): Promise<void> {
-    busy.add(world);
+  async function settleTenant(tenant: number, lines: readonly RecordName[]): Promise<void> {
+    busy.add(tenant);
     await settle(
       lane,
-      lines.map(({ model, id }) => ({ kind: "settle", world, model, record: id })),
+      lines.map(({ model, id }) => ({ kind: "settle", tenant, model, record: id })),
     )
       .catch(failed)
-      .finally(() => busy.delete(world));
+      .finally(() => busy.delete(tenant));
   }
 
   return async (): Promise<number | undefined> => {
@@ -43,10 +43,10 @@ export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unkn
     const due = await readDueLines(db, { goneMs, but: [...busy], most: STEP });
     const passedOver = await readPassedOver(db, { silentMs, goneMs, but: [...busy], most: STEP });
     const lines = [...due, ...passedOver];
-    for (const world of new Set(lines.map((line) => line.world)))
-      void settleWorld(
-        world,
-        lines.filter((line) => line.world === world),
+    for (const tenant of new Set(lines.map((line) => line.tenant)))
+      void settleTenant(
+        tenant,
+        lines.filter((line) => line.tenant === tenant),
       );
     return due.length >= STEP ? 0 : next;
   };
@@ -67,7 +67,7 @@ export const keepWaiters =
         lane,
         silent
           .slice(from, from + STEP)
-          .map(({ world, model, id, claimId }) => ({ kind: "settle", world, model, record: id, alive: [claimId] })),
+          .map(({ tenant, model, id, claimId }) => ({ kind: "settle", tenant, model, record: id, alive: [claimId] })),
       ).catch((error: unknown) => {
         failure ??= error;
       });
@@ -76,11 +76,11 @@ export const keepWaiters =
 
 /** What waits for nobody's device in particular is kept alive by each, and what waits for one by that one. */
 function holdersOn(present: readonly Waiter[]) {
-  const keys = new Map<string, { world: number; holder: string }>();
-  for (const { world, participant, clientId } of present)
+  const keys = new Map<string, { tenant: number; holder: string }>();
+  for (const { tenant, participant, clientId } of present)
     for (const device of [null, clientId]) {
       const holder = holderName({ participant, clientId: device });
-      keys.set(`${world}/${holder}`, { world, holder });
+      keys.set(`${tenant}/${holder}`, { tenant, holder });
     }
   return [...keys.values()];
 }

@@ -15,8 +15,8 @@ function setUp() {
   return { known, after };
 }
 
-const head = (world: number, more: Partial<LockedHead> = {}): LockedHead => ({
-  world,
+const head = (tenant: number, more: Partial<LockedHead> = {}): LockedHead => ({
+  tenant,
   logId: "log_1",
   syncId: 7,
   writer: null,
@@ -31,8 +31,8 @@ const head = (world: number, more: Partial<LockedHead> = {}): LockedHead => ({
 
 const create: CommitOperation = { action: "create", model: "slide", id: "a", data: {} };
 
-const job = (world: number, operation: CommitOperation = create, more: Partial<CommitRequest> = {}): Job => ({
-  commits: [{ principal: { world }, operations: [operation], reads: [], ...more } as unknown as CommitRequest],
+const job = (tenant: number, operation: CommitOperation = create, more: Partial<CommitRequest> = {}): Job => ({
+  commits: [{ principal: { tenant }, operations: [operation], reads: [], ...more } as unknown as CommitRequest],
 });
 
 test("[L10] a head is known for a second after it was locked, and its time runs on meanwhile", () => {
@@ -68,14 +68,14 @@ test("[L3] [L10] time never runs back: not before the newest entry's, and with a
   expect(known.expect([job(1)])).toBeUndefined();
 });
 
-test("[L10] all worlds of a round have to be known; they come in the order of their numbers", () => {
+test("[L10] all tenants of a round have to be known; they come in the order of their numbers", () => {
   const { known } = setUp();
   known.learn([head(2), head(1)], "locked");
-  expect(known.expect([job(2), job(1), job(2)])?.map(({ world }) => world)).toEqual([1, 2]);
+  expect(known.expect([job(2), job(1), job(2)])?.map(({ tenant }) => tenant)).toEqual([1, 2]);
   expect(known.expect([job(2), job(3)])).toBeUndefined();
 });
 
-test("[L10] after a round that failed its worlds are looked at for a second", () => {
+test("[L10] after a round that failed its tenants are looked at for a second", () => {
   const { known, after } = setUp();
   known.learn([head(1), head(2)], "locked");
   known.distrust([2]);
@@ -96,14 +96,14 @@ test("[L10] only creates that ask for nothing else", () => {
     job(1, { ...create, action: "delete" }),
     job(1, { ...create, claim: "clm_1" }),
     job(1, create, { reads: [{ group: "deck:1", readAt: 3 }] }),
-    { order: { kind: "settle", world: 1 } } as unknown as Job,
+    { order: { kind: "settle", tenant: 1 } } as unknown as Job,
   ];
   for (const ask of asks) expect(known.expect([ask])).toBeUndefined();
   expect(known.expect([job(1), ...asks])).toBeUndefined();
   expect(known.expect([job(1), job(1, { ...create, readAt: 3 })])).toBeDefined();
 });
 
-test("[L10] a head stays known while any world tells the database's time, and for ten minutes", () => {
+test("[L10] a head stays known while any tenant tells the database's time, and for ten minutes", () => {
   const { known, after } = setUp();
   known.learn([head(1)], "locked");
   after(5_000);
@@ -115,7 +115,7 @@ test("[L10] a head stays known while any world tells the database's time, and fo
   expect(known.expect([job(1)])).toBeUndefined();
 });
 
-test("[L3] [L10] a world whose entries lie ahead of the clock says nothing about another world's time", () => {
+test("[L3] [L10] a tenant whose entries lie ahead of the clock says nothing about another tenant's time", () => {
   const { known } = setUp();
   known.learn([head(1)], "locked");
   known.learn([head(2, { now: "2026-01-01T01:00:00.000Z" })], "locked");
@@ -131,9 +131,9 @@ test("[L10] a head that another process moved is not expected any more", () => {
   expect(known.expect([job(1)])).toBeUndefined();
 });
 
-test("[L10] it keeps as many worlds as there is memory for", () => {
+test("[L10] it keeps as many tenants as there is memory for", () => {
   const known = createKnownHeads(() => START, 600_000);
-  for (let world = 1; world <= 1_001; world++) known.learn([head(world)], "locked");
+  for (let tenant = 1; tenant <= 1_001; tenant++) known.learn([head(tenant)], "locked");
   expect(known.expect([job(1)])).toBeUndefined();
   expect(known.expect([job(2), job(1_001)])).toBeDefined();
 });

@@ -1,5 +1,5 @@
 import type { LockedHead } from "../db/heads.ts";
-import { type Job, worldOf } from "./load-round.ts";
+import { type Job, tenantOf } from "./load-round.ts";
 import { createSizedCache, type SizedCache } from "./sized-cache.ts";
 
 /**
@@ -7,14 +7,14 @@ import { createSizedCache, type SizedCache } from "./sized-cache.ts";
  * answered anything, not even the round before: it asks for nothing, and is refused as a whole where that was wrong.
  */
 export interface KnownHeads extends Pick<SizedCache<number, Known>, "hits" | "misses" | "bytes"> {
-  /** The heads of the jobs' worlds, in the order of their numbers: when all are known, and the jobs ask for no more. */
+  /** The heads of the jobs' tenants, in the order of their numbers: when all are known, and the jobs ask for no more. */
   expect(jobs: readonly Job[]): LockedHead[] | undefined;
   /** What a round makes of heads that it locked, or that it expects. */
   learn(heads: readonly LockedHead[], how: "locked" | "expected"): void;
   /** A round failed, so what was learnt of it is not so; perhaps somebody else writes there. They are looked at for a while. */
-  distrust(worlds: Iterable<number>): void;
+  distrust(tenants: Iterable<number>): void;
   /** Another process says how far it wrote. */
-  moved(world: number, position: number): void;
+  moved(tenant: number, position: number): void;
   forget(): void;
 }
 
@@ -44,7 +44,7 @@ interface Look {
 export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): KnownHeads {
   const known = createSizedCache<number, Known>(maxBytes, () => HEAD_BYTES);
   const distrusted = new Map<number, number>();
-  /** The database's time at the last look at any world: it has one clock. */
+  /** The database's time at the last look at any tenant: it has one clock. */
   let clock: Look | undefined;
 
   function databaseNow(): number | undefined {
@@ -52,9 +52,9 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
     return clock && age >= 0 && age < CLOCK_MS ? clock.databaseMs + age : undefined;
   }
 
-  function headOf(world: number, databaseMs: number): LockedHead | undefined {
-    if (distrusted.has(world)) return undefined;
-    const { head, look } = known.get(world) ?? {};
+  function headOf(tenant: number, databaseMs: number): LockedHead | undefined {
+    if (distrusted.has(tenant)) return undefined;
+    const { head, look } = known.get(tenant) ?? {};
     if (!head || !look) return undefined;
     const age = now() - look.at;
     if (age < 0 || age >= KNOWN_MS || Math.abs(look.databaseMs + age - databaseMs) > DRIFT_MS) return undefined;
@@ -63,7 +63,7 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
   }
 
   function letExpire(): void {
-    for (const [world, since] of distrusted) if (Math.abs(now() - since) >= DISTRUST_MS) distrusted.delete(world);
+    for (const [tenant, since] of distrusted) if (Math.abs(now() - since) >= DISTRUST_MS) distrusted.delete(tenant);
   }
 
   return {
@@ -72,8 +72,8 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
       if (databaseMs === undefined || !jobs.every(onlyCreates)) return undefined;
       letExpire();
       const heads: LockedHead[] = [];
-      for (const world of [...new Set(jobs.map(worldOf))].sort((a, b) => a - b)) {
-        const head = headOf(world, databaseMs);
+      for (const tenant of [...new Set(jobs.map(tenantOf))].sort((a, b) => a - b)) {
+        const head = headOf(tenant, databaseMs);
         if (!head) return undefined;
         heads.push(head);
       }
@@ -81,18 +81,18 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
     },
     learn(heads, how) {
       for (const head of heads) {
-        const before = known.peek(head.world);
+        const before = known.peek(head.tenant);
         const look = how === "expected" && before ? before.look : { at: now(), databaseMs: Date.parse(head.now) };
-        known.set(head.world, { head, look });
+        known.set(head.tenant, { head, look });
         if (how === "locked") clock = look;
       }
     },
-    distrust(worlds) {
-      for (const world of worlds) distrusted.set(world, now());
+    distrust(tenants) {
+      for (const tenant of tenants) distrusted.set(tenant, now());
     },
-    moved(world, position) {
-      const one = known.peek(world);
-      if (one && one.head.syncId < position) known.delete(world);
+    moved(tenant, position) {
+      const one = known.peek(tenant);
+      if (one && one.head.syncId < position) known.delete(tenant);
     },
     forget: known.clear,
     get hits() {

@@ -3,8 +3,8 @@ import type { CommitRequest } from "../rules/commit-request.ts";
 import { createLaneChoice } from "./lane-choice.ts";
 import type { Job } from "./load-round.ts";
 
-const job = (world: number, { commits = 1, bytes = 100 } = {}): Job => ({
-  commits: Array.from({ length: commits }, () => ({ principal: { world } }) as unknown as CommitRequest),
+const job = (tenant: number, { commits = 1, bytes = 100 } = {}): Job => ({
+  commits: Array.from({ length: commits }, () => ({ principal: { tenant } }) as unknown as CommitRequest),
   bytes,
 });
 

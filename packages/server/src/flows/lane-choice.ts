@@ -1,4 +1,4 @@
-import { type Job, worldOf } from "./load-round.ts";
+import { type Job, tenantOf } from "./load-round.ts";
 import { bytesOf, sizeOf } from "./waiting-line.ts";
 
 export type LaneName = "quick" | "heavy" | "held";
@@ -7,13 +7,13 @@ export type LaneName = "quick" | "heavy" | "held";
 export interface LaneChoice {
   laneOf(job: Job): LaneName;
   /** Another process held the tenant's head for longer than a round takes. */
-  isHeld(world: number): void;
+  isHeld(tenant: number): void;
   /** A round of these tenants, wherever they waited, locked their heads. */
-  areFree(worlds: readonly number[]): void;
+  areFree(tenants: readonly number[]): void;
   /** Postgres took long for a round of this tenant alone. */
-  isSlow(world: number): void;
+  isSlow(tenant: number): void;
   /** The records that the tenant's commits name fill rounds. */
-  isLarge(world: number): void;
+  isLarge(tenant: number): void;
 }
 
 /** A request with more than that is heavy, and so are its tenant's others for a while. */
@@ -37,46 +37,46 @@ export function createLaneChoice(now: () => number): LaneChoice {
   const slow = new Map<number, Aside>();
   const heavyUntil = new Map<number, number>();
 
-  function note(noted: Map<number, Aside>, world: number, isOver: boolean): void {
-    const before = noted.get(world);
+  function note(noted: Map<number, Aside>, tenant: number, isOver: boolean): void {
+    const before = noted.get(tenant);
     // What one round after the other says at the same time is one event.
-    if (before && before.until > now()) return void noted.set(world, { ...before, isOver });
+    if (before && before.until > now()) return void noted.set(tenant, { ...before, isOver });
     const ms = Math.min(2 * (before?.ms ?? ASIDE_MS / 2), LONGEST_MS);
-    noted.set(world, { until: now() + ms, ms, isOver });
+    noted.set(tenant, { until: now() + ms, ms, isOver });
   }
 
-  function isAside(noted: Map<number, Aside>, world: number): boolean {
-    const aside = noted.get(world);
+  function isAside(noted: Map<number, Aside>, tenant: number): boolean {
+    const aside = noted.get(tenant);
     if (!aside) return false;
     if (aside.until > now() || !aside.isOver) return true;
     // Well-behaved for as long again: the next time counts as the first one.
-    if (now() - aside.until > 2 * aside.ms) noted.delete(world);
+    if (now() - aside.until > 2 * aside.ms) noted.delete(tenant);
     return false;
   }
 
-  function isHeavy(job: Job, world: number): boolean {
-    if (sizeOf(job) > HEAVY_COMMITS || bytesOf(job) > HEAVY_BYTES) heavyUntil.set(world, now() + HEAVY_MS);
-    const until = heavyUntil.get(world);
+  function isHeavy(job: Job, tenant: number): boolean {
+    if (sizeOf(job) > HEAVY_COMMITS || bytesOf(job) > HEAVY_BYTES) heavyUntil.set(tenant, now() + HEAVY_MS);
+    const until = heavyUntil.get(tenant);
     if (until === undefined) return false;
     if (until > now()) return true;
-    heavyUntil.delete(world);
+    heavyUntil.delete(tenant);
     return false;
   }
 
   return {
     laneOf(job) {
-      const world = worldOf(job);
-      if (isAside(held, world)) return "held";
-      return isHeavy(job, world) || isAside(slow, world) ? "heavy" : "quick";
+      const tenant = tenantOf(job);
+      if (isAside(held, tenant)) return "held";
+      return isHeavy(job, tenant) || isAside(slow, tenant) ? "heavy" : "quick";
     },
-    isHeld: (world) => note(held, world, false),
-    areFree(worlds) {
-      for (const world of worlds) {
-        const aside = held.get(world);
-        if (aside) held.set(world, { ...aside, isOver: true });
+    isHeld: (tenant) => note(held, tenant, false),
+    areFree(tenants) {
+      for (const tenant of tenants) {
+        const aside = held.get(tenant);
+        if (aside) held.set(tenant, { ...aside, isOver: true });
       }
     },
-    isSlow: (world) => note(slow, world, true),
-    isLarge: (world) => void heavyUntil.set(world, now() + HEAVY_MS),
+    isSlow: (tenant) => note(slow, tenant, true),
+    isLarge: (tenant) => void heavyUntil.set(tenant, now() + HEAVY_MS),
   };
 }

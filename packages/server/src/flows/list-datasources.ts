@@ -3,7 +3,7 @@ import { readOrganization } from "../db/organizations.ts";
 import type { Database } from "../db/pool.ts";
 import { hostedDatasources } from "../rules/hosted-datasources.ts";
 
-/** Where an organisation's rows live, in both environments. */
+/** Where an organization's rows live, in both environments. */
 export type ListDatasources = (organization: string) => Promise<Datasource[]>;
 
 export const listDatasources =

@@ -44,9 +44,9 @@ const SLOW_LISTS = { most: 4, patienceMs: 1_000, longestMs: 5_000 };
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
   const turns = createTurns(SLOW_LISTS);
   return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, cursor }) => {
-    const { world, scope } = reader;
+    const { tenant, scope } = reader;
     const key = model.toLowerCase();
-    const declared = (await liveSchema(db, schemas, world)).models.get(key);
+    const declared = (await liveSchema(db, schemas, tenant)).models.get(key);
     const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
@@ -55,12 +55,12 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const filters = readFilters(parameters, declared.model);
     if (isRefusal(filters)) return filters;
     const groups = scope?.groups && [...scope.groups].sort();
-    const context = JSON.stringify(["list", world, key, order, sort, state, ids ?? null, filters, groups ?? null]);
+    const context = JSON.stringify(["list", tenant, key, order, sort, state, ids ?? null, filters, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as PageEnd | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
-    const { syncId: stamp, rewriting } = await readHead(db, world);
+    const { syncId: stamp, rewriting } = await readHead(db, tenant);
     const descending = order === "desc";
-    const question = { world, model: key, rewriting, state, ids, filters, groups, sort, descending, after, limit };
+    const question = { tenant, model: key, rewriting, state, ids, filters, groups, sort, descending, after, limit };
     const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
     const mayTakeLong = sort.kind !== "id" || filters.length > 0;
     const page = mayTakeLong ? await turns.take(read) : await read();

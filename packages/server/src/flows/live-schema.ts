@@ -3,16 +3,16 @@ import { readSchema } from "../db/model-schemas.ts";
 import type { Transaction } from "../db/transaction.ts";
 import type { LiveSchema, SchemaCache } from "./schema-cache.ts";
 
-/** The world's models as pushed last, from the cache when its version is still the head's. */
-export async function liveSchema(db: Transaction, schemas: SchemaCache, world: number): Promise<LiveSchema> {
-  const { schemaVersion } = await readHead(db, world);
-  return schemaAt(db, schemas, world, schemaVersion);
+/** The tenant's models as pushed last, from the cache when its version is still the head's. */
+export async function liveSchema(db: Transaction, schemas: SchemaCache, tenant: number): Promise<LiveSchema> {
+  const { schemaVersion } = await readHead(db, tenant);
+  return schemaAt(db, schemas, tenant, schemaVersion);
 }
 
 /** The models of a version: that of a head, for what was written up to it. */
 export const schemaAt = async (
   db: Transaction,
   schemas: SchemaCache,
-  world: number,
+  tenant: number,
   version: number,
-): Promise<LiveSchema> => schemas.get(world, version) ?? schemas.put(world, await readSchema(db, world, version));
+): Promise<LiveSchema> => schemas.get(tenant, version) ?? schemas.put(tenant, await readSchema(db, tenant, version));

@@ -11,7 +11,7 @@ import { adoptRecords } from "../db/rewritten-records.ts";
 import { lockTokens } from "../db/scoped-tokens.ts";
 import { begin } from "../db/statement.ts";
 import { type ClaimLine, holderName } from "../rules/claim.ts";
-import { type AcquireClaim, type ClaimOrder, worldOfOrder } from "../rules/claim-order.ts";
+import { type AcquireClaim, type ClaimOrder, tenantOfOrder } from "../rules/claim-order.ts";
 import { writerOf } from "../rules/commit.ts";
 import { valuesAsked } from "../rules/commit-bytes.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../rules/commit-request.ts";
@@ -24,11 +24,11 @@ import {
   type FiledEntry,
   type RoundBytes,
   receiptKey,
-  type WorldState,
-} from "../rules/world-state.ts";
+  type TenantState,
+} from "../rules/tenant-state.ts";
 import type { LiveSchema } from "./schema-cache.ts";
 
-/** What one request asks of a world: commits, one or a bulk's in their order, or something about claims. */
+/** What one request asks of a tenant: commits, one or a bulk's in their order, or something about claims. */
 export type Job =
   | {
       readonly commits: readonly CommitRequest[];
@@ -45,9 +45,9 @@ export type Job =
       readonly bytes?: undefined;
     };
 
-/** All commits of a job are of one world. */
-export const worldOf = ({ commits, order }: Job): number =>
-  order === undefined ? (commits[0]?.principal.world ?? 0) : worldOfOrder(order);
+/** All commits of a job are of one tenant. */
+export const tenantOf = ({ commits, order }: Job): number =>
+  order === undefined ? (commits[0]?.principal.tenant ?? 0) : tenantOfOrder(order);
 
 /** Whose turn a job takes; what only time asks for is nobody's. */
 export const tokenOf = (job: Job): string => principalOf(job)?.tokenId ?? "";
@@ -62,26 +62,26 @@ export interface SizeRules extends ByteBounds {
 }
 
 /**
- * First trip: lock the heads of all worlds concerned, then read whatever the jobs name. Claims are not asked for where there
+ * First trip: lock the heads of all tenants concerned, then read whatever the jobs name. Claims are not asked for where there
  * were none when this process last looked; the head says whether that is still so, and then they are asked for after all.
  */
 export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<number>, sizes: SizeRules) {
   const commits = commitsOf(jobs);
   const orders = jobs.flatMap(({ order }) => order ?? []);
-  const worlds = [...new Set(jobs.map(worldOf))].sort((a, b) => a - b);
+  const tenants = [...new Set(jobs.map(tenantOf))].sort((a, b) => a - b);
   const groups = commits.flatMap(groupNames);
-  const claimed = orders.map((order) => ({ world: worldOfOrder(order), model: order.model, id: order.record }));
+  const claimed = orders.map((order) => ({ tenant: tenantOfOrder(order), model: order.model, id: order.record }));
   const written = commits.flatMap(writtenNames);
   const named = [
     ...commits.flatMap(writtenValues),
     ...[...claimed, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
   ];
-  const asksClaims = orders.length > 0 || worlds.some((world) => !unclaimed.has(world));
+  const asksClaims = orders.length > 0 || tenants.some((tenant) => !unclaimed.has(tenant));
   const askClaims = async () => (await pipe.send([loadLines([...written, ...claimed])]))[0];
   const [[, heads, receipts, records, groupHeads], lines] = await Promise.all([
     pipe.send([
       begin,
-      lockHeads(worlds),
+      lockHeads(tenants),
       loadReceipts(commits.flatMap(receiptNames)),
       loadSmallRecords(distinct(named)),
       // Every statement is a message more for both sides, and few commits ask about groups.
@@ -89,11 +89,11 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
     ]),
     asksClaims ? askClaims() : undefined,
   ]);
-  for (const { world, claims } of heads)
-    if (claims === 0) unclaimed.add(world);
-    else unclaimed.delete(world);
+  for (const { tenant, claims } of heads)
+    if (claims === 0) unclaimed.add(tenant);
+    else unclaimed.delete(tenant);
   const present = await inPresentForm(pipe, heads, distinct(named), records);
-  const isSure = lines !== undefined || heads.every(({ world }) => unclaimed.has(world));
+  const isSure = lines !== undefined || heads.every(({ tenant }) => unclaimed.has(tenant));
   return {
     heads,
     receipts,
@@ -110,18 +110,18 @@ async function inPresentForm(
   names: readonly AskedRecord[],
   records: readonly FoundRecord[],
 ): Promise<readonly FoundRecord[]> {
-  const worlds = new Set(heads.filter(({ rewriting }) => rewriting).map(({ world }) => world));
-  const affected = names.filter(({ world }) => worlds.has(world));
+  const tenants = new Set(heads.filter(({ rewriting }) => rewriting).map(({ tenant }) => tenant));
+  const affected = names.filter(({ tenant }) => tenants.has(tenant));
   if (affected.length === 0) return records;
   const [, read] = await pipe.send([adoptRecords(affected), loadSmallRecords(affected)]);
-  return [...records.filter(({ world }) => !worlds.has(world)), ...read];
+  return [...records.filter(({ tenant }) => !tenants.has(tenant)), ...read];
 }
 
 /** A record that several commits name is read once. */
 function distinct(names: readonly AskedRecord[]): AskedRecord[] {
   const byKey = new Map<string, AskedRecord>();
   for (const name of names) {
-    const key = worldKey(name);
+    const key = tenantKey(name);
     if (name.values || !byKey.has(key)) byKey.set(key, name);
   }
   return [...byKey.values()];
@@ -141,11 +141,11 @@ async function withLargeValues(
   { recordBytes, commitBytes, roundBytes }: SizeRules,
 ): Promise<readonly FoundRecord[]> {
   if (records.every(({ bytes }) => bytes !== "not read")) return records;
-  const byKey = new Map(records.map((record) => [worldKey(record), record]));
+  const byKey = new Map(records.map((record) => [tenantKey(record), record]));
   const wanted = new Map<FoundRecord, "of the first" | "of others">();
   for (const [n, commit] of commits.entries())
     for (const record of valuesAsked(commit, (model, id) =>
-      byKey.get(worldKey({ world: commit.principal.world, model, id })),
+      byKey.get(tenantKey({ tenant: commit.principal.tenant, model, id })),
     ))
       if (record.bytes === "not read" && !wanted.has(record))
         wanted.set(record, n === 0 ? "of the first" : "of others");
@@ -159,7 +159,7 @@ async function withLargeValues(
     const [found] = await pipe.send([loadRecords(names.slice(i, i + most))]);
     i += most;
     for (const record of found) {
-      byKey.set(worldKey(record), record);
+      byKey.set(tenantKey(record), record);
       bytes += record.bytes === "not read" ? 0 : (record.bytes ?? 0);
     }
     if (bytes < roundBytes / 2) most = Math.min(2 * most, MOST_LARGE);
@@ -167,8 +167,8 @@ async function withLargeValues(
   return [...byKey.values()];
 }
 
-const worldKey = ({ world, model, id }: Pick<AskedRecord, "world" | "model" | "id">): string =>
-  `${world} ${recordKey(model, id)}`;
+const tenantKey = ({ tenant, model, id }: Pick<AskedRecord, "tenant" | "model" | "id">): string =>
+  `${tenant} ${recordKey(model, id)}`;
 
 /** Those that were not judged yet. */
 export const commitsOf = (jobs: readonly Job[]): CommitRequest[] =>
@@ -182,7 +182,7 @@ const NOTHING_FOUND: Omit<Loaded, "heads"> = {
   groups: [],
 };
 
-/** What all worlds of a round share. */
+/** What all tenants of a round share. */
 export interface RoundSizes {
   readonly recordBytes: number;
   readonly bytes: RoundBytes;
@@ -193,41 +193,41 @@ export const roundSizes = ({ recordBytes, commitBytes, roundBytes }: SizeRules, 
   bytes: { commitBytes, roundBytes, first: commitsOf(jobs)[0], used: 0 },
 });
 
-/** A world of which nothing is asked but its head: no name that its jobs write under is taken, no record is there, and none is claimed. */
-export const emptyWorldAt = (
+/** A tenant of which nothing is asked but its head: no name that its jobs write under is taken, no record is there, and none is claimed. */
+export const emptyTenantAt = (
   head: LockedHead,
   schema: LiveSchema,
   sizes: RoundSizes,
   jobs: readonly Job[],
-): WorldState =>
-  worldState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
+): TenantState =>
+  tenantState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
     ...sizes,
     claimsHeld: new Map(),
     waits: [],
     revokedTokens: new Set(),
   });
 
-/** One world as the round finds it, with what its jobs ask about. The database is asked again only about what moved. */
-export async function worldAt(
+/** One tenant as the round finds it, with what its jobs ask about. The database is asked again only about what moved. */
+export async function tenantAt(
   pipe: Pipe,
   head: LockedHead,
   schema: LiveSchema,
   sizes: RoundSizes,
   jobs: readonly Job[],
   loaded: Loaded,
-): Promise<WorldState> {
+): Promise<TenantState> {
   const asked = {
     ...sizes,
-    waits: await waitsFor(pipe, head.world, jobs, loaded),
+    waits: await waitsFor(pipe, head.tenant, jobs, loaded),
     claimsHeld: await claimsHeld(pipe, head, jobs),
     revokedTokens: await revokedTokens(pipe, jobs),
   };
-  const state = worldState(head, organizationOf(jobs), schema, loaded, asked);
-  await lookUp(pipe, head.world, state, commitsOf(jobs));
+  const state = tenantState(head, organizationOf(jobs), schema, loaded, asked);
+  await lookUp(pipe, head.tenant, state, commitsOf(jobs));
   return state;
 }
 
-/** Nobody in particular asks for what time does; then no rule asks for the organisation either. */
+/** Nobody in particular asks for what time does; then no rule asks for the organization either. */
 const organizationOf = (jobs: readonly Job[]): string =>
   jobs.map((job) => principalOf(job)?.organization).find((name) => name !== undefined) ?? "";
 
@@ -235,17 +235,17 @@ const principalOf = ({ commits, order }: Job) =>
   commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
 
 /** Who waits for whom: asked only when a line is reordered, or somebody is about to wait for what another has, or gets in this very round. */
-async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines }: Loaded) {
+async function waitsFor(pipe: Pipe, tenant: number, jobs: readonly Job[], { lines }: Loaded) {
   const acquiring = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order : []));
   const reordering = jobs.flatMap(({ order }) => (order?.kind === "reorder" ? order : []));
   const others = [...acquiring.filter(({ queue }) => queue), ...reordering].flatMap((order) => [
-    ...lines.filter((claim) => claim.world === world && isOfOneRecord(claim, order)),
+    ...lines.filter((claim) => claim.tenant === tenant && isOfOneRecord(claim, order)),
     ...acquiring.filter((other) => other !== order && isOfOneRecord(other, order)).map(claimantOf),
   ]);
   if (others.length === 0) return [];
-  const [waits] = await pipe.send([loadWaits(others.map((other) => ({ world, holder: holderName(other) })))]);
+  const [waits] = await pipe.send([loadWaits(others.map((other) => ({ tenant, holder: holderName(other) })))]);
   const known = new Set(
-    lines.filter((claim) => claim.world === world).map((claim) => recordKey(claim.model, claim.record)),
+    lines.filter((claim) => claim.tenant === tenant).map((claim) => recordKey(claim.model, claim.record)),
   );
   // What the round itself has loaded it knows better.
   return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
@@ -254,13 +254,13 @@ async function waitsFor(pipe: Pipe, world: number, jobs: readonly Job[], { lines
 /** Nobody has too many where there are few in all: only elsewhere are those counted who ask for one. */
 async function claimsHeld(
   pipe: Pipe,
-  { world, claims }: LockedHead,
+  { tenant, claims }: LockedHead,
   jobs: readonly Job[],
 ): Promise<Map<string, number>> {
   const asking = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order.principal : []));
   if (asking.length === 0 || claims + asking.length <= limits.claimsPerParticipant) return new Map();
   const names = asking.map(({ participantKind, participantId }) => participantName(participantKind, participantId));
-  return (await pipe.send([countClaims(world, [...new Set(names)])]))[0];
+  return (await pipe.send([countClaims(tenant, [...new Set(names)])]))[0];
 }
 
 /** A process remembers a token for a while: a claim is not granted to one that was revoked elsewhere meanwhile. */
@@ -281,38 +281,38 @@ async function revokedTokens(pipe: Pipe, jobs: readonly Job[]): Promise<Readonly
 type OfRecord = Pick<AcquireClaim, "model" | "record">;
 const isOfOneRecord = (a: OfRecord, b: OfRecord): boolean => a.model === b.model && a.record === b.record;
 
-const claimantOf = ({ principal: { world, participantKind, participantId }, clientId }: AcquireClaim) => ({
-  world,
+const claimantOf = ({ principal: { tenant, participantKind, participantId }, clientId }: AcquireClaim) => ({
+  tenant,
   participant: participantName(participantKind, participantId),
   clientId: clientId ?? null,
 });
 
 const receiptNames = (commit: CommitRequest) => {
-  const { world } = commit.principal;
+  const { tenant } = commit.principal;
   const participant = writerOf(commit).writtenBy;
   const own = commit.operations.flatMap(({ idempotencyKey }) =>
     idempotencyKey === undefined ? [] : [operationKeyName(idempotencyKey)],
   );
-  return [...namesOf(commit), ...own].map((name) => ({ world, participant, name }));
+  return [...namesOf(commit), ...own].map((name) => ({ tenant, participant, name }));
 };
 
-const writtenNames = ({ principal: { world }, operations }: CommitRequest) =>
-  operations.map(({ model, id }) => ({ world, model, id }));
+const writtenNames = ({ principal: { tenant }, operations }: CommitRequest) =>
+  operations.map(({ model, id }) => ({ tenant, model, id }));
 
 /** Of a record that is deleted the values are of use only if it moved: that is not known yet. */
-const writtenValues = ({ principal: { world }, operations }: CommitRequest): AskedRecord[] =>
-  operations.map(({ action, model, id }) => ({ world, model, id, values: action !== "delete" && action !== "erase" }));
+const writtenValues = ({ principal: { tenant }, operations }: CommitRequest): AskedRecord[] =>
+  operations.map(({ action, model, id }) => ({ tenant, model, id, values: action !== "delete" && action !== "erase" }));
 
-const readNames = ({ principal: { world }, reads }: CommitRequest) =>
-  reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ world, model, id }]));
+const readNames = ({ principal: { tenant }, reads }: CommitRequest) =>
+  reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ tenant, model, id }]));
 
-const groupNames = ({ principal: { world }, reads }: CommitRequest) =>
-  reads.flatMap(({ group }) => (group === undefined ? [] : [{ world, name: group }]));
+const groupNames = ({ principal: { tenant }, reads }: CommitRequest) =>
+  reads.flatMap(({ group }) => (group === undefined ? [] : [{ tenant, name: group }]));
 
-const inWorld = <T extends { readonly world: number }>(world: number, items: readonly T[]): readonly T[] =>
-  items.filter((item) => item.world === world);
+const inTenant = <T extends { readonly tenant: number }>(tenant: number, items: readonly T[]): readonly T[] =>
+  items.filter((item) => item.tenant === tenant);
 
-const worldState = (
+const tenantState = (
   head: LockedHead,
   organization: string,
   schema: LiveSchema,
@@ -323,23 +323,23 @@ const worldState = (
     claimsHeld,
     waits,
     revokedTokens,
-  }: Pick<WorldState, "recordBytes" | "bytes" | "claimsHeld" | "waits" | "revokedTokens">,
-): WorldState => ({
+  }: Pick<TenantState, "recordBytes" | "bytes" | "claimsHeld" | "waits" | "revokedTokens">,
+): TenantState => ({
   organization,
   models: schema.models,
   recordBytes,
   bytes,
   now: head.now,
   head,
-  records: new Map(inWorld(head.world, records).map((record) => [recordKey(record.model, record.id), record])),
+  records: new Map(inTenant(head.tenant, records).map((record) => [recordKey(record.model, record.id), record])),
   history: new Map(),
-  groupHeads: new Map(inWorld(head.world, groups).map((group) => [group.name, group])),
+  groupHeads: new Map(inTenant(head.tenant, groups).map((group) => [group.name, group])),
   authors: new Map(),
   receipts: new Map(
-    inWorld(head.world, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
+    inTenant(head.tenant, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
   ),
   newReceipts: [],
-  claims: linesByRecord(inWorld(head.world, lines)),
+  claims: linesByRecord(inTenant(head.tenant, lines)),
   waits,
   revokedTokens,
   claimsHeld: new Map(claimsHeld),
@@ -360,12 +360,17 @@ function linesByRecord(claims: ClaimLine): Map<string, ClaimLine> {
 }
 
 /** Asks the log about records and groups that moved after a `readAt`: a trip of its own, and a rare one. */
-async function lookUp(pipe: Pipe, world: number, state: WorldState, commits: readonly CommitRequest[]): Promise<void> {
+async function lookUp(
+  pipe: Pipe,
+  tenant: number,
+  state: TenantState,
+  commits: readonly CommitRequest[],
+): Promise<void> {
   const { history, authors } = lookupFor(state, commits);
   if (history.size === 0 && authors.size === 0) return;
   const [lists, known] = await pipe.send([
-    loadHistory([...history.values()].map((question) => ({ world, ...question }))),
-    loadAuthors(world, [...authors]),
+    loadHistory([...history.values()].map((question) => ({ tenant, ...question }))),
+    loadAuthors(tenant, [...authors]),
   ]);
   for (const [i, [key, { model }]] of [...history].entries())
     state.history.set(

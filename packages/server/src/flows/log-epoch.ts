@@ -75,13 +75,13 @@ export async function renewLogs(db: Database): Promise<number> {
   return await transaction(db, async (tx) => {
     await takeTime(tx);
     await lockLogEpoch(tx);
-    const worlds = await lockAllHeads(tx);
-    await renewLogIds(tx, withNewIds(worlds));
+    const tenants = await lockAllHeads(tx);
+    await renewLogIds(tx, withNewIds(tenants));
     if (actual !== undefined) await saveOrigin(tx, actual);
-    return worlds.length;
+    return tenants.length;
   });
 }
 
 const renewAll = async (tx: Transaction): Promise<string> => await renewLogIds(tx, withNewIds(await lockAllHeads(tx)));
 
-const withNewIds = (worlds: readonly number[]) => worlds.map((world) => ({ world, logId: newId("log_") }));
+const withNewIds = (tenants: readonly number[]) => tenants.map((tenant) => ({ tenant, logId: newId("log_") }));

@@ -19,15 +19,15 @@ const QUIET_MS = 1_000;
 const MOST_QUIET = 10_000;
 
 export function createNextEvents(events: WebhookEvents): NextEvents {
-  /** Cursors that only pass by: until where, of which turn of the row, since when. */
-  const quiet = new Map<string, { readonly turn: number; readonly to: number; readonly since: number }>();
+  /** Cursors that only pass by: until where, of which version of the row, since when. */
+  const quiet = new Map<string, { readonly version: number; readonly to: number; readonly since: number }>();
 
   return {
     async nextEvents(endpoint, end, most) {
       const isTold = subscribes(endpoint.enabledEvents);
-      const { delivery, turn } = endpoint;
+      const { delivery, version } = endpoint;
       const passed = quiet.get(endpointKey(endpoint));
-      const start = passed?.turn === turn ? Math.max(passed.to, delivery.cursor) : delivery.cursor;
+      const start = passed?.version === version ? Math.max(passed.to, delivery.cursor) : delivery.cursor;
       const found: WebhookEvent[] = [];
       let [to, bytes] = [start, 0];
       while (to < end && found.length < most && bytes < webhookLimits.batchBytes && to - start < LOOKED_THROUGH) {
@@ -43,14 +43,14 @@ export function createNextEvents(events: WebhookEvents): NextEvents {
       return { found, to };
     },
     keepInMind(endpoint, to, now) {
-      const { delivery, turn, head } = endpoint;
+      const { delivery, version, head } = endpoint;
       const key = endpointKey(endpoint);
       const before = quiet.get(key);
-      const since = before?.turn === turn ? before.since : now;
+      const since = before?.version === version ? before.since : now;
       if (to === head && to - delivery.cursor < QUIET_POSITIONS && now - since < QUIET_MS) {
         // Of endpoints that are gone, too: forgotten, a cursor is only written down sooner.
         if (quiet.size >= MOST_QUIET) quiet.clear();
-        quiet.set(key, { turn, to, since });
+        quiet.set(key, { version, to, since });
         return true;
       }
       quiet.delete(key);
@@ -59,4 +59,4 @@ export function createNextEvents(events: WebhookEvents): NextEvents {
   };
 }
 
-export const endpointKey = ({ world, id }: Endpoint): string => `${world}/${id}`;
+export const endpointKey = ({ tenant, id }: Endpoint): string => `${tenant}/${id}`;

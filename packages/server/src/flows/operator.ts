@@ -1,6 +1,6 @@
 import type { Organization, SecretKey } from "@holdfast/sdk/protocol";
 import { revokeClaims } from "../db/claims.ts";
-import { listOrganizations, listSecretKeys, revokeSecretKey, worldOf } from "../db/organizations.ts";
+import { listOrganizations, listSecretKeys, revokeSecretKey, tenantOf } from "../db/organizations.ts";
 import type { Database } from "../db/pool.ts";
 import { transaction } from "../db/transaction.ts";
 import { createOrganization } from "./create-organization.ts";
@@ -10,7 +10,7 @@ import { mintSecretKey } from "./secret-keys.ts";
 export interface OperatorFlows {
   createOrganization(name: string): Promise<Organization>;
   listOrganizations(): Promise<Organization[]>;
-  /** Undefined: there is no such organisation. */
+  /** Undefined: there is no such organization. */
   createKey(organization: string, livemode: boolean, label: string | undefined): Promise<SecretKey | undefined>;
   listKeys(organization: string | undefined): Promise<SecretKey[]>;
   /** False: there is no such key. */
@@ -22,10 +22,10 @@ export const operatorFlows = (db: Database, revoked: (keyId: string) => void): O
   createOrganization: (name) => transaction(db, (tx) => createOrganization(tx, name)),
   listOrganizations: () => listOrganizations(db),
   async createKey(organization, livemode, label) {
-    const world = await worldOf(db, organization, livemode);
-    return world === undefined
+    const tenant = await tenantOf(db, organization, livemode);
+    return tenant === undefined
       ? undefined
-      : await transaction(db, (tx) => mintSecretKey(tx, world, livemode, label ?? null));
+      : await transaction(db, (tx) => mintSecretKey(tx, tenant, livemode, label ?? null));
   },
   listKeys: (organization) => listSecretKeys(db, organization),
   async revokeKey(id, graceSeconds) {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Opaque cursors, signed and bound to the list they came from: another model, order or organisation refuses them. */
+/** Opaque cursors, signed and bound to the list they came from: another model, order or organization refuses them. */
 export interface PageCursors {
   seal(context: string, end: object): string;
   open(context: string, cursor: string): unknown;

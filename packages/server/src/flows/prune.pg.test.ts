@@ -12,20 +12,20 @@ const slides = "/v1/models/slide";
 const pool = createPool({ url: app.databaseUrl, maxConnections: 4 });
 const pruneAll = async (logDays: number | undefined) =>
   prune(pool, { receiptDays: 30, tokenDays: 30, claimDays: 7, attemptDays: 30, usageDays: 400, logDays });
-const [{ world } = { world: 0 }] = await app.sql<{ world: number }>(
-  "select world from holdfast.world w join holdfast.head h on h.world = w.id where w.organization = $1 and livemode",
+const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
+  "select tenant from holdfast.tenant w join holdfast.head h on h.tenant = w.id where w.organization = $1 and livemode",
   [app.organization],
 );
 const make = async (id: string, key = id) =>
   Number((await call("POST", slides, { json: { id, data: { deckId: "d" } }, key })).body.lastSyncId);
 const age = (days: number, where: string) =>
   app.sql(
-    `update holdfast.log set created_at = now() - make_interval(days => ${days}) where world = ${world} and ${where}`,
+    `update holdfast.log set created_at = now() - make_interval(days => ${days}) where tenant = ${tenant} and ${where}`,
   );
 const kept = async () =>
   (
-    await app.sql<{ n: string }>("select sync_id::text as n from holdfast.log where world = $1 order by sync_id", [
-      world,
+    await app.sql<{ n: string }>("select sync_id::text as n from holdfast.log where tenant = $1 order by sync_id", [
+      tenant,
     ])
   ).map(({ n }) => Number(n));
 
@@ -124,7 +124,7 @@ test("[S8] a write from before the trimming is stale, one from after it is judge
 
 test("[L6] a head that says more than was taken away is made true, and entries may all go", async () => {
   const head = await make("all-old");
-  await app.sql("update holdfast.head set trimmed_to = $2 where world = $1", [world, head - 1]);
+  await app.sql("update holdfast.head set trimmed_to = $2 where tenant = $1", [tenant, head - 1]);
   // A process that ended between saying so and doing it left this behind.
   expect((await pruneAll(10)).entries).toBeGreaterThan(0);
   expect(await kept()).toEqual([head]);
@@ -150,8 +150,8 @@ test("[L5] a log that is trimmed while it is read leaves no gap: the reader is t
     });
   const from = (await kept())[0]! - 1;
   // Entries vanish before the head says so: what a reader sees that had looked at the head before the trimming.
-  await app.sql("delete from holdfast.log where world = $1 and sync_id between $2 and $3", [
-    world,
+  await app.sql("delete from holdfast.log where tenant = $1 and sync_id between $2 and $3", [
+    tenant,
     from + 1_500,
     from + 1_600,
   ]);

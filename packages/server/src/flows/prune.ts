@@ -58,18 +58,18 @@ export async function prune(
   return { receipts, tokens, usage, claims, attempts, entries };
 }
 
-async function trimLog(db: Database, { world, trimmedTo: from }: LogStart, days: number): Promise<number> {
+async function trimLog(db: Database, { tenant, trimmedTo: from }: LogStart, days: number): Promise<number> {
   let trimmedTo = from;
   // Also what a process that ended in between has left.
-  let deleted = await untilDone(db, (tx) => deleteEntries(tx, world, trimmedTo));
+  let deleted = await untilDone(db, (tx) => deleteEntries(tx, tenant, trimmedTo));
   for (;;) {
-    const target = await readTrimTarget(db, { world, trimmedTo }, days);
+    const target = await readTrimTarget(db, { tenant, trimmedTo }, days);
     if (target === trimmedTo) return deleted;
-    const reached = await transaction(db, (tx) => setTrimmed(tx, world, target));
+    const reached = await transaction(db, (tx) => setTrimmed(tx, tenant, target));
     // Who is to be told of the rest comes first.
     if (reached === trimmedTo) return deleted;
     trimmedTo = reached;
-    deleted += await untilDone(db, (tx) => deleteEntries(tx, world, reached));
+    deleted += await untilDone(db, (tx) => deleteEntries(tx, tenant, reached));
   }
 }
 

@@ -44,22 +44,22 @@ import {
 } from "./rewrite-records.ts";
 
 /**
- * Makes a schema the world's newest one, under the head's lock: no commit is judged by half of a change. Records that it
+ * Makes a schema the tenant's newest one, under the head's lock: no commit is judged by half of a change. Records that it
  * rewrites are prepared before, without that lock; a few are rewritten under it.
  */
 export async function pushSchema(
   pool: Database,
-  world: number,
+  tenant: number,
   push: SchemaPush,
   options: PushOptions = {},
 ): Promise<SchemaPushed | Refusal> {
   const refusal = checkSchema(push);
   if (refusal) return refusal;
-  const landed = await transaction(pool, (tx) => land(tx, world, push, undefined));
+  const landed = await transaction(pool, (tx) => land(tx, tenant, push, undefined));
   if (!("unprepared" in landed)) return landed;
   const { stopping = new AbortController().signal } = options;
   try {
-    const prepare = () => whileRewriting(pool, world, (client) => landPrepared(client, world, push, stopping));
+    const prepare = () => whileRewriting(pool, tenant, (client) => landPrepared(client, tenant, push, stopping));
     return (await inTurn(options, prepare)) ?? refuse("schema_busy");
   } catch (error) {
     // Nothing has landed: what was prepared does not count.
@@ -102,16 +102,16 @@ async function inTurn<T>(
 /** Prepares what the push rewrites until so little is left that it can be done under the head's lock. */
 async function landPrepared(
   client: Transaction,
-  world: number,
+  tenant: number,
   push: SchemaPush,
   stopping: AbortSignal,
 ): Promise<SchemaPushed | Refusal> {
-  await settleRecords(client, world, stopping);
+  await settleRecords(client, tenant, stopping);
   for (let prepared: Prepared | undefined; ; ) {
-    const landed = await transactionOn(client, (tx) => land(tx, world, push, prepared));
+    const landed = await transactionOn(client, (tx) => land(tx, tenant, push, prepared));
     if (!("unprepared" in landed)) return landed;
     const { unprepared, rowsVersion } = landed;
-    prepared = await prepareRecords(client, world, { changes: unprepared, rowsVersion }, prepared, stopping);
+    prepared = await prepareRecords(client, tenant, { changes: unprepared, rowsVersion }, prepared, stopping);
   }
 }
 
@@ -123,16 +123,16 @@ interface Unprepared {
 
 async function land(
   tx: Transaction,
-  world: number,
+  tenant: number,
   push: SchemaPush,
   prepared: Prepared | undefined,
 ): Promise<SchemaPushed | Refusal | Unprepared> {
   const { models, force = false } = push;
   const hash = createHash("sha256").update(canonical(models)).digest("hex");
-  const { text, values, read } = lockHeads([world]);
+  const { text, values, read } = lockHeads([tenant]);
   const head = read((await tx.query(text, [...values])).rows, "")[0];
-  if (!head) throw new Error(`World ${world} has no head.`);
-  const before = (await readSchema(tx, world, head.schemaVersion)) ?? NOTHING;
+  if (!head) throw new Error(`Tenant ${tenant} has no head.`);
+  const before = (await readSchema(tx, tenant, head.schemaVersion)) ?? NOTHING;
   if (before.hash === hash)
     return {
       object: "schema" as const,
@@ -147,12 +147,12 @@ async function land(
   if (tooMany) return tooMany;
   const renames = readRenames(before, push);
   if (isRefusal(renames)) return renames;
-  const filled = await modelsWithRecords(tx, world, before);
+  const filled = await modelsWithRecords(tx, tenant, before);
   const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
   // What records hide is told by their rows, once those have moved.
   if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
-  const rewritten = await modelsToRewrite(tx, world, before, diff, renames);
+  const rewritten = await modelsToRewrite(tx, tenant, before, diff, renames);
   const refiled = new Set([
     ...diff.refiled,
     ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),
@@ -160,10 +160,10 @@ async function land(
   const changes = changesToRecords(models, rewritten, refiled, renames);
   const change = await changeRecords(tx, head, before, changes, prepared);
   if (change === "unprepared") return { unprepared: changes, rowsVersion: before.rowsVersion };
-  if (refiled.size > 0) await moveAllGroups(tx, world);
+  if (refiled.size > 0) await moveAllGroups(tx, tenant);
   const hidden = diff.dropped.map((name) => name.toLowerCase());
   const version = head.schemaVersion + 1;
-  await insertSchema(tx, world, {
+  await insertSchema(tx, tenant, {
     version,
     hash,
     models,
@@ -172,9 +172,9 @@ async function land(
     rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
   });
   // What webhooks tell of a position may be said in other words now.
-  for (const endpoint of await lockEndpoints(tx, world))
+  for (const endpoint of await lockEndpoints(tx, tenant))
     await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });
-  for (const [key, names] of renames) await renameClaimedFields(tx, world, key, names);
+  for (const [key, names] of renames) await renameClaimedFields(tx, tenant, key, names);
   return {
     object: "schema" as const,
     version,
@@ -198,7 +198,7 @@ const LEFT = { records: 300, bytes: 2 * 2 ** 20 };
 /** Rewrites what is left, and lets what was prepared count. */
 async function changeRecords(
   tx: Transaction,
-  { world, syncId }: LockedHead,
+  { tenant, syncId }: LockedHead,
   { rowsVersion }: StoredSchema,
   changes: ModelChanges,
   prepared: Prepared | undefined,
@@ -207,18 +207,18 @@ async function changeRecords(
   if (prepared) {
     if (!continues(prepared, changes, rowsVersion)) return "unprepared";
     if (syncId - prepared.upTo > LEFT.records * prepared.passes) return "unprepared";
-    const written = await bytesWrittenSince(tx, world, [...changes.keys()], prepared.upTo);
+    const written = await bytesWrittenSince(tx, tenant, [...changes.keys()], prepared.upTo);
     if (written > LEFT.bytes * prepared.passes) return "unprepared";
-    await prepareWritten((work) => work(tx), world, changes, prepared.upTo, syncId);
-    await beginRewriting(tx, world);
+    await prepareWritten((work) => work(tx), tenant, changes, prepared.upTo, syncId);
+    await beginRewriting(tx, tenant);
     return "changed";
   }
-  if (!(await areFew(tx, world, [...changes.keys()], LEFT))) return "unprepared";
+  if (!(await areFew(tx, tenant, [...changes.keys()], LEFT))) return "unprepared";
   // Another push is just preparing.
-  if (!(await claimRewritingHere(tx, world))) return "unprepared";
+  if (!(await claimRewritingHere(tx, tenant))) return "unprepared";
   for (const [model, change] of changes) {
-    const ids = await prepareRows(tx, world, model, change, await readRows(tx, world, model, "", LEFT.records));
-    const { text, values } = adoptRecords(ids.map((id) => ({ world, model, id })));
+    const ids = await prepareRows(tx, tenant, model, change, await readRows(tx, tenant, model, "", LEFT.records));
+    const { text, values } = adoptRecords(ids.map((id) => ({ tenant, model, id })));
     await tx.query(text, [...values]);
   }
   return "changed";
@@ -248,10 +248,10 @@ const changesToRecords = (
 const NOTHING: StoredSchema = { version: 0, hash: "", models: {}, changes: {}, hiddenModels: [], rowsVersion: 0 };
 
 /** The models that have records; in lower case. */
-async function modelsWithRecords(tx: Transaction, world: number, before: StoredSchema): Promise<ReadonlySet<string>> {
+async function modelsWithRecords(tx: Transaction, tenant: number, before: StoredSchema): Promise<ReadonlySet<string>> {
   const filled = new Set<string>();
   for (const key of Object.keys(before.models).map((name) => name.toLowerCase()))
-    if (await hasRecords(tx, world, key)) filled.add(key);
+    if (await hasRecords(tx, tenant, key)) filled.add(key);
   return filled;
 }
 
@@ -261,7 +261,7 @@ async function modelsWithRecords(tx: Transaction, world: number, before: StoredS
  */
 async function modelsToRewrite(
   tx: Transaction,
-  world: number,
+  tenant: number,
   before: StoredSchema,
   { changed, problems }: SchemaDiff,
   renames: Renames,
@@ -273,7 +273,7 @@ async function modelsToRewrite(
       renames.has(key) ||
       before.hiddenModels.includes(key) ||
       problems.some(({ model, field }) => field !== undefined && model.toLowerCase() === key) ||
-      (await hasHiddenValues(tx, world, key));
+      (await hasHiddenValues(tx, tenant, key));
     if (isOther) found.push(name);
   }
   return found;

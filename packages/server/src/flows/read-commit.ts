@@ -1,18 +1,18 @@
 import type { Database } from "../db/pool.ts";
 import { loadReceipts } from "../db/receipts.ts";
 import { isVisibleName } from "../rules/idempotency-key.ts";
-import type { StoredReceipt } from "../rules/world-state.ts";
+import type { StoredReceipt } from "../rules/tenant-state.ts";
 
 /** What a participant's commit was answered with; undefined when no commit of that name is remembered. */
-export type ReadCommit = (world: number, participant: string, name: string) => Promise<StoredReceipt | undefined>;
+export type ReadCommit = (tenant: number, participant: string, name: string) => Promise<StoredReceipt | undefined>;
 
 /** A commit is known by its `clientTxId` and by its key, and no two commits of a participant share a name. */
 export const readCommit =
   (db: Database): ReadCommit =>
-  async (world, participant, name) => {
+  async (tenant, participant, name) => {
     // Names with a space are the keys of single operations, which have no receipt of their own.
     if (!isVisibleName(name)) return undefined;
-    const { name: statement, text, values, read } = loadReceipts([{ world, participant, name }]);
+    const { name: statement, text, values, read } = loadReceipts([{ tenant, participant, name }]);
     const { rows, command } = await db.query({ name: statement, text, values: [...values] });
     return read(rows, command)[0];
   };

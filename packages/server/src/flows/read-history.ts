@@ -41,19 +41,19 @@ interface HistoryCursor {
 export const readHistory =
   (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
   async ({ reader, model, id, order, limit, cursor }) => {
-    const { world, scope } = reader;
-    const { models } = await liveSchema(db, schemas, world);
+    const { tenant, scope } = reader;
+    const { models } = await liveSchema(db, schemas, tenant);
     const key = model.toLowerCase();
     const hidden = checkModel(reader, models.get(key)?.name ?? model);
     if (hidden) return hidden;
     if (!models.has(key)) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
     const groups = scope?.groups && [...scope.groups].sort();
-    const { syncId: stamp, logId, trimmedTo } = await readHead(db, world);
+    const { syncId: stamp, logId, trimmedTo } = await readHead(db, tenant);
     const context = JSON.stringify(["history", logId, key, id, order, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as HistoryCursor | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
-    const name = { world, model: key, id };
+    const name = { tenant, model: key, id };
     const descending = order === "desc";
     const asked = { ...name, groups, after: after?.syncId, descending, limit, bytes: limits.pageBytes };
     const { entries, hasMore } = await readRecordHistory(db, asked);

@@ -3,7 +3,7 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { createPool, type Database } from "../db/pool.ts";
 import { startApp } from "../testing/app.ts";
-import { commitOf } from "../testing/world.ts";
+import { commitOf } from "../testing/tenant.ts";
 import { pageCursors } from "./page-cursor.ts";
 import { readLog } from "./read-log.ts";
 import { readSnapshot } from "./read-snapshot.ts";
@@ -46,13 +46,13 @@ test.each([0, 1, 2])(
       expect((await app.call("POST", "/v1/schema", { json: { models: later } })).status).toBe(201);
       expect((await app.call("POST", `/v1/models/${name}`, { json: { id: "n", data: { a: "x" } } })).status).toBe(200);
     };
-    const [{ world = 0 } = {}] = await app.sql<{ world: number }>("select world from holdfast.log limit 1");
+    const [{ tenant = 0 } = {}] = await app.sql<{ tenant: number }>("select tenant from holdfast.log limit 1");
     const view = { models: undefined, groups: undefined };
     const seen: string[] = [];
     let db = interrupted(after, declare);
     const schemas = createSchemaCache();
     for (let from = 0; ; ) {
-      const page = await readLog(db, schemas)(world, view, from, 100);
+      const page = await readLog(db, schemas)(tenant, view, from, 100);
       seen.push(...page.entries.map((text) => (JSON.parse(text) as LogEntry).model));
       if (page.examined === from) break;
       from = page.examined;
@@ -72,10 +72,10 @@ test.each([1, 2])(
       expect((await app.call("POST", "/v1/schema", { json: { models: later } })).status).toBe(201);
       expect((await app.call("POST", `/v1/models/${name}`, { json: { id: "n", data: { a: "x" } } })).status).toBe(200);
     };
-    const [{ world = 0 } = {}] = await app.sql<{ world: number }>("select world from holdfast.log limit 1");
+    const [{ tenant = 0 } = {}] = await app.sql<{ tenant: number }>("select tenant from holdfast.log limit 1");
     const read = readSnapshot(interrupted(after, declare), createSchemaCache(), pageCursors(randomBytes(32)));
     const view = { models: undefined, groups: undefined };
-    const reader = { ...commitOf([]).principal, world };
+    const reader = { ...commitOf([]).principal, tenant };
     const page = await read({ reader, view, limit: 1_000, cursor: undefined });
     if (typeof page !== "string") throw new Error(page.code);
     const shown = new Set(

@@ -22,15 +22,15 @@ export interface LogPage {
 
 const CHUNK = 1_000;
 
-export type ReadLog = (world: number, view: View, after: number, limit: number) => Promise<LogPage>;
+export type ReadLog = (tenant: number, view: View, after: number, limit: number) => Promise<LogPage>;
 
 /** The log after a position, as a reader sees it: up to `limit` entries out of up to 10 000 positions. */
 export const readLog =
   (db: Database, schemas: SchemaCache): ReadLog =>
-  async (world, view, after, limit) => {
-    const head = await readHead(db, world);
+  async (tenant, view, after, limit) => {
+    const head = await readHead(db, tenant);
     // In this order: of an entry whose model was declared after its schema was read nobody would ever hear.
-    const schema = await schemaAt(db, schemas, world, head.schemaVersion);
+    const schema = await schemaAt(db, schemas, tenant, head.schemaVersion);
     const { rowsVersion } = schema;
     const models = coveredModels(view, schema.models);
     const page = { stamp: head.syncId, logId: head.logId, rowsVersion, models, trimmedTo: head.trimmedTo };
@@ -41,7 +41,7 @@ export const readLog =
     let bytes = 0;
     while (examined < end && entries.length < limit && bytes < limits.pageBytes) {
       const to = Math.min(end, examined + Math.min(CHUNK, Math.max(limit, 100)));
-      const found = await readStored(db, world, { after: examined, to, bytes: limits.pageBytes });
+      const found = await readStored(db, tenant, { after: examined, to, bytes: limits.pageBytes });
       // A log has no holes: what is missing was trimmed away while we read.
       const last = found.at(-1)?.syncId;
       if (last === undefined || last - examined > found.length)

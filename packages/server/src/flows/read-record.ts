@@ -17,17 +17,17 @@ export type ReadRecord = (reader: Principal, model: string, id: string) => Promi
 export const readRecord =
   (db: Database, schemas: SchemaCache): ReadRecord =>
   async (reader, model, id) => {
-    const { world, scope } = reader;
-    const declared = (await liveSchema(db, schemas, world)).models.get(model.toLowerCase());
+    const { tenant, scope } = reader;
+    const declared = (await liveSchema(db, schemas, tenant)).models.get(model.toLowerCase());
     const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
-    const { syncId: stamp } = await readHead(db, world);
-    const record = await readStored(db, { world, model: model.toLowerCase(), id });
+    const { syncId: stamp } = await readHead(db, tenant);
+    const record = await readStored(db, { tenant, model: model.toLowerCase(), id });
     // Outside the reader's groups is as good as not there.
     if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
-    const [line] = await readLines(db, [{ world, model: model.toLowerCase(), id }]);
+    const [line] = await readLines(db, [{ tenant, model: model.toLowerCase(), id }]);
     const { syncId, createdAt, updatedAt, updatedBy, archivedAt, data } = record;
     return {
       object: "model",

@@ -4,10 +4,10 @@ import { readSchema as readStored } from "../db/model-schemas.ts";
 import type { Database } from "../db/pool.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 
-/** The models of a world as they were pushed last. */
-export async function readSchema(db: Database, world: number): Promise<SchemaRead | Refusal> {
-  const { schemaVersion } = await readHead(db, world);
-  const schema = await readStored(db, world, schemaVersion);
+/** The models of a tenant as they were pushed last. */
+export async function readSchema(db: Database, tenant: number): Promise<SchemaRead | Refusal> {
+  const { schemaVersion } = await readHead(db, tenant);
+  const schema = await readStored(db, tenant, schemaVersion);
   return schema
     ? { object: "schema", version: schema.version, hash: schema.hash, models: schema.models }
     : refuse("schema_not_found");

@@ -43,14 +43,14 @@ async function readPage(
   cursors: PageCursors,
   { reader, view, limit, cursor }: SnapshotRequest,
 ): Promise<string | Refusal> {
-  const { world } = reader;
+  const { tenant } = reader;
   const keys = view.models && [...view.models].sort();
-  const head = await readHead(db, world);
-  const schema = await schemaAt(db, schemas, world, head.schemaVersion);
+  const head = await readHead(db, tenant);
+  const schema = await schemaAt(db, schemas, tenant, head.schemaVersion);
   const models = coveredModels(view, schema.models);
   if (models.length === 0 && keys && keys.length > 0) return refuse("unknown_model", { param: "model", status: 400 });
   const within = view.groups && [...view.groups].sort();
-  const context = JSON.stringify(["snapshot", world, keys ?? null, within ?? null]);
+  const context = JSON.stringify(["snapshot", tenant, keys ?? null, within ?? null]);
   const from = cursor === undefined ? undefined : (cursors.open(context, cursor) as SnapshotCursor | undefined);
   if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });
   // A log that was replaced, or rows that a push rewrote, between two pages would mix two pasts.
@@ -62,7 +62,7 @@ async function readPage(
     keys === undefined && schema.hiddenModels.length === 0 ? undefined : models.map((name) => name.toLowerCase());
   const page = await readSnapshotPage(
     db,
-    { world, models: shown, rewriting: head.rewriting, groups: within, after: from, limit, bytes: limits.pageBytes },
+    { tenant, models: shown, rewriting: head.rewriting, groups: within, after: from, limit, bytes: limits.pageBytes },
     names,
   );
   const { logId } = head;

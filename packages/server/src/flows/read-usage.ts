@@ -6,17 +6,17 @@ import { usagePeriod } from "../rules/usage-period.ts";
 import type { UsageCounter } from "./count-usage.ts";
 
 export type ReadUsage = (
-  world: number,
+  tenant: number,
   startingAt: string | undefined,
   endingAt: string | undefined,
 ) => Promise<Usage[] | Refusal>;
 
-/** What a world did, day by day, with all that this process has counted so far. */
+/** What a tenant did, day by day, with all that this process has counted so far. */
 export const readUsage =
   (db: Database, usage: UsageCounter, now: () => number): ReadUsage =>
-  async (world, startingAt, endingAt) => {
+  async (tenant, startingAt, endingAt) => {
     const period = usagePeriod(startingAt, endingAt, now());
     if (isRefusal(period)) return period;
     await usage.flush();
-    return await readStored(db, world, period);
+    return await readStored(db, tenant, period);
   };

@@ -8,8 +8,8 @@ import { reconcileIndexes } from "./reconcile-indexes.ts";
 
 const app = await startApp();
 const { call } = app;
-const [{ world } = { world: 0 }] = await app.sql<{ world: number }>(
-  "select id as world from holdfast.world where organization = $1 and livemode",
+const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
+  "select id as tenant from holdfast.tenant where organization = $1 and livemode",
   [app.organization],
 );
 const never = new AbortController().signal;
@@ -66,7 +66,7 @@ test("[L7] [G10] an index over nothing tells the planner nothing: it would take 
 
 const ROWS = 60_000;
 const question: ListQuestion = {
-  world,
+  tenant,
   model: "indexed",
   rewriting: false,
   state: "live",
@@ -88,7 +88,7 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
        json_build_object('id', 'i' || lpad(n::text, 6, '0'), 'n', case when n % 3 > 0 then n % 1000 end, 's', 'text ' || n % 777, 'b', n % 2 = 0,
          'at', to_char(timestamp '2024-01-01' + make_interval(mins => n), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'free', n::text),
        '{}', null, 1, '', now(), now(), '' from generate_series(1, ${ROWS}) n`,
-    [world],
+    [tenant],
   );
   await app.sql("vacuum analyze holdfast.record");
   const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
@@ -193,7 +193,7 @@ test("[G10] an index gives the very list that there is without it", async () => 
   await settled(...own);
 });
 
-test("[G10] whatever other worlds keep in a field of that name, an index refuses no write", async () => {
+test("[G10] whatever other tenants keep in a field of that name, an index refuses no write", async () => {
   const stranger = { token: app.keys.other };
   await push(
     {
@@ -246,7 +246,7 @@ test("[G10] one process is at it at a time, while all of them write", async () =
   await app.sql(`drop index ${own.join(", ")}`);
   // An open transaction that began before: the building waits for it, and nobody waits for the building.
   const held = await app.hold(
-    "update holdfast.record set sync_id = sync_id where world < 0; select pg_current_xact_id()",
+    "update holdfast.record set sync_id = sync_id where tenant < 0; select pg_current_xact_id()",
   );
   const first = reconcile();
   await expect.poll(() => indexes().then((found) => found.length)).toBeGreaterThan(0);
@@ -262,7 +262,7 @@ test("[G10] one process is at it at a time, while all of them write", async () =
 test("[G10] a server that stops lets go of the building, and the next one finishes it", async () => {
   await app.sql(`drop index ${own[1]}`);
   const held = await app.hold(
-    "update holdfast.record set sync_id = sync_id where world < 0; select pg_current_xact_id()",
+    "update holdfast.record set sync_id = sync_id where tenant < 0; select pg_current_xact_id()",
   );
   const stopping = new AbortController();
   const building = reconcileIndexes(app.databaseUrl, stopping.signal);
@@ -283,7 +283,7 @@ test("[O21] an index of a table that grows with every commit is built beside the
   expect(await reconcile()).toMatchObject({ created: 1 });
   expect(await receiptIndex()).toEqual([{ valid: true }]);
   await app.sql("drop index holdfast.receipt_held");
-  const held = await app.hold("update holdfast.receipt set held = held where world < 0; select pg_current_xact_id()");
+  const held = await app.hold("update holdfast.receipt set held = held where tenant < 0; select pg_current_xact_id()");
   const building = reconcile();
   await expect.poll(receiptIndex).toEqual([{ valid: false }]);
   for (let i = 0; i < 5; i++)
@@ -293,7 +293,7 @@ test("[O21] an index of a table that grows with every commit is built beside the
   expect(await receiptIndex()).toEqual([{ valid: true }]);
 });
 
-test("[G10] an index goes when no world declares it any more", async () => {
+test("[G10] an index goes when no tenant declares it any more", async () => {
   const without = Object.fromEntries(Object.entries(FIELDS).map(([name, { type }]) => [name, { type }]));
   await push({ indexed: { n: { type: "number", index: true } } }, app.keys.test);
   await push({ indexed: without });

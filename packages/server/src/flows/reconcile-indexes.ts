@@ -12,7 +12,7 @@ import {
 import { planIndexes } from "../rules/index-plan.ts";
 import { isScalar } from "../rules/list-column.ts";
 
-/** Of all worlds together: an index costs every write to the table of records. */
+/** Of all tenants together: an index costs every write to the table of records. */
 const MOST_INDEXES = 200;
 
 export interface Reconciled {
@@ -25,7 +25,7 @@ export interface Reconciled {
 }
 
 /**
- * Makes the indexes of our own large tables and those that the schemas of all worlds declare, and takes away those that
+ * Makes the indexes of our own large tables and those that the schemas of all tenants declare, and takes away those that
  * none declares any more. Outside of migrations, the push and of every transaction: an index is built beside the writes, which a transaction cannot, and may take minutes.
  * What fails in between is found and mended the next time.
  */
@@ -35,9 +35,9 @@ export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reco
     const built = await buildLargeTableIndexes(client);
     const fields = (await readIndexedFields(client)).filter(isScalar);
     const byName = new Map(fields.map((field) => [indexName(field), field]));
-    const byWorld = new Map<number, string[]>();
-    for (const field of fields) byWorld.set(field.world, [...(byWorld.get(field.world) ?? []), indexName(field)]);
-    const { drop, create, refused } = planIndexes([...byWorld.values()], await readIndexes(client), MOST_INDEXES);
+    const byTenant = new Map<number, string[]>();
+    for (const field of fields) byTenant.set(field.tenant, [...(byTenant.get(field.tenant) ?? []), indexName(field)]);
+    const { drop, create, refused } = planIndexes([...byTenant.values()], await readIndexes(client), MOST_INDEXES);
     for (const name of drop) await dropIndex(client, name);
     for (const name of create) await createIndex(client, byName.get(name) as (typeof fields)[number]);
     if (create.length > 0) await analyzeRecords(client);

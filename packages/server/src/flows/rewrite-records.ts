@@ -6,7 +6,7 @@ import {
   dropStep,
   endRewriting,
   readNamedRows,
-  readRewritingWorlds,
+  readRewritingTenants,
   readRows,
   readWrittenSince,
   type StepEnd,
@@ -57,31 +57,31 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 /** Prepares all records that change, or, behind an earlier pass, those that were written since. */
 export async function prepareRecords(
   client: Transaction,
-  world: number,
+  tenant: number,
   { changes, rowsVersion }: Pick<Prepared, "changes" | "rowsVersion">,
   before: Prepared | undefined,
   stopping: AbortSignal,
 ): Promise<Prepared> {
   // Whatever is written from here on stands in the log behind this, and is prepared again.
-  const { syncId: upTo, trimmedTo } = await readHead(client, world);
+  const { syncId: upTo, trimmedTo } = await readHead(client, tenant);
   const goesOn = before && continues(before, changes, rowsVersion) && trimmedTo <= before.upTo;
   // In parts, so that an erasure waits for one at most.
   const apart: InPart = (work) =>
     transactionOn(client, async (tx) => {
-      await holdOffErasures(tx, world);
+      await holdOffErasures(tx, tenant);
       return work(tx);
     });
-  if (goesOn) await prepareWritten(apart, world, changes, before.upTo, upTo);
+  if (goesOn) await prepareWritten(apart, tenant, changes, before.upTo, upTo);
   else {
-    await dropRewritten(client, world, stopping);
+    await dropRewritten(client, tenant, stopping);
     for (const [model, change] of changes) {
       let after = "";
       await inSteps(
         client,
         async (tx, size) => {
-          await holdOffErasures(tx, world);
-          const records = await readRows(tx, world, model, after, size);
-          await prepareRows(tx, world, model, change, records);
+          await holdOffErasures(tx, tenant);
+          const records = await readRows(tx, tenant, model, after, size);
+          await prepareRows(tx, tenant, model, change, records);
           after = records.at(-1)?.id ?? after;
           return records.length === 0 ? "done" : "more";
         },
@@ -114,19 +114,19 @@ const NAMED_STEP = 25;
 /** Prepares the records that entries in (after, to] speak of. */
 export async function prepareWritten(
   inPart: InPart,
-  world: number,
+  tenant: number,
   changes: ModelChanges,
   after: number,
   to: number,
 ): Promise<void> {
   for (let from = after; from < to; from += LOG_STEP) {
     const end = Math.min(from + LOG_STEP, to);
-    const written = await inPart((tx) => readWrittenSince(tx, world, [...changes.keys()], from, end));
+    const written = await inPart((tx) => readWrittenSince(tx, tenant, [...changes.keys()], from, end));
     for (const [model, ids] of written)
       for (let i = 0; i < ids.length; i += NAMED_STEP)
         await inPart(async (tx) => {
-          const records = await readNamedRows(tx, world, model, ids.slice(i, i + NAMED_STEP));
-          await prepareRows(tx, world, model, changes.get(model) as ModelChange, records);
+          const records = await readNamedRows(tx, tenant, model, ids.slice(i, i + NAMED_STEP));
+          await prepareRows(tx, tenant, model, changes.get(model) as ModelChange, records);
         });
   }
 }
@@ -134,7 +134,7 @@ export async function prepareWritten(
 /** Keeps the new forms of records beside their rows. Answers the ids of those that have one. */
 export async function prepareRows(
   tx: Transaction,
-  world: number,
+  tenant: number,
   model: string,
   change: ModelChange,
   records: readonly StoredRecord[],
@@ -143,20 +143,20 @@ export async function prepareRows(
     const after = changeRow(record, change);
     return after ? [{ id: record.id, syncId: record.syncId, ...after }] : [];
   });
-  await saveRewritten(tx, world, model, changed);
+  await saveRewritten(tx, tenant, model, changed);
   return changed.map(({ id }) => id);
 }
 
 /** Ends what pushes left: forms that count go into their rows, others are thrown away. */
-export async function settleRecords(client: Transaction, world: number, stopping: AbortSignal): Promise<void> {
-  const { rewriting } = await readHead(client, world);
-  if (!rewriting) return dropRewritten(client, world, stopping);
-  while (!(await endRewriting(client, world))) {
+export async function settleRecords(client: Transaction, tenant: number, stopping: AbortSignal): Promise<void> {
+  const { rewriting } = await readHead(client, tenant);
+  if (!rewriting) return dropRewritten(client, tenant, stopping);
+  while (!(await endRewriting(client, tenant))) {
     let after: StepEnd = { model: "", id: "" };
     await inSteps(
       client,
       async (tx, size) => {
-        const end = await adoptStep(tx, world, after, size);
+        const end = await adoptStep(tx, tenant, after, size);
         after = end ?? after;
         return end ? "more" : "done";
       },
@@ -165,15 +165,15 @@ export async function settleRecords(client: Transaction, world: number, stopping
   }
 }
 
-const dropRewritten = (client: Transaction, world: number, stopping: AbortSignal): Promise<void> =>
-  inSteps(client, async (tx, size) => ((await dropStep(tx, world, size)) < size ? "done" : "more"), stopping);
+const dropRewritten = (client: Transaction, tenant: number, stopping: AbortSignal): Promise<void> =>
+  inSteps(client, async (tx, size) => ((await dropStep(tx, tenant, size)) < size ? "done" : "more"), stopping);
 
 /** Settles the records of all tenants. False: another process, or a push, is at one of them just now. */
 export async function settleAllRecords(pool: Database, stopping: AbortSignal): Promise<boolean> {
   let isDone = true;
-  for (const world of await readRewritingWorlds(pool)) {
-    const settled = await whileRewriting(pool, world, async (client) => {
-      await settleRecords(client, world, stopping);
+  for (const tenant of await readRewritingTenants(pool)) {
+    const settled = await whileRewriting(pool, tenant, async (client) => {
+      await settleRecords(client, tenant, stopping);
       return true;
     });
     isDone &&= settled === true;

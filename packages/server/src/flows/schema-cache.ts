@@ -2,7 +2,7 @@ import { changesOf, type StoredSchema } from "../db/model-schemas.ts";
 import type { DeclaredModel } from "../rules/declared-model.ts";
 import { createSizedCache, type SizedCache } from "./sized-cache.ts";
 
-/** A world's models as pushed, ready to be looked up by lower-case name. */
+/** A tenant's models as pushed, ready to be looked up by lower-case name. */
 export interface LiveSchema {
   readonly version: number;
   readonly hash: string;
@@ -13,10 +13,10 @@ export interface LiveSchema {
   readonly rowsVersion: number;
 }
 
-/** Schemas of the worlds that this process works for. The version in the head says when one is out of date. */
+/** Schemas of the tenants that this process works for. The version in the head says when one is out of date. */
 export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits" | "misses" | "bytes"> {
-  get(world: number, version: number): LiveSchema | undefined;
-  put(world: number, schema: StoredSchema | undefined): LiveSchema;
+  get(tenant: number, version: number): LiveSchema | undefined;
+  put(tenant: number, schema: StoredSchema | undefined): LiveSchema;
   forget(): void;
 }
 
@@ -27,18 +27,18 @@ const BYTES_PER_JSON_BYTE = 6;
 const USUAL_BYTES = 64 * 2 ** 20;
 
 export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
-  const byWorld = createSizedCache<number, LiveSchema>(
+  const byTenant = createSizedCache<number, LiveSchema>(
     maxBytes,
     ({ models, hiddenModels }) =>
       1_000 + BYTES_PER_JSON_BYTE * JSON.stringify([[...models.values()], hiddenModels]).length,
   );
   return {
-    get: (world, version) => {
+    get: (tenant, version) => {
       if (version === 0) return NO_SCHEMA;
-      const cached = byWorld.get(world);
+      const cached = byTenant.get(tenant);
       return cached?.version === version ? cached : undefined;
     },
-    put: (world, schema) => {
+    put: (tenant, schema) => {
       if (!schema) return NO_SCHEMA;
       const live: LiveSchema = {
         version: schema.version,
@@ -52,18 +52,18 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
         hiddenModels: schema.hiddenModels,
         rowsVersion: schema.rowsVersion,
       };
-      byWorld.set(world, live);
+      byTenant.set(tenant, live);
       return live;
     },
-    forget: byWorld.clear,
+    forget: byTenant.clear,
     get hits() {
-      return byWorld.hits;
+      return byTenant.hits;
     },
     get misses() {
-      return byWorld.misses;
+      return byTenant.misses;
     },
     get bytes() {
-      return byWorld.bytes;
+      return byTenant.bytes;
     },
   };
 }

@@ -61,52 +61,52 @@ export function scopedTokenFlows(
   return {
     async createCapability(by, body) {
       const grant = capabilityGrant(body, by.organization);
-      return isRefusal(grant) ? grant : transaction(db, (tx) => mint(tx, by.world, "capability", grant));
+      return isRefusal(grant) ? grant : transaction(db, (tx) => mint(tx, by.tenant, "capability", grant));
     },
     async createEphemeralKey(by, body) {
-      const { models } = await liveSchema(db, schemas, by.world);
+      const { models } = await liveSchema(db, schemas, by.tenant);
       const declared = [...models.values()].map(({ name }) => name);
       const grant = ephemeralGrant(body, by.organization, declared);
-      return isRefusal(grant) ? grant : transaction(db, (tx) => mint(tx, by.world, "ephemeral_key", grant));
+      return isRefusal(grant) ? grant : transaction(db, (tx) => mint(tx, by.tenant, "ephemeral_key", grant));
     },
-    async list({ world }, kind, { limit, cursor, participantId }) {
-      const context = JSON.stringify([kind, world, participantId ?? null]);
+    async list({ tenant }, kind, { limit, cursor, participantId }) {
+      const context = JSON.stringify([kind, tenant, participantId ?? null]);
       const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as TokenQuestion["after"]);
       if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
-      const found = await listTokens(db, { world, kind, participantId, after, limit: limit + 1 });
+      const found = await listTokens(db, { tenant, kind, participantId, after, limit: limit + 1 });
       const tokens = found.slice(0, limit);
       const last = tokens.at(-1);
       const more = found.length > limit && last !== undefined;
       return { tokens, nextCursor: more ? cursors.seal(context, { at: last.issuedAt, id: last.id }) : null };
     },
-    read: async ({ world }, kind, id) => (isRecordId(id) ? await readToken(db, { world, kind, id }) : undefined),
-    async rotate({ world }, id, { graceSeconds = 0, ttlSeconds = limits.capabilityTtlSeconds }) {
+    read: async ({ tenant }, kind, id) => (isRecordId(id) ? await readToken(db, { tenant, kind, id }) : undefined),
+    async rotate({ tenant }, id, { graceSeconds = 0, ttlSeconds = limits.capabilityTtlSeconds }) {
       if (!isRecordId(id)) return undefined;
       const minted = await transaction(db, async (tx) => {
-        const name = { world, kind: "capability" as const, id };
+        const name = { tenant, kind: "capability" as const, id };
         // A statement of its own: of two rotations at once the second sees what the first did.
         await lockToken(tx, name);
         const old = await readToken(tx, name);
         if (old?.status !== "active") return undefined;
         await revokeToken(tx, name, graceSeconds);
-        return await mint(tx, world, "capability", { ...old, ttlSeconds }, id);
+        return await mint(tx, tenant, "capability", { ...old, ttlSeconds }, id);
       });
       if (minted && graceSeconds === 0) revoked(id);
       return minted;
     },
-    async revoke({ world }, kind, id) {
+    async revoke({ tenant }, kind, id) {
       if (!isRecordId(id)) return undefined;
       const known = await transaction(db, async (tx) => {
-        const ended = await revokeToken(tx, { world, kind, id }, 0);
-        // One that is not there to be revoked, in this world and of this kind, may still be there for others.
+        const ended = await revokeToken(tx, { tenant, kind, id }, 0);
+        // One that is not there to be revoked, in this tenant and of this kind, may still be there for others.
         if (ended) await revokeClaims(tx, [id]);
         return ended;
       });
       return known ? revoked(id) : undefined;
     },
-    async revokeAllOf({ world }, user) {
+    async revokeAllOf({ tenant }, user) {
       const ids = await transaction(db, async (tx) => {
-        const ended = await revokeTokensOf(tx, world, user);
+        const ended = await revokeTokensOf(tx, tenant, user);
         await revokeClaims(tx, ended);
         return ended;
       });
@@ -119,7 +119,7 @@ const ID_PREFIX = { capability: "cap_", ephemeral_key: "eph_" } as const;
 
 async function mint(
   tx: Transaction,
-  world: number,
+  tenant: number,
   kind: ScopedKind,
   grant: TokenGrant,
   rotatedFrom: string | null = null,
@@ -129,7 +129,7 @@ async function mint(
   const stored = await insertToken(tx, {
     ...grant,
     id,
-    world,
+    tenant,
     kind,
     hash: tokenHash(token),
     last4: token.slice(-4),

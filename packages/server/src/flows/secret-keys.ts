@@ -11,23 +11,23 @@ export const tokenHash = (token: string): Buffer => createHash("sha256").update(
 export const newSecretToken = (livemode: boolean): string =>
   tokenOf(livemode ? tokenPrefixes.live : tokenPrefixes.test, base62(30));
 
-/** Mints a key for a world. The token is in the answer, and never again. */
+/** Mints a key for a tenant. The token is in the answer, and never again. */
 export async function mintSecretKey(
   tx: Transaction,
-  world: number,
+  tenant: number,
   livemode: boolean,
   label: string | null,
 ): Promise<SecretKey> {
   const token = newSecretToken(livemode);
-  return { ...(await storeSecretKey(tx, world, token, label, false)), token };
+  return { ...(await storeSecretKey(tx, tenant, token, label, false)), token };
 }
 
 /** Stores a key whose token the operator chose. */
 export const storeSecretKey = (
   tx: Transaction,
-  world: number,
+  tenant: number,
   token: string,
   label: string | null,
   configured: boolean,
 ): Promise<SecretKey> =>
-  insertSecretKey(tx, { id: newId("key_"), world, hash: tokenHash(token), last4: token.slice(-4), label, configured });
+  insertSecretKey(tx, { id: newId("key_"), tenant, hash: tokenHash(token), last4: token.slice(-4), label, configured });

@@ -22,7 +22,7 @@ export interface TestParts {
   readonly endLost: Delivery["endLost"];
   readonly times: DeliveryTimes;
   readonly monotonic: () => number;
-  readonly changed: (world: number) => void;
+  readonly changed: (tenant: number) => void;
 }
 
 /** Sends an endpoint one event that changes nothing, also while it is disabled, and says what came of it. */
@@ -34,11 +34,11 @@ export type TestWebhook = (
 
 export function testWebhook({ db, ledger, secrets, send, endLost, times, monotonic, changed }: TestParts): TestWebhook {
   /** It waits for its turn like any request to the endpoint; the turn is not counted as an attempt. */
-  async function lease(world: number, id: string, token: string): Promise<Reading | Refusal | undefined> {
-    const found = await readDelivery(db, world, id);
+  async function lease(tenant: number, id: string, token: string): Promise<Reading | Refusal | undefined> {
+    const found = await readDelivery(db, tenant, id);
     // Of a disabled endpoint nobody else finds that a process ended in the middle of a request.
     if (found) await endLost(found);
-    const before = found?.endpoint.delivery.lease ? await readDelivery(db, world, id) : found;
+    const before = found?.endpoint.delivery.lease ? await readDelivery(db, tenant, id) : found;
     if (!before) return undefined;
     const { endpoint, now } = before;
     if (endpoint.delivery.lease) return refuse("endpoint_busy");
@@ -46,10 +46,10 @@ export function testWebhook({ db, ledger, secrets, send, endLost, times, monoton
     return (await ledger.save({ endpoint, delivery })) ?? refuse("endpoint_busy");
   }
 
-  return async ({ world }, id, signal) => {
+  return async ({ tenant }, id, signal) => {
     if (!isRecordId(id)) return undefined;
     const token = newId(TEST_LEASE);
-    const taken = await lease(world, id, token);
+    const taken = await lease(tenant, id, token);
     if (!taken || "code" in taken) return taken;
     const { endpoint } = taken;
     const sentAt = monotonic();
@@ -78,9 +78,9 @@ export function testWebhook({ db, ledger, secrets, send, endLost, times, monoton
     for (let at: Reading | undefined = taken; at?.endpoint.delivery.lease?.token === token; ) {
       const { endpoint: now }: Reading = at;
       const saved = await ledger.save({ endpoint: now, delivery: { ...now.delivery, lease: null }, attempt });
-      at = saved ? undefined : await readDelivery(db, world, id);
+      at = saved ? undefined : await readDelivery(db, tenant, id);
     }
-    changed(world);
+    changed(tenant);
     return attempt;
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { CommitRequest } from "../rules/commit-request.ts";
-import { worldOf } from "./load-round.ts";
+import { tenantOf } from "./load-round.ts";
 import { createWaitingLine, mayGoBehind, type Waiting } from "./waiting-line.ts";
 
 test.each([
@@ -20,16 +20,16 @@ test("a lane of one commit a round sends none behind another", () => {
 
 const bounds = { maxCommits: 4, maxBytes: 1_000, maxNames: 10 };
 
-function lineOf(jobs: readonly [world: number, bytes: number][], line = createWaitingLine(bounds)) {
-  for (const [world, bytes] of jobs) {
-    const principal = { world, tokenId: `t${world}` };
+function lineOf(jobs: readonly [tenant: number, bytes: number][], line = createWaitingLine(bounds)) {
+  for (const [tenant, bytes] of jobs) {
+    const principal = { tenant, tokenId: `t${tenant}` };
     const commits = [{ principal, operations: [{}], reads: [] } as unknown as CommitRequest];
     line.join({ job: { commits, bytes }, resolve: () => {}, since: performance.now(), attempts: 1 });
   }
   return line;
 }
 
-const worldsOf = (taken: readonly Waiting[]) => taken.map(({ job }) => worldOf(job));
+const tenantsOf = (taken: readonly Waiting[]) => taken.map(({ job }) => tenantOf(job));
 
 test("[L13] a round has so many bytes at most; what is larger is alone", () => {
   const line = lineOf([
@@ -38,12 +38,12 @@ test("[L13] a round has so many bytes at most; what is larger is alone", () => {
     [3, 300],
     [1, 5_000],
   ]);
-  expect(worldsOf(line.take())).toEqual([1, 3]);
-  expect(worldsOf(line.take())).toEqual([2]);
-  expect(worldsOf(line.take())).toEqual([1]);
+  expect(tenantsOf(line.take())).toEqual([1, 3]);
+  expect(tenantsOf(line.take())).toEqual([2]);
+  expect(tenantsOf(line.take())).toEqual([1]);
 });
 
-test("[L14] a world whose head is held rests twice as long each time, and does not return to the front", () => {
+test("[L14] a tenant whose head is held rests twice as long each time, and does not return to the front", () => {
   vi.useFakeTimers();
   try {
     const line = lineOf([[1, 10]]);
@@ -53,9 +53,9 @@ test("[L14] a world whose head is held rests twice as long each time, and does n
     line.letRest(line.take(), false);
     vi.advanceTimersByTime(300);
     lineOf([[2, 10]], line);
-    expect(worldsOf(line.take())).toEqual([2]);
+    expect(tenantsOf(line.take())).toEqual([2]);
     vi.advanceTimersByTime(300);
-    expect(worldsOf(line.take())).toEqual([1]);
+    expect(tenantsOf(line.take())).toEqual([1]);
   } finally {
     vi.useRealTimers();
   }

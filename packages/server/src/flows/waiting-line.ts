@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import type { Outcome } from "./commit-round.ts";
 import { createFairQueue } from "./fair-queue.ts";
-import { type Job, tokenOf, worldOf } from "./load-round.ts";
+import { type Job, tenantOf, tokenOf } from "./load-round.ts";
 
 /** A job that waits for a round, or is in one. */
 export interface Waiting {
@@ -10,8 +10,8 @@ export interface Waiting {
   /** When it came (ms, monotonic). */
   readonly since: number;
   readonly attempts: number;
-  /** After a round that failed as a whole: to be tried with its own world's only, or all by itself. */
-  readonly apart?: "by world" | "alone";
+  /** After a round that failed as a whole: to be tried with its own tenant's only, or all by itself. */
+  readonly apart?: "by tenant" | "alone";
 }
 
 /** Who waits for a round: tenants take turns, and within a tenant its tokens. */
@@ -25,11 +25,11 @@ export interface WaitingLine {
   /** Nothing came of their round, and nothing was wrong with them: that was no attempt. */
   putBack(taken: readonly Waiting[]): void;
   /**
-   * Another process holds the head of their world: they wait aside, each time longer, so that others need not wait for
+   * Another process holds the head of their tenant: they wait aside, each time longer, so that others need not wait for
    * them. Answers those whose patience is over; all, when nobody may wait any more.
    */
   letRest(taken: readonly Waiting[], closed: boolean): Waiting[];
-  /** In how many milliseconds a world that rests may be tried again; undefined: none rests. */
+  /** In how many milliseconds a tenant that rests may be tried again; undefined: none rests. */
   nextIn(): number | undefined;
 }
 
@@ -42,10 +42,10 @@ export interface LineBounds {
   readonly maxNames: number;
 }
 
-/** How long a world is left alone whose head another process holds: the first time, and at most. */
+/** How long a tenant is left alone whose head another process holds: the first time, and at most. */
 export const REST_MS = 300;
 const LONGEST_REST_MS = 2_400;
-/** A commit that waited this long for its world's head is told to come again. */
+/** A commit that waited this long for its tenant's head is told to come again. */
 const PATIENCE_MS = 5_000;
 
 interface Rest {
@@ -57,25 +57,25 @@ export function createWaitingLine({ maxCommits, maxBytes, maxNames }: LineBounds
   const fresh = createFairQueue<Waiting>();
   /** Those of rounds that failed. */
   let returned: Waiting[] = [];
-  /** Worlds that are left alone. One that was free again is forgotten. */
+  /** Tenants that are left alone. One that was free again is forgotten. */
   const resting = new Map<number, Rest>();
 
-  function isResting(world: number, now: number): boolean {
-    return (resting.get(world)?.until ?? 0) > now;
+  function isResting(tenant: number, now: number): boolean {
+    return (resting.get(tenant)?.until ?? 0) > now;
   }
 
   return {
     get length() {
       return fresh.size + returned.length;
     },
-    join: (one) => fresh.push(worldOf(one.job), tokenOf(one.job), one),
+    join: (one) => fresh.push(tenantOf(one.job), tokenOf(one.job), one),
     take() {
       const now = performance.now();
       const taken: Waiting[] = [];
       let [commits, bytes, names] = [0, 0, 0];
       const fits = (one: Waiting): boolean => {
-        const world = worldOf(one.job);
-        if (isResting(world, now)) return false;
+        const tenant = tenantOf(one.job);
+        if (isResting(tenant, now)) return false;
         const [first] = taken;
         if (!first) return true;
         if (commits + sizeOf(one.job) > maxCommits || bytes + bytesOf(one.job) > maxBytes) return false;
@@ -112,14 +112,14 @@ export function createWaitingLine({ maxCommits, maxBytes, maxNames }: LineBounds
     },
     letRest(taken, closed) {
       const now = performance.now();
-      const world = worldOf((taken[0] as Waiting).job);
-      const ms = Math.min(2 * (resting.get(world)?.ms ?? REST_MS / 2), LONGEST_REST_MS);
-      resting.set(world, { until: now + ms, ms });
-      setTimeout(() => forget(world), 2 * ms).unref();
+      const tenant = tenantOf((taken[0] as Waiting).job);
+      const ms = Math.min(2 * (resting.get(tenant)?.ms ?? REST_MS / 2), LONGEST_REST_MS);
+      resting.set(tenant, { until: now + ms, ms });
+      setTimeout(() => forget(tenant), 2 * ms).unref();
       const isOver = ({ since }: Waiting) => closed || now - since > PATIENCE_MS;
       const patient = taken.filter((one) => !isOver(one));
-      // Behind whoever else was returned: no world comes back to the front.
-      returned = [...returned, ...patient.map((one) => ({ ...one, apart: "by world" as const }))];
+      // Behind whoever else was returned: no tenant comes back to the front.
+      returned = [...returned, ...patient.map((one) => ({ ...one, apart: "by tenant" as const }))];
       return taken.filter(isOver);
     },
     nextIn() {
@@ -129,8 +129,8 @@ export function createWaitingLine({ maxCommits, maxBytes, maxNames }: LineBounds
     },
   };
 
-  function forget(world: number): void {
-    if (!isResting(world, performance.now())) resting.delete(world);
+  function forget(tenant: number): void {
+    if (!isResting(tenant, performance.now())) resting.delete(tenant);
   }
 }
 
@@ -154,4 +154,4 @@ const namesIn = ({ commits }: Job): number =>
 const mayShare = (first: Waiting, one: Waiting): boolean =>
   first.apart === one.apart &&
   first.apart !== "alone" &&
-  (first.apart === undefined || worldOf(first.job) === worldOf(one.job));
+  (first.apart === undefined || tenantOf(first.job) === tenantOf(one.job));

@@ -61,32 +61,32 @@ export interface WebhookEndpointParts {
   readonly checkUrl: (url: string) => Promise<string | Refusal>;
   /** How long the secret before a roll goes on signing. */
   readonly rotationMs: number;
-  /** Something may be due now in that world. */
-  readonly changed: (world: number) => void;
+  /** Something may be due now in that tenant. */
+  readonly changed: (tenant: number) => void;
 }
 
 export function webhookEndpointFlows(parts: WebhookEndpointParts): WebhookEndpointFlows {
   const { db, schemas, cursors, secrets, checkUrl, rotationMs, changed } = parts;
 
-  async function subscriptionOf(world: number, names: readonly string[]): Promise<readonly string[] | Refusal> {
-    return readSubscription(names, (await liveSchema(db, schemas, world)).models);
+  async function subscriptionOf(tenant: number, names: readonly string[]): Promise<readonly string[] | Refusal> {
+    return readSubscription(names, (await liveSchema(db, schemas, tenant)).models);
   }
 
   /** Loads, decides, saves; a refusal changes nothing. */
   async function change<R extends Endpoint | Refusal>(
-    { world }: Principal,
+    { tenant }: Principal,
     id: string,
     decide: (endpoint: Endpoint, tx: Transaction) => Promise<R> | R,
   ): Promise<R | undefined> {
     if (!isRecordId(id)) return undefined;
     const result = await transaction(db, async (tx) => {
-      const endpoint = await lockEndpoint(tx, world, id);
+      const endpoint = await lockEndpoint(tx, tenant, id);
       if (!endpoint) return undefined;
       const next = await decide(endpoint, tx);
       if (!isRefusal(next)) await updateEndpoint(tx, next);
       return next;
     });
-    if (result && !isRefusal(result)) changed(world);
+    if (result && !isRefusal(result)) changed(tenant);
     return result;
   }
 
@@ -97,31 +97,31 @@ export function webhookEndpointFlows(parts: WebhookEndpointParts): WebhookEndpoi
     async create(by, { url: given, enabledEvents: names = ["*"], description = null, from }) {
       const url = await checkUrl(given);
       if (isRefusal(url)) return url;
-      const enabledEvents = await subscriptionOf(by.world, names);
+      const enabledEvents = await subscriptionOf(by.tenant, names);
       if (isRefusal(enabledEvents)) return enabledEvents;
       const id = newId("we_");
       const { secret, sealed } = secrets.make({ organization: by.organization, id });
       const created = await transaction(db, async (tx) => {
         // Under the head's lock: nothing is committed, or trimmed, between the cursor and the registration.
-        const cursor = await startOf(tx, by.world, from);
+        const cursor = await startOf(tx, by.tenant, from);
         if (isRefusal(cursor)) return cursor;
-        if ((await listEndpoints(tx, by.world)).length >= webhookLimits.endpoints) return refuse("too_many_endpoints");
+        if ((await listEndpoints(tx, by.tenant)).length >= webhookLimits.endpoints) return refuse("too_many_endpoints");
         await insertEndpoint(tx, {
-          ...{ world: by.world, id, url, enabledEvents, description, cursor },
+          ...{ tenant: by.tenant, id, url, enabledEvents, description, cursor },
           ...{ secret: sealed, secretLast4: secret.slice(-4), batchSize: webhookLimits.batchEvents },
         });
-        return await readEndpoint(tx, by.world, id);
+        return await readEndpoint(tx, by.tenant, id);
       });
       if (!created || isRefusal(created)) return created ?? refuse("internal_error");
-      changed(by.world);
+      changed(by.tenant);
       return { ...created, clearSecret: secret };
     },
-    list: ({ world }) => listEndpoints(db, world),
-    read: async ({ world }, id) => (isRecordId(id) ? await readEndpoint(db, world, id) : undefined),
+    list: ({ tenant }) => listEndpoints(db, tenant),
+    read: async ({ tenant }, id) => (isRecordId(id) ? await readEndpoint(db, tenant, id) : undefined),
     async update(by, id, body) {
       const url = body.url === undefined ? undefined : await checkUrl(body.url);
       if (isRefusal(url)) return url;
-      const enabledEvents = body.enabledEvents && (await subscriptionOf(by.world, body.enabledEvents));
+      const enabledEvents = body.enabledEvents && (await subscriptionOf(by.tenant, body.enabledEvents));
       if (isRefusal(enabledEvents)) return enabledEvents;
       return await change(by, id, (endpoint) => {
         const next = {
@@ -134,7 +134,7 @@ export function webhookEndpointFlows(parts: WebhookEndpointParts): WebhookEndpoi
         return isOther ? { ...next, delivery: revise(endpoint.delivery) } : next;
       });
     },
-    remove: async ({ world }, id) => isRecordId(id) && (await transaction(db, (tx) => deleteEndpoint(tx, world, id))),
+    remove: async ({ tenant }, id) => isRecordId(id) && (await transaction(db, (tx) => deleteEndpoint(tx, tenant, id))),
     async rollSecret(by, id) {
       const { secret, sealed } = secrets.make({ organization: by.organization, id });
       const rolled = await change(by, id, async (endpoint, tx) => ({
@@ -157,19 +157,19 @@ export function webhookEndpointFlows(parts: WebhookEndpointParts): WebhookEndpoi
             param: "to",
             message: `"to" has to lie beyond the cursor, which is ${cursor}.`,
           });
-        await noteAttempt(tx, endpoint.world, id, {
+        await noteAttempt(tx, endpoint.tenant, id, {
           ...{ id: newId("wha_"), kind: "skip", webhookId: null, from: cursor + 1, to, events: 0, attempt: 0 },
           ...{ outcome: "succeeded", status: null, errorCode: null, errorMessage: null, response: null },
           ...{ startedAt: new Date(await readClock(tx)).toISOString(), durationMs: 0 },
         });
         return { ...endpoint, delivery: passOver(endpoint.delivery, to) };
       }),
-    async attempts({ world }, id, { limit, cursor }) {
-      if (!isRecordId(id) || !(await readEndpoint(db, world, id))) return undefined;
-      const context = JSON.stringify(["webhook_attempts", world, id]);
+    async attempts({ tenant }, id, { limit, cursor }) {
+      if (!isRecordId(id) || !(await readEndpoint(db, tenant, id))) return undefined;
+      const context = JSON.stringify(["webhook_attempts", tenant, id]);
       const last = cursor === undefined ? undefined : (cursors.open(context, cursor) as { nth: number } | undefined);
       if (cursor !== undefined && !last) return refuse("invalid_cursor", { param: "starting_after" });
-      const found = await listAttempts(db, world, id, { before: last?.nth, limit: limit + 1 });
+      const found = await listAttempts(db, tenant, id, { before: last?.nth, limit: limit + 1 });
       const attempts = found.slice(0, limit);
       const more = found.length > limit;
       return { attempts, nextCursor: more ? cursors.seal(context, { nth: attempts.at(-1)?.nth }) : null };
@@ -178,10 +178,10 @@ export function webhookEndpointFlows(parts: WebhookEndpointParts): WebhookEndpoi
 }
 
 /** The position to begin behind: the head now, or what was asked for, where the log still reaches back to it. */
-async function startOf(tx: Transaction, world: number, from: number | undefined): Promise<number | Refusal> {
-  const { text, values } = lockHeads([world]);
+async function startOf(tx: Transaction, tenant: number, from: number | undefined): Promise<number | Refusal> {
+  const { text, values } = lockHeads([tenant]);
   await tx.query(text, [...values]);
-  const { syncId, trimmedTo } = await readHead(tx, world);
+  const { syncId, trimmedTo } = await readHead(tx, tenant);
   if (from === undefined) return syncId;
   if (from === 0) return trimmedTo;
   if (from > syncId) return refuse("read_at_in_future", { param: "from" });

@@ -31,7 +31,7 @@ export interface WebhookEvents {
 
 /** A log that reaches to `head` at least, and the schema whose words it is told in. */
 export interface LogPlace {
-  readonly world: number;
+  readonly tenant: number;
   readonly head: number;
   readonly schemaVersion: number;
   /** Where the newest erasure stands: pages that were read before it are not told. */
@@ -55,13 +55,13 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
   let keptBytes = 0;
 
   /** Entries in (after, to] as events: all of them, or as many as may be read at once. */
-  async function fetch({ world, schemaVersion }: LogPlace, after: number, to: number): Promise<EventPage> {
+  async function fetch({ tenant, schemaVersion }: LogPlace, after: number, to: number): Promise<EventPage> {
     const { models } =
-      schemas.get(world, schemaVersion) ?? schemas.put(world, await readSchema(db, world, schemaVersion));
-    const entries = await readLog(db, world, { after, to, bytes: READ_BYTES });
+      schemas.get(tenant, schemaVersion) ?? schemas.put(tenant, await readSchema(db, tenant, schemaVersion));
+    const entries = await readLog(db, tenant, { after, to, bytes: READ_BYTES });
     const last = entries.at(-1);
     // A log is not trimmed beyond what somebody is still to be told.
-    if (!last) throw new Error(`World ${world} has no log entries in (${after}, ${to}], which are to be told.`);
+    if (!last) throw new Error(`Tenant ${tenant} has no log entries in (${after}, ${to}], which are to be told.`);
     const events = entries.flatMap((entry) => {
       const event = eventOf(entry, models.get(entry.model));
       return event ? [encoded(event)] : [];
@@ -97,7 +97,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
     },
     async read(place, after) {
       const start = Math.floor(after / PAGE) * PAGE;
-      const key = `${place.world}/${place.schemaVersion}/${place.erasedTo}/${start}`;
+      const key = `${place.tenant}/${place.schemaVersion}/${place.erasedTo}/${start}`;
       for (;;) {
         const known = pages.get(key);
         if (known && known.to > after) {

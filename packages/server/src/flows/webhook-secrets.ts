@@ -59,9 +59,9 @@ const ownerOf = ({ organization, id }: Pick<Endpoint, "organization" | "id">): s
 /** Seals anew what an older master key sealed, so that that key can be taken away. Answers how many cannot be read. */
 export async function resealSecrets(db: Database, { seal, open, mark }: Sealing): Promise<number> {
   let unreadable = 0;
-  for (const { world, id } of await listStaleSecrets(db, mark))
+  for (const { tenant, id } of await listStaleSecrets(db, mark))
     await transaction(db, async (tx) => {
-      const endpoint = await lockEndpoint(tx, world, id);
+      const endpoint = await lockEndpoint(tx, tenant, id);
       if (!endpoint) return;
       const owner = ownerOf(endpoint);
       const again = (sealed: Buffer): Buffer => {

@@ -115,9 +115,11 @@ test("[A8] a circle is seen also when what closes it was asked for in one round"
   const bob = (await capability("bob")).token;
   await claim(ann, "o2");
   expect((await claim(bob, "o2", { queue: true })).status).toBe(202);
-  const { world } = (await sql<{ world: number }>("select world from holdfast.claim where record = 'o2' limit 1"))[0]!;
+  const { tenant } = (
+    await sql<{ tenant: number }>("select tenant from holdfast.claim where record = 'o2' limit 1")
+  )[0]!;
   // Both come while a round waits for the head, and share the one after it.
-  const held = await app.hold(`select 1 from holdfast.head where world = ${world} for update`);
+  const held = await app.hold(`select 1 from holdfast.head where tenant = ${tenant} for update`);
   const first = make("o3");
   await new Promise((resolve) => setTimeout(resolve, 50));
   const granted = claim(bob, "o1");

@@ -389,8 +389,8 @@ test("[A8] the 101st waiter is turned away", async () => {
   await make("full");
   await claim(ann, "full");
   await sql(
-    `insert into holdfast.claim (world, id, model, record, status, participant, token, action, ttl_ms, place, change, created_at, seen_at)
-     select world, 'claim_made' || i, model, record, 'queued', 'agent:made' || i, token, 'edit', 60000, 100 + i, 0, clock_timestamp(), clock_timestamp()
+    `insert into holdfast.claim (tenant, id, model, record, status, participant, token, action, ttl_ms, place, change, created_at, seen_at)
+     select tenant, 'claim_made' || i, model, record, 'queued', 'agent:made' || i, token, 'edit', 60000, 100 + i, 0, clock_timestamp(), clock_timestamp()
      from holdfast.claim, generate_series(1, 100) i where record = 'full'`,
   );
   expect(await claim(bob, "full", { queue: true })).toMatchObject({
@@ -554,11 +554,11 @@ test("[A12] of a write and a claim that come at once, over two servers, the writ
   }
 });
 
-test("[A12] a world's count of living claims, by which a round knows whether to ask for any, keeps up", async () => {
+test("[A12] a tenant's count of living claims, by which a round knows whether to ask for any, keeps up", async () => {
   const counted = async () => {
     const [row] = await sql<{ counted: number; living: number }>(
-      `select h.claims as counted, (select count(*)::int from holdfast.claim c where c.world = h.world and c.ended_at is null) as living
-       from holdfast.head h join holdfast.world w on w.id = h.world where w.organization = $1 and w.livemode`,
+      `select h.claims as counted, (select count(*)::int from holdfast.claim c where c.tenant = h.tenant and c.ended_at is null) as living
+       from holdfast.head h join holdfast.tenant w on w.id = h.tenant where w.organization = $1 and w.livemode`,
       [app.organization],
     );
     return [row!.counted, row!.living];
@@ -811,8 +811,8 @@ test("[A22] a participant has up to 1 000 claims: the next is 429, and one that 
   const first = await fresh.call("POST", "/v1/models/slide/many/claim");
   // As if it had asked 999 times more, for other records.
   await fresh.sql(
-    `insert into holdfast.claim (world, id, model, record, status, participant, token, action, ttl_ms, place, fence, change, created_at, granted_at, expires_at, seen_at)
-     select world, id || n, model, 'r' || n, status, participant, token, action, 3600000, place + n, fence, change, created_at, granted_at, expires_at + interval '1 hour', seen_at
+    `insert into holdfast.claim (tenant, id, model, record, status, participant, token, action, ttl_ms, place, fence, change, created_at, granted_at, expires_at, seen_at)
+     select tenant, id || n, model, 'r' || n, status, participant, token, action, 3600000, place + n, fence, change, created_at, granted_at, expires_at + interval '1 hour', seen_at
      from holdfast.claim, generate_series(1, 999) n`,
   );
   await fresh.sql("update holdfast.head set claims = claims + 999 where claims > 0");

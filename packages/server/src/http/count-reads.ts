@@ -5,10 +5,10 @@ import type { Asked, Handler, Handlers } from "./answer.ts";
 const READS = ["readRecord", "listRecords", "readHistory", "readLog", "readSnapshot"] as const satisfies EndpointName[];
 
 /** The same handlers; of those that read, `read` is told each time one has answered. A refusal is no read. */
-export function countReads(handlers: Handlers, read: (world: number) => void): Handlers {
+export function countReads(handlers: Handlers, read: (tenant: number) => void): Handlers {
   const counting = (handler: Handler<never>) => async (asked: Asked<never>) => {
     const answer = await handler(asked);
-    if (!("refusal" in answer)) read(asked.principal.world);
+    if (!("refusal" in answer)) read(asked.principal.tenant);
     return answer;
   };
   return {

@@ -4,7 +4,7 @@ import { startApp } from "../testing/app.ts";
 const app = await startApp();
 const { call } = app;
 
-test("[G14] the two hosted datasources are listed, to either environment alike, as old as their organisation", async () => {
+test("[G14] the two hosted datasources are listed, to either environment alike, as old as their organization", async () => {
   const [{ seconds } = { seconds: 0 }] = await app.sql<{ seconds: number }>(
     "select floor(extract(epoch from created_at))::int as seconds from holdfast.organization where id = $1",
     [app.organization],

@@ -208,7 +208,7 @@ function takeOnlyJson(app: FastifyInstance, largeBodies: FairTurns): void {
 }
 
 const callerOf = ({ principal }: FastifyRequest) => ({
-  tenant: principal?.world ?? 0,
+  tenant: principal?.tenant ?? 0,
   token: principal?.tokenId ?? "",
 });
 

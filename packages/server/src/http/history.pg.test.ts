@@ -13,8 +13,8 @@ const entries = ({ status, body }: Answer) => {
   expect([status, body.code]).toEqual([200, undefined]);
   return body.data as LogEntry[];
 };
-const [{ world } = { world: 0 }] = await app.sql<{ world: number }>(
-  "select id as world from holdfast.world where organization = $1 and livemode",
+const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
+  "select id as tenant from holdfast.tenant where organization = $1 and livemode",
   [app.organization],
 );
 
@@ -75,7 +75,7 @@ test("[G12] pages of a history: each entry once, in either order, while the reco
   expect(entries(await history("h2"))).toHaveLength(20);
 });
 
-test("[G4] [G12] a history's cursor belongs to its record, its order and its organisation", async () => {
+test("[G4] [G12] a history's cursor belongs to its record, its order and its organization", async () => {
   const cursor = String((await history("h2", "?limit=1")).body.next_cursor);
   const code = async (path: string, token = app.keys.live) =>
     (await call("GET", `${path}starting_after=${cursor}`, { token })).body.code;
@@ -181,8 +181,8 @@ test("[G13] of a trimmed log a history holds what is left, and says so", async (
   await make("h5");
   const cut = Number((await call("PATCH", `${slides}/h4`, { json: { data: { title: "old" } } })).body.lastSyncId);
   const kept = Number((await call("PATCH", `${slides}/h4`, { json: { data: { title: "new" } } })).body.lastSyncId);
-  await app.sql("update holdfast.head set trimmed_to = $2 where world = $1", [world, cut]);
-  await app.sql("delete from holdfast.log where world = $1 and sync_id <= $2", [world, cut]);
+  await app.sql("update holdfast.head set trimmed_to = $2 where tenant = $1", [tenant, cut]);
+  await app.sql("delete from holdfast.log where tenant = $1 and sync_id <= $2", [tenant, cut]);
   const answer = await history("h4");
   expect(entries(answer).map(({ syncId }) => syncId)).toEqual([kept]);
   expect(answer.body.trimmedTo).toBe(cut);
@@ -194,7 +194,7 @@ test("[G12] a page deep in a long history costs what the first one costs", async
   await app.sql(
     `insert into holdfast.log select $1, n, 'slide', 'long', 'updated', '{}', '[]', '{}', null, '', null, null, '', 'system', null, now()
      from generate_series(1000001, 1030000) n`,
-    [world],
+    [tenant],
   );
   await app.sql("analyze holdfast.log");
   const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
@@ -210,7 +210,7 @@ test("[G12] a page deep in a long history costs what the first one costs", async
     explained.push((Plan["Shared Hit Blocks"] ?? 0) + (Plan["Shared Read Blocks"] ?? 0) < 50);
     return { rows: [] };
   };
-  const question = { world, model: "slide", id: "long", groups: undefined, limit: 100, bytes: 4_194_304 };
+  const question = { tenant, model: "slide", id: "long", groups: undefined, limit: 100, bytes: 4_194_304 };
   for (const descending of [false, true])
     for (const after of [undefined, 1_015_000])
       await readRecordHistory({ query: explain } as never, { ...question, descending, after });

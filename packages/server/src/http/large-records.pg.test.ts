@@ -42,9 +42,9 @@ async function smallServer(): Promise<{ call: Call; child: ChildProcess; log(): 
 /** Records of almost 1 MiB that take Postgres a hundredth of that. */
 async function fill(prefix: string, count: number, bytes = 1_040_000): Promise<void> {
   await app.sql(
-    `insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+    `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
      select w.id, 'slide', $2 || n, 0, json_build_object('id', $2 || n, 'title', 'before', 'notes', repeat('large ', $4)), '{}', 0, 'system:x', now(), now(), 'system:x'
-     from holdfast.world w, generate_series(0, $3::int - 1) n where w.organization = $1 and w.livemode
+     from holdfast.tenant w, generate_series(0, $3::int - 1) n where w.organization = $1 and w.livemode
      on conflict do nothing`,
     [app.organization, prefix, count, Math.floor(bytes / 6)],
   );

@@ -138,7 +138,7 @@ test("[G4] records that go while one pages: nothing comes twice, and what stays 
   expect([...seen].sort()).toEqual(model.filter((id) => !gone.has(id)));
 });
 
-test("[G4] a cursor belongs to its list, its order and its organisation", async () => {
+test("[G4] a cursor belongs to its list, its order and its organization", async () => {
   const cursor = encodeURIComponent(String((await call("GET", `${things}?limit=3`)).body.next_cursor));
   const status = async (path: string, token = app.keys.live) => (await call("GET", path, { token })).status;
   expect(await status(`${things}?starting_after=${cursor}`)).toBe(200);
@@ -190,11 +190,11 @@ test("[G1] a record is read with where it stands", async () => {
 });
 
 test("[G3] a page deep in a large list costs what the first one costs", async () => {
-  const [world] = await app.sql<{ world: number }>("select world from holdfast.head order by sync_id desc limit 1");
+  const [tenant] = await app.sql<{ tenant: number }>("select tenant from holdfast.head order by sync_id desc limit 1");
   await app.sql(
     `insert into holdfast.record select $1, 'activity', 'a' || lpad(n::text, 6, '0'), 1, '{}', '{}', null, 1, '', now(), now(), ''
      from generate_series(1, 30000) n`,
-    [world?.world],
+    [tenant?.tenant],
   );
   const timed = async (search: string) => {
     const begun = performance.now();
@@ -206,7 +206,7 @@ test("[G3] a page deep in a large list costs what the first one costs", async ()
   let cursor = String(answer.body.next_cursor);
   for (let i = 0; i < 20; i++) cursor = String((await timed(`&starting_after=${cursor}`)).answer.body.next_cursor);
   const [plan] = await app.sql<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(
-    `explain (analyze, buffers, format json) select id from holdfast.record where world = ${world?.world} and model = 'activity'
+    `explain (analyze, buffers, format json) select id from holdfast.record where tenant = ${tenant?.tenant} and model = 'activity'
      and archived_at is null and id > 'a029000' order by id asc limit 101`,
   );
   expect(plan!["QUERY PLAN"][0]!.Plan["Shared Hit Blocks"]).toBeLessThan(200);
@@ -314,7 +314,7 @@ test("[G7] a snapshot pages through all records; with the log from its stamp it 
       });
   }
   const now = await app.sql<{ key: string; data: unknown; archived: boolean }>(
-    "select model || '/' || id as key, data, archived_at is not null as archived from holdfast.record where model in ('thing', 'slide') and world = (select world from holdfast.head order by sync_id desc limit 1) order by 1",
+    "select model || '/' || id as key, data, archived_at is not null as archived from holdfast.record where model in ('thing', 'slide') and tenant = (select tenant from holdfast.head order by sync_id desc limit 1) order by 1",
   );
   expect(
     [...table]

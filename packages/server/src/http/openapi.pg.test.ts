@@ -317,7 +317,7 @@ test("[E6] query parameters take what is said of them, and nothing beyond", asyn
   expect(tried).toBeGreaterThan(8);
 });
 
-test("[E5] with a token it has the models of that world, with their fields", async () => {
+test("[E5] with a token it has the models of that tenant, with their fields", async () => {
   const document = await described(keys.live);
   const ofModel = foretold(document);
   const paths = document.paths as Plain;

@@ -27,8 +27,8 @@ async function start(databaseUrl: string): Promise<Call> {
   closing.push(() => server.close());
   const pool = createPool({ url: databaseUrl, maxConnections: 1 });
   const key = newSecretToken(true);
-  const { world } = await ensureConfiguredKey(pool, key);
-  await pushSchema(pool, world, referenceSchema);
+  const { tenant } = await ensureConfiguredKey(pool, key);
+  await pushSchema(pool, tenant, referenceSchema);
   await pool.end();
   const callers: (() => void)[] = [];
   closing.push(() => {

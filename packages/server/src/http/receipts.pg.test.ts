@@ -70,7 +70,7 @@ test("[I10] an operation's own key names no commit", async () => {
     expect([name, (await receipt(name)).status]).toEqual([name, 404]);
 });
 
-test("[I10] a secret key reads another participant's, of its own world", async () => {
+test("[I10] a secret key reads another participant's, of its own tenant", async () => {
   const second = await app.newKey();
   const theirs = await create("p1", { clientTxId: "tx-1", token: second.token });
   const asked = `?participant=system:${second.id}`;

@@ -458,7 +458,7 @@ test.each([
   ["order_by=title%00", "invalid_value", "order_by"],
   ["order_by=data", "unknown_column", "order_by"],
   ["order_by=sync_id", "unknown_column", "order_by"],
-  ["order_by=world", "unknown_column", "order_by"],
+  ["order_by=tenant", "unknown_column", "order_by"],
   ["starting_after=x", "invalid_cursor", "starting_after"],
   ["starting_after=", "invalid_cursor", "starting_after"],
   ["starting_after=eyJpZCI6ImEifQ.AAAAAAAAAAAAAAAAAAAAAA", "invalid_cursor", "starting_after"],
@@ -706,7 +706,7 @@ test("[H1] the description of the interface has every route", async () => {
   expect(described).toHaveLength(Object.keys(endpoints).length);
 });
 
-test("[O6] only the operator makes organisations and keys", async () => {
+test("[O6] only the operator makes organizations and keys", async () => {
   const routes = Object.entries(paths).filter(
     ([name]) => endpoints[name as keyof typeof endpoints].audience === "operator",
   );

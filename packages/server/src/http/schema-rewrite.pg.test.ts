@@ -44,42 +44,44 @@ async function connected(): Promise<pg.Client> {
 }
 
 /** A tenant with notes n0001 …, each in deck d0 to d9, of size s0 to s6. */
-async function tenant(rows = ROWS) {
+async function openTenant(rows = ROWS) {
   const { body } = await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "rewritten" } });
   const key = await call("POST", "/v1/secret_keys", { token: ADMIN, json: { organization: body.id, livemode: true } });
   const token = String(key.body.token);
   const ask = (method: string, path: string, json?: unknown, by = call) =>
     by(method, path, { token, ...(json !== undefined && { json }) });
   await ask("POST", "/v1/schema", { models: OLD });
-  const world = Number(
-    (await sql<{ id: number }>("select id from holdfast.world where organization = $1 and livemode", [body.id]))[0]?.id,
+  const tenant = Number(
+    (await sql<{ id: number }>("select id from holdfast.tenant where organization = $1 and livemode", [body.id]))[0]
+      ?.id,
   );
   await sql(
-    `with head as (update holdfast.head set sync_id = $2 where world = $1)
-     insert into holdfast.record (world, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+    `with head as (update holdfast.head set sync_id = $2 where tenant = $1)
+     insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
      select $1, 'note', 'n' || lpad(n::text, 4, '0'), n, json_build_object('id', 'n' || lpad(n::text, 4, '0'), 'deck', 'd' || n % 10, 'title', 'note ' || n,
        'rest', 'rest ' || n, 'size', 's' || n % 7), array['deck:d' || n % 10], n, 'system:filler', now(), now(), 'system:filler'
      from generate_series(1, $2) n`,
-    [world, rows],
+    [tenant, rows],
   );
   const prepared = async () =>
-    (await sql<{ n: number }>("select count(*)::int as n from holdfast.rewritten_record where world = $1", [world]))[0]
-      ?.n;
+    (
+      await sql<{ n: number }>("select count(*)::int as n from holdfast.rewritten_record where tenant = $1", [tenant])
+    )[0]?.n;
   const isRewriting = async () =>
-    (await sql<{ is: boolean }>("select rewriting as is from holdfast.head where world = $1", [world]))[0]?.is;
-  return { token, world, ask, prepared, isRewriting };
+    (await sql<{ is: boolean }>("select rewriting as is from holdfast.head where tenant = $1", [tenant]))[0]?.is;
+  return { token, tenant, ask, prepared, isRewriting };
 }
-type Tenant = Awaited<ReturnType<typeof tenant>>;
+type Tenant = Awaited<ReturnType<typeof openTenant>>;
 
 const within = (ms: number) => ({ timeout: ms, interval: 5 });
 const settled = ({ prepared, isRewriting }: Tenant) =>
   vi.waitFor(async () => expect([await isRewriting(), await prepared()]).toEqual([false, 0]), within(30_000));
 
 /** Keeps the rows of a push that lands from being moved: the lock goes from the push to us. */
-async function freeze({ world, prepared }: Tenant) {
+async function freeze({ tenant, prepared }: Tenant) {
   await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
   const holder = await connected();
-  await holder.query("select pg_advisory_lock(4270005, $1)", [world]);
+  await holder.query("select pg_advisory_lock(4270005, $1)", [tenant]);
   return { release: () => holder.query("select pg_advisory_unlock_all()") };
 }
 
@@ -101,7 +103,7 @@ async function readings({ ask }: Tenant, by = call) {
 }
 
 test("[M12] commits are answered while a push prepares records, and what they write is prepared too", async () => {
-  const one = await tenant();
+  const one = await openTenant();
   const { ask, prepared } = one;
   const holder = await connected();
   await holder.query("begin; lock table holdfast.rewritten_record in share mode");
@@ -130,8 +132,8 @@ test("[M12] commits are answered while a push prepares records, and what they wr
   expect(snapshot.get("n0003")).toEqual({ id: "n0003", deck: "d3", heading: "note 3", size: "s3" });
   expect(snapshot.get("made")).toEqual({ id: "made", heading: "new", size: "s1" });
   await settled(one);
-  const [row] = await sql("select data, hidden, groups from holdfast.record where world = $1 and id = 'n2000'", [
-    one.world,
+  const [row] = await sql("select data, hidden, groups from holdfast.record where tenant = $1 and id = 'n2000'", [
+    one.tenant,
   ]);
   expect(row).toEqual({
     data: { id: "n2000", deck: "d0", heading: "note 2000", size: "s9" },
@@ -141,7 +143,7 @@ test("[M12] commits are answered while a push prepares records, and what they wr
 });
 
 test("[M13] a push that has landed is in all that is read and written, on every server, before its rows are moved", async () => {
-  const one = await tenant();
+  const one = await openTenant();
   const { ask, token, prepared, isRewriting } = one;
   const pushed = ask("POST", "/v1/schema", NEW);
   const frozen = await freeze(one);
@@ -169,7 +171,9 @@ test("[M13] a push that has landed is in all that is read and written, on every 
 
   expect((await ask("PATCH", "/v1/models/note/n0008", { data: { size: "s6" } })).status).toBe(200);
   expect((await ask("DELETE", "/v1/models/note/n0009?erase=true")).status).toBe(200);
-  expect(await sql("select from holdfast.rewritten_record where world = $1 and id = 'n0009'", [one.world])).toEqual([]);
+  expect(await sql("select from holdfast.rewritten_record where tenant = $1 and id = 'n0009'", [one.tenant])).toEqual(
+    [],
+  );
   expect((await ask("POST", "/v1/models/note", { id: "n0009", data: { heading: "again" } })).status).toBe(200);
   const after = (await readings(one)).snapshot;
   expect(after.get("n0005")).toMatchObject({ heading: "by a scope", size: "s5" });
@@ -188,8 +192,8 @@ test("[M13] a push that has landed is in all that is read and written, on every 
 });
 
 test("[M13] writers that go on all through a push lose nothing, and nothing stays in the old form", async () => {
-  const one = await tenant();
-  const { ask, world } = one;
+  const one = await openTenant();
+  const { ask, tenant } = one;
   let pushing = true;
   const last = new Map<string, string>();
   const writer = async (name: number, by: typeof call) => {
@@ -212,21 +216,21 @@ test("[M13] writers that go on all through a push lose nothing, and nothing stay
   for (const [id, size] of last) expect(snapshot.get(id)).toMatchObject({ size });
   expect(
     await sql(
-      `select id, data, hidden, groups from holdfast.record where world = $1 and model = 'note'
+      `select id, data, hidden, groups from holdfast.record where tenant = $1 and model = 'note'
          and (data::jsonb ? 'title' or data::jsonb ? 'rest' or not data::jsonb ? 'heading' or hidden is null or groups <> array['deck:' || (data ->> 'size')])`,
-      [world],
+      [tenant],
     ),
   ).toEqual([]);
 });
 
 test("[ER1] [M12] what is erased while a push prepares records is in no form that it keeps, not even for a moment", async () => {
-  const one = await tenant();
-  const { ask, world, prepared } = one;
+  const one = await openTenant();
+  const { ask, tenant, prepared } = one;
   // The push has saved the first records, has read those around this one, and waits before it saves them.
   const holder = await connected();
   await holder.query("begin");
   await holder.query("insert into holdfast.rewritten_record values ($1, 'note', 'n0100', 0, null, null, '{}')", [
-    world,
+    tenant,
   ]);
   const pushed = ask("POST", "/v1/schema", NEW);
   await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
@@ -239,7 +243,7 @@ test("[ER1] [M12] what is erased while a push prepares records is in no form tha
   await Promise.race([erased, new Promise((resolve) => setTimeout(resolve, 500))]);
   await holder.query("rollback");
   expect((await erased).map(({ status }) => status)).toEqual([200, 200, 200]);
-  const left = () => sql("select id from holdfast.rewritten_record where world = $1 and id = any($2)", [world, ids]);
+  const left = () => sql("select id from holdfast.rewritten_record where tenant = $1 and id = any($2)", [tenant, ids]);
   expect(await left()).toEqual([]);
   const frozen = await freeze(one);
   expect((await pushed).status).toBe(201);
@@ -274,7 +278,7 @@ async function killWhilePreparing({ token, prepared }: Tenant): Promise<void> {
 }
 
 test("[M14] a process that is killed while it prepares leaves the old schema; the next push lands", async () => {
-  const one = await tenant();
+  const one = await openTenant();
   const { ask } = one;
   await killWhilePreparing(one);
   expect((await ask("GET", "/v1/schema")).body.version).toBe(1);
@@ -287,7 +291,7 @@ test("[M14] a process that is killed while it prepares leaves the old schema; th
 });
 
 test("[M14] what a killed push had prepared does not count in the next one, which wants something else", async () => {
-  const one = await tenant();
+  const one = await openTenant();
   const { ask } = one;
   // The next push leaves this record as it is.
   expect((await ask("POST", "/v1/models/note", { id: "bare", data: { deck: "d1", title: "bare" } })).status).toBe(200);
@@ -301,7 +305,7 @@ test("[M14] what a killed push had prepared does not count in the next one, whic
 });
 
 test("[M14] a process that is killed when its push has landed leaves the rest to others", async () => {
-  const one = await tenant();
+  const one = await openTenant();
   const { ask, prepared, isRewriting, token } = one;
   const { child, url } = await killable();
   const pushed = caller(url, token)("POST", "/v1/schema", { json: NEW });
@@ -318,7 +322,7 @@ test("[M14] a process that is killed when its push has landed leaves the rest to
 });
 
 test("[M14] [O5] a server that stops gives up a push that prepares, and answers it", async () => {
-  const one = await tenant();
+  const one = await openTenant();
   const third = await app.another();
   const pushed = one.ask("POST", "/v1/schema", NEW, third.call);
   await vi.waitFor(async () => expect(await one.prepared()).toBeGreaterThan(0), within(10_000));
@@ -330,7 +334,7 @@ test("[M14] [O5] a server that stops gives up a push that prepares, and answers 
 });
 
 test("[M14] of two pushes at once, on two servers, one waits for the other", async () => {
-  const one = await tenant();
+  const one = await openTenant();
   const { ask } = one;
   const back = { models: OLD, renames: [{ model: "note", from: "heading", to: "title" }], force: true };
   const same = await Promise.all([ask("POST", "/v1/schema", NEW), ask("POST", "/v1/schema", NEW, second.call)]);
@@ -343,15 +347,15 @@ test("[M14] of two pushes at once, on two servers, one waits for the other", asy
 });
 
 test("[M14] a push does not wait for ever for another one, and meanwhile keeps no other tenant's waiting", async () => {
-  const [one, two, other] = [await tenant(), await tenant(), await tenant()];
+  const [one, two, other] = [await openTenant(), await openTenant(), await openTenant()];
   const holder = await connected();
-  for (const { world } of [one, two]) await holder.query("select pg_advisory_lock(4270005, $1)", [world]);
+  for (const { tenant } of [one, two]) await holder.query("select pg_advisory_lock(4270005, $1)", [tenant]);
   const pool = createPool({ url: databaseUrl, maxConnections: 4 });
   try {
-    expect(await pushSchema(pool, one.world, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
+    expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
     let isFull = true;
     const full = () => new Promise<() => void>((resolve) => setTimeout(() => resolve(() => (isFull = false)), 600));
-    expect(await pushSchema(pool, one.world, NEW, { patienceMs: 300, enter: full })).toMatchObject({
+    expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300, enter: full })).toMatchObject({
       code: "schema_busy",
     });
     await vi.waitFor(() => expect(isFull).toBe(false), within(5_000));
@@ -367,7 +371,7 @@ test("[M14] a push does not wait for ever for another one, and meanwhile keeps n
 });
 
 test("[M7] [M13] a field that comes back while the push that hid it still moves rows has its values", async () => {
-  const one = await tenant();
+  const one = await openTenant();
   const { ask } = one;
   const { rest, ...kept } = OLD.note?.fields ?? {};
   const pushed = ask("POST", "/v1/schema", { models: grouped(kept), force: true });
@@ -385,11 +389,13 @@ test("[M7] [M13] a field that comes back while the push that hid it still moves 
 });
 
 test("[M12] large records that were written meanwhile are prepared beside the writers, too", async () => {
-  const one = await tenant();
-  const { ask, world, prepared } = one;
+  const one = await openTenant();
+  const { ask, tenant, prepared } = one;
   const [first, second] = [await connected(), await connected()];
   await first.query("begin");
-  await first.query("insert into holdfast.rewritten_record values ($1, 'note', 'n0100', 0, null, null, '{}')", [world]);
+  await first.query("insert into holdfast.rewritten_record values ($1, 'note', 'n0100', 0, null, null, '{}')", [
+    tenant,
+  ]);
   const pushed = ask("POST", "/v1/schema", NEW);
   await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
   const large = Array.from({ length: 6 }, () => randomBytes(450_000).toString("hex"));
@@ -397,7 +403,7 @@ test("[M12] large records that were written meanwhile are prepared beside the wr
     expect((await ask("PATCH", `/v1/models/note/n000${i + 1}`, { data: { rest } })).status).toBe(200);
   // The next pass over them waits here, and so would whatever held the head's lock meanwhile.
   await second.query("begin");
-  await second.query("select from holdfast.rewritten_record where world = $1 and id = 'n0001' for update", [world]);
+  await second.query("select from holdfast.rewritten_record where tenant = $1 and id = 'n0001' for update", [tenant]);
   await first.query("rollback");
   await vi.waitFor(
     async () =>
@@ -412,8 +418,8 @@ test("[M12] large records that were written meanwhile are prepared beside the wr
   await settled(one);
   expect((await ask("GET", "/v1/models/note/n0500")).body.data).toMatchObject({ heading: "not held up" });
   const [row] = await sql<{ rest: string }>(
-    "select hidden->>'rest' as rest from holdfast.record where world = $1 and id = 'n0006'",
-    [world],
+    "select hidden->>'rest' as rest from holdfast.record where tenant = $1 and id = 'n0006'",
+    [tenant],
   );
   expect(row?.rest === large[5]).toBe(true);
 });

@@ -13,8 +13,8 @@ afterAll(() => {
   for (const { socket } of streams) socket.terminate();
 });
 
-/** A world of its own for each test: a schema is the whole world's. */
-async function world(models: Record<string, Model>) {
+/** A tenant of its own for each test: a schema is the whole tenant's. */
+async function tenant(models: Record<string, Model>) {
   const { token, organization } = await freshKey();
   const push = (next: Record<string, Model>, rest: object = {}) =>
     call("POST", "/v1/schema", { token, json: { models: next, ...rest } });
@@ -32,7 +32,7 @@ async function world(models: Record<string, Model>) {
   /** What each record is filed under, by its id. */
   const groups = async () => {
     const rows = await app.sql<{ id: string; groups: string[] }>(
-      "select r.id, r.groups from holdfast.record r join holdfast.world w on w.id = r.world where w.organization = $1",
+      "select r.id, r.groups from holdfast.record r join holdfast.tenant w on w.id = r.tenant where w.organization = $1",
       [organization],
     );
     return new Map(rows.map((row) => [row.id, row.groups]));
@@ -73,7 +73,7 @@ const LONG = ["x".repeat(200), "x".repeat(201), "\u{1f600}".repeat(200), "\u{1f6
 const values = [...ODD, "\u202f", "\u205f", "\u3000", "\ufeff", "fine", "a:b", "[x]", "\u00e9", "\u{1f600}", ...LONG];
 
 test("[M4] [M6] records that were there before their groups are filed as a write would file them", async () => {
-  const { push, ask, groups } = await world(note({ a: text, b: text }));
+  const { push, ask, groups } = await tenant(note({ a: text, b: text }));
   for (const [i, a] of values.entries()) await ask("POST", "/v1/models/note", { id: `n${i}`, data: { a } });
   await push(note({ a: text, b: text }, { groups: [{ kind: "a", from: "a" }] }));
   const filed = await groups();
@@ -86,7 +86,7 @@ test("[M4] [M6] records that were there before their groups are filed as a write
 });
 
 test("[M7] what force hides is shown nowhere, and comes back when it is declared again", async () => {
-  const { push, ask, log, listed, snapshot } = await world(note({ a: text, b: number }));
+  const { push, ask, log, listed, snapshot } = await tenant(note({ a: text, b: number }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: 7 } });
   const refused = await push(note({ a: text }));
   expect([refused.status, refused.body.code]).toEqual([409, "schema_incompatible"]);
@@ -109,7 +109,7 @@ test("[M7] what force hides is shown nowhere, and comes back when it is declared
 });
 
 test("[M7] values that no longer fit their field are hidden one by one", async () => {
-  const { push, ask, listed } = await world(note({ size: { type: "enum", values: ["s", "m", "l"] } }));
+  const { push, ask, listed } = await tenant(note({ size: { type: "enum", values: ["s", "m", "l"] } }));
   for (const size of ["s", "m", "l"]) await ask("POST", "/v1/models/note", { id: size, data: { size } });
   const smaller = note({ size: { type: "enum", values: ["s", "m"] } });
   expect((await push(smaller)).body.problems).toEqual([
@@ -120,7 +120,7 @@ test("[M7] values that no longer fit their field are hidden one by one", async (
 });
 
 test("[M7] a model that is dropped takes its records and entries with it, and brings them back", async () => {
-  const { push, ask, log, listed, snapshot } = await world({ ...note({ a: text }), other: { fields: {} } });
+  const { push, ask, log, listed, snapshot } = await tenant({ ...note({ a: text }), other: { fields: {} } });
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
   await ask("POST", "/v1/models/other", { id: "o", data: {} });
   await push({ other: { fields: {} } }, { force: true });
@@ -136,7 +136,7 @@ test("[M7] a model that is dropped takes its records and entries with it, and br
 });
 
 test("[M7] what force hides is shown in no older entry, also when the records are gone", async () => {
-  const { push, ask, log } = await world({ ...note({ a: text, b: text }), other: { fields: { a: text } } });
+  const { push, ask, log } = await tenant({ ...note({ a: text, b: text }), other: { fields: { a: text } } });
   for (const model of ["note", "other"]) {
     await ask("POST", `/v1/models/${model}`, { id: "r", data: { a: "x" } });
     await ask("DELETE", `/v1/models/${model}/r`);
@@ -154,7 +154,7 @@ test("[M7] what force hides is shown in no older entry, also when the records ar
 });
 
 test("[M7] what was hidden goes with its record, also when another is made in its place in the same commit", async () => {
-  const { push, ask, listed } = await world(note({ a: text, b: text }));
+  const { push, ask, listed } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: "old" } });
   await push(note({ a: text }), { force: true });
   await ask("POST", "/v1/commits", {
@@ -170,7 +170,7 @@ test("[M7] what was hidden goes with its record, also when another is made in it
 const FROM_A = '"note.a" was not renamed to "title": the schema is the one that was there.';
 
 test("[M4] a premise on a group that was read before the group rules changed has moved", async () => {
-  const { push, ask } = await world(note({ a: text, b: text }, { groups: [{ kind: "a", from: "a" }] }));
+  const { push, ask } = await tenant(note({ a: text, b: text }, { groups: [{ kind: "a", from: "a" }] }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: "y" } });
   await ask("POST", "/v1/models/note", { id: "m", data: { a: "x", b: "z" } });
   await push(note({ a: text, b: text }, { groups: [{ kind: "b", from: "b" }] }));
@@ -186,7 +186,7 @@ test("[M4] a premise on a group that was read before the group rules changed has
 });
 
 test("[M5] [M8] a rename takes rows, entries, groups and the stale check with it", async () => {
-  const { push, ask, log, listed } = await world(
+  const { push, ask, log, listed } = await tenant(
     note({ deck: text, a: text }, { groups: [{ kind: "deck", from: "deck" }] }),
   );
   const first = Number(
@@ -222,7 +222,7 @@ test("[M5] [M8] a rename takes rows, entries, groups and the stale check with it
 });
 
 test("[M8] a rename takes claims on the field with it", async () => {
-  const { token, push, ask } = await world(note({ a: text, b: text }));
+  const { token, push, ask } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "1" } });
   const json = { participantId: "agent", wideScope: true };
   const agent = String((await call("POST", "/v1/capabilities", { token, json })).body.token);
@@ -238,7 +238,7 @@ test("[M8] a rename takes claims on the field with it", async () => {
 });
 
 test("[M9] whoever reads rows that a push changed is told to resync, on every server", async () => {
-  const { token, push, ask } = await world(note({ a: text, b: text }));
+  const { token, push, ask } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
   const heard = [await follow(url, token, {}), await follow(second.server.url, token, {})];
   streams.push(...heard);
@@ -249,7 +249,7 @@ test("[M9] whoever reads rows that a push changed is told to resync, on every se
 });
 
 test("[M7] a forced change of more records than one batch rewrites every one of them", async () => {
-  const { token, push } = await world(note({ a: text, b: text }));
+  const { token, push } = await tenant(note({ a: text, b: text }));
   for (let n = 0; n < 25; n++)
     await call("POST", "/v1/commits", {
       token,
@@ -266,7 +266,7 @@ test("[M7] a forced change of more records than one batch rewrites every one of 
   await vi.waitFor(async () => expect(await app.sql("select from holdfast.head where rewriting")).toEqual([]), 20_000);
   const [counted] = await app.sql<{ whole: number; hidden: number }>(
     `select count(*) filter (where data::jsonb ? 'b')::int as whole, count(*) filter (where hidden::jsonb = '{"b":"y"}')::int as hidden
-     from holdfast.record r join holdfast.secret_key k on k.world = r.world where k.last4 = $1`,
+     from holdfast.record r join holdfast.secret_key k on k.tenant = r.tenant where k.last4 = $1`,
     [token.slice(-4)],
   );
   expect(counted).toEqual({ whole: 0, hidden: 2_500 });
@@ -274,7 +274,7 @@ test("[M7] a forced change of more records than one batch rewrites every one of 
 
 test("[M2] a model may be called like what every object has", async () => {
   const models = { constructor: { fields: { y: text } }, toString: { fields: { y: text } }, ...note({ a: text }) };
-  const { push, ask, log, snapshot } = await world(models);
+  const { push, ask, log, snapshot } = await tenant(models);
   await ask("POST", "/v1/models/constructor", { id: "c", data: { y: "1" } });
   await ask("PATCH", "/v1/models/constructor/c", { data: { y: "2" } });
   await ask("POST", "/v1/models/tostring", { id: "t", data: { y: "1" } });
@@ -292,7 +292,7 @@ test("[M2] a model may be called like what every object has", async () => {
 });
 
 test("[M9] [G7] a snapshot whose rows a push changed between two pages is begun anew", async () => {
-  const { push, ask } = await world(note({ a: text }));
+  const { push, ask } = await tenant(note({ a: text }));
   for (const id of ["n1", "n2"]) await ask("POST", "/v1/models/note", { id, data: { a: "v" } });
   const first = (await ask("GET", "/v1/snapshot?limit=1")).text.trim().split("\n");
   const { next_cursor: cursor } = JSON.parse(first.at(-1) ?? "") as { next_cursor: string };
@@ -308,7 +308,7 @@ test("[M9] [G7] a snapshot whose rows a push changed between two pages is begun 
 });
 
 test("[M9] readers are told under which of the changes of records they read, so that who was away finds out", async () => {
-  const { token, push, ask } = await world(note({ a: text, b: text }));
+  const { token, push, ask } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
   const versions = async () => {
     const [start = ""] = (await ask("GET", "/v1/snapshot")).text.split("\n");
@@ -330,7 +330,7 @@ test("[M9] readers are told under which of the changes of records they read, so 
 });
 
 test("[G7] a snapshot goes model by model, and within one by id", async () => {
-  const { push, ask } = await world(note({ a: text }));
+  const { push, ask } = await tenant(note({ a: text }));
   await push({ ...note({ a: text }), Other: { fields: { a: text } } });
   for (const [model, id] of [
     ["other", "b"],
@@ -357,7 +357,7 @@ test("[M10] what a field references is kept and given back, and a model that is 
     Deck: { fields: { title: text } },
     ...note({ deckId: { ...text, references: "Deck" }, also: { type: "array", references: "deck" } }),
   };
-  const { push, ask } = await world(note({ deckId: text }));
+  const { push, ask } = await tenant(note({ deckId: text }));
   expect(await push(models)).toMatchObject({ status: 201, body: { version: 2 } });
   expect((await ask("GET", "/v1/schema")).body).toMatchObject({ models });
   expect(await push(note({ deckId: { ...text, references: "Deck" } }), { force: true })).toMatchObject({

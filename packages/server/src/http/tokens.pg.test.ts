@@ -501,7 +501,7 @@ test("[K12] everything that is read says whose token it was and under which view
   expect(await stream.next("resync")).toEqual({ frame: "resync", reason: "scope" });
 });
 
-test("[K3] the worlds of one organisation are apart for scoped tokens too", async () => {
+test("[K3] the tenants of one organization are apart for scoped tokens too", async () => {
   await make("k3w", { deckId: "k3w" });
   const { token } = await capability({ wideScope: true }, { token: keys.test });
   expect((await call("GET", `${slides}/k3w`, { token })).status).toBe(404);

@@ -9,8 +9,8 @@ import { startUsageWriter } from "../workers/usage-writer.ts";
 
 const app = await startApp();
 const { call } = app;
-const [{ world } = { world: 0 }] = await app.sql<{ world: number }>(
-  "select id as world from holdfast.world where organization = $1 and livemode",
+const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
+  "select id as tenant from holdfast.tenant where organization = $1 and livemode",
   [app.organization],
 );
 const usage = async (search = "", token = app.keys.live) => {
@@ -28,7 +28,7 @@ const totals = async (token = app.keys.live) => ({
 });
 const slides = "/v1/models/slide";
 
-test("[G15] commits, their operations and reads are counted, in their own world", async () => {
+test("[G15] commits, their operations and reads are counted, in their own tenant", async () => {
   expect(await totals()).toEqual({ commits: 0, operations: 0, reads: 0 });
   const { body } = await call("POST", slides, { json: { id: "a", data: { title: "a" } }, key: "k1" });
   await call("POST", "/v1/commits", {
@@ -84,7 +84,7 @@ test("[G15] days are told as days, oldest first, those asked for only", async ()
   const day = dayOf(Date.now());
   await app.sql(
     `insert into holdfast.usage select $1, $2::date - n, 'reads', n from unnest(array[1, 28, 29, 30, 31, 399, 400, 401]) n`,
-    [world, day],
+    [tenant, day],
   );
   const ago = (days: number) => dayOf(Date.parse(day) - days * 86_400_000);
   const days = async (search: string) => (await usage(search)).filter(({ event_name }) => event_name === "reads");
@@ -126,12 +126,12 @@ test("[G15] a day ends at midnight UTC, and what cannot be written is kept", asy
   const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
   let now = Date.parse("2020-01-31T23:59:59.999Z");
   const counter = createUsageCounter(pool, () => now);
-  counter.add(world, "reads");
+  counter.add(tenant, "reads");
   now += 1;
-  counter.add(world, "reads", 2);
+  counter.add(tenant, "reads", 2);
   await app.sql("alter table holdfast.usage rename to elsewhere");
   await expect(counter.flush()).rejects.toThrow();
-  counter.add(world, "reads", 3);
+  counter.add(tenant, "reads", 3);
   await app.sql("alter table holdfast.elsewhere rename to usage");
   const failures: unknown[] = [];
   await startUsageWriter(counter.flush, 60_000, (error) => failures.push(error)).stop();

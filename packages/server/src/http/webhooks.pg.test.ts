@@ -66,7 +66,7 @@ test.each([
   expect((await call("GET", PATH)).body.data).toEqual([]);
 });
 
-test("[W4] twenty, of which only their own world knows, and only its secret keys", async () => {
+test("[W4] twenty, of which only their own tenant knows, and only its secret keys", async () => {
   const made = await Promise.all(Array.from({ length: 24 }, () => call("POST", PATH, { json: { url } })));
   expect(made.filter(({ status }) => status === 201)).toHaveLength(20);
   expect(made.filter(({ body }) => body.code === "too_many_endpoints" && body.type === "conflict_error")).toHaveLength(

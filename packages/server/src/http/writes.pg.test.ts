@@ -73,7 +73,7 @@ test("[I2] the same key for another body, record or route is a conflict", async 
   expect(await head()).toBe(before);
 });
 
-test("[I3] the same key of another organisation, environment or key of one's own is another's", async () => {
+test("[I3] the same key of another organization, environment or key of one's own is another's", async () => {
   const { token } = await app.newKey();
   for (const [i, one] of [keys.live, keys.other, keys.test, token].entries()) {
     const answer = await call("POST", slides, { json: { id: `i3-${i}`, data: {} }, key: "shared", token: one });
@@ -435,7 +435,7 @@ test("[M1] a model is matched whatever its case", async () => {
   expect([batch.status, batch.body.code, batch.body.type]).toEqual([400, "unknown_model", "validation_error"]);
 });
 
-test("[G2] another organisation's record is missing, and so is the other environment's", async () => {
+test("[G2] another organization's record is missing, and so is the other environment's", async () => {
   await make("g2", { title: "ours" });
   for (const token of [keys.other, keys.test]) {
     expect((await call("GET", `${slides}/g2`, { token })).status).toBe(404);
@@ -448,7 +448,7 @@ test("[G2] another organisation's record is missing, and so is the other environ
   );
 });
 
-test("[L8] commits of several worlds at once land in their own logs", async () => {
+test("[L8] commits of several tenants at once land in their own logs", async () => {
   const tokens = [keys.live, keys.test, keys.other];
   const before = await Promise.all(tokens.map((token) => head({ token })));
   const answers = await Promise.all(

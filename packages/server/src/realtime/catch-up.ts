@@ -6,7 +6,7 @@ import { entriesFrame, type News, newsOfEntries } from "./news.ts";
 
 /** What a reader needs next: entries after a position, up to another one at most. */
 export interface CatchUpQuestion {
-  readonly world: number;
+  readonly tenant: number;
   readonly after: number;
   readonly to: number;
   /** Where the newest erasure stands that is known: pages that were read before it are not told. */
@@ -42,13 +42,13 @@ export function createCatchUp(log: FollowLog, turns: FairTurns, maxBytes = USUAL
   /** Pages that are being read. */
   const reading = new Map<string, Promise<News | undefined>>();
 
-  async function read(key: string, { world, after, to, schemaVersion }: CatchUpQuestion): Promise<News | undefined> {
-    const entries = await log.entries(world, after, to);
+  async function read(key: string, { tenant, after, to, schemaVersion }: CatchUpQuestion): Promise<News | undefined> {
+    const entries = await log.entries(tenant, after, to);
     const last = entries.at(-1)?.syncId;
     // A log has no holes: what is missing was trimmed away while we read.
     if (last === undefined || last - after > entries.length) return undefined;
     // Not before: an entry may be of a model that was declared meanwhile.
-    const { schema } = await log.standing(world);
+    const { schema } = await log.standing(tenant);
     const news = newsOfEntries(after, last, entries, schema);
     if (schema.version === schemaVersion) pages.set(key, news);
     return news;
@@ -63,8 +63,8 @@ export function createCatchUp(log: FollowLog, turns: FairTurns, maxBytes = USUAL
   }
 
   async function pageOf(question: CatchUpQuestion): Promise<CatchUpPage | undefined> {
-    const { world, after, to, schemaVersion, erasedTo, view } = question;
-    const key = `${world}:${after}:${to}:${schemaVersion}:${erasedTo}`;
+    const { tenant, after, to, schemaVersion, erasedTo, view } = question;
+    const key = `${tenant}:${after}:${to}:${schemaVersion}:${erasedTo}`;
     const frameKey = `${key} ${viewName(view)}`;
     const known = frames.get(frameKey);
     if (known) return known;
@@ -80,7 +80,7 @@ export function createCatchUp(log: FollowLog, turns: FairTurns, maxBytes = USUAL
 
   return {
     page: (question, send) =>
-      turns.take(question.world, "", async () => {
+      turns.take(question.tenant, "", async () => {
         const page = await pageOf(question);
         if (!page) return "trimmed";
         send(page);

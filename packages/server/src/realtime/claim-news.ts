@@ -30,14 +30,14 @@ export interface OwnNews {
   readonly withHolders: string;
 }
 
-/** Whoever in this process hears of claims: of records, or of one participant's own. A world without listeners costs nothing. */
+/** Whoever in this process hears of claims: of records, or of one participant's own. A tenant without listeners costs nothing. */
 export interface ClaimNews {
   /** For one listener, however many records it watches. */
-  watch(world: number, heard: HeardRecord): Promise<RecordWatch>;
+  watch(tenant: number, heard: HeardRecord): Promise<RecordWatch>;
   /** `claim` frames for one participant, `<kind>:<id>`. */
-  hear(world: number, participant: string, heard: HeardOwn): Promise<() => void>;
-  /** Claims of a world changed, here or in another process. */
-  changed(world: number): void;
+  hear(tenant: number, participant: string, heard: HeardOwn): Promise<() => void>;
+  /** Claims of a tenant changed, here or in another process. */
+  changed(tenant: number): void;
   /** The numbers of changes are others now: who listens hears nothing more. */
   forget(): void;
 }
@@ -66,7 +66,7 @@ interface Audience {
   end(): void;
 }
 
-/** Reads on in each world's changes of claims from where it was: like the log, they are numbered without holes to miss. */
+/** Reads on in each tenant's changes of claims from where it was: like the log, they are numbered without holes to miss. */
 export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (error: unknown) => void): ClaimNews {
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
@@ -74,43 +74,43 @@ export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (e
   /** How often all was forgotten. */
   let eras = 0;
 
-  async function open(world: number): Promise<Audience> {
+  async function open(tenant: number): Promise<Audience> {
     const era = eras;
-    const position = await follow.lastChange(world);
+    const position = await follow.lastChange(tenant);
     // It may be that of the old numbers.
-    if (era !== eras) return await audienceOf(world);
+    if (era !== eras) return await audienceOf(tenant);
     const audience: Audience = {
       position,
       members: 0,
       byRecord: new Map(),
       byParticipant: new Map(),
-      look: oneAtATime(() => readOn(world, audience), failed),
-      end: poll.watch(world, ({ claimChange }) => {
+      look: oneAtATime(() => readOn(tenant, audience), failed),
+      end: poll.watch(tenant, ({ claimChange }) => {
         if (claimChange > audience.position) audience.look();
       }),
     };
-    ready.set(world, audience);
+    ready.set(tenant, audience);
     return audience;
   }
 
-  function audienceOf(world: number): Promise<Audience> {
-    let opening = audiences.get(world);
+  function audienceOf(tenant: number): Promise<Audience> {
+    let opening = audiences.get(tenant);
     if (!opening) {
-      opening = open(world);
-      audiences.set(world, opening);
-      opening.catch(() => audiences.delete(world));
+      opening = open(tenant);
+      audiences.set(tenant, opening);
+      opening.catch(() => audiences.delete(tenant));
     }
     return opening;
   }
 
-  async function readOn(world: number, audience: Audience): Promise<void> {
+  async function readOn(tenant: number, audience: Audience): Promise<void> {
     for (;;) {
-      const changes = await follow.changes(world, audience.position);
+      const changes = await follow.changes(tenant, audience.position);
       const last = changes.at(-1);
       if (!last) return;
       const names = [...new Map(changes.map(({ claim }) => [recordKey(claim.model, claim.record), claim])).values()];
-      const lines = await follow.lines(names.map(({ model, record }) => ({ world, model, id: record })));
-      const nameOf = await follow.modelNames(world);
+      const lines = await follow.lines(names.map(({ model, record }) => ({ tenant, model, id: record })));
+      const nameOf = await follow.modelNames(tenant);
       audience.position = last.change;
       for (const [i, { model, record }] of names.entries()) {
         const key = recordKey(model, record);
@@ -127,40 +127,40 @@ export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (e
     }
   }
 
-  function leave(world: number, audience: Audience): void {
+  function leave(tenant: number, audience: Audience): void {
     audience.members -= 1;
-    if (audience.members > 0 || ready.get(world) !== audience) return;
+    if (audience.members > 0 || ready.get(tenant) !== audience) return;
     audience.end();
-    ready.delete(world);
-    audiences.delete(world);
+    ready.delete(tenant);
+    audiences.delete(tenant);
   }
 
-  async function join(world: number): Promise<Audience> {
-    let audience = await audienceOf(world);
+  async function join(tenant: number): Promise<Audience> {
+    let audience = await audienceOf(tenant);
     // Its last listener may have left in the very moment in which we heard of it.
-    while (ready.get(world) !== audience) audience = await audienceOf(world);
+    while (ready.get(tenant) !== audience) audience = await audienceOf(tenant);
     audience.members += 1;
     return audience;
   }
 
   return {
-    async watch(world, heard) {
-      const audience = await join(world);
+    async watch(tenant, heard) {
+      const audience = await join(tenant);
       return {
         add: (key) => addTo(audience.byRecord, key, heard),
         remove: (key) => removeFrom(audience.byRecord, key, heard),
-        end: () => leave(world, audience),
+        end: () => leave(tenant, audience),
       };
     },
-    async hear(world, participant, heard) {
-      const audience = await join(world);
+    async hear(tenant, participant, heard) {
+      const audience = await join(tenant);
       addTo(audience.byParticipant, participant, heard);
       return () => {
         removeFrom(audience.byParticipant, participant, heard);
-        leave(world, audience);
+        leave(tenant, audience);
       };
     },
-    changed: (world) => ready.get(world)?.look(),
+    changed: (tenant) => ready.get(tenant)?.look(),
     forget() {
       eras += 1;
       for (const audience of ready.values()) audience.end();
@@ -247,10 +247,10 @@ function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void)
 }
 
 /** Hears of one record's claims from now on, for somebody who waits. */
-export async function listenToLine(news: ClaimNews, world: number, key: string): Promise<LineEar> {
+export async function listenToLine(news: ClaimNews, tenant: number, key: string): Promise<LineEar> {
   let told: ReadLine | undefined;
   let wake: () => void = () => {};
-  const watch = await news.watch(world, (_, { line }) => {
+  const watch = await news.watch(tenant, (_, { line }) => {
     told = line;
     wake();
   });

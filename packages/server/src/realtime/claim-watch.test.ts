@@ -8,7 +8,7 @@ import { createClaimWatch } from "./claim-watch.ts";
 import { createWatchQuota, type WatchShare } from "./watch-quota.ts";
 
 const reader = {
-  world: 1,
+  tenant: 1,
   participantKind: "user",
   participantId: "ann",
   tokenId: "key",

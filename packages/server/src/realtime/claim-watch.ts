@@ -73,31 +73,31 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
   }
 
   /** The listener of this term; undefined: the term is over. */
-  async function listening(world: number): Promise<RecordWatch | undefined> {
+  async function listening(tenant: number): Promise<RecordWatch | undefined> {
     if (records) return records;
     const own = term;
-    const joined = await news.watch(world, heard);
+    const joined = await news.watch(tenant, heard);
     if (own !== term) joined.end();
     else records = joined;
     return own === term ? joined : undefined;
   }
 
   return {
-    async begin({ world, participantKind, participantId }) {
+    async begin({ tenant, participantKind, participantId }) {
       const own = ++term;
-      const end = await news.hear(world, participantName(participantKind, participantId), hearOwn);
+      const end = await news.hear(tenant, participantName(participantKind, participantId), hearOwn);
       if (own === term) endHearing = end;
       else end();
     },
     async watch(principal, model, ids) {
-      const { world } = principal;
+      const { tenant } = principal;
       const key = model.toLowerCase();
       const wanted = new Set(ids.filter(isRecordId));
       const elsewhere = [...byModel].reduce((sum, [name, { size }]) => sum + (name === key ? 0 : size), 0);
       tokenId = principal.tokenId;
       if (!share.resize(tokenId, elsewhere + wanted.size)) return "too many";
       const own = term;
-      const watch = await listening(world);
+      const watch = await listening(tenant);
       if (!watch) return "watching";
       const kept = byModel.get(key) ?? new Map<string, number>();
       for (const id of kept.keys())
@@ -119,8 +119,8 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
         unseen.add(recordKey(key, id));
       }
       if (untold.length === 0) return "watching";
-      const lines = await follow.lines(untold.map((id) => ({ world, model: key, id })));
-      const nameOf = await follow.modelNames(world);
+      const lines = await follow.lines(untold.map((id) => ({ tenant, model: key, id })));
+      const nameOf = await follow.modelNames(tenant);
       if (own !== term) return "watching";
       for (const [i, id] of untold.entries()) {
         const line = lines[i];

@@ -92,7 +92,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
       const known = new Map<string, Waiter>();
       for (const session of sessions.values()) {
         const who = session.who();
-        if (who) known.set(`${who.world} ${who.participant} ${who.clientId}`, who);
+        if (who) known.set(`${who.tenant} ${who.participant} ${who.clientId}`, who);
       }
       return [...known.values()];
     },

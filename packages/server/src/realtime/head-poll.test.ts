@@ -7,9 +7,9 @@ afterEach(() => void vi.useRealTimers());
 test("[T10] behind the hints one statement a second asks for the heads that are listened to, 2 000 at a time", async () => {
   const asked: number[][] = [];
   const poll = createHeadPoll(
-    async (worlds) => {
-      asked.push([...worlds]);
-      return new Map(worlds.map((world) => [world, { syncId: world, schemaVersion: 1, claimChange: 0 }]));
+    async (tenants) => {
+      asked.push([...tenants]);
+      return new Map(tenants.map((tenant) => [tenant, { syncId: tenant, schemaVersion: 1, claimChange: 0 }]));
     },
     (error) => {
       throw error;
@@ -18,7 +18,7 @@ test("[T10] behind the hints one statement a second asks for the heads that are 
   await vi.advanceTimersByTimeAsync(1_000);
   expect(asked).toEqual([]);
   const heard: number[] = [];
-  const ends = Array.from({ length: 2_500 }, (_, world) => poll.watch(world, ({ syncId }) => heard.push(syncId)));
+  const ends = Array.from({ length: 2_500 }, (_, tenant) => poll.watch(tenant, ({ syncId }) => heard.push(syncId)));
   await vi.advanceTimersByTimeAsync(2_000);
   expect(asked.map(({ length }) => length)).toEqual([2_000, 500]);
   expect(heard.length).toBe(2_500);

@@ -1,27 +1,27 @@
 import type { PolledHead } from "../flows/follow-log.ts";
 
 /**
- * The truth behind the hints: asks for the heads of all worlds that this process listens to, with one statement an
+ * The truth behind the hints: asks for the heads of all tenants that this process listens to, with one statement an
  * interval, whatever number of hints were lost.
  */
 export interface HeadPoll {
   /** Returns what ends it. */
-  watch(world: number, heard: (head: PolledHead) => void): () => void;
+  watch(tenant: number, heard: (head: PolledHead) => void): () => void;
   /** Hints may have been lost: asks for all heads, now. */
   askAll(): void;
   close(): void;
 }
 
 const POLL_MS = 1_000;
-/** In one statement. Where a process listens to more worlds than that, each is asked for every second time, or less often. */
-const MOST_WORLDS = 2_000;
+/** In one statement. Where a process listens to more tenants than that, each is asked for every second time, or less often. */
+const MOST_TENANTS = 2_000;
 
 export function createHeadPoll(
-  read: (worlds: readonly number[]) => Promise<ReadonlyMap<number, PolledHead>>,
+  read: (tenants: readonly number[]) => Promise<ReadonlyMap<number, PolledHead>>,
   failed: (error: unknown) => void,
 ): HeadPoll {
   const watchers = new Map<number, Set<(head: PolledHead) => void>>();
-  /** The worlds that were not asked for yet since all of them were. */
+  /** The tenants that were not asked for yet since all of them were. */
   let rest: number[] = [];
   let isAsking = false;
   const timer = setInterval(() => void poll().catch(failed), POLL_MS).unref();
@@ -31,28 +31,28 @@ export function createHeadPoll(
     isAsking = true;
     try {
       if (rest.length === 0) rest = [...watchers.keys()];
-      await ask(rest.splice(0, MOST_WORLDS));
+      await ask(rest.splice(0, MOST_TENANTS));
     } finally {
       isAsking = false;
     }
   }
 
-  async function ask(worlds: readonly number[]): Promise<void> {
-    for (const [world, head] of await read(worlds)) for (const heard of watchers.get(world) ?? []) heard(head);
+  async function ask(tenants: readonly number[]): Promise<void> {
+    for (const [tenant, head] of await read(tenants)) for (const heard of watchers.get(tenant) ?? []) heard(head);
   }
 
   async function askAll(): Promise<void> {
-    const worlds = [...watchers.keys()];
-    for (let from = 0; from < worlds.length; from += MOST_WORLDS) await ask(worlds.slice(from, from + MOST_WORLDS));
+    const tenants = [...watchers.keys()];
+    for (let from = 0; from < tenants.length; from += MOST_TENANTS) await ask(tenants.slice(from, from + MOST_TENANTS));
   }
 
   return {
-    watch(world, heard) {
-      const own = watchers.get(world) ?? new Set();
-      watchers.set(world, own.add(heard));
+    watch(tenant, heard) {
+      const own = watchers.get(tenant) ?? new Set();
+      watchers.set(tenant, own.add(heard));
       return () => {
         own.delete(heard);
-        if (own.size === 0 && watchers.get(world) === own) watchers.delete(world);
+        if (own.size === 0 && watchers.get(tenant) === own) watchers.delete(tenant);
       };
     },
     askAll: () => void askAll().catch(failed),

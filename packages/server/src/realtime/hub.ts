@@ -7,22 +7,22 @@ import { createPace } from "./pace.ts";
 import { createTail, type Tail } from "./tail.ts";
 import { createTailReader } from "./tail-reader.ts";
 
-/** Somebody in this process who hears one world's log: a stream session, or a long poll. */
+/** Somebody in this process who hears one tenant's log: a stream session, or a long poll. */
 export interface Listener {
   hear(news: News): void;
   /** A schema was pushed; `rowsChanged` when records look otherwise now without an entry in the log. */
   schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
-/** Everybody in this process who listens, by world. A world without listeners costs nothing. */
+/** Everybody in this process who listens, by tenant. A tenant without listeners costs nothing. */
 export interface Hub {
-  listen(world: number, listener: Listener): Promise<Subscription>;
+  listen(tenant: number, listener: Listener): Promise<Subscription>;
   /** A round of this process was committed. */
   committed(batch: Batch): void;
-  /** Another process says how far a world's log reaches; undefined: it has grown. */
-  hint(world: number, position: number | undefined): void;
+  /** Another process says how far a tenant's log reaches; undefined: it has grown. */
+  hint(tenant: number, position: number | undefined): void;
   /** A schema was pushed, here or in another process. */
-  schemaHint(world: number): void;
+  schemaHint(tenant: number): void;
   /** The logs are others now. Who listens hears nothing more; who comes anew hears the new ones. */
   forget(): void;
 }
@@ -49,45 +49,45 @@ const TO_THE_END = Number.MAX_SAFE_INTEGER;
 export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
-  /** What was said of worlds whose head was just being read: how far their logs reach. */
+  /** What was said of tenants whose head was just being read: how far their logs reach. */
   const opening = new Map<number, number>();
   /** How often all was forgotten. */
   let eras = 0;
   const reader = createTailReader({
     read: log.tails,
-    positionOf: (world) => ready.get(world)?.tail.position,
-    tell: ({ world, from, to, entries, schema }) => {
-      const audience = ready.get(world);
+    positionOf: (tenant) => ready.get(tenant)?.tail.position,
+    tell: ({ tenant, from, to, entries, schema }) => {
+      const audience = ready.get(tenant);
       if (audience) take(audience, newsOfEntries(from, to, entries, schema));
     },
     failed,
   });
 
-  async function open(world: number): Promise<Audience> {
+  async function open(tenant: number): Promise<Audience> {
     const era = eras;
-    opening.set(world, 0);
-    const { head, schema } = await log.standing(world).catch((error: unknown) => {
-      opening.delete(world);
+    opening.set(tenant, 0);
+    const { head, schema } = await log.standing(tenant).catch((error: unknown) => {
+      opening.delete(tenant);
       throw error;
     });
     // Its head may be that of the old log.
-    if (era !== eras) return await audienceOf(world);
+    if (era !== eras) return await audienceOf(tenant);
     const listeners = new Set<Listener>();
     const tail = createTail({
       position: head.syncId,
       tell: createPace((news) => {
         for (const listener of listeners) listener.hear(news);
       }),
-      missing: (to) => reader.want(world, to),
+      missing: (to) => reader.want(tenant, to),
     });
     const audience = {
       ...{ tail, listeners, schema, erasedTo: head.erasedTo },
-      end: poll.watch(world, (polled) => compare(world, polled)),
+      end: poll.watch(tenant, (polled) => compare(tenant, polled)),
     };
-    ready.set(world, audience);
+    ready.set(tenant, audience);
     // What was committed while the head was read is not lost.
-    reader.want(world, opening.get(world) ?? 0);
-    opening.delete(world);
+    reader.want(tenant, opening.get(tenant) ?? 0);
+    opening.delete(tenant);
     return audience;
   }
 
@@ -98,25 +98,25 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     audience.tail.news(news);
   }
 
-  function audienceOf(world: number): Promise<Audience> {
-    let audience = audiences.get(world);
+  function audienceOf(tenant: number): Promise<Audience> {
+    let audience = audiences.get(tenant);
     if (!audience) {
-      audience = open(world);
-      audiences.set(world, audience);
-      audience.catch(() => audiences.delete(world));
+      audience = open(tenant);
+      audiences.set(tenant, audience);
+      audience.catch(() => audiences.delete(tenant));
     }
     return audience;
   }
 
-  function compare(world: number, { syncId, schemaVersion }: PolledHead): void {
-    const audience = ready.get(world);
+  function compare(tenant: number, { syncId, schemaVersion }: PolledHead): void {
+    const audience = ready.get(tenant);
     if (!audience) return;
-    reader.want(world, syncId);
-    if (schemaVersion !== audience.schema.version) void tellSchema(world, audience).catch(failed);
+    reader.want(tenant, syncId);
+    if (schemaVersion !== audience.schema.version) void tellSchema(tenant, audience).catch(failed);
   }
 
-  async function tellSchema(world: number, audience: Audience): Promise<void> {
-    const { schema } = await log.standing(world);
+  async function tellSchema(tenant: number, audience: Audience): Promise<void> {
+    const { schema } = await log.standing(tenant);
     const before = audience.schema;
     if (schema.version === before.version) return;
     audience.schema = schema;
@@ -125,38 +125,38 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   }
 
   /** It is known that a log reaches so far. */
-  function reaches(world: number, position: number): void {
-    if (opening.has(world)) opening.set(world, Math.max(position, opening.get(world) ?? 0));
-    else if (ready.has(world)) reader.want(world, position);
+  function reaches(tenant: number, position: number): void {
+    if (opening.has(tenant)) opening.set(tenant, Math.max(position, opening.get(tenant) ?? 0));
+    else if (ready.has(tenant)) reader.want(tenant, position);
   }
 
   return {
-    async listen(world, listener) {
-      let audience = await audienceOf(world);
+    async listen(tenant, listener) {
+      let audience = await audienceOf(tenant);
       // The last listener may have left, and the audience with it, while we waited for it.
-      while (ready.get(world) !== audience) audience = await audienceOf(world);
+      while (ready.get(tenant) !== audience) audience = await audienceOf(tenant);
       audience.listeners.add(listener);
       return {
         position: () => audience.tail.position,
         erasedTo: () => audience.erasedTo,
         end: () => {
           audience.listeners.delete(listener);
-          if (audience.listeners.size > 0 || ready.get(world) !== audience) return;
+          if (audience.listeners.size > 0 || ready.get(tenant) !== audience) return;
           audience.end();
-          ready.delete(world);
-          audiences.delete(world);
+          ready.delete(tenant);
+          audiences.delete(tenant);
         },
       };
     },
     committed(batch) {
-      const audience = ready.get(batch.world);
+      const audience = ready.get(batch.tenant);
       if (audience) take(audience, newsOfBatch(batch));
-      else reaches(batch.world, batch.to);
+      else reaches(batch.tenant, batch.to);
     },
-    hint: (world, position = TO_THE_END) => reaches(world, position),
-    schemaHint(world) {
-      const audience = ready.get(world);
-      if (audience) void tellSchema(world, audience).catch(failed);
+    hint: (tenant, position = TO_THE_END) => reaches(tenant, position),
+    schemaHint(tenant) {
+      const audience = ready.get(tenant);
+      if (audience) void tellSchema(tenant, audience).catch(failed);
     },
     forget() {
       eras += 1;
@@ -167,10 +167,10 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   };
 }
 
-/** Waits until a world's log reaches beyond a position, `waitMs` are over, or nobody waits any more. */
+/** Waits until a tenant's log reaches beyond a position, `waitMs` are over, or nobody waits any more. */
 export async function awaitNews(
   hub: Hub,
-  world: number,
+  tenant: number,
   after: number,
   waitMs: number,
   signal: AbortSignal,
@@ -179,7 +179,7 @@ export async function awaitNews(
   const woken = new Promise<void>((resolve) => {
     wake = resolve;
   });
-  const subscription = await hub.listen(world, { hear: () => wake(), schemaPushed: () => {} });
+  const subscription = await hub.listen(tenant, { hear: () => wake(), schemaPushed: () => {} });
   const timer = setTimeout(wake, waitMs);
   signal.addEventListener("abort", wake, { once: true });
   if (subscription.position() > after || signal.aborted) wake();

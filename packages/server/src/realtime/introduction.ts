@@ -64,14 +64,14 @@ export function introduction(
 }
 
 const isSameParticipant = (a: Principal, b: Principal): boolean =>
-  a.world === b.world && a.participantKind === b.participantKind && a.participantId === b.participantId;
+  a.tenant === b.tenant && a.participantKind === b.participantKind && a.participantId === b.participantId;
 
 export const nameOf = ({ participantKind, participantId }: Principal): string =>
   participantName(participantKind, participantId);
 
 /** Whoever is there, and on which device. */
 export const presenceOf = ({ principal, clientId }: Known): Waiter => ({
-  world: principal.world,
+  tenant: principal.tenant,
   participant: nameOf(principal),
   clientId,
 });

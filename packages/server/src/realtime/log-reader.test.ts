@@ -41,7 +41,7 @@ test("[T2] who catches up hears of a model that was declared on the way", async 
   let declared = schemaOf("note");
   const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
   const log = {
-    entries: async (_world: number, after: number, to: number) =>
+    entries: async (_tenant: number, after: number, to: number) =>
       Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, after + i + 1 === many ? "task" : "note")),
     standing: async () => ({ schema: declared }),
   } as unknown as FollowLog;
@@ -66,7 +66,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
   const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
   let reads = 0;
   const log = {
-    entries: async (_world: number, after: number, to: number) => {
+    entries: async (_tenant: number, after: number, to: number) => {
       reads += 1;
       return Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, "note"));
     },

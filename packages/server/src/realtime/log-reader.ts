@@ -9,7 +9,7 @@ import type { Hub } from "./hub.ts";
 import { entriesFrame, type News } from "./news.ts";
 
 /**
- * What one socket hears of one world's log, from when it listens until it ends.
+ * What one socket hears of one tenant's log, from when it listens until it ends.
  *
  *              begin                 caught up with the tail
  *  listening ────────► catching up ─────────────────────────► live
@@ -40,12 +40,12 @@ export interface ReaderEars {
 const PAGE = 500;
 
 /** Resolves when it listens: what is committed from then on is heard. */
-export async function listenToLog(hub: Hub, catchUp: CatchUp, world: number, ears: ReaderEars): Promise<LogReader> {
+export async function listenToLog(hub: Hub, catchUp: CatchUp, tenant: number, ears: ReaderEars): Promise<LogReader> {
   let phase: "listening" | "catching up" | "live" | "ended" = "listening";
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
   const { schemaPushed } = ears;
-  const subscription = await hub.listen(world, { hear, schemaPushed });
+  const subscription = await hub.listen(tenant, { hear, schemaPushed });
 
   function hear(news: News): void {
     if (phase !== "live" || news.to <= position) return;
@@ -77,7 +77,7 @@ export async function listenToLog(hub: Hub, catchUp: CatchUp, world: number, ear
         }
         let written: Promise<void> | undefined;
         const to = Math.min(target, position + PAGE);
-        const question = { world, after: position, to, erasedTo: subscription.erasedTo(), view, schemaVersion };
+        const question = { tenant, after: position, to, erasedTo: subscription.erasedTo(), view, schemaVersion };
         const came = await catchUp.page(question, ({ to, frame }) => {
           if (isEnded()) return;
           written = ears.write(frame);

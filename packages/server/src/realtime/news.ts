@@ -14,7 +14,7 @@ export interface NewsLine extends Filed {
   leftText(): string;
 }
 
-/** What happened in one world in (from, to]. */
+/** What happened in one tenant in (from, to]. */
 export interface News {
   readonly from: number;
   readonly to: number;

@@ -27,7 +27,7 @@ class FakeSocket extends EventEmitter {
 
 const HEAD = { logId: "log_1", syncId: 0, trimmedTo: 0, schemaVersion: 0 };
 const principalOf = (token: string) => ({
-  world: 1,
+  tenant: 1,
   organization: "org_1",
   participantKind: "user",
   participantId: "ann",
@@ -36,7 +36,7 @@ const principalOf = (token: string) => ({
   scope: undefined,
 });
 
-/** A session on a socket of ours, and the world around it; `refused` are tokens that are no longer good. */
+/** A session on a socket of ours, and the tenant around it; `refused` are tokens that are no longer good. */
 function open(more: { standing?: () => Promise<object> } = {}) {
   const socket = new FakeSocket();
   const refused = new Map<string, Promise<Refusal>>();

@@ -159,7 +159,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const view = viewOfWish(principal, { models: hello.models, groups: hello.groups });
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     // Thousands may say hello at the same time: a few at a time are welcomed, and tenants take turns.
-    const readOn = await welcomes.take(principal.world, principal.tokenId, () => welcome(hello, principal, view));
+    const readOn = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, view));
     if ((await readOn?.()) === "trimmed") resync("trimmed");
   }
 
@@ -172,9 +172,9 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const wish = { models, groups };
     const clientId = hello.clientId ?? null;
     leave();
-    const reader = await listenToLog(hub, catchUp, principal.world, ears);
+    const reader = await listenToLog(hub, catchUp, principal.tenant, ears);
     // After it listens: what comes from here on is heard.
-    const { head, schema } = await log.standing(principal.world).catch((error: unknown) => {
+    const { head, schema } = await log.standing(principal.tenant).catch((error: unknown) => {
       reader.end();
       throw error;
     });
@@ -246,7 +246,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting") return;
     const next = await meetAgain(phase.principal, token);
     if (isRefusal(next)) return fail(next, codeOf(next));
-    const { schema } = await log.standing(next.world);
+    const { schema } = await log.standing(next.tenant);
     // The phase may have moved on while the token was looked up; only the token changes.
     const current = phase as Phase;
     if (current.name === "greeting") return;

@@ -119,15 +119,15 @@ test("[T2] written on two servers, heard on both, in one order", async () => {
 test("[T2] hints that are lost are made up for by looking", async () => {
   const stream = await hear({}, second.server.url);
   // What no server announces: an entry that appears in the tables, as if its hint had been lost.
-  const [row] = await app.sql<{ world: number; sync_id: number }>(
-    "select world, sync_id from holdfast.head order by sync_id desc limit 1",
+  const [row] = await app.sql<{ tenant: number; sync_id: number }>(
+    "select tenant, sync_id from holdfast.head order by sync_id desc limit 1",
   );
   const next = Number(row!.sync_id) + 1;
   await app.sql(
-    `with e as (insert into holdfast.log (world, sync_id, model, id, verb, data, groups, client_tx_id, actor, participant_kind, created_at)
+    `with e as (insert into holdfast.log (tenant, sync_id, model, id, verb, data, groups, client_tx_id, actor, participant_kind, created_at)
        values ($1, $2, 'slide', 'unhinted', 'created', '{"id":"unhinted"}', '{}', 'x', 'x', 'system', now()))
-     update holdfast.head set sync_id = $2 where world = $1`,
-    [row!.world, next],
+     update holdfast.head set sync_id = $2 where tenant = $1`,
+    [row!.tenant, next],
   );
   await stream.reaches(next);
   expect(stream.entries.at(-1)?.id).toBe("unhinted");
@@ -234,7 +234,7 @@ test.each<[string, (stream: TestStream) => void, number]>([
   ["a group that is none", (stream) => stream.send({ frame: "hello", token: keys.live, groups: ["deck"] }), 4400],
   ["too deep", (stream) => stream.send("[".repeat(30_000) + "]".repeat(30_000)), 4400],
   ["an unknown token", (stream) => stream.send({ frame: "hello", token: "sk_live_x" }), 4401],
-  ["no token of the organisation", (stream) => stream.send({ frame: "hello", token: ADMIN }), 4401],
+  ["no token of the organization", (stream) => stream.send({ frame: "hello", token: ADMIN }), 4401],
   ["more than 64 KiB", (stream) => stream.send(" ".repeat(64 * 1024 + 1)), 1009],
 ])("[T5] closed: %s", async (_, act, code) => {
   const stream = await open();

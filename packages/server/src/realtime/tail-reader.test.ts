@@ -13,8 +13,8 @@ function setUp(pageOf: (question: TailQuestion) => TailPage | undefined) {
       asked.push(questions);
       return questions.flatMap((question) => pageOf(question) ?? []);
     },
-    positionOf: (world) => positions.get(world),
-    tell: ({ world, to }) => void positions.set(world, to),
+    positionOf: (tenant) => positions.get(tenant),
+    tell: ({ tenant, to }) => void positions.set(tenant, to),
     failed: (error) => {
       throw error;
     },
@@ -22,14 +22,14 @@ function setUp(pageOf: (question: TailQuestion) => TailPage | undefined) {
   return { asked, positions, reader };
 }
 
-const page = ({ world, after, to }: TailQuestion, hasMore = false): TailPage => ({
-  ...{ world, from: after, to, hasMore, entries: [], schema },
+const page = ({ tenant, after, to }: TailQuestion, hasMore = false): TailPage => ({
+  ...{ tenant, from: after, to, hasMore, entries: [], schema },
 });
 
 test("[T10] the logs that moved are read with one statement; who does not listen, or knows it already, costs none", async () => {
   const { asked, positions, reader } = setUp((question) => page(question));
-  for (let world = 1; world <= 100; world++) positions.set(world, 5);
-  for (let world = 1; world <= 100; world++) reader.want(world, world <= 40 ? 6 : 5);
+  for (let tenant = 1; tenant <= 100; tenant++) positions.set(tenant, 5);
+  for (let tenant = 1; tenant <= 100; tenant++) reader.want(tenant, tenant <= 40 ? 6 : 5);
   reader.want(101, 9);
   await expect.poll(() => positions.get(40)).toBe(6);
   reader.want(7, 6);
@@ -42,7 +42,7 @@ test("[T10] a log that has more than a page is read on, and one for which nothin
   let answered = 0;
   const { asked, positions, reader } = setUp((question) => {
     answered += 1;
-    if (question.world === 2 && answered === 2) return undefined;
+    if (question.tenant === 2 && answered === 2) return undefined;
     const to = Math.min(question.to, question.after + 3);
     return page({ ...question, to }, to < question.to);
   });
@@ -51,7 +51,7 @@ test("[T10] a log that has more than a page is read on, and one for which nothin
   reader.want(1, 7);
   reader.want(2, 2);
   await expect.poll(() => [positions.get(1), positions.get(2)]).toEqual([7, 2]);
-  expect(asked.map((questions) => questions.map(({ world }) => world))).toEqual([[1, 2], [1, 2], [1]]);
+  expect(asked.map((questions) => questions.map(({ tenant }) => tenant))).toEqual([[1, 2], [1, 2], [1]]);
 });
 
 test("[T10] a log that is not there any more is not asked for without end", async () => {

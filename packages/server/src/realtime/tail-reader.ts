@@ -1,28 +1,28 @@
 import type { TailPage, TailQuestion } from "../flows/follow-log.ts";
 
 /**
- * Reads what other processes wrote, for all worlds that have news together: one statement at a time, and a rest after it
- * as long as it took. Hints that come meanwhile wait for the next one, so many worlds cost as much as few.
+ * Reads what other processes wrote, for all tenants that have news together: one statement at a time, and a rest after it
+ * as long as it took. Hints that come meanwhile wait for the next one, so many tenants cost as much as few.
  */
 export interface TailReader {
-  /** A world's log reaches this position: what is missing up to there is read and handed out. */
-  want(world: number, to: number): void;
+  /** A tenant's log reaches this position: what is missing up to there is read and handed out. */
+  want(tenant: number, to: number): void;
 }
 
 export interface TailReaderOptions {
   read(questions: readonly TailQuestion[]): Promise<readonly TailPage[]>;
-  /** How far a world is known here; undefined: no process listens to it any more. */
-  positionOf(world: number): number | undefined;
+  /** How far a tenant is known here; undefined: no process listens to it any more. */
+  positionOf(tenant: number): number | undefined;
   tell(page: TailPage): void;
   failed(error: unknown): void;
 }
 
-/** Worlds in one statement. */
-const MOST_WORLDS = 256;
+/** Tenants in one statement. */
+const MOST_TENANTS = 256;
 const MOST_REST_MS = 20;
 
 export function createTailReader({ read, positionOf, tell, failed }: TailReaderOptions): TailReader {
-  /** World → how far it has to be read. */
+  /** Tenant → how far it has to be read. */
   const wanted = new Map<number, number>();
   let running = false;
 
@@ -50,32 +50,32 @@ export function createTailReader({ read, positionOf, tell, failed }: TailReaderO
 
   function take(): TailQuestion[] {
     const questions: TailQuestion[] = [];
-    for (const [world, to] of wanted) {
-      if (questions.length >= MOST_WORLDS) break;
-      wanted.delete(world);
-      const after = positionOf(world);
-      if (after !== undefined && after < to) questions.push({ world, after, to });
+    for (const [tenant, to] of wanted) {
+      if (questions.length >= MOST_TENANTS) break;
+      wanted.delete(tenant);
+      const after = positionOf(tenant);
+      if (after !== undefined && after < to) questions.push({ tenant, after, to });
     }
     return questions;
   }
 
   /**
-   * A page has so many entries and bytes at most: what is left is wanted again. The first world always has its page, so
+   * A page has so many entries and bytes at most: what is left is wanted again. The first tenant always has its page, so
    * where no page came at all there is nothing to read.
    */
   function leaveRest(questions: readonly TailQuestion[], pages: readonly TailPage[]): void {
     if (pages.length === 0) return;
-    const byWorld = new Map(pages.map((page) => [page.world, page]));
-    for (const { world, to } of questions) {
-      const page = byWorld.get(world);
-      if (!page || page.hasMore) wanted.set(world, Math.max(to, wanted.get(world) ?? 0));
+    const byTenant = new Map(pages.map((page) => [page.tenant, page]));
+    for (const { tenant, to } of questions) {
+      const page = byTenant.get(tenant);
+      if (!page || page.hasMore) wanted.set(tenant, Math.max(to, wanted.get(tenant) ?? 0));
     }
   }
 
   return {
-    want(world, to) {
-      if (to <= (positionOf(world) ?? Number.POSITIVE_INFINITY)) return;
-      wanted.set(world, Math.max(to, wanted.get(world) ?? 0));
+    want(tenant, to) {
+      if (to <= (positionOf(tenant) ?? Number.POSITIVE_INFINITY)) return;
+      wanted.set(tenant, Math.max(to, wanted.get(tenant) ?? 0));
       if (!running) void run();
     },
   };

@@ -1,7 +1,7 @@
 import type { News } from "./news.ts";
 
 /**
- * The end of one world's log, followed for those who listen in this process.
+ * The end of one tenant's log, followed for those who listen in this process.
  *
  *   our own round ─► from === position? ─► told at once, from memory
  *                     no: a gap ──────┐

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { create, emptyWorld, NOW, outcomeOf, remove, update, write } from "../testing/world.ts";
+import { create, emptyTenant, NOW, outcomeOf, remove, update, write } from "../testing/tenant.ts";
 import type { ClaimState } from "./claim.ts";
 
 const now = Date.parse(NOW);
@@ -28,8 +28,8 @@ const held = (rest: Partial<ClaimState> = {}): ClaimState => ({
   revokedAt: null,
   ...rest,
 });
-const world = (...claims: ClaimState[]) => {
-  const state = emptyWorld();
+const tenant = (...claims: ClaimState[]) => {
+  const state = emptyTenant();
   write(state, [create("slide", "s1", { title: "a", deckId: "d" })], { id: "ann" });
   write(state, [create("slide", "s2", {})], { id: "ann" });
   state.claims.set("slide/s1", claims);
@@ -73,11 +73,11 @@ test.each([
     "claim_conflict",
   ],
 ] as const)("[A11] %s: %s %s", (_, claim, id, operation, expected) => {
-  expect(outcomeOf(write(world(held(claim)), [operation], { id }))).toBe(expected);
+  expect(outcomeOf(write(tenant(held(claim)), [operation], { id }))).toBe(expected);
 });
 
 test("[A15] a deletion ends the claims on its record, in its own round", () => {
-  const state = world(
+  const state = tenant(
     held(),
     held({ id: "claim_2", participant: "user:bob", status: "queued", expiresAt: null, fence: null }),
   );

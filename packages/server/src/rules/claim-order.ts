@@ -33,7 +33,7 @@ export type ClaimOrder =
   /** Nobody asks: a lease may be over, or waiters be heard of again. */
   | {
       readonly kind: "settle";
-      readonly world: number;
+      readonly tenant: number;
       readonly model: string;
       readonly record: string;
       /** Claims that wait, and showed life. */
@@ -57,5 +57,5 @@ export interface AcquireClaim {
   readonly clientId: string | undefined;
 }
 
-export const worldOfOrder = (order: ClaimOrder): number =>
-  order.kind === "settle" ? order.world : order.principal.world;
+export const tenantOfOrder = (order: ClaimOrder): number =>
+  order.kind === "settle" ? order.tenant : order.principal.tenant;

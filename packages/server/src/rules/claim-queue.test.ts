@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type ClaimLine, type ClaimState, holdersOf, inLineOrder, isConflict, isSilent } from "./claim.ts";
 import { settleLine } from "./claim-line.ts";
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
-import { type ClaimDecision, type ClaimWorld, decideClaim } from "./claim-queue.ts";
+import { type ClaimDecision, type ClaimTenant, decideClaim } from "./claim-queue.ts";
 import type { Principal } from "./participant.ts";
 import { scopeOf } from "./scope.ts";
 import { closesCircle, waitsIn } from "./wait-graph.ts";
@@ -14,7 +14,7 @@ const T0 = Date.parse("2026-01-02T03:04:05.000Z");
 const principal = (name: string, operations?: string[], groups: string[] = ["org:org_1"]): Principal => {
   const [kind, id] = name.includes(":") ? name.split(":") : ["agent", name];
   return {
-    world: 1,
+    tenant: 1,
     organization: "org_1",
     livemode: true,
     participantKind: kind as "agent",
@@ -40,7 +40,7 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
     },
     ended,
     held: new Map<string, number>(),
-    world: (): ClaimWorld => ({
+    tenant: (): ClaimTenant => ({
       now: at.now,
       groups: at.groups,
       syncId: 7,
@@ -51,7 +51,7 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
       waitsElsewhere: [],
     }),
     decide(order: ClaimOrder): ClaimDecision {
-      const decision = decideClaim(line, order, at.world());
+      const decision = decideClaim(line, order, at.tenant());
       ended.push(...decision.line.filter(({ endedAt }) => endedAt !== null));
       line = decision.line.filter(({ endedAt }) => endedAt === null);
       return decision;
@@ -86,7 +86,7 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
       }),
     renew: (name: string, claimId: string, ttlMs?: number) =>
       at.decide({ kind: "renew", principal: principal(name), model: "slide", record: "s1", claimId, ttlMs }),
-    settle: () => at.decide({ kind: "settle", world: 1, model: "slide", record: "s1" }),
+    settle: () => at.decide({ kind: "settle", tenant: 1, model: "slide", record: "s1" }),
     holders: () => holdersOf(line, at.now).map(({ participant }) => participant.split(":")[1]),
     queue: () => inLineOrder(line).map(({ participant }) => participant.split(":")[1]),
     /** All who wait are heard of. */
@@ -182,7 +182,7 @@ test("[A7] a waiter whose token was revoked, or whose record went elsewhere, is 
   expect(at.holders()).toEqual(["eve"]);
   expect(at.ended.find(({ participant }) => participant === "agent:bob")?.status).toBe("canceled");
   const revoked = at.line.map((claim) => ({ ...claim, revokedAt: at.now }));
-  expect(settleLine(revoked, at.world()).map(({ status }) => status)).toEqual(["canceled"]);
+  expect(settleLine(revoked, at.tenant()).map(({ status }) => status)).toEqual(["canceled"]);
 });
 
 test("[A8] a circle is found however long it is, through holders and through those before one in a line", () => {

@@ -25,13 +25,13 @@ export type ClaimDecision =
   | { readonly kind: "settled"; readonly line: ClaimLine }
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly line: ClaimLine };
 
-export interface ClaimWorld extends LineFacts {
+export interface ClaimTenant extends LineFacts {
   /** As declared. */
   readonly declaredName: string;
-  /** Who waits for whom on other records of the world, as far as it may matter here. */
+  /** Who waits for whom on other records of the tenant, as far as it may matter here. */
   readonly waitsElsewhere: readonly Wait[];
   readonly revokedTokens: ReadonlySet<string>;
-  /** By participant: claims of the world that have not ended, where they may be too many. */
+  /** By participant: claims of the tenant that have not ended, where they may be too many. */
   readonly claimsHeld: ReadonlyMap<string, number>;
 }
 
@@ -39,18 +39,18 @@ const nameOf = ({ participantKind, participantId }: Principal): string =>
   participantName(participantKind, participantId);
 
 /** Judges one order. The line is brought up to the present first, and again after what was done. */
-export function decideClaim(line: ClaimLine, order: ClaimOrder, world: ClaimWorld): ClaimDecision {
+export function decideClaim(line: ClaimLine, order: ClaimOrder, tenant: ClaimTenant): ClaimDecision {
   switch (order.kind) {
     case "settle":
-      return { kind: "settled", line: settleLine(seen(line, order.alive ?? [], world), world) };
+      return { kind: "settled", line: settleLine(seen(line, order.alive ?? [], tenant), tenant) };
     case "acquire":
-      return acquire(line, settleLine(heardOf(line, order, world), world), order, world);
+      return acquire(line, settleLine(heardOf(line, order, tenant), tenant), order, tenant);
     case "renew":
-      return renew(settleLine(heardOf(line, order, world), world), order, world);
+      return renew(settleLine(heardOf(line, order, tenant), tenant), order, tenant);
     case "release":
-      return release(settleLine(line, world), order, world);
+      return release(settleLine(line, tenant), order, tenant);
     case "reorder":
-      return reorder(settleLine(line, world), order, world);
+      return reorder(settleLine(line, tenant), order, tenant);
   }
 }
 
@@ -60,11 +60,11 @@ const mine = (line: ClaimLine, principal: Principal): ClaimState[] =>
 const alive = (line: ClaimLine): ClaimState[] => line.filter(({ endedAt }) => endedAt === null);
 
 /** These waiters were heard of. */
-const seen = (line: ClaimLine, alive: readonly string[], { now }: ClaimWorld): ClaimLine =>
+const seen = (line: ClaimLine, alive: readonly string[], { now }: ClaimTenant): ClaimLine =>
   line.map((claim) => (isWaiting(claim) && alive.includes(claim.id) ? { ...claim, seenAt: now } : claim));
 
 /** Asking is a sign of life: whoever waits for this may be its turn. */
-function heardOf(line: ClaimLine, { principal, ...order }: { principal: Principal } & Named, { now }: ClaimWorld) {
+function heardOf(line: ClaimLine, { principal, ...order }: { principal: Principal } & Named, { now }: ClaimTenant) {
   const name = nameOf(principal);
   return line.map((claim) =>
     isWaiting(claim) && claim.participant === name && isNamed(claim, order) ? { ...claim, seenAt: now } : claim,
@@ -81,47 +81,47 @@ const replaced = (line: ClaimLine, ...changed: readonly ClaimState[]): ClaimLine
   return [...known, ...changed.filter(({ id }) => !line.some((claim) => claim.id === id))];
 };
 
-function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, world: ClaimWorld): ClaimDecision {
+function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, tenant: ClaimTenant): ClaimDecision {
   const { principal, field, preempt } = order;
   const clientId = order.clientId ?? null;
-  if (world.revokedTokens.has(principal.tokenId)) return refused(refuse("token_revoked"), line);
-  if (!isReadable(principal, world)) return refused(refuse("record_not_found", { param: "id" }), line);
+  if (tenant.revokedTokens.has(principal.tokenId)) return refused(refuse("token_revoked"), line);
+  if (!isReadable(principal, tenant)) return refused(refuse("record_not_found", { param: "id" }), line);
   const known = mine(line, principal).find((claim) => claim.field === field && claim.clientId === clientId);
-  const wanted = known ? asked(known, order) : newClaim(order, line, world);
+  const wanted = known ? asked(known, order) : newClaim(order, line, tenant);
   if (known?.status === "active") {
-    const claim = renewed(wanted, wanted.ttlMs, world.now);
+    const claim = renewed(wanted, wanted.ttlMs, tenant.now);
     // Its turn may just have come: then that is what it hears.
     const kind = before.some(({ id, status }) => id === known.id && status === "active") ? "renewed" : "granted";
     return { kind, claim, line: replaced(line, claim) };
   }
-  if (!known && (world.claimsHeld.get(nameOf(principal)) ?? 0) >= limits.claimsPerParticipant)
+  if (!known && (tenant.claimsHeld.get(nameOf(principal)) ?? 0) >= limits.claimsPerParticipant)
     return refused(refuse("too_many_claims"), line);
-  if (preempt) return takeOver(line, wanted, principal, world);
+  if (preempt) return takeOver(line, wanted, principal, tenant);
   if (known) return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
-  const blockers = inTheWayOf(line, wanted, world.now);
-  if (blockers.length === 0) return grant(line, wanted, world);
-  if (!order.queue) return refused(conflict(line, world), line);
+  const blockers = inTheWayOf(line, wanted, tenant.now);
+  if (blockers.length === 0) return grant(line, wanted, tenant);
+  if (!order.queue) return refused(conflict(line, tenant), line);
   if (inLineOrder(alive(line)).length >= limits.claimsWaiting) return refused(refuse("claim_queue_full"), line);
-  const waits = [...world.waitsElsewhere, ...waitsIn(line, world.now)];
+  const waits = [...tenant.waitsElsewhere, ...waitsIn(line, tenant.now)];
   if (closesCircle(waits, holderName(wanted), blockers.map(holderName)))
-    return refused(refuse("claim_deadlock", { claims: presentHolders(line, world) }), line);
+    return refused(refuse("claim_deadlock", { claims: presentHolders(line, tenant) }), line);
   return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
 }
 
-const isReadable = ({ scope }: Principal, { groups, declaredName }: ClaimWorld): boolean =>
+const isReadable = ({ scope }: Principal, { groups, declaredName }: ClaimTenant): boolean =>
   groups !== undefined &&
   (scope === undefined || (may(scope, declaredName.toLowerCase(), "read") && isWithin(scope, groups)));
 
 const refused = (refusal: Refusal, line: ClaimLine): ClaimDecision => ({ kind: "refused", refusal, line });
 
-const presentHolders = (line: ClaimLine, { declaredName, now }: ClaimWorld) =>
+const presentHolders = (line: ClaimLine, { declaredName, now }: ClaimTenant) =>
   holdersOf(line, now).map((claim) => presentClaim(claim, declaredName, now));
 
-const conflict = (line: ClaimLine, world: ClaimWorld): Refusal =>
-  refuse("claim_conflict", { claims: presentHolders(line, world) });
+const conflict = (line: ClaimLine, tenant: ClaimTenant): Refusal =>
+  refuse("claim_conflict", { claims: presentHolders(line, tenant) });
 
-function grant(line: ClaimLine, wanted: ClaimState, world: ClaimWorld): ClaimDecision {
-  const claim = granted(wanted, world);
+function grant(line: ClaimLine, wanted: ClaimState, tenant: ClaimTenant): ClaimDecision {
+  const claim = granted(wanted, tenant);
   return { kind: "granted", claim, line: replaced(line, claim) };
 }
 
@@ -132,18 +132,18 @@ const inTheWayOf = (line: ClaimLine, wanted: ClaimState, now: number): ClaimStat
   );
 
 /** People and systems may take a claim from agents, past the line; nobody takes it from a person. */
-function takeOver(line: ClaimLine, wanted: ClaimState, principal: Principal, world: ClaimWorld): ClaimDecision {
-  const { now, declaredName } = world;
+function takeOver(line: ClaimLine, wanted: ClaimState, principal: Principal, tenant: ClaimTenant): ClaimDecision {
+  const { now, declaredName } = tenant;
   if (principal.participantKind === "agent") return refused(refuse("preempt_denied", { param: "preempt" }), line);
   if (!mayWithClaims(principal, "preempt")) return refused(denied(principal, declaredName, "preempt"), line);
   const holders = holdersOf(line, now).filter((holder) => isConflict(holder, wanted));
   if (holders.some(({ participant }) => !participant.startsWith("agent:")))
-    return refused(refuse("preempt_denied", { param: "preempt", claims: presentHolders(line, world) }), line);
-  const claim = granted(wanted, world);
+    return refused(refuse("preempt_denied", { param: "preempt", claims: presentHolders(line, tenant) }), line);
+  const claim = granted(wanted, tenant);
   return {
     kind: "granted",
     claim,
-    line: settleLine(replaced(line, claim, ...holders.map((holder) => closed(holder, "preempted", world))), world),
+    line: settleLine(replaced(line, claim, ...holders.map((holder) => closed(holder, "preempted", tenant))), tenant),
   };
 }
 
@@ -156,7 +156,7 @@ const denied = ({ scope, organization }: Principal, model: string, can: "preempt
   return refuse("capability_scope_denied", { requiredCapability: { can, model, syncGroup, scope: `claim.${can}` } });
 };
 
-const newClaim = (order: AcquireClaim, line: ClaimLine, { now }: ClaimWorld): ClaimState => ({
+const newClaim = (order: AcquireClaim, line: ClaimLine, { now }: ClaimTenant): ClaimState => ({
   id: order.claimId,
   model: order.model,
   record: order.record,
@@ -197,36 +197,36 @@ const answeredFor = (claim: ClaimState, { tokenId, scope }: Principal): ClaimSta
   groups: scope?.groups ? [...scope.groups] : null,
 });
 
-function renew(line: ClaimLine, order: Extract<ClaimOrder, { kind: "renew" }>, world: ClaimWorld): ClaimDecision {
+function renew(line: ClaimLine, order: Extract<ClaimOrder, { kind: "renew" }>, tenant: ClaimTenant): ClaimDecision {
   const { principal } = order;
   const known = mine(line, principal).find(({ id }) => id === order.claimId);
   // Who held it once may be out of its sight by now.
   if (!known)
     return refused(
-      refuse("claim_lost", { claims: isReadable(principal, world) ? presentHolders(line, world) : [] }),
+      refuse("claim_lost", { claims: isReadable(principal, tenant) ? presentHolders(line, tenant) : [] }),
       line,
     );
   const kept = answeredFor(known, principal);
   // One that waits has only shown that it lives.
   if (known.status === "queued") return { kind: "waiting", claim: kept, line: replaced(line, kept) };
-  const claim = renewed(kept, order.ttlMs ?? known.ttlMs, world.now);
+  const claim = renewed(kept, order.ttlMs ?? known.ttlMs, tenant.now);
   return { kind: "renewed", claim, line: replaced(line, claim) };
 }
 
-function release(line: ClaimLine, order: Extract<ClaimOrder, { kind: "release" }>, world: ClaimWorld): ClaimDecision {
+function release(line: ClaimLine, order: Extract<ClaimOrder, { kind: "release" }>, tenant: ClaimTenant): ClaimDecision {
   const own = mine(line, order.principal).filter(
     ({ id, clientId }) =>
       (order.claimId === undefined || id === order.claimId) &&
       (order.clientId === undefined || clientId === order.clientId),
   );
-  const gone = own.map((claim) => closed(claim, claim.status === "active" ? "released" : "canceled", world));
-  return { kind: "released", count: gone.length, line: settleLine(replaced(line, ...gone), world) };
+  const gone = own.map((claim) => closed(claim, claim.status === "active" ? "released" : "canceled", tenant));
+  return { kind: "released", count: gone.length, line: settleLine(replaced(line, ...gone), tenant) };
 }
 
-function reorder(line: ClaimLine, order: Extract<ClaimOrder, { kind: "reorder" }>, world: ClaimWorld): ClaimDecision {
+function reorder(line: ClaimLine, order: Extract<ClaimOrder, { kind: "reorder" }>, tenant: ClaimTenant): ClaimDecision {
   const { principal } = order;
-  if (!isReadable(principal, world)) return refused(refuse("record_not_found", { param: "id" }), line);
-  if (!mayWithClaims(principal, "reorder")) return refused(denied(principal, world.declaredName, "reorder"), line);
+  if (!isReadable(principal, tenant)) return refused(refuse("record_not_found", { param: "id" }), line);
+  if (!mayWithClaims(principal, "reorder")) return refused(denied(principal, tenant.declaredName, "reorder"), line);
   const waiters = inLineOrder(alive(line));
   const waiting = new Set(waiters.map(({ id }) => id));
   const stranger = order.order.findIndex((id) => !waiting.has(id));
@@ -239,9 +239,9 @@ function reorder(line: ClaimLine, order: Extract<ClaimOrder, { kind: "reorder" }
   const moved = next
     .map((waiter, i) => ({ ...waiter, place: (waiters[i] as ClaimState).place }))
     .filter(({ place }, i) => place !== (next[i] as ClaimState).place);
-  const reordered = settleLine(replaced(line, ...moved), world);
-  if (hasCircle(waitsIn(reordered, world.now), world.waitsElsewhere))
-    return refused(refuse("claim_deadlock", { claims: presentHolders(line, world) }), line);
+  const reordered = settleLine(replaced(line, ...moved), tenant);
+  if (hasCircle(waitsIn(reordered, tenant.now), tenant.waitsElsewhere))
+    return refused(refuse("claim_deadlock", { claims: presentHolders(line, tenant) }), line);
   return { kind: "settled", line: reordered };
 }
 

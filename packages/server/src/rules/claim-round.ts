@@ -1,27 +1,27 @@
 import type { ClaimLine } from "./claim.ts";
 import { settleLine } from "./claim-line.ts";
 import type { ClaimOrder } from "./claim-order.ts";
-import { type ClaimDecision, type ClaimWorld, decideClaim } from "./claim-queue.ts";
+import { type ClaimDecision, type ClaimTenant, decideClaim } from "./claim-queue.ts";
 import { recordKey } from "./commit-request.ts";
+import type { TenantState } from "./tenant-state.ts";
 import { waitsIn } from "./wait-graph.ts";
-import type { WorldState } from "./world-state.ts";
 
-/** Judges an order among the commits of its round, and moves the world on. */
-export function judgeClaim(state: WorldState, order: ClaimOrder): ClaimDecision {
+/** Judges an order among the commits of its round, and moves the tenant on. */
+export function judgeClaim(state: TenantState, order: ClaimOrder): ClaimDecision {
   const key = recordKey(order.model, order.record);
   const line = state.claims.get(key) ?? [];
-  const decision = decideClaim(line, order, claimWorld(state, key, order.model));
+  const decision = decideClaim(line, order, claimTenant(state, key, order.model));
   replaceLine(state, key, line, decision.line);
   return decision;
 }
 
 /** The claims of a record after something happened to it. */
-export function settleClaims(state: WorldState, key: string): void {
+export function settleClaims(state: TenantState, key: string): void {
   const line = state.claims.get(key);
-  if (line) replaceLine(state, key, line, settleLine(line, claimWorld(state, key, line[0]?.model ?? "")));
+  if (line) replaceLine(state, key, line, settleLine(line, claimTenant(state, key, line[0]?.model ?? "")));
 }
 
-function claimWorld(state: WorldState, key: string, model: string): ClaimWorld {
+function claimTenant(state: TenantState, key: string, model: string): ClaimTenant {
   const now = Date.parse(state.now);
   const declared = state.models.get(model);
   return {
@@ -43,7 +43,7 @@ function claimWorld(state: WorldState, key: string, model: string): ClaimWorld {
   };
 }
 
-function replaceLine(state: WorldState, key: string, before: ClaimLine, after: ClaimLine): void {
+function replaceLine(state: TenantState, key: string, before: ClaimLine, after: ClaimLine): void {
   const known = new Set(before);
   for (const claim of after.filter((one) => !known.has(one))) {
     state.claimChange += 1;

@@ -1,7 +1,7 @@
 import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import { isWithin } from "./scope.ts";
-import type { RecordState, WorldState } from "./world-state.ts";
+import type { RecordState, TenantState } from "./tenant-state.ts";
 
 /** Whether the values of a record that stands there count: a delete asks only for its position and its groups. */
 export const asksValues = (
@@ -35,14 +35,14 @@ export function valuesAsked<R extends Pick<RecordState, "syncId">>(
 }
 
 /** Whether a commit has to wait for a later round: the values that it asks for were not read, or this round is full. */
-export function isForLater(state: WorldState, commit: CommitRequest): boolean {
+export function isForLater(state: TenantState, commit: CommitRequest): boolean {
   const { first, used, roundBytes } = state.bytes;
   if (commit === first) return false;
   const asked = bytesAsked(state, commit);
   return asked === "not read" || (used > 0 && used + asked > roundBytes);
 }
 
-export function checkCommitBytes(state: WorldState, commit: CommitRequest): Refusal | undefined {
+export function checkCommitBytes(state: TenantState, commit: CommitRequest): Refusal | undefined {
   const asked = bytesAsked(state, commit);
   const { commitBytes } = state.bytes;
   return asked === "not read" || asked > commitBytes ? tooLargeCommit(commitBytes) : undefined;
@@ -54,7 +54,7 @@ export const tooLargeCommit = (commitBytes: number): Refusal =>
   });
 
 /** Of records that are read by name; small ones, which come in any case, do not count. */
-function bytesAsked(state: WorldState, commit: CommitRequest): number | "not read" {
+function bytesAsked(state: TenantState, commit: CommitRequest): number | "not read" {
   const { scope } = commit.principal;
   let bytes = 0;
   for (const record of valuesAsked(commit, (model, id) => state.records.get(recordKey(model, id)))) {

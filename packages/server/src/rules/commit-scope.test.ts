@@ -3,7 +3,7 @@ import {
   archive,
   commitOf,
   create,
-  emptyWorld,
+  emptyTenant,
   MODELS,
   outcomeOf,
   remove,
@@ -11,7 +11,7 @@ import {
   update,
   write,
   written,
-} from "../testing/world.ts";
+} from "../testing/tenant.ts";
 import type { CommitOperation } from "./commit-request.ts";
 
 const DENIED = "capability_scope_denied";
@@ -19,7 +19,7 @@ const deck1 = { operations: ["Slide.*"], groups: ["deck:1"] };
 
 /** Slide `a` in deck 1, `b` in deck 2, `n` in none, and a record of another model. */
 function decks() {
-  const state = emptyWorld();
+  const state = emptyTenant();
   for (const [id, data] of [
     ["a", { deckId: "1", title: "A" }],
     ["b", { deckId: "2", title: "B" }],
@@ -97,7 +97,7 @@ test("[K4] what was lacked is named in groups that the writer may know of", () =
 });
 
 test("[K4] a denied update of a favorite says what to ask for, from whom and for how long", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   const { decision } = write(state, [update("favorite", "f", { recordId: "x" })], {
     scope: { operations: ["slide.*"], groups: ["user:ann"] },
     single: true,
@@ -160,7 +160,7 @@ test.each([
   ["a row of another model", { model: "whole", id: "w" }, DENIED],
   ["its group", { group: "deck:1" }, "confirmed"],
   ["another group", { group: "deck:2" }, DENIED],
-  ["the organisation", { group: "org:org_1" }, DENIED],
+  ["the organization", { group: "org:org_1" }, DENIED],
 ])("[K5] a premise on %s", (_, premise, outcome) => {
   const state = decks();
   const reads = [{ ...premise, readAt: state.head.syncId }];
@@ -197,7 +197,7 @@ test("[K5] what happened to a record out of sight is not told", () => {
 
 test("[K5] that a group has news is told, but not of which model when that is out of sight", () => {
   const note = { fields: { deckId: { type: "string" as const } }, groups: [{ kind: "deck", from: "deckId" }] };
-  const state = emptyWorld({ ...MODELS, note });
+  const state = emptyTenant({ ...MODELS, note });
   write(state, [create("note", "secret", { deckId: "1" })], { id: "bob" });
   const { body } = write(state, [create("slide", "y", { deckId: "1" })], {
     scope: deck1,

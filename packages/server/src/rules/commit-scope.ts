@@ -5,13 +5,13 @@ import { type Refusal, refuse } from "./refusal.ts";
 import { isRepeated } from "./replay.ts";
 import { canOf, deny, isWithin, type Lack, may } from "./scope.ts";
 import { groupsOf, organizationGroup } from "./sync-group.ts";
-import type { WorldState } from "./world-state.ts";
+import type { TenantState } from "./tenant-state.ts";
 
 /**
  * Whether the token covers a commit: each operation its verb, the groups that its record is in before, and those that
  * it adds; each premise a read. Asked before anything is said about the records themselves.
  */
-export function checkScope(state: WorldState, commit: CommitRequest): Refusal | undefined {
+export function checkScope(state: TenantState, commit: CommitRequest): Refusal | undefined {
   const { scope } = commit.principal;
   if (scope === undefined) return undefined;
   return checkOperations(state, commit, scope) ?? checkReads(state, commit, scope);
@@ -22,7 +22,7 @@ interface Filed extends Row {
   readonly groups: readonly string[];
 }
 
-function checkOperations(state: WorldState, commit: CommitRequest, scope: Scope): Refusal | undefined {
+function checkOperations(state: TenantState, commit: CommitRequest, scope: Scope): Refusal | undefined {
   // Later operations of a commit see what the earlier ones would have made.
   const filed = new Map<string, Filed | undefined>();
   for (const [index, operation] of commit.operations.entries()) {
@@ -42,7 +42,7 @@ function checkOperations(state: WorldState, commit: CommitRequest, scope: Scope)
   return undefined;
 }
 
-function outcome(state: WorldState, operation: CommitOperation, before: Filed | undefined): Filed | undefined {
+function outcome(state: TenantState, operation: CommitOperation, before: Filed | undefined): Filed | undefined {
   const model = state.models.get(operation.model)?.model;
   if (model === undefined || (operation.action === "create" && before)) return before;
   const data = operation.data as JsonObject | undefined;
@@ -51,7 +51,7 @@ function outcome(state: WorldState, operation: CommitOperation, before: Filed | 
 }
 
 function lackOf(
-  state: WorldState,
+  state: TenantState,
   { organization }: Principal,
   scope: Scope,
   operation: CommitOperation,
@@ -64,17 +64,17 @@ function lackOf(
   const own = scope.groups?.values().next().value ?? whole;
   if (!may(scope, operation.model, can)) return { can, model, syncGroup: own };
   if (scope.groups === undefined) return undefined;
-  // Where a record is that the caller may not see is not told: the organisation's group is one that would do.
+  // Where a record is that the caller may not see is not told: the organization's group is one that would do.
   if (before && !isWithin(scope, before.groups)) return { can, model, syncGroup: whole };
   const added = after?.groups.filter((group) => !before?.groups.includes(group)) ?? [];
   const foreign = added.find((group) => !isWithin(scope, [group]));
   if (foreign !== undefined) return { can, model, syncGroup: foreign };
-  // A new record in no other group would be the whole organisation's.
+  // A new record in no other group would be the whole organization's.
   return after && !before && added.length === 0 ? { can, model, syncGroup: whole } : undefined;
 }
 
 /** The field that would name the group of a new record, if the caller left it out. */
-function unfiledField(state: WorldState, { model }: CommitOperation, after: Filed): string | undefined {
+function unfiledField(state: TenantState, { model }: CommitOperation, after: Filed): string | undefined {
   if (after.groups.length > 0) return undefined;
   const fields = state.models.get(model)?.model.groups?.map(({ from }) => from) ?? [];
   return fields.find((field) => !Object.hasOwn(after.data, field));
@@ -105,7 +105,7 @@ function denyOperation(commit: CommitRequest, operation: CommitOperation, index:
 /** A capability's usual lifetime. */
 const FAVORITE_TTL_SECONDS = 600;
 
-function checkReads(state: WorldState, commit: CommitRequest, scope: Scope): Refusal | undefined {
+function checkReads(state: TenantState, commit: CommitRequest, scope: Scope): Refusal | undefined {
   for (const [index, { model, id, group }] of commit.reads.entries()) {
     const lack = group === undefined ? rowLack(state, scope, model ?? "", id ?? "") : groupLack(scope, group);
     if (lack) return deny(lack, { param: `reads[${index}]` });
@@ -113,7 +113,7 @@ function checkReads(state: WorldState, commit: CommitRequest, scope: Scope): Ref
   return undefined;
 }
 
-function rowLack(state: WorldState, scope: Scope, model: string, id: string): Lack | undefined {
+function rowLack(state: TenantState, scope: Scope, model: string, id: string): Lack | undefined {
   const name = state.models.get(model)?.name ?? model;
   const whole = organizationGroup(state.organization);
   if (!may(scope, model, "read"))

@@ -1,16 +1,26 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { archive, create, emptyWorld, MODELS, outcomeOf, remove, unarchive, update, write } from "../testing/world.ts";
-import type { WorldState } from "./world-state.ts";
+import {
+  archive,
+  create,
+  emptyTenant,
+  MODELS,
+  outcomeOf,
+  remove,
+  unarchive,
+  update,
+  write,
+} from "../testing/tenant.ts";
+import type { TenantState } from "./tenant-state.ts";
 
-/** A world with one slide, made by ann at position 1 and retitled by bob at 2. */
-function oneSlide(): WorldState {
-  const state = emptyWorld();
+/** A tenant with one slide, made by ann at position 1 and retitled by bob at 2. */
+function oneSlide(): TenantState {
+  const state = emptyTenant();
   write(state, [create("slide", "s1", { deckId: "d1", title: "first" })], { id: "ann" });
   write(state, [update("slide", "s1", { title: "bob's" })], { id: "bob", clientId: "bobs" });
   return state;
 }
-const rowOf = (state: WorldState, key = "slide/s1") => state.records.get(key);
+const rowOf = (state: TenantState, key = "slide/s1") => state.records.get(key);
 const receiptOf = (judged: ReturnType<typeof write>) => JSON.parse(judged.body) as Record<string, unknown>;
 const errorOf = (judged: ReturnType<typeof write>) => (receiptOf(judged).error ?? {}) as Record<string, unknown>;
 
@@ -98,7 +108,7 @@ test("[C2] any refusal wins over holding", () => {
 });
 
 test("[C3] an operation sees what those before it in the same commit did", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   const judged = write(state, [
     create("slide", "s1", { title: "a" }),
     update("slide", "s1", { title: "b" }),
@@ -111,7 +121,7 @@ test("[C3] an operation sees what those before it in the same commit did", () =>
 });
 
 test("[C4] the same create again, by the same participant, is confirmed at its own position", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "s1", { title: "a" })]);
   write(state, [create("slide", "s2", { title: "b" })]);
   const again = receiptOf(write(state, [create("slide", "s1", { order: 0, title: "a", id: "s1" })]));
@@ -120,22 +130,22 @@ test("[C4] the same create again, by the same participant, is confirmed at its o
 });
 
 test.each([
-  ["other data", (s: WorldState) => s, create("slide", "s1", { title: "b" }), "ann"],
-  ["another participant", (s: WorldState) => s, create("slide", "s1", { title: "a" }), "bob"],
+  ["other data", (s: TenantState) => s, create("slide", "s1", { title: "b" }), "ann"],
+  ["another participant", (s: TenantState) => s, create("slide", "s1", { title: "a" }), "bob"],
   [
     "touched since",
-    (s: WorldState) => void write(s, [update("slide", "s1", { order: 5 })]),
+    (s: TenantState) => void write(s, [update("slide", "s1", { order: 5 })]),
     create("slide", "s1", { title: "a" }),
     "ann",
   ],
   [
     "archived since",
-    (s: WorldState) => void write(s, [archive("slide", "s1")]),
+    (s: TenantState) => void write(s, [archive("slide", "s1")]),
     create("slide", "s1", { title: "a" }),
     "ann",
   ],
 ])("[C4] a create of an id that exists is refused: %s", (_, prepare, operation, id) => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "s1", { title: "a" })]);
   prepare(state);
   expect(outcomeOf(write(state, [operation], { id }))).toBe("already_exists");
@@ -295,7 +305,7 @@ test.each([
   ["a group", { group: "deck:d1", readAt: 1 }, true],
   ["a group, read since", { group: "deck:d1", readAt: 2 }, false],
   ["another group", { group: "deck:d2", readAt: 0 }, false],
-  ["the whole organisation", { group: "org:org_1", readAt: 1 }, true],
+  ["the whole organization", { group: "org:org_1", readAt: 1 }, true],
 ])("[S10] a premise on %s", (_, read, moved) => {
   const operations = [create("slide", "s2", { title: "x" })];
   expect(outcomeOf(write(oneSlide(), operations, { reads: [read] }))).toBe(moved ? "stale_context" : "confirmed");
@@ -351,7 +361,7 @@ test("[S2] whatever is written, a reader of an older position never overwrites a
       fc.nat(8),
       (past, mine, from) => {
         fc.pre(Object.keys(mine).length > 0);
-        const state = emptyWorld();
+        const state = emptyTenant();
         write(state, [create("slide", "s1", {})]);
         const rows = [rowOf(state)!.data];
         for (const data of past) {

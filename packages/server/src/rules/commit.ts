@@ -27,8 +27,8 @@ import {
   newerEntries,
   type RecordState,
   type StoredReceipt,
-  type WorldState,
-} from "./world-state.ts";
+  type TenantState,
+} from "./tenant-state.ts";
 
 /** What becomes of one commit. Only `confirmed` and `held` are remembered under the commit's key. */
 export type Decision =
@@ -38,10 +38,10 @@ export type Decision =
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /**
- * Judges one commit against the world as it is: replay → size → scope → payload → claims → exists → stale → no-op.
+ * Judges one commit against the tenant as it is: replay → size → scope → payload → claims → exists → stale → no-op.
  * Each question is asked of every operation before the next one, and any refusal wins over holding.
  */
-export function decideCommit(state: WorldState, commit: CommitRequest): Decision {
+export function decideCommit(state: TenantState, commit: CommitRequest): Decision {
   const replay = replayOf(state, commit);
   if (replay) return replay;
   const refusal =
@@ -81,7 +81,7 @@ const at = (commit: CommitRequest, index: number, refusal: Refusal): Refusal =>
         param: refusal.param === undefined ? `operations[${index}]` : `operations[${index}].${refusal.param}`,
       };
 
-function checkPayloads(state: WorldState, commit: CommitRequest): Refusal | undefined {
+function checkPayloads(state: TenantState, commit: CommitRequest): Refusal | undefined {
   for (const [index, operation] of commit.operations.entries()) {
     const refusal = checkOperation(state, commit, operation);
     if (refusal) return at(commit, index, refusal);
@@ -89,7 +89,7 @@ function checkPayloads(state: WorldState, commit: CommitRequest): Refusal | unde
   return undefined;
 }
 
-function checkOperation(state: WorldState, commit: CommitRequest, operation: CommitOperation): Refusal | undefined {
+function checkOperation(state: TenantState, commit: CommitRequest, operation: CommitOperation): Refusal | undefined {
   const declared = state.models.get(operation.model);
   if (!declared) return refuse("unknown_model", commit.single ? { param: "model" } : { param: "model", status: 400 });
   const data = operation.data as JsonObject | undefined;
@@ -102,7 +102,7 @@ function checkOperation(state: WorldState, commit: CommitRequest, operation: Com
   return undefined;
 }
 
-function checkClaims(state: WorldState, commit: CommitRequest): Refusal | undefined {
+function checkClaims(state: TenantState, commit: CommitRequest): Refusal | undefined {
   const writer = writerOf(commit).writtenBy;
   const now = Date.parse(state.now);
   for (const [index, operation] of commit.operations.entries()) {
@@ -118,7 +118,7 @@ function checkClaims(state: WorldState, commit: CommitRequest): Refusal | undefi
 }
 
 /** Its positions have to count in this log, and to be there. */
-function checkPositions(state: WorldState, commit: CommitRequest): Refusal | undefined {
+function checkPositions(state: TenantState, commit: CommitRequest): Refusal | undefined {
   const isOther = commit.logId !== undefined && commit.logId !== state.head.logId;
   if (isOther && !commit.operations.every((operation) => isRepeated(state, commit, operation)))
     return refuse("other_log", { param: "logId" });
@@ -145,7 +145,7 @@ interface Draft {
   tooLarge?: Refusal;
 }
 
-function draftCommit(state: WorldState, commit: CommitRequest): Draft {
+function draftCommit(state: TenantState, commit: CommitRequest): Draft {
   const draft: Draft = { records: new Map(), lines: [], missingIds: [], held: [], bytes: 0 };
   for (const [index, operation] of commit.operations.entries()) {
     if (isRepeated(state, commit, operation)) continue;
@@ -159,7 +159,7 @@ function draftCommit(state: WorldState, commit: CommitRequest): Draft {
       else draft.createdAt = before.createdSyncId;
       continue;
     }
-    // Staleness is asked of the world before the commit: an operation does not conflict with its own siblings.
+    // Staleness is asked of the tenant before the commit: an operation does not conflict with its own siblings.
     const collision = draft.records.has(key) ? undefined : collisionOf(state, commit, operation, model, before);
     if (collision && operation.onStale === "notify")
       draft.held.push({
@@ -201,7 +201,7 @@ function isSameCreate(record: RecordState, operation: CommitOperation, model: Mo
 }
 
 function collisionOf(
-  state: WorldState,
+  state: TenantState,
   commit: CommitRequest,
   operation: CommitOperation,
   model: Model,
@@ -233,7 +233,7 @@ const VERB_OF = {
  * The last entry of a record that is gone, if the log may still hold its values: those are erased like a living record's.
  * Undefined: the record was never there, or was erased already, or its last groups are not the caller's.
  */
-function remainsOf(state: WorldState, { principal: { scope } }: CommitRequest, key: string): FiledEntry | undefined {
+function remainsOf(state: TenantState, { principal: { scope } }: CommitRequest, key: string): FiledEntry | undefined {
   const last = state.history.get(key)?.at(-1);
   if (!last || last.verb === "erased") return undefined;
   return scope === undefined || isWithin(scope, last.groups) ? last : undefined;
@@ -248,7 +248,7 @@ interface WrittenRecord {
 
 /** Answers what stands against it: nothing, or that the record would be too large. */
 function write(
-  state: WorldState,
+  state: TenantState,
   commit: CommitRequest,
   draft: Draft,
   operation: CommitOperation,

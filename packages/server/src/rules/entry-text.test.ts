@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { commitOf, create, emptyWorld, NOW, write } from "../testing/world.ts";
+import { commitOf, create, emptyTenant, NOW, write } from "../testing/tenant.ts";
 import { leftText, storedEntry, storedEntryText } from "./entry-text.ts";
 
 test("[L3] an entry says the same whether it comes from the round or from the table", () => {
   const commit = commitOf([], { clientId: "tab_1", clientTxId: "tx 1" });
-  const { decision } = write(emptyWorld(), [create("slide", "s1", { title: 'a "quoted" \u2028 title' })]);
+  const { decision } = write(emptyTenant(), [create("slide", "s1", { title: 'a "quoted" \u2028 title' })]);
   if (decision.kind !== "confirmed") throw new Error(decision.kind);
   const line = decision.lines[0]!;
   const fresh = JSON.parse(storedEntryText(storedEntry(commit, line, NOW), "Slide")) as object;

@@ -1,6 +1,6 @@
 import type { ParticipantKind, Verb } from "@holdfast/sdk/protocol";
 import type { CommitRequest } from "./commit-request.ts";
-import type { LogLine } from "./world-state.ts";
+import type { LogLine } from "./tenant-state.ts";
 
 /** A stored line of the log; `data` and `changedFields` are the text that was stored. */
 export interface StoredEntry {

@@ -1,7 +1,7 @@
 import type { Datasource } from "@holdfast/sdk/protocol";
 
 /**
- * The datasources that every organisation has: its rows beside its log, one for each environment, as old as itself.
+ * The datasources that every organization has: its rows beside its log, one for each environment, as old as itself.
  * Host, database and schema are the operator's own, and no way leads to the rows but this service: they do not apply.
  */
 export function hostedDatasources(organizationCreatedAt: string): Datasource[] {

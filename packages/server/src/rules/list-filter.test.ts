@@ -84,7 +84,7 @@ test.each<[Parameter, string]>([
     "tags",
     "filter[extra]",
     "filter[tags][null]",
-    "world",
+    "tenant",
     "data",
     "filter[sync_id]",
     "created_at",

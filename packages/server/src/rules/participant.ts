@@ -3,10 +3,10 @@ import { PARTICIPANT_KINDS, type ParticipantKind } from "@holdfast/sdk/protocol"
 /** A secret key is a server's, a capability an agent's, an ephemeral key a person's browser's. */
 export type TokenKind = "secret_key" | "capability" | "ephemeral_key";
 
-/** Who asks: one participant of one organisation in one environment (a world). */
+/** Who asks: one participant of one organization in one environment (a tenant). */
 export interface Principal {
-  /** The organisation in one environment, as its small number in the database. */
-  readonly world: number;
+  /** The organization in one environment, as its small number in the database. */
+  readonly tenant: number;
   readonly organization: string;
   readonly livemode: boolean;
   readonly participantKind: ParticipantKind;
@@ -15,7 +15,7 @@ export interface Principal {
   readonly tokenKind: TokenKind;
   /** ISO; null for a token without an end. */
   readonly expiresAt: string | null;
-  /** Undefined: everything in its world, as a secret key. */
+  /** Undefined: everything in its tenant, as a secret key. */
   readonly scope: Scope | undefined;
 }
 
@@ -23,11 +23,11 @@ export interface Principal {
 export interface Scope {
   /** `<model>.<read|create|update|delete|*>`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`; models in lower case. */
   readonly operations: ReadonlySet<string>;
-  /** Undefined: every record of the organisation. */
+  /** Undefined: every record of the organization. */
   readonly groups: ReadonlySet<string> | undefined;
 }
 
-/** `<kind>:<id>`: the participant's name within its world. */
+/** `<kind>:<id>`: the participant's name within its tenant. */
 export const participantName = (kind: ParticipantKind, id: string): string => `${kind}:${id}`;
 
 /** `<organization>/<live|test>/<kind>/<participant>`: the one participant of one tenant that a client's store belongs to. */

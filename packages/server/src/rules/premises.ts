@@ -6,7 +6,7 @@ import { type Refusal, refuse } from "./refusal.ts";
 import { may } from "./scope.ts";
 import { type Collision, judgePremise, type Writer } from "./stale.ts";
 import { organizationGroup } from "./sync-group.ts";
-import { type GroupHead, newerEntries, newestOfOthers, type WorldState, writerName } from "./world-state.ts";
+import { type GroupHead, newerEntries, newestOfOthers, type TenantState, writerName } from "./tenant-state.ts";
 
 export interface Premises {
   readonly held: readonly StaleNotification[];
@@ -14,7 +14,7 @@ export interface Premises {
 }
 
 /** The batch's `reads`: a moved premise fires its own policy over the whole batch. */
-export function judgeReads(state: WorldState, commit: CommitRequest): Premises {
+export function judgeReads(state: TenantState, commit: CommitRequest): Premises {
   if (commit.reads.length === 0) return { held: [] };
   const held: StaleNotification[] = [];
   const writer = {
@@ -34,12 +34,12 @@ export function judgeReads(state: WorldState, commit: CommitRequest): Premises {
   return { held };
 }
 
-/** The head that a group premise asks: the organisation's group is the whole log. */
-export const groupHeadOf = (state: WorldState, group: string): GroupHead | undefined =>
+/** The head that a group premise asks: the organization's group is the whole log. */
+export const groupHeadOf = (state: TenantState, group: string): GroupHead | undefined =>
   group === organizationGroup(state.organization) ? state.head : state.groupHeads.get(group);
 
 function rowPremise(
-  state: WorldState,
+  state: TenantState,
   read: Read,
   writer: Writer,
   scope: Scope | undefined,
@@ -64,7 +64,7 @@ function rowPremise(
 }
 
 /** A record that is not there may have been taken away where the log no longer reaches: nobody can vouch for it. */
-function goneUnseen(state: WorldState, { readAt, fields = [] }: Read): Collision | undefined {
+function goneUnseen(state: TenantState, { readAt, fields = [] }: Read): Collision | undefined {
   const { trimmedTo } = state.head;
   return readAt < trimmedTo
     ? { writtenBy: "", observedSyncId: trimmedTo, conflictingFields: [...fields], currentValues: {} }
@@ -72,7 +72,7 @@ function goneUnseen(state: WorldState, { readAt, fields = [] }: Read): Collision
 }
 
 function groupPremise(
-  state: WorldState,
+  state: TenantState,
   read: Read,
   group: string,
   writer: Writer,

@@ -15,7 +15,7 @@ const someone = (session: string, participantId = session, state = "{}", clientI
 });
 
 /** Processes that hear each other in order, unless a message is lost. */
-function world(names: readonly string[], isLost: () => boolean = () => false) {
+function tenant(names: readonly string[], isLost: () => boolean = () => false) {
   let now = 1_000_000;
   const alive = new Map<string, PresenceMesh>();
   const said: { from: string; message: PresenceMessage }[] = [];
@@ -76,7 +76,7 @@ function world(names: readonly string[], isLost: () => boolean = () => false) {
 }
 
 test("[P7] who enters a room first in its process learns who is there, and the others hear of it", () => {
-  const w = world(["x", "y", "z"]);
+  const w = tenant(["x", "y", "z"]);
   w.say("x", "a");
   w.say("x", "b");
   w.talk();
@@ -91,7 +91,7 @@ test("[P7] who enters a room first in its process learns who is there, and the o
 });
 
 test("[P7] the first in a room waits for processes that have rooms, and for nobody else; never for long", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   w.say("x", "a");
   w.talk();
   // Young processes do not know who else is there.
@@ -101,14 +101,14 @@ test("[P7] the first in a room waits for processes that have rooms, and for nobo
   expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(false);
   w.talk();
   expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
-  const alone = world(["x"]);
+  const alone = tenant(["x"]);
   for (let n = 0; n < 3; n++) alone.beat();
   alone.say("x", "a");
   expect(alone.mesh("x").isSettled(ROOM, alone.now())).toBe(true);
 });
 
 test("[P7] a process without rooms says nothing, and one that nobody shares a room with says no changes", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   w.say("x", "a");
   w.talk();
   w.mesh("y").say("1 deck:other", someone("c"), w.now());
@@ -125,7 +125,7 @@ test("[P7] a process without rooms says nothing, and one that nobody shares a ro
 
 test("[P7] a change that was lost is asked for: by the next change, or by the next heartbeat", () => {
   let loses = false;
-  const w = world(["x", "y"], () => loses);
+  const w = tenant(["x", "y"], () => loses);
   w.say("x", "a");
   w.say("y", "c");
   w.talk();
@@ -147,7 +147,7 @@ test("[P7] a change that was lost is asked for: by the next change, or by the ne
 
 test("[P7] a process that was cut off asks everybody when it hears again", () => {
   let loses = false;
-  const w = world(["x", "y"], () => loses);
+  const w = tenant(["x", "y"], () => loses);
   w.say("x", "a");
   w.say("y", "c");
   w.talk();
@@ -162,7 +162,7 @@ test("[P7] a process that was cut off asks everybody when it hears again", () =>
 });
 
 test("[P8] a process that is killed is forgotten when it was silent for long, and not before", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   w.say("x", "a");
   w.say("y", "c");
   w.talk();
@@ -175,7 +175,7 @@ test("[P8] a process that is killed is forgotten when it was silent for long, an
 });
 
 test("[P8] who was asleep forgets nobody before it has listened again", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   w.say("x", "a");
   w.say("y", "c");
   w.talk();
@@ -190,7 +190,7 @@ test("[P8] who was asleep forgets nobody before it has listened again", () => {
 });
 
 test("[P8] what a process held that says goodbye is shown for the grace, so that its clients come back unseen", () => {
-  const w = world(["x", "y", "z"]);
+  const w = tenant(["x", "y", "z"]);
   w.say("x", "a", "ann", "{}", "tab");
   w.say("x", "b", "bob", "{}", "tab");
   w.say("y", "c");
@@ -211,7 +211,7 @@ test("[P8] what a process held that says goodbye is shown for the grace, so that
 });
 
 test("[P5] grace: a broken session goes when it is over, and stays when its socket speaks before", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   w.say("x", "a", "ann", "{}", "tab");
   w.say("y", "c");
   w.talk();
@@ -229,7 +229,7 @@ test("[P5] grace: a broken session goes when it is over, and stays when its sock
 });
 
 test("[P5] a device that comes back in another process takes the place of its broken session everywhere", () => {
-  const w = world(["x", "y", "z"]);
+  const w = tenant(["x", "y", "z"]);
   w.say("x", "a", "ann", "{}", "tab");
   w.say("z", "c");
   w.talk();
@@ -243,7 +243,7 @@ test("[P5] a device that comes back in another process takes the place of its br
 });
 
 test("[P2] of two that speak in the same moment, in one process or in two, the later one spoke last", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   w.say("y", "c");
   const order = () =>
     w
@@ -265,7 +265,7 @@ test("[P2] of two that speak in the same moment, in one process or in two, the l
 });
 
 test("[P7] who leaves and is back before the others were told says it once", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   w.say("x", "a");
   w.say("y", "c");
   w.talk();
@@ -277,7 +277,7 @@ test("[P7] who leaves and is back before the others were told says it once", () 
 
 test("[P7] what was missed is not asked for with every change that follows", () => {
   let loses = false;
-  const w = world(["x", "y"], () => loses);
+  const w = tenant(["x", "y"], () => loses);
   w.say("x", "a");
   w.say("y", "c");
   w.talk();
@@ -295,7 +295,7 @@ test("[P7] what was missed is not asked for with every change that follows", () 
 });
 
 test("[P8] nobody waits for a process that said goodbye", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   for (let n = 0; n < 3; n++) w.beat();
   w.say("x", "a");
   w.talk();
@@ -307,7 +307,7 @@ test("[P8] nobody waits for a process that said goodbye", () => {
 });
 
 test("[P7] heartbeats of many rooms come in parts, each of which stands alone", () => {
-  const w = world(["x", "y"]);
+  const w = tenant(["x", "y"]);
   for (let n = 0; n < 120; n++) w.mesh("x").say(`1 deck:${n}`, someone(`s${n}`), w.now());
   w.talk();
   w.said.length = 0;
@@ -335,7 +335,7 @@ test("[P7] whatever is lost and whoever dies: after some heartbeats everybody se
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.infiniteStream(fc.nat(99)), fc.nat(40), (steps, dice, loss) => {
       let isCalm = false;
-      const w = world(NAMES, () => !isCalm && (dice.next().value as number) < loss);
+      const w = tenant(NAMES, () => !isCalm && (dice.next().value as number) < loss);
       let generation = 0;
       const names = [...NAMES];
       /** Room → session → its process, state. */

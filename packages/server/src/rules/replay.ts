@@ -1,14 +1,14 @@
 import { type CommitOperation, type CommitRequest, namesOf, operationKeyName } from "./commit-request.ts";
 import { participantName } from "./participant.ts";
 import { type Refusal, refuse } from "./refusal.ts";
-import { receiptKey, type StoredReceipt, type WorldState } from "./world-state.ts";
+import { receiptKey, type StoredReceipt, type TenantState } from "./tenant-state.ts";
 
 export type Replay =
   | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** Same key, same body → the same receipt. Same key, anything else → a conflict. */
-export function replayOf(state: WorldState, commit: CommitRequest): Replay | undefined {
+export function replayOf(state: TenantState, commit: CommitRequest): Replay | undefined {
   const participant = participantName(commit.principal.participantKind, commit.principal.participantId);
   for (const [position, name] of namesOf(commit).entries()) {
     const stored = state.receipts.get(receiptKey(participant, name));
@@ -42,7 +42,7 @@ const firstUnder = ({ operations }: CommitRequest, key: string): CommitOperation
   operations.find(({ idempotencyKey }) => idempotencyKey === key);
 
 /** The same operation under its own key was done before, also by this very commit: it counts, and does nothing. */
-export function isRepeated(state: WorldState, commit: CommitRequest, operation: CommitOperation): boolean {
+export function isRepeated(state: TenantState, commit: CommitRequest, operation: CommitOperation): boolean {
   const { idempotencyKey } = operation;
   if (idempotencyKey === undefined) return false;
   const { participantKind, participantId } = commit.principal;

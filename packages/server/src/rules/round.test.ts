@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { commitOf, create, emptyWorld, outcomeOf, remove, update, write, written } from "../testing/world.ts";
+import { commitOf, create, emptyTenant, outcomeOf, remove, update, write, written } from "../testing/tenant.ts";
 import { lookupFor } from "./round.ts";
 
 const outcomes = (judged: ReturnType<typeof written>) => judged.map(outcomeOf);
 
 test("[C9] commits of a bulk stand alone: one that fails leaves the others", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   const judged = written(
     state,
     commitOf([create("slide", "a", { title: "1" })]),
@@ -17,7 +17,7 @@ test("[C9] commits of a bulk stand alone: one that fails leaves the others", () 
 });
 
 test("[C9] what touches a record of a commit that was not confirmed is not tried, and so on from there", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "x", {})]);
   write(state, [update("slide", "x", { title: "theirs" })], { id: "bob" });
   const judged = written(
@@ -42,7 +42,7 @@ test("[C9] what touches a record of a commit that was not confirmed is not tried
 });
 
 test("[C9] a later commit sees what an earlier one of the same round did", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   const judged = written(
     state,
     commitOf([create("slide", "a", { title: "1", deckId: "d" })]),
@@ -54,7 +54,7 @@ test("[C9] a later commit sees what an earlier one of the same round did", () =>
 });
 
 test("[I1] the same key twice in one round is one write", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   const sent = { idempotencyKey: "k", fingerprint: "f" };
   const [first, second] = written(
     state,
@@ -67,20 +67,20 @@ test("[I1] the same key twice in one round is one write", () => {
 });
 
 test("[I2] the same key for something else is refused", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "a", {})], { idempotencyKey: "k", fingerprint: "f" });
   const other = write(state, [create("slide", "b", {})], { idempotencyKey: "k", fingerprint: "g" });
   expect(JSON.parse(other.body)).toMatchObject({ error: { code: "idempotency_conflict", field: "idempotencyKey" } });
 });
 
 test("[I3] a key belongs to its participant", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "a", {})], { idempotencyKey: "k", id: "ann" });
   expect(outcomeOf(write(state, [create("slide", "b", {})], { idempotencyKey: "k", id: "bob" }))).toBe("confirmed");
 });
 
 test("[I4] a refusal is not remembered, a held commit is", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "a", {})]);
   write(state, [update("slide", "a", { title: "theirs" })], { id: "bob" });
   const sent = (fingerprint: string) => ({ idempotencyKey: "k", fingerprint });
@@ -95,7 +95,7 @@ test("[I4] a refusal is not remembered, a held commit is", () => {
 });
 
 test("[I4] a held commit that is sent again still blocks what was built on it", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "a", {})]);
   write(state, [update("slide", "a", { title: "theirs" })], { id: "bob" });
   const held = commitOf([update("slide", "a", { title: "x" }, { readAt: 1, onStale: "notify" })], {
@@ -107,7 +107,7 @@ test("[I4] a held commit that is sent again still blocks what was built on it", 
 });
 
 test("[I5] a commit is known by its clientTxId too, and that is its alone", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   const both = { idempotencyKey: "k", clientTxId: "t", fingerprint: "f" };
   const first = write(state, [create("slide", "a", {})], both);
   expect(JSON.parse(first.body)).toMatchObject({ clientTxId: "t" });
@@ -122,7 +122,7 @@ test("[I5] a commit is known by its clientTxId too, and that is its alone", () =
 });
 
 test("[I6] an operation with its own key is done once: it counts, and does nothing", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   const keyed = { ...create("slide", "a", { title: "1" }, { idempotencyKey: "op" }), fingerprint: "f" };
   write(state, [keyed]);
   write(state, [update("slide", "a", { title: "2" })]);
@@ -136,7 +136,7 @@ test("[I6] an operation with its own key is done once: it counts, and does nothi
 });
 
 test("[I6] within one commit a key is one operation's too", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   const keyed = { ...create("slide", "a", { title: "1" }, { idempotencyKey: "op" }), fingerprint: "f" };
   const twice = write(state, [keyed, { ...keyed, id: "b" }]);
   expect(JSON.parse(twice.body)).toMatchObject({ status: "confirmed", ops: 2, lastSyncId: 1 });
@@ -149,7 +149,7 @@ test("[I6] within one commit a key is one operation's too", () => {
 });
 
 test("[I6] operation keys and commit keys do not meet", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "a", {})], { idempotencyKey: "k" });
   const keyed = { ...create("slide", "b", {}, { idempotencyKey: "k" }), fingerprint: "f" };
   expect(outcomeOf(write(state, [keyed]))).toBe("confirmed");
@@ -157,7 +157,7 @@ test("[I6] operation keys and commit keys do not meet", () => {
 });
 
 test("[S8] the log is asked only about what moved since", () => {
-  const state = emptyWorld();
+  const state = emptyTenant();
   write(state, [create("slide", "a", { deckId: "d" })]);
   write(state, [create("slide", "b", {})]);
   const ask = (readAt: number, id: string) => [

@@ -11,9 +11,9 @@ import {
   type NewReceipt,
   nextGroupHead,
   receiptKey,
-  type WorldState,
+  type TenantState,
   writerName,
-} from "./world-state.ts";
+} from "./tenant-state.ts";
 
 /** What came of one commit, with the text that it is answered and remembered by. */
 export interface Judged {
@@ -24,12 +24,12 @@ export interface Judged {
 }
 
 /**
- * Judges the commits of one request, in order, and moves the world on after each that is confirmed. When one is not
+ * Judges the commits of one request, in order, and moves the tenant on after each that is confirmed. When one is not
  * confirmed, every later one that touches one of its records is not tried: it was built on what did not happen.
  * Goes on behind those that earlier rounds judged, and ends early when the round is full: see commit-bytes.ts.
  */
 export function judgeInOrder(
-  state: WorldState,
+  state: TenantState,
   commits: readonly CommitRequest[],
   earlier: readonly Judged[] = [],
 ): Judged[] {
@@ -73,18 +73,18 @@ function bodyOf(commit: CommitRequest, decision: Decision): string {
   }
 }
 
-function settle(state: WorldState, judged: Judged): void {
+function settle(state: TenantState, judged: Judged): void {
   if (judged.decision.kind !== "confirmed") return;
   for (const line of judged.decision.lines) append(state, judged.commit, line);
   remember(state, judged);
 }
 
-function hold(state: WorldState, judged: Judged): void {
+function hold(state: TenantState, judged: Judged): void {
   state.bytes.used += judged.body.length;
   remember(state, judged);
 }
 
-function append(state: WorldState, commit: CommitRequest, line: LogLine): void {
+function append(state: TenantState, commit: CommitRequest, line: LogLine): void {
   state.bytes.used += line.text?.length ?? 0;
   const key = recordKey(line.model, line.id);
   const writer = writerOf(commit);
@@ -107,7 +107,7 @@ function append(state: WorldState, commit: CommitRequest, line: LogLine): void {
     state.groupHeads.set(group, nextGroupHead(state.groupHeads.get(group), line.syncId, name));
 }
 
-function remember(state: WorldState, { commit, decision, body }: Judged): void {
+function remember(state: TenantState, { commit, decision, body }: Judged): void {
   const { writtenBy: participant } = writerOf(commit);
   const held = decision.kind === "held";
   for (const name of namesOf(commit))
@@ -120,7 +120,7 @@ function remember(state: WorldState, { commit, decision, body }: Judged): void {
 }
 
 /** An operation's key that was there before made it a repetition: that one stays as it is. */
-function addReceipt({ receipts, newReceipts }: WorldState, receipt: NewReceipt): void {
+function addReceipt({ receipts, newReceipts }: TenantState, receipt: NewReceipt): void {
   const key = receiptKey(receipt.participant, receipt.name);
   if (receipts.has(key)) return;
   receipts.set(key, { ...receipt, body: receipt.body ?? "" });
@@ -141,7 +141,7 @@ interface RecordQuestion {
   readonly after: number;
 }
 
-export function lookupFor(state: WorldState, commits: readonly CommitRequest[]): Lookup {
+export function lookupFor(state: TenantState, commits: readonly CommitRequest[]): Lookup {
   const history = new Map<string, RecordQuestion>();
   const authors = new Set<number>();
   const ask = (model: string, id: string, readAt: number | undefined) => {

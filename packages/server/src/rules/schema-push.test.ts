@@ -72,7 +72,7 @@ test.each<[string, ModelSchema, string]>([
   ],
   ["a group from json", one({ a: { type: "json" } }, { groups: [{ kind: "k", from: "a" }] }), "models.m.groups"],
   [
-    "the organisation's own kind of group",
+    "the organization's own kind of group",
     one({ a: text }, { groups: [{ kind: "org", from: "a" }] }),
     "models.m.groups",
   ],

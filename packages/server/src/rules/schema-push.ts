@@ -65,7 +65,7 @@ function checkModel(name: string, { fields, groups = [] }: Model, models: readon
     if (fault) return bad(path, fault);
   }
   for (const { kind, from } of groups) {
-    if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is the organisation's own.`);
+    if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is the organization's own.`);
     const field = from === "id" ? { type: "string" } : fields[from];
     if (!field || !["string", "enum", "number", "integer"].includes(field.type))
       return bad(`${at}.groups`, `"${from}" is no text or number field of "${name}".`);

@@ -39,7 +39,7 @@ export function readableModels({ operations }: Scope): ReadonlySet<string> | und
   );
 }
 
-/** Whether a record that is filed under these groups is one of the scope's. Without groups it is the organisation's own. */
+/** Whether a record that is filed under these groups is one of the scope's. Without groups it is the organization's own. */
 export const isWithin = ({ groups }: Scope, filed: readonly string[]): boolean =>
   groups === undefined || filed.some((group) => groups.has(group));
 

@@ -6,11 +6,11 @@ const GROUP = /^[a-z][a-z0-9_]*:[^\s\0]{1,200}$/u;
 
 export const isSyncGroup = (group: string): boolean => GROUP.test(group);
 
-/** The group of a whole organisation: every record of its world is in it, and it is never stored. */
+/** The group of a whole organization: every record of its tenant is in it, and it is never stored. */
 export const organizationGroup = (organization: string): string => `org:${organization}`;
 
 /**
- * The groups that a row is filed under, besides its organisation's: sorted, each once. What nobody could name is none: a
+ * The groups that a row is filed under, besides its organization's: sorted, each once. What nobody could name is none: a
  * value that was written before its field named a group.
  */
 export function groupsOf(model: Model, data: JsonObject): readonly string[] {

@@ -43,8 +43,8 @@ test.each([
   ["every model, one verb", { ...narrow, operations: ["*.update"] }, "invalid_value operations[0]"],
   ["no verb", { ...narrow, operations: ["slide"] }, "invalid_value operations[0]"],
   ["a model that cannot be", { ...narrow, operations: ["sl ide.read"] }, "invalid_value operations[0]"],
-  ["its own organisation", { ...narrow, syncGroups: ["org:org_1"] }, "granted"],
-  ["another organisation", { ...narrow, syncGroups: ["deck:1", "org:org_2"] }, "invalid_sync_group syncGroups[1]"],
+  ["its own organization", { ...narrow, syncGroups: ["org:org_1"] }, "granted"],
+  ["another organization", { ...narrow, syncGroups: ["deck:1", "org:org_2"] }, "invalid_sync_group syncGroups[1]"],
   ["no group's name", { ...narrow, syncGroups: ["deck"] }, "invalid_sync_group syncGroups[0]"],
   ["a participant", { ...narrow, participantId: "worker-1" }, "granted"],
   ["a participant with a space", { ...narrow, participantId: "worker 1" }, "invalid_value participantId"],
@@ -89,7 +89,7 @@ test.each([
   ["with a name that no group can have", { user: { id: "a b" } }, "invalid_value user.id"],
   ["that may do nothing", { user: { id: "a" }, operations: [] }, "narrow_scope_required operations"],
   ["in no group", { user: { id: "a" }, syncGroups: [] }, "narrow_scope_required syncGroups"],
-  ["of another organisation", { user: { id: "a" }, syncGroups: ["org:x"] }, "invalid_sync_group syncGroups[0]"],
+  ["of another organization", { user: { id: "a" }, syncGroups: ["org:x"] }, "invalid_sync_group syncGroups[0]"],
 ])("[K1] a person's key %s", (_, body, wanted) => {
   expect(told(ephemeral(body))).toBe(wanted);
 });

@@ -11,8 +11,8 @@ const entry = (model: string, groups: string[], groupsBefore: string[] | null = 
 
 test.each([
   ["everything", undefined, undefined, entry("slide", []), "whole"],
-  ["the organisation's group, which is everything", undefined, ["deck:9", "org:org_1"], entry("slide", []), "whole"],
-  ["another organisation's group, which is nothing", undefined, ["org:org_2"], entry("slide", ["deck:1"]), "hidden"],
+  ["the organization's group, which is everything", undefined, ["deck:9", "org:org_1"], entry("slide", []), "whole"],
+  ["another organization's group, which is nothing", undefined, ["org:org_2"], entry("slide", ["deck:1"]), "hidden"],
   ["a model, whatever its case", ["SLIDE"], undefined, entry("slide", []), "whole"],
   ["another model", ["deck"], undefined, entry("slide", []), "hidden"],
   ["no model at all", [], undefined, entry("slide", []), "hidden"],
@@ -49,7 +49,7 @@ test.each([
   ["another model", ["slide.*"], ["deck:1"], ["Deck"], undefined, "model Deck.read deck:1"],
   ["one of two groups", ["*.*"], ["deck:1"], ["slide"], ["deck:1", "deck:2"], `[["slide"],["deck:1"]]`],
   ["another group", ["*.*"], ["deck:1"], ["slide"], ["deck:2"], "group slide.read deck:2"],
-  ["the whole organisation", ["*.*"], ["deck:1"], undefined, ["org:org_1"], "group *.read org:org_1"],
+  ["the whole organization", ["*.*"], ["deck:1"], undefined, ["org:org_1"], "group *.read org:org_1"],
 ] as [string, string[], string[], string[] | undefined, string[] | undefined, string][])(
   "[K6] a scoped reader gets what its token covers of what it asks for, and is refused when that is nothing: %s",
   (_, operations, within, models, groups, wanted) => {

@@ -32,7 +32,7 @@ export function viewOf(
   if (isRefusal(heard)) return heard;
   return {
     models: readable ? new Set(readable.map((name) => name.toLowerCase())) : readableModels(scope),
-    // The whole organisation, asked for by a token of some groups, is those groups.
+    // The whole organization, asked for by a token of some groups, is those groups.
     groups: heard && asked.groups ? new Set(heard) : scope.groups,
   };
 }

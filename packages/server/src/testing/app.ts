@@ -34,7 +34,7 @@ export interface App {
   readonly url: string;
   readonly databaseUrl: string;
   readonly server: RunningServer;
-  /** Keys of one organisation's worlds, and of another organisation's. */
+  /** Keys of one organization's tenants, and of another organization's. */
   readonly keys: { readonly live: string; readonly test: string; readonly other: string };
   readonly organization: string;
   /** With the live key, unless it is told otherwise. Throws when an answer breaks what holds for every answer. */
@@ -47,7 +47,7 @@ export interface App {
   newKey(livemode?: boolean): Promise<{ id: string; token: string }>;
 }
 
-/** The real server on a database of the test file's own, with an organisation, its keys and the reference schema. */
+/** The real server on a database of the test file's own, with an organization, its keys and the reference schema. */
 export async function startApp(options: Partial<ServerOptions> = {}): Promise<App> {
   const { url: databaseUrl } = await freshDatabase();
   const masterKeys = [newMasterKey()];

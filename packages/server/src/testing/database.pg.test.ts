@@ -9,9 +9,9 @@ const other = await freshDatabase();
 test("a fresh database has the tables of every migration and no rows", async () => {
   const [counts] = await query(
     database.url,
-    "select (select count(*)::int from holdfast.migration) migrations, (select count(*)::int from holdfast.world) worlds",
+    "select (select count(*)::int from holdfast.migration) migrations, (select count(*)::int from holdfast.tenant) tenants",
   );
-  expect(counts).toEqual({ migrations: expect.toSatisfy((n: number) => n > 0), worlds: 0 });
+  expect(counts).toEqual({ migrations: expect.toSatisfy((n: number) => n > 0), tenants: 0 });
 });
 
 test("what one file writes, another does not see", async () => {

@@ -2,35 +2,35 @@ import { expect, test } from "vitest";
 import type { DueEndpoint } from "../flows/deliver.ts";
 import { startDeliverer } from "./deliverer.ts";
 
-const due = (world: number, n: number): DueEndpoint => ({
-  key: `${world}/${n}`,
-  world,
+const due = (tenant: number, n: number): DueEndpoint => ({
+  key: `${tenant}/${n}`,
+  tenant,
   inMs: 0,
-  what: { world, n } as unknown as DueEndpoint["what"],
+  what: { tenant, n } as unknown as DueEndpoint["what"],
 });
 
 test("[W24] endpoints of many tenants that hang delay a healthy one of another tenant by less than a second", async () => {
-  const hostile = Array.from({ length: 40 }, (_, world) =>
-    Array.from({ length: 20 }, (_, n) => due(world + 1, n)),
+  const hostile = Array.from({ length: 40 }, (_, tenant) =>
+    Array.from({ length: 20 }, (_, n) => due(tenant + 1, n)),
   ).flat();
   const healthy = due(1_000, 1);
   let isHealthyDue = false;
   let toldAt = 0;
   const hanging = new Map<number, number>();
-  let mostOfWorld = 0;
+  let mostOfTenant = 0;
   const deliverer = startDeliverer({
-    told: async () => new Map([...hostile, healthy].map(({ world }) => [world, 20])),
-    behind: async (worlds) =>
-      [...hostile, ...(isHealthyDue ? [healthy] : [])].filter(({ world }) => worlds.includes(world)),
+    told: async () => new Map([...hostile, healthy].map(({ tenant }) => [tenant, 20])),
+    behind: async (tenants) =>
+      [...hostile, ...(isHealthyDue ? [healthy] : [])].filter(({ tenant }) => tenants.includes(tenant)),
     deliver: async (what, { over }) => {
-      const { world } = what as unknown as { world: number };
-      if (world === healthy.world) {
+      const { tenant } = what as unknown as { tenant: number };
+      if (tenant === healthy.tenant) {
         isHealthyDue = false;
         toldAt = performance.now();
         return undefined;
       }
-      hanging.set(world, (hanging.get(world) ?? 0) + 1);
-      mostOfWorld = Math.max(mostOfWorld, hanging.get(world) ?? 0);
+      hanging.set(tenant, (hanging.get(tenant) ?? 0) + 1);
+      mostOfTenant = Math.max(mostOfTenant, hanging.get(tenant) ?? 0);
       await new Promise((resolve) => over.addEventListener("abort", resolve));
       return undefined;
     },
@@ -43,10 +43,10 @@ test("[W24] endpoints of many tenants that hang delay a healthy one of another t
   for (let n = 0; n < 3; n++) {
     isHealthyDue = true;
     const begun = performance.now();
-    deliverer.wake(healthy.world);
+    deliverer.wake(healthy.tenant);
     await expect.poll(() => isHealthyDue, { timeout: 5_000, interval: 10 }).toBe(false);
     expect(toldAt - begun).toBeLessThan(1_000);
   }
-  expect(mostOfWorld).toBeLessThanOrEqual(20);
+  expect(mostOfTenant).toBeLessThanOrEqual(20);
   await deliverer.stop();
 }, 20_000);

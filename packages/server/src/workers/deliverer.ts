@@ -3,10 +3,10 @@ import type { DueEndpoint, Ending } from "../flows/deliver.ts";
 import type { Worker } from "./pruner.ts";
 
 export interface DelivererOptions {
-  /** Worlds that somebody is told of, with how many are told. */
+  /** Tenants that somebody is told of, with how many are told. */
   told(): Promise<ReadonlyMap<number, number>>;
-  /** Who of these worlds is behind. */
-  behind(worlds: readonly number[]): Promise<readonly DueEndpoint[]>;
+  /** Who of these tenants is behind. */
+  behind(tenants: readonly number[]): Promise<readonly DueEndpoint[]>;
   /** Answers in how many milliseconds it goes on, where that is known. */
   deliver(reading: DueEndpoint["what"], ending: Ending, progressed: () => void): Promise<number | undefined>;
   failed(error: unknown): void;
@@ -14,8 +14,8 @@ export interface DelivererOptions {
 
 /** Tells endpoints of the log: at once when it has grown, and again when they are due. */
 export interface Deliverer extends Worker {
-  /** A world's log has grown, or its endpoints changed. */
-  wake(world: number, isNew?: boolean): void;
+  /** A tenant's log has grown, or its endpoints changed. */
+  wake(tenant: number, isNew?: boolean): void;
 }
 
 /** What is committed at nearly the same time is told together: the first at once, and what comes behind it in fuller batches. */
@@ -31,8 +31,8 @@ const MOST_AT_ONCE = 200;
 const HANGS_MS = 400;
 /** With those that hang. */
 const MOST_OPEN = 1_000;
-/** Of one world, of those that hang: the others of its endpoints wait. */
-const MOST_HANGING_OF_WORLD = 10;
+/** Of one tenant, of those that hang: the others of its endpoints wait. */
+const MOST_HANGING_OF_TENANT = 10;
 /** Who found no place looks again so soon. */
 const NO_PLACE_MS = 200;
 /** How long a stop waits for answers. */
@@ -40,7 +40,7 @@ const PATIENCE_MS = 3_000;
 
 /** An endpoint that is being told. */
 interface Run {
-  readonly world: number;
+  readonly tenant: number;
   /** When it was begun, or an answer came last. */
   heardAt: number;
   done: Promise<void>;
@@ -48,9 +48,9 @@ interface Run {
 
 export function startDeliverer({ told: readTold, behind, deliver, failed }: DelivererOptions): Deliverer {
   const running = new Map<string, Run>();
-  /** How many are being told, by world. */
+  /** How many are being told, by tenant. */
   const runningIn = new Map<number, number>();
-  /** Worlds whose log grew while somebody was being told of it. */
+  /** Tenants whose log grew while somebody was being told of it. */
   const missed = new Set<number>();
   const stopping = new AbortController();
   const over = new AbortController();
@@ -99,9 +99,9 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
   }
 
   /** Those that are being told look for themselves whether there is more. */
-  function hasSomebodyIdle(world: number): boolean {
-    const isIdle = (runningIn.get(world) ?? 0) < (told.get(world) ?? Number.POSITIVE_INFINITY);
-    if (!isIdle) missed.add(world);
+  function hasSomebodyIdle(tenant: number): boolean {
+    const isIdle = (runningIn.get(tenant) ?? 0) < (told.get(tenant) ?? Number.POSITIVE_INFINITY);
+    if (!isIdle) missed.add(tenant);
     return isIdle;
   }
 
@@ -111,35 +111,35 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
     soon(pollAt - performance.now());
   }
 
-  /** Where places are few, worlds of which least is being told come first. */
+  /** Where places are few, tenants of which least is being told come first. */
   const inTurn = (found: readonly DueEndpoint[]): DueEndpoint[] => {
     const before = new Map<number, number>();
     const places = found.map((due) => {
-      const place = before.get(due.world) ?? runningIn.get(due.world) ?? 0;
-      before.set(due.world, place + 1);
+      const place = before.get(due.tenant) ?? runningIn.get(due.tenant) ?? 0;
+      before.set(due.tenant, place + 1);
       return { due, place };
     });
     return places.sort((a, b) => a.place - b.place).map(({ due }) => due);
   };
 
-  /** One that hangs is no longer counted among those that are being told, up to a number of each world. */
-  function hasPlace(world: number): boolean {
+  /** One that hangs is no longer counted among those that are being told, up to a number of each tenant. */
+  function hasPlace(tenant: number): boolean {
     const since = performance.now() - HANGS_MS;
     let [busy, hanging] = [0, 0];
     for (const run of running.values())
       if (run.heardAt > since) busy += 1;
-      else if (run.world === world) hanging += 1;
-    return busy < MOST_AT_ONCE && running.size < MOST_OPEN && hanging < MOST_HANGING_OF_WORLD;
+      else if (run.tenant === tenant) hanging += 1;
+    return busy < MOST_AT_ONCE && running.size < MOST_OPEN && hanging < MOST_HANGING_OF_TENANT;
   }
 
-  function begin({ key, world, what }: DueEndpoint): void {
+  function begin({ key, tenant, what }: DueEndpoint): void {
     if (stopping.signal.aborted) return;
-    if (running.has(key)) return void missed.add(world);
-    if (!hasPlace(world)) {
-      woken.add(world);
+    if (running.has(key)) return void missed.add(tenant);
+    if (!hasPlace(tenant)) {
+      woken.add(tenant);
       return soon(NO_PLACE_MS);
     }
-    const run: Run = { world, heardAt: performance.now(), done: Promise.resolve() };
+    const run: Run = { tenant, heardAt: performance.now(), done: Promise.resolve() };
     const progressed = () => {
       run.heardAt = performance.now();
     };
@@ -149,24 +149,24 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
       }, failed)
       .finally(() => {
         running.delete(key);
-        count(world, -1);
-        if (missed.delete(world)) wake(world);
+        count(tenant, -1);
+        if (missed.delete(tenant)) wake(tenant);
       });
-    count(world, 1);
+    count(tenant, 1);
     running.set(key, run);
   }
 
-  function count(world: number, change: 1 | -1): void {
-    const now = (runningIn.get(world) ?? 0) + change;
-    if (now === 0) runningIn.delete(world);
-    else runningIn.set(world, now);
+  function count(tenant: number, change: 1 | -1): void {
+    const now = (runningIn.get(tenant) ?? 0) + change;
+    if (now === 0) runningIn.delete(tenant);
+    else runningIn.set(tenant, now);
   }
 
-  function wake(world: number, isNew = false): void {
+  function wake(tenant: number, isNew = false): void {
     // Of new ones we do not know how many there are: the next poll does.
-    if (isNew) told = new Map([...told, [world, Number.POSITIVE_INFINITY]]);
-    if (!told.has(world)) return;
-    woken.add(world);
+    if (isNew) told = new Map([...told, [tenant, Number.POSITIVE_INFINITY]]);
+    if (!told.has(tenant)) return;
+    woken.add(tenant);
     soon(TOGETHER_MS);
   }
 

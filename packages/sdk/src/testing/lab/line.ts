@@ -37,7 +37,7 @@ export class Line {
   cursorsRefused = 0;
   /** Who the server takes the token for. */
   actor = "";
-  /** In which organisation and environment. Undefined: the server is an older one, which does not say. */
+  /** In which organization and environment. Undefined: the server is an older one, which does not say. */
   tenant: string | undefined = "org_lab/test";
   viewHash: string | undefined = "view";
   /** Models that the token covers; undefined: all. */

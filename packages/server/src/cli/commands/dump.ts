@@ -9,12 +9,12 @@ import { placeOf } from "../place.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** `dump`, `restore`: a whole organisation to and from one file, beside the server, straight from its database. */
+/** `dump`, `restore`: a whole organization to and from one file, beside the server, straight from its database. */
 export function addDump(program: Command, { env, out, say, dump, restore }: Terminal): void {
   program
     .command("dump <file>")
-    .description("write a whole organisation (both worlds) to a file, as of one moment; .gz is compressed")
-    .option("--org <id>", "the organisation (default: the only one)")
+    .description("write a whole organization (live and test) to a file, as of one moment; .gz is compressed")
+    .option("--org <id>", "the organization (default: the only one)")
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (name: string, _, command: Command) => {
       const file = placeOf(name, env);
@@ -51,8 +51,8 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
     });
   program
     .command("restore <file>")
-    .description("bring an organisation back from a dump: whole or not at all, its logs under new ids")
-    .option("--new-id", "as another organisation, without the dump's keys")
+    .description("bring an organization back from a dump: whole or not at all, its logs under new ids")
+    .option("--new-id", "as another organization, without the dump's keys")
     .option("--revoke-keys", "the dump's keys open nothing any more: one of them may have been revoked since")
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (file: string, _, command: Command) => {

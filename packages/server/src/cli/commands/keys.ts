@@ -12,8 +12,8 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
   keys
     .command("create")
     .description("mint a key; it is printed once")
-    .option("--org <id>", "the organisation (default: the only one)")
-    .option("--test", "for the test world")
+    .option("--org <id>", "the organization (default: the only one)")
+    .option("--test", "for the test environment")
     .option("--label <text>", "what it is for")
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { org?: string; test?: boolean; label?: string }>();
@@ -24,20 +24,27 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
         ...(options.label !== undefined && { label: options.label }),
       });
       if (options.json) return void out(`${JSON.stringify(key)}\n`);
-      say(`${key.id} for the ${worldOf(key)} world of ${key.organization}. The key is shown this once:`);
+      say(`${key.id} for the ${environmentOf(key)} environment of ${key.organization}. The key is shown this once:`);
       out(`${key.token}\n`);
     });
   keys
     .command("list")
     .description("list keys, without their secrets")
-    .option("--org <id>", "only this organisation's")
+    .option("--org <id>", "only this organization's")
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { org?: string }>();
       const query = options.org === undefined ? "" : `?organization=${encodeURIComponent(options.org)}`;
       const { data } = await ask<List<SecretKey>>(operatorTarget(options, env), "GET", `/v1/secret_keys${query}`);
       if (options.json) return void out(`${JSON.stringify(data)}\n`);
-      const rows = data.map((key) => [key.id, key.organization, worldOf(key), key.last4, key.label, key.revokedAt]);
-      out(table(["ID", "ORGANISATION", "WORLD", "ENDS IN", "LABEL", "REVOKED"], rows));
+      const rows = data.map((key) => [
+        key.id,
+        key.organization,
+        environmentOf(key),
+        key.last4,
+        key.label,
+        key.revokedAt,
+      ]);
+      out(table(["ID", "ORGANIZATION", "ENVIRONMENT", "ENDS IN", "LABEL", "REVOKED"], rows));
     });
   keys
     .command("revoke <id>")
@@ -53,11 +60,11 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
     });
 }
 
-const worldOf = ({ livemode }: SecretKey): string => (livemode ? "live" : "test");
+const environmentOf = ({ livemode }: SecretKey): string => (livemode ? "live" : "test");
 
 async function onlyOrganization(target: Target): Promise<string> {
   const { data } = await ask<List<Organization>>(target, "GET", "/v1/organizations");
   const [first, ...others] = data;
-  if (!first || others.length > 0) throw new UsageError(`Say which organisation with --org: there are ${data.length}.`);
+  if (!first || others.length > 0) throw new UsageError(`Say which organization with --org: there are ${data.length}.`);
   return first.id;
 }

@@ -34,8 +34,8 @@ export function addLog(program: Command, { env, out, renewLogs }: Terminal): voi
   log
     .command("tail")
     .description("print changes as they are committed, until interrupted")
-    .option("--key <token>", "any token of the world (default: the kept secret key)")
-    .option("--test", "the test world, with the kept key")
+    .option("--key <token>", "any token of the tenant (default: the kept secret key)")
+    .option("--test", "the test tenant, with the kept key")
     .option("--after <position>", "begin behind this position (default: now; 0: from the beginning)")
     .option(
       "--model <name>",

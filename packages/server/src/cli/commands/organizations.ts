@@ -7,10 +7,10 @@ import type { CommonOptions, Terminal } from "../terminal.ts";
 
 /** `orgs create`, `orgs list`. */
 export function addOrganizations(program: Command, { env, out }: Terminal): void {
-  const organizations = program.command("orgs").description("organisations (as the operator)");
+  const organizations = program.command("orgs").description("organizations (as the operator)");
   organizations
     .command("create <name>")
-    .description("make an organisation with its live and its test world")
+    .description("make an organization with its live and its test tenant")
     .action(async (name: string, _, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();
       const made = await ask<Organization>(operatorTarget(options, env), "POST", "/v1/organizations", { name });
@@ -18,7 +18,7 @@ export function addOrganizations(program: Command, { env, out }: Terminal): void
     });
   organizations
     .command("list")
-    .description("list organisations, oldest first")
+    .description("list organizations, oldest first")
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();
       const { data } = await ask<List<Organization>>(operatorTarget(options, env), "GET", "/v1/organizations");

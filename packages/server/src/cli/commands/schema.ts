@@ -14,12 +14,12 @@ interface Options extends CommonOptions {
 
 /** `schema push`, `schema show`. */
 export function addSchema(program: Command, { env, out, say }: Terminal): void {
-  const schema = program.command("schema").description("the models of a world");
+  const schema = program.command("schema").description("the models of a tenant");
   schema
     .command("push <file>")
-    .description("make the models in a JSON file the world's; says what stands against it")
+    .description("make the models in a JSON file the tenant's; says what stands against it")
     .option("--key <sk_…>", "secret key (default: HOLDFAST_SECRET_KEY, else the one kept in the data directory)")
-    .option("--test", "the test world, with the kept key")
+    .option("--test", "the test tenant, with the kept key")
     .option("--force", "land it also when it hides data; what it hides stays stored")
     .option("--rename <model.from=to>", "a field that goes on under another name; may be repeated", collect, [])
     .action(async (file: string, _, command: Command) => {
@@ -38,9 +38,9 @@ export function addSchema(program: Command, { env, out, say }: Terminal): void {
     });
   schema
     .command("show")
-    .description("print the world's models as JSON, ready to be pushed again")
+    .description("print the tenant's models as JSON, ready to be pushed again")
     .option("--key <sk_…>", "secret key")
-    .option("--test", "the test world, with the kept key")
+    .option("--test", "the test tenant, with the kept key")
     .action(async (_, command: Command) => {
       const { models } = await ask<SchemaRead>(
         secretKeyTarget(command.optsWithGlobals<Options>(), env),

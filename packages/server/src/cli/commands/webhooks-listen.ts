@@ -31,8 +31,8 @@ export function addListen(webhooks: Command, { env, out, say, interrupted, openS
     .option("--events <models>", "only these models, with commas between (default: all that the token may read)")
     .option("--from <position>", "begin behind this position (default: now; 0: from the beginning)")
     .option("--secret <whsec_…>", "what to sign with (default: one that is made for this run)")
-    .option("--key <token>", "any token of the world (default: the kept secret key)")
-    .option("--test", "the test world, with the kept key")
+    .option("--key <token>", "any token of the tenant (default: the kept secret key)")
+    .option("--test", "the test tenant, with the kept key")
     .addHelpText("after", HELP)
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<Options>();
@@ -110,7 +110,7 @@ async function readPage(
     AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]),
   );
   if (page.logId !== logId)
-    throw new UsageError("The server has another log now: it was restored, or this is another world. Start again.");
+    throw new UsageError("The server has another log now: it was restored, or this is another tenant. Start again.");
   return { entries: page.data, examined: Number(page.next_cursor ?? after) };
 }
 

@@ -33,7 +33,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
       .command(words)
       .description(says)
       .option("--key <sk_…>", "secret key (default: HOLDFAST_SECRET_KEY, else the one kept in the data directory)")
-      .option("--test", "the test world, with the kept key");
+      .option("--test", "the test tenant, with the kept key");
   const targetOf = (options: Options) => secretKeyTarget(options, env);
 
   command("create <url>", "register an endpoint; its signing secret is printed once")

@@ -16,7 +16,7 @@ const failed: Sent = { ...taken, outcome: { kind: "failed", code: "unexpected_st
 const away = new Error("away");
 
 /** A log in pages, and a handler and a server that answer as they are told; what is done is written down. */
-function world(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>, outcomes: Sent[] = []) {
+function tenant(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>, outcomes: Sent[] = []) {
   const told: string[] = [];
   const controller = new AbortController();
   let under = 0;
@@ -50,7 +50,7 @@ function world(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>,
 }
 
 test("[W61] the log goes out in order, one request at a time, and the position moves over what is not shown", async () => {
-  const { told, ports } = world({
+  const { told, ports } = tenant({
     4: { entries: entries(5, 154), examined: 154 },
     154: { entries: [], examined: 300 },
     300: { entries: entries(301, 301), examined: 305 },
@@ -67,7 +67,7 @@ test("[W61] the log goes out in order, one request at a time, and the position m
 });
 
 test("[W61] a batch that is not taken comes again as it is after 1, 2, 4 … 30 s, and what is behind it waits", async () => {
-  const { told, ports } = world({ 0: { entries: entries(1, 101), examined: 101 } }, Array<Sent>(8).fill(failed));
+  const { told, ports } = tenant({ 0: { entries: entries(1, 101), examined: 101 } }, Array<Sent>(8).fill(failed));
   expect(await forward(0, ports)).toBe(101);
   const waits = told.filter((line) => line.startsWith("pause"));
   expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30].map((seconds) => `pause ${seconds * 1_000}`));
@@ -81,7 +81,7 @@ test("[W61] a batch that is not taken comes again as it is after 1, 2, 4 … 30 
 
 test("[W62] a server that is away is asked again from the same position; a refusal ends it", async () => {
   const page: Page = { entries: entries(1, 1), examined: 1 };
-  const { told, ports } = world({ 0: [away, away, page], 1: new Error("410") });
+  const { told, ports } = tenant({ 0: [away, away, page], 1: new Error("410") });
   await expect(forward(0, ports)).rejects.toThrow("410");
   expect(told).toEqual([
     "unread 1000",
@@ -96,7 +96,7 @@ test("[W62] a server that is away is asked again from the same position; a refus
 });
 
 test("[W62] interrupted while a batch is under way, it stops behind what was taken", async () => {
-  const { ports, controller } = world({ 0: { entries: entries(1, 150), examined: 150 } });
+  const { ports, controller } = tenant({ 0: { entries: entries(1, 150), examined: 150 } });
   let sent = 0;
   const stopping: Ports = {
     ...ports,

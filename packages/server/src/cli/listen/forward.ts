@@ -10,7 +10,7 @@ export interface Page {
   readonly examined: number;
 }
 
-/** What forwarding asks of the world. All of it rejects once the signal is aborted. */
+/** What forwarding asks of the tenant. All of it rejects once the signal is aborted. */
 export interface Ports {
   readonly signal: AbortSignal;
   /** The log after a position; waits until there is news, or a while. */

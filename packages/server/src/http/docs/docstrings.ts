@@ -99,7 +99,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     can: "`read`, `create`, `update` or `delete`.",
     syncGroup: "A group in which it would have been allowed, out of those that the caller may know of.",
     scope: "`<model>.<can>`: the operation to mint the next token with.",
-    issuer: "The organisation, whose secret key mints such a token.",
+    issuer: "The organization, whose secret key mints such a token.",
   },
   ErrorEnvelope: {
     "": "Every error body over HTTP, and every error frame on the stream.",
@@ -178,7 +178,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   Model: {
     fields: "Field name → what it holds. `id` need not be declared.",
-    groups: "The sync groups that a record is filed under, besides `org:<organisation>`.",
+    groups: "The sync groups that a record is filed under, besides `org:<organization>`.",
     conflict: "What a stale check compares: single fields (default) or the record as a whole.",
   },
   Rename: {
@@ -285,7 +285,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "Body of `POST /v1/capabilities`. Everything at once is only given to who says `wideScope`.",
     participantId: "Default: the capability's own id.",
     operations: "`<model>.<read|create|update|delete>`, `<model>.*`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`",
-    syncGroups: "`<kind>:<id>`; `org:<organisation>` is every record.",
+    syncGroups: "`<kind>:<id>`; `org:<organization>` is every record.",
     ttlSeconds: "Default 600.",
     userMeta: "Yours to keep with the token, up to 4 096 characters of JSON.",
   },
@@ -304,7 +304,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   EphemeralKeyBody: {
     "": "Body of `POST /v1/ephemeral_keys`. Defaults: every operation on each pushed model, and the group `user:<id>` alone.",
-    syncGroups: "`<kind>:<id>`; `org:<organisation>` is every record.",
+    syncGroups: "`<kind>:<id>`; `org:<organization>` is every record.",
     operations: "`<model>.<read|create|update|delete>`, `<model>.*`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder`",
     ttlSeconds: "Default 900.",
   },

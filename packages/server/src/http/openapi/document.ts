@@ -112,7 +112,7 @@ const AREAS: Readonly<Record<string, string>> = {
   commits: "Several operations that happen together or not at all.",
   log: "Every change, in the order in which it was committed.",
   snapshot: "Everything as it is now, to begin with.",
-  schema: "The models of this world.",
+  schema: "The models of this tenant.",
   datasources: "Where rows live.",
   usage: "What was done, counted by day.",
   organizations: "For whoever runs the server.",
@@ -120,7 +120,7 @@ const AREAS: Readonly<Record<string, string>> = {
 };
 
 const SECURITY: Plain = {
-  token: { type: "http", scheme: "bearer", description: "Any token of the organisation." },
+  token: { type: "http", scheme: "bearer", description: "Any token of the organization." },
   secretKey: { type: "http", scheme: "bearer", description: "A secret key (`sk_live_…`, `sk_test_…`)." },
   operator: { type: "http", scheme: "bearer", description: "The token of whoever runs the server." },
 };

@@ -12,7 +12,7 @@ export const info = (base: string): Plain => ({
   license: { name: "MIT", identifier: "MIT" },
   description: `Every write is one commit: it happens whole or not at all, takes the next positions of one ordered log, and is answered with a receipt.
 
-**Addresses.** Every path answers with and without \`/api\` before it, and \`HEAD\` wherever \`GET\` does. With a token this description has the models of its world, each with paths of its own.
+**Addresses.** Every path answers with and without \`/api\` before it, and \`HEAD\` wherever \`GET\` does. With a token this description has the models of its tenant, each with paths of its own.
 
 **Tokens.** \`Authorization: Bearer <token>\`; never in the address.
 

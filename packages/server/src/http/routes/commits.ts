@@ -74,7 +74,7 @@ export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCom
     readCommit: async ({ principal, params: { clientTxId = "" }, query }) => {
       const writer = writerAsked(principal, query.one.participant);
       if (isRefusal(writer)) return { refusal: writer };
-      const receipt = await readCommit(principal.world, writer, clientTxId);
+      const receipt = await readCommit(principal.tenant, writer, clientTxId);
       if (!receipt) return { refusal: refuse("commit_not_found", { param: "clientTxId" }) };
       return { text: receipt.body, ...(receipt.held && { headers: { [headers.held]: "true" } }) };
     },

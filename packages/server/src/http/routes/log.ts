@@ -8,8 +8,8 @@ import { viewOf } from "../../rules/view.ts";
 import type { Handlers } from "../answer.ts";
 import { checkGroups, readInteger } from "../query.ts";
 
-/** Waits until a world's log reaches beyond a position, or the time is over. */
-export type AwaitNews = (world: number, after: number, waitMs: number, signal: AbortSignal) => Promise<void>;
+/** Waits until a tenant's log reaches beyond a position, or the time is over. */
+export type AwaitNews = (tenant: number, after: number, waitMs: number, signal: AbortSignal) => Promise<void>;
 
 /** The change feed and the snapshot: how a reader gets to know everything, and keeps knowing it. */
 export function logRoutes(
@@ -19,7 +19,7 @@ export function logRoutes(
 ): Pick<Handlers, "readLog" | "readSnapshot"> {
   return {
     readLog: async ({ principal, query, signal, recheck }) => {
-      const { world } = principal;
+      const { tenant } = principal;
       const after = readInteger(query.one.after, { name: "after", min: 0, max: Number.MAX_SAFE_INTEGER, absent: 0 });
       const limit = readInteger(query.one.limit, {
         name: "limit",
@@ -33,7 +33,7 @@ export function logRoutes(
         return { refusal: refusal ?? refuse("invalid_value") };
       const view = viewOf(principal, query.many.model, query.many.group);
       if (isRefusal(view)) return { refusal: view };
-      let page = await readLog(world, view, after, limit);
+      let page = await readLog(tenant, view, after, limit);
       if (page.models.length === 0 && query.many.model)
         return { refusal: refuse("unknown_model", { param: "model", status: 400 }) };
       if (after > page.stamp) return { refusal: refuse("read_at_in_future", { param: "after" }) };
@@ -41,10 +41,10 @@ export function logRoutes(
       const msLeft = () => deadline - performance.now();
       const gone = signal();
       while (page.entries.length === 0 && page.examined >= page.stamp && msLeft() > 0 && !gone.aborted) {
-        await awaitNews(world, page.stamp, msLeft(), gone);
+        await awaitNews(tenant, page.stamp, msLeft(), gone);
         const ended = await recheck();
         if (ended) return { refusal: ended };
-        page = await readLog(world, view, page.examined, limit);
+        page = await readLog(tenant, view, page.examined, limit);
       }
       if (page.examined < page.trimmedTo) return { refusal: refuse("resync_required", { param: "after" }) };
       const tail = JSON.stringify({

@@ -7,21 +7,21 @@ import type { Door } from "../door.ts";
 import { sendRefusal } from "../mount.ts";
 import { openApi } from "../openapi/document.ts";
 
-/** The models of a world, and how often they were pushed. */
+/** The models of a tenant, and how often they were pushed. */
 export interface PushedModels {
   readonly version: number;
   readonly models: Readonly<Record<string, Model>>;
 }
 
-/** Text is kept for so many worlds: it is made anew for the others. */
+/** Text is kept for so many tenants: it is made anew for the others. */
 const MOST_KEPT = 100;
 
-/** `/openapi.json`: for anybody, generic over `{model}`; with a token, with the models of its world too. */
+/** `/openapi.json`: for anybody, generic over `{model}`; with a token, with the models of its tenant too. */
 export function mountOpenApi(
   app: FastifyInstance,
   publicUrl: PublicUrl,
   door: Door,
-  modelsOf: (world: number) => Promise<PushedModels>,
+  modelsOf: (tenant: number) => Promise<PushedModels>,
 ): void {
   let generic: Description | undefined;
   const kept = new Map<number, Description & { readonly version: number }>();
@@ -31,13 +31,13 @@ export function mountOpenApi(
     return generic;
   }
 
-  function ofWorld(world: number, { version, models }: PushedModels): Description {
-    const known = kept.get(world);
+  function ofTenant(tenant: number, { version, models }: PushedModels): Description {
+    const known = kept.get(tenant);
     if (known?.version === version) return known;
     const made = { version, ...described(JSON.stringify(openApi(publicUrl, models))) };
-    kept.delete(world);
+    kept.delete(tenant);
     if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value as number);
-    kept.set(world, made);
+    kept.set(tenant, made);
     return made;
   }
 
@@ -46,8 +46,8 @@ export function mountOpenApi(
       const withToken = request.headers.authorization !== undefined;
       const refusal = withToken ? await door.enter(request, reply, { audience: "token" }) : undefined;
       if (refusal) return sendRefusal(reply, refusal);
-      const pushed = request.principal && (await modelsOf(request.principal.world));
-      const { text, etag } = pushed ? ofWorld(request.principal?.world as number, pushed) : ofNobody();
+      const pushed = request.principal && (await modelsOf(request.principal.tenant));
+      const { text, etag } = pushed ? ofTenant(request.principal?.tenant as number, pushed) : ofNobody();
       void reply.headers({
         "cache-control": pushed ? "private, no-cache" : "public, no-cache",
         vary: [reply.getHeader("vary"), "authorization"].flat().filter(Boolean).join(", "),

@@ -3,18 +3,18 @@ import { isRefusal, type Refusal } from "../../rules/refusal.ts";
 import type { Handlers } from "../answer.ts";
 
 export interface SchemaFlows {
-  push(world: number, schema: SchemaPush): Promise<SchemaPushed | Refusal>;
-  read(world: number): Promise<SchemaRead | Refusal>;
+  push(tenant: number, schema: SchemaPush): Promise<SchemaPushed | Refusal>;
+  read(tenant: number): Promise<SchemaRead | Refusal>;
 }
 
 export function schemaRoutes({ push, read }: SchemaFlows): Pick<Handlers, "pushSchema" | "readSchema"> {
   return {
     pushSchema: async ({ principal, body }) => {
-      const result = await push(principal.world, body as SchemaPush);
+      const result = await push(principal.tenant, body as SchemaPush);
       return isRefusal(result) ? { refusal: result } : { status: result.unchanged ? 200 : 201, value: result };
     },
     readSchema: async ({ principal }) => {
-      const result = await read(principal.world);
+      const result = await read(principal.tenant);
       return isRefusal(result) ? { refusal: result } : { text: JSON.stringify(result) };
     },
   };

@@ -29,9 +29,9 @@ export function createAttendance(rooms: PresenceRooms, session: string, send: Se
   let who: { readonly principal: Principal; readonly clientId: string | null } | undefined;
   let isOver = false;
 
-  function leave(world: number, room: string): void {
+  function leave(tenant: number, room: string): void {
     entered.delete(room);
-    rooms.leave(world, room, session);
+    rooms.leave(tenant, room, session);
   }
 
   const hearIn = (room: string) => (frame: Buffer, isFirst: boolean) => {
@@ -50,10 +50,10 @@ export function createAttendance(rooms: PresenceRooms, session: string, send: Se
       who = { principal, clientId };
       if (!before) return;
       const isSame =
-        before.world === principal.world &&
+        before.tenant === principal.tenant &&
         participantName(before.participantKind, before.participantId) ===
           participantName(principal.participantKind, principal.participantId);
-      for (const room of [...entered]) if (!isSame || !covers(principal, room)) leave(before.world, room);
+      for (const room of [...entered]) if (!isSame || !covers(principal, room)) leave(before.tenant, room);
     },
     say({ room, state }) {
       if (!who || isOver) return undefined;
@@ -61,7 +61,7 @@ export function createAttendance(rooms: PresenceRooms, session: string, send: Se
       if (!isSyncGroup(room)) return badFrame(refuse("invalid_sync_group", { param: "room" }));
       // Leaving where one is not tells nothing and harms nobody, whatever the token covers by now.
       if (state === null) {
-        if (entered.has(room)) leave(principal.world, room);
+        if (entered.has(room)) leave(principal.tenant, room);
         return undefined;
       }
       if (!covers(principal, room)) {
@@ -74,14 +74,14 @@ export function createAttendance(rooms: PresenceRooms, session: string, send: Se
       if (!entered.has(room) && entered.size >= limits.roomsPerSession)
         return badFrame(tooMuch("room", `A socket is in up to ${limits.roomsPerSession} rooms.`));
       entered.add(room);
-      const { world, participantKind, participantId } = principal;
-      rooms.say(world, room, { session, clientId, participantKind, participantId, state: text }, hearIn(room));
+      const { tenant, participantKind, participantId } = principal;
+      rooms.say(tenant, room, { session, clientId, participantKind, participantId, state: text }, hearIn(room));
       return undefined;
     },
     breakOff() {
       // Frames that came before the end may still be answered after it: they enter nothing any more.
       isOver = true;
-      if (who) for (const room of entered) rooms.breakOff(who.principal.world, room, session);
+      if (who) for (const room of entered) rooms.breakOff(who.principal.tenant, room, session);
       entered.clear();
     },
     get greeting() {

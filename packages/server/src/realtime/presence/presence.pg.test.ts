@@ -117,18 +117,18 @@ test("[P1] the first answer holds all, also who is alone; then come joined, upda
   await until(() => idsIn(bob, room), ["ann", "bob"]);
 });
 
-test("[P1] rooms of other worlds and other groups are other rooms", async () => {
+test("[P1] rooms of other tenants and other groups are other rooms", async () => {
   const [room, other] = [newRoom(), newRoom()];
   const ann = await enter(room, { id: "ann" });
   const elsewhere = await enter(other, { id: "bob" });
-  const testWorld = await enter(room, { id: "x", token: app.keys.test });
+  const testTenant = await enter(room, { id: "x", token: app.keys.test });
   const otherOrganization = await enter(room, { id: "x", token: app.keys.other });
   await pause(150);
-  for (const stream of [ann, elsewhere, testWorld, otherOrganization])
+  for (const stream of [ann, elsewhere, testTenant, otherOrganization])
     expect(stream.frames.filter(({ frame }) => frame === "presence")).toHaveLength(1);
   for (const [stream, where] of [
     [ann, room],
-    [testWorld, room],
+    [testTenant, room],
     [otherOrganization, room],
   ] as const)
     expect(roomOf(stream, where).size).toBe(1);
@@ -209,7 +209,7 @@ test("[P4] a room outside the scope: an error with what is lacked, 4403, and not
   expect(idsIn(ann, room)).toEqual(["ann"]);
 });
 
-test("[P4] a token of the whole organisation enters its room, and every other", async () => {
+test("[P4] a token of the whole organization enters its room, and every other", async () => {
   const [whole, room] = [`org:${app.organization}`, newRoom()];
   const token = await tokenOf("wide", [whole]);
   for (const wanted of [whole, room])

@@ -9,11 +9,11 @@ export type Hear = (frame: Buffer, isFirst: boolean) => void;
 
 /** The rooms of this process, joined with those of the others. */
 export interface PresenceRooms {
-  say(world: number, room: string, attendee: Omit<Attendee, "spokeAt">, hear: Hear): void;
+  say(tenant: number, room: string, attendee: Omit<Attendee, "spokeAt">, hear: Hear): void;
   /** It says so itself: told at once. */
-  leave(world: number, room: string, session: string): void;
+  leave(tenant: number, room: string, session: string): void;
   /** Its socket is gone, and it may be back in a moment. */
-  breakOff(world: number, room: string, session: string): void;
+  breakOff(tenant: number, room: string, session: string): void;
   /** Says goodbye to the other processes. What comes later is not told any more. */
   close(): Promise<void>;
 }
@@ -138,9 +138,9 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
   }
 
   return {
-    say(world, room, attendee, hear) {
+    say(tenant, room, attendee, hear) {
       if (closed) return;
-      const key = keyOf(world, room);
+      const key = keyOf(tenant, room);
       let audience = audiences.get(key);
       if (!audience) {
         audience = { room, listeners: new Map(), entrants: new Map(), toldAt: 0, timer: undefined };
@@ -152,13 +152,13 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
       // It may have said nothing new, and has to be told all the same.
       if (isNew) tellSoon(key);
     },
-    leave(world, room, session) {
-      const key = keyOf(world, room);
+    leave(tenant, room, session) {
+      const key = keyOf(tenant, room);
       forget(key, session);
       act(() => mesh.leave(key, session));
     },
-    breakOff(world, room, session) {
-      const key = keyOf(world, room);
+    breakOff(tenant, room, session) {
+      const key = keyOf(tenant, room);
       forget(key, session);
       act(() => mesh.breakOff(key, session, now()));
     },
@@ -176,4 +176,4 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
   };
 }
 
-const keyOf = (world: number, room: string): string => `${world} ${room}`;
+const keyOf = (tenant: number, room: string): string => `${tenant} ${room}`;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { emptyWorld } from "../testing/world.ts";
+import { emptyTenant } from "../testing/tenant.ts";
 import { scopeOf } from "./scope.ts";
 import {
   type FiledEntry,
@@ -10,7 +10,7 @@ import {
   nextGroupHead,
   type RecordState,
   writerName,
-} from "./world-state.ts";
+} from "./tenant-state.ts";
 
 test("[S11] two positions tell every writer the newest entry that is not its own", () => {
   // Null is a writer without a client id: nothing is ever its own.
@@ -79,24 +79,24 @@ const past = (syncId: number, writtenBy = "user:bob", clientId: string | null = 
 });
 const me = { writtenBy: "user:ann", clientId: "tab" };
 
-function world(syncId: number | null, history: FiledEntry[], trimmedTo = 0) {
-  const state = emptyWorld();
+function tenant(syncId: number | null, history: FiledEntry[], trimmedTo = 0) {
+  const state = emptyTenant();
   state.head = { ...state.head, syncId: 100, trimmedTo };
   state.records.set("slide/s1", syncId === null ? null : record(syncId));
   state.history.set("slide/s1", history);
   return state;
 }
-const newer = (state: ReturnType<typeof world>, readAt: number) =>
+const newer = (state: ReturnType<typeof tenant>, readAt: number) =>
   newerEntries(state, "slide/s1", readAt, me, undefined);
 
 test("[S8] a record whose last position was read is fresh, whatever else is known", () => {
-  expect(newer(world(5, [past(5)]), 5)).toEqual([]);
-  expect(newer(world(5, [past(5)], 90), 5)).toEqual([]);
+  expect(newer(tenant(5, [past(5)]), 5)).toEqual([]);
+  expect(newer(tenant(5, [past(5)], 90), 5)).toEqual([]);
 });
 
 test("[S8] only what came after the position counts, and only others'", () => {
   const theirs = past(8);
-  expect(newer(world(9, [past(3), theirs, past(9, "user:ann", "tab")]), 4)).toEqual([theirs]);
+  expect(newer(tenant(9, [past(3), theirs, past(9, "user:ann", "tab")]), 4)).toEqual([theirs]);
 });
 
 test.each([
@@ -104,23 +104,23 @@ test.each([
   ["the record's last entry is still there", 80, [past(80)]],
   ["and was the writer's own", 80, [past(80, "user:ann", "tab")]],
 ])("[S8] when the log no longer reaches back to the position, the whole record has moved: %s", (_, syncId, history) => {
-  expect(newer(world(syncId, history, 60), 10)).toContainEqual(expect.objectContaining({ changedFields: null }));
+  expect(newer(tenant(syncId, history, 60), 10)).toContainEqual(expect.objectContaining({ changedFields: null }));
 });
 
 test("[S8] a log trimmed exactly to the position still tells all", () => {
   const theirs = past(80);
-  expect(newer(world(80, [theirs], 60), 60)).toEqual([theirs]);
+  expect(newer(tenant(80, [theirs], 60), 60)).toEqual([theirs]);
 });
 
 test("[S6] a record that is gone has the entries that took it away", () => {
   const deletion = { ...past(8), verb: "deleted" as const, changedFields: null };
-  expect(newer(world(null, [deletion]), 5)).toEqual([deletion]);
+  expect(newer(tenant(null, [deletion]), 5)).toEqual([deletion]);
 });
 
 test("[K5] of a record that is gone a scoped writer hears what happened within its groups only", () => {
   const elsewhere = { ...past(8), groups: ["deck:2"] };
   const asked = (groups: string[], syncId: number | null) =>
-    newerEntries(world(syncId, [elsewhere]), "slide/s1", 5, me, scopeOf("org_1", ["*.*"], groups));
+    newerEntries(tenant(syncId, [elsewhere]), "slide/s1", 5, me, scopeOf("org_1", ["*.*"], groups));
   expect([asked(["deck:1"], null), asked(["deck:2"], null), asked(["org:org_1"], null)]).toEqual([
     [],
     [elsewhere],
@@ -133,7 +133,7 @@ test("[K5] of a record that came into sight a scoped writer hears that it came, 
   const elsewhere = { ...past(8, "agent:hidden"), groups: ["deck:2"] };
   const bringer = { ...past(9), changedFields: ["deckId"] };
   const scope = scopeOf("org_1", ["*.*"], ["deck:1"]);
-  const asked = (...history: FiledEntry[]) => newerEntries(world(9, history), "slide/s1", 5, me, scope);
+  const asked = (...history: FiledEntry[]) => newerEntries(tenant(9, history), "slide/s1", 5, me, scope);
   expect(asked(elsewhere, bringer)).toEqual([{ ...elsewhere, syncId: 9, writtenBy: "user:bob" }, bringer]);
   // Also when it was the writer that brought it.
   const own = { ...bringer, writtenBy: "user:ann", clientId: "tab" };

@@ -7,7 +7,7 @@ import { isWithin } from "./scope.ts";
 import { isOwn, type PastEntry, type Writer } from "./stale.ts";
 import type { Wait } from "./wait-graph.ts";
 
-/** The end of a world's log, and the newest entry that its newest writer did not make. */
+/** The end of a tenant's log, and the newest entry that its newest writer did not make. */
 export interface Head extends GroupHead {
   readonly logId: string;
   readonly schemaVersion: number;
@@ -80,7 +80,7 @@ export interface ByteBounds {
   readonly roundBytes: number;
 }
 
-/** What one round takes into memory, over all its worlds. */
+/** What one round takes into memory, over all its tenants. */
 export interface RoundBytes extends ByteBounds {
   /** Its values were read first: what it lacks is too much for any round. */
   readonly first: CommitRequest | undefined;
@@ -89,15 +89,15 @@ export interface RoundBytes extends ByteBounds {
 }
 
 /**
- * What is true of one world while a round of commits is judged: loaded for all of them at once, then moved on by
+ * What is true of one tenant while a round of commits is judged: loaded for all of them at once, then moved on by
  * each commit that is confirmed, so that the next one sees it. It belongs to that round alone.
  */
-export interface WorldState {
+export interface TenantState {
   readonly organization: string;
   readonly models: ReadonlyMap<string, DeclaredModel>;
   /** As JSON, a record may have so many after a write. */
   readonly recordBytes: number;
-  /** Shared by all worlds of the round. */
+  /** Shared by all tenants of the round. */
   readonly bytes: RoundBytes;
   /** ISO; never before the newest entry's. */
   readonly now: string;
@@ -123,7 +123,7 @@ export interface WorldState {
   readonly revokedTokens: ReadonlySet<string>;
   /** The last number that a change of a claim, or a fence, took. */
   claimChange: number;
-  /** Claims of the world that have not ended. */
+  /** Claims of the tenant that have not ended. */
   claimCount: number;
   /** By claim id: what the round changed. */
   readonly changedClaims: Map<string, ChangedClaim>;
@@ -157,7 +157,7 @@ export const newestOfOthers = (head: GroupHead | undefined, writer: string | nul
  * elsewhere not who did what there.
  */
 export function newerEntries(
-  state: WorldState,
+  state: TenantState,
   key: string,
   readAt: number,
   writer: Writer,

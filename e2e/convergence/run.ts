@@ -33,7 +33,7 @@ const SHARED = ["shared-0", "shared-1", "shared-2"];
 
 export interface Place {
   readonly server: RunningServer;
-  /** A world of its own for each run. */
+  /** A tenant of its own for each run. */
   newToken(): Promise<string>;
 }
 
@@ -44,7 +44,7 @@ export async function startPlace(databaseUrl: string): Promise<Place> {
   return {
     server,
     async newToken() {
-      const { id } = await post(server.url, adminToken, "/v1/organizations", { name: `world ${++made}` });
+      const { id } = await post(server.url, adminToken, "/v1/organizations", { name: `tenant ${++made}` });
       const key = await post(server.url, adminToken, "/v1/secret_keys", { organization: id, livemode: true });
       await post(server.url, String(key.token), "/v1/schema", schema);
       return String(key.token);
@@ -66,7 +66,7 @@ export interface Ended {
 }
 
 /** One run: devices that write at random over bad lines and die now and then; then peace; then everything is compared. */
-export async function runWorld(place: Place, seed: number, steps = 120): Promise<Ended> {
+export async function convergeFrom(place: Place, seed: number, steps = 120): Promise<Ended> {
   const chance = new Chance(seed);
   const token = await place.newToken();
   const devices = [0, 1, 2].map((n) => new Device(`d${n}`, place.server.url, token, chance));

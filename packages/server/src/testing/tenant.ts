@@ -2,7 +2,7 @@ import type { JsonObject, Model, Operation } from "@holdfast/sdk/protocol";
 import type { CommitOperation, CommitRequest } from "../rules/commit-request.ts";
 import { judgeInOrder } from "../rules/round.ts";
 import { scopeOf } from "../rules/scope.ts";
-import type { WorldState } from "../rules/world-state.ts";
+import type { TenantState } from "../rules/tenant-state.ts";
 
 /** Models for tests of the rules: a slide filed under its deck, and one that is judged as a whole. */
 export const MODELS: Readonly<Record<string, Model>> = {
@@ -23,8 +23,8 @@ export const MODELS: Readonly<Record<string, Model>> = {
 
 export const NOW = "2026-01-02T03:04:05.678Z";
 
-/** A world with an empty log. What the rules do to it is what a round of commits would. */
-export const emptyWorld = (models: Readonly<Record<string, Model>> = MODELS): WorldState => ({
+/** A tenant with an empty log. What the rules do to it is what a round of commits would. */
+export const emptyTenant = (models: Readonly<Record<string, Model>> = MODELS): TenantState => ({
   organization: "org_1",
   models: new Map(Object.entries(models).map(([name, model]) => [name.toLowerCase(), { name, model, changes: [] }])),
   recordBytes: 1_048_576,
@@ -66,7 +66,7 @@ export function commitOf(
   const names = { clientTxId: rest.idempotencyKey ?? `ctx_${made}`, serverTxId: `stx_${made}` };
   return {
     principal: {
-      world: 1,
+      tenant: 1,
       organization: "org_1",
       livemode: true,
       participantKind: "user",
@@ -105,11 +105,11 @@ export const remove = operation("delete");
 export const archive = operation("archive");
 export const unarchive = operation("unarchive");
 
-/** Writes to a world as a round would, one commit after the other. Answers what became of each. */
-export const written = (state: WorldState, ...commits: readonly CommitRequest[]) => judgeInOrder(state, commits);
+/** Writes to a tenant as a round would, one commit after the other. Answers what became of each. */
+export const written = (state: TenantState, ...commits: readonly CommitRequest[]) => judgeInOrder(state, commits);
 
 /** Writes one commit of these operations and answers what became of it. */
-export function write(state: WorldState, operations: readonly CommitOperation[], sent: Sent = {}) {
+export function write(state: TenantState, operations: readonly CommitOperation[], sent: Sent = {}) {
   const [judged] = written(state, commitOf(operations, sent));
   if (!judged) throw new Error("Nothing was judged.");
   return judged;

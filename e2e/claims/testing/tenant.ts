@@ -12,7 +12,7 @@ const { models } = JSON.parse(
 ) as { models: object };
 
 /** Two servers on a database of the file's own, and what its tests do with claims. */
-export interface ClaimWorld {
+export interface ClaimTenant {
   readonly databaseUrl: string;
   readonly key: string;
   readonly organization: string;
@@ -28,9 +28,9 @@ export interface ClaimWorld {
   log(): Promise<readonly LogEntry[]>;
 }
 
-export async function startWorld(
+export async function startTenant(
   prepare: (databaseUrl: string) => Promise<void> = async () => {},
-): Promise<ClaimWorld> {
+): Promise<ClaimTenant> {
   const { url: databaseUrl } = await freshDatabase();
   await prepare(databaseUrl);
   const start = () => startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
@@ -67,7 +67,7 @@ export async function startWorld(
   };
 }
 
-/** An organisation with the reference models. */
+/** An organization with the reference models. */
 async function keyOf(url: string): Promise<string> {
   const { ask, close } = createAsk(url, ADMIN);
   const { body } = await ask("POST", "/v1/organizations", { json: { name: "claims" } });
