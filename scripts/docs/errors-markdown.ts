@@ -1,5 +1,9 @@
-import { type ErrorCode, errorCodes } from "../../packages/sdk/src/protocol/error-codes.ts";
-import { errorSentences, remedySentences, statusesInBodies } from "../../packages/sdk/src/protocol/error-sentences.ts";
+import { type ErrorCode, errorCodes } from "../../packages/sdk/src/protocol/errors/error-codes.ts";
+import {
+  errorSentences,
+  remedySentences,
+  statusesInBodies,
+} from "../../packages/sdk/src/protocol/errors/error-sentences.ts";
 
 /** docs/errors.md: the table of errors as a page to read, one heading per code so that links reach it. */
 export function errorsMarkdown(): string {

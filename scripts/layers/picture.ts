@@ -54,15 +54,29 @@ export const picture: Layer[] = [
   { files: `${server}/db/`, types: [`${server}/rules/`] },
   {
     files: `${server}/flows/`,
-    imports: [`${server}/rules/`, `${server}/db/`, `${server}/deps.ts`, `${server}/ids.ts`],
+    imports: [`${server}/rules/`, `${server}/db/`, `${server}/limits/`, `${server}/ids.ts`],
   },
-  // What http and realtime both need to read and write bytes
-  { files: `${server}/wire/`, imports: [`${server}/rules/`, `${server}/ids.ts`] },
+  // Runs Postgres as a child process; knows nothing of what is stored in it
+  { files: `${server}/embedded-postgres/`, imports: [] },
+  // What http and realtime both need: who asks and where, how bodies are read, how errors are written, how much is allowed
+  { files: `${server}/limits/`, imports: [`${server}/rules/`] },
+  ...["addresses", "envelope", "payload"].map((subject) => ({
+    files: `${server}/${subject}/`,
+    imports: [`${server}/rules/`, `${server}/envelope/`, `${server}/ids.ts`],
+  })),
+  // Names the numbers that every part counts
+  { files: `${server}/metrics/measure.ts`, imports: [`${server}/`] },
+  { files: `${server}/metrics/`, imports: [] },
   // Where we ask others
   { files: `${server}/outbound/`, imports: [`${server}/rules/`] },
   ...["http", "realtime", "workers"].map((edge) => ({
     files: `${server}/${edge}/`,
-    imports: [`${server}/flows/`, `${server}/rules/`, `${server}/wire/`, `${server}/deps.ts`, `${server}/ids.ts`],
+    imports: [
+      ...["flows", "rules", "limits", "addresses", "envelope", "payload", "metrics"].map(
+        (name) => `${server}/${name}/`,
+      ),
+      `${server}/ids.ts`,
+    ],
   })),
   {
     files: `${server}/cli/`,
@@ -71,7 +85,7 @@ export const picture: Layer[] = [
     types: [`${server}/flows/`, `${server}/outbound/`],
   },
   { files: `${server}/testing/`, imports: [`${server}/`] },
-  // main.ts and server.ts (with deliveries.ts, upkeep.ts and measures.ts) know every part; config.ts, deps.ts and ids.ts stand beside them
+  // main.ts and server.ts (with deliveries.ts and maintenance.ts) know every part; config.ts and ids.ts stand beside them
   { files: `${server}/`, imports: [`${server}/`] },
 
   // on top
@@ -103,7 +117,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
       `${sdk}/node`,
       `${sdk}/testing/`,
       `${server}/`,
-      ...["holdfast-mcp.ts", "mcp-words.ts", "choose-schema.ts", "agent-token.ts", "version.ts"].map(
+      ...["holdfast-mcp.ts", "mcp-args.ts", "choose-schema.ts", "agent-token.ts", "version.ts"].map(
         (name) => `packages/agent/src/${name}`,
       ),
       "apps/demo/",
@@ -116,7 +130,7 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
     only: ["packages/react/src/", "packages/agent/src/", "apps/demo/"],
     because: "the server obeys the protocol and knows no client",
   },
-  { packages: /^@opentelemetry\//, only: [`${server}/wire/prometheus.ts`], because: "who counts knows no format" },
+  { packages: /^@opentelemetry\//, only: [`${server}/metrics/prometheus.ts`], because: "who counts knows no format" },
   { packages: /^@holdfast\/react$/, only: ["apps/demo/"], because: "React is on top" },
   { packages: /^@holdfast\/server/, only: ["apps/demo/"], because: "the server is reached over the network" },
 ];

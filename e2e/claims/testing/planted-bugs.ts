@@ -19,18 +19,24 @@ const server = "packages/server/src";
 export const plantedPromotions: readonly Pick<PlantedBug, "name" | "edits">[] = [
   {
     name: "a silent waiter is granted",
-    edits: [{ file: `${server}/rules/claim-line.ts`, find: "if (isSilent(waiter, facts.now)) continue;", replace: "" }],
+    edits: [
+      {
+        file: `${server}/rules/claims/settle-queue.ts`,
+        find: "if (isSilent(waiter, facts.now)) continue;",
+        replace: "",
+      },
+    ],
   },
   {
     name: "a waiter is granted without asking again whether it may",
     edits: [
       {
-        file: `${server}/rules/claim-line.ts`,
+        file: `${server}/rules/claims/settle-queue.ts`,
         find: "mayHold(waiter, facts) ? granted",
         replace: "groupsOf(waiter) ? granted",
       },
       {
-        file: `${server}/rules/claim-line.ts`,
+        file: `${server}/rules/claims/settle-queue.ts`,
         find: "const mayHold =",
         replace: "const groupsOf = (_: ClaimState) => true;\nexport const mayHold =",
       },
@@ -41,12 +47,16 @@ export const plantedPromotions: readonly Pick<PlantedBug, "name" | "edits">[] = 
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a write is not judged by the claims in its transaction",
-    edits: [{ file: `${server}/rules/commit.ts`, find: "    checkClaims(state, commit) ??\n", replace: "" }],
+    edits: [
+      { file: `${server}/rules/commits/decide-commit.ts`, find: "    checkClaims(state, commit) ??\n", replace: "" },
+    ],
     finds: ["trespass", "lapsed"],
   },
   {
     name: "time is the process's, and one of two clocks is 40 s fast",
-    edits: [{ file: `${server}/db/heads.ts`, find: "now: row.now,", replace: "now: new Date().toISOString()," }],
+    edits: [
+      { file: `${server}/db/commits/heads.ts`, find: "now: row.now,", replace: "now: new Date().toISOString()," },
+    ],
     finds: ["overlap", "refused"],
     shiftMs: 40_000,
   },
@@ -54,7 +64,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a claim is granted past the line",
     edits: [
       {
-        file: `${server}/rules/claim-queue.ts`,
+        file: `${server}/rules/claims/decide-claim.ts`,
         find: "[...holdersOf(line, now), ...inLineOrder(line).filter((waiter) => !isSilent(waiter, now))]",
         replace: "[...holdersOf(line, now), ...inLineOrder(line).filter((waiter) => isSilent(waiter, now))]",
       },
@@ -64,14 +74,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "the last of the line is the next",
     isQuick: true,
-    edits: [{ file: `${server}/rules/claim.ts`, find: "a.place - b.place ||", replace: "b.place - a.place ||" }],
+    edits: [{ file: `${server}/rules/claims/claim.ts`, find: "a.place - b.place ||", replace: "b.place - a.place ||" }],
     finds: ["inversion"],
   },
   {
     name: "a field is claimed beside the whole record",
     edits: [
       {
-        file: `${server}/rules/claim.ts`,
+        file: `${server}/rules/claims/claim.ts`,
         find: "(a.field === null || b.field === null || a.field === b.field)",
         replace: "a.field === b.field",
       },
@@ -82,7 +92,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a grant keeps the fence that was",
     edits: [
       {
-        file: `${server}/rules/claim-line.ts`,
+        file: `${server}/rules/claims/settle-queue.ts`,
         find: "fence: nextFence(),",
         replace: "fence: Math.max(1, nextFence() % 7),",
       },
@@ -93,12 +103,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a release ends whatever is held",
     edits: [
       {
-        file: `${server}/flows/claims.ts`,
+        file: `${server}/flows/claims/claim-flows.ts`,
         find: "if (endedAt !== null) return 0;",
         replace: "if (endedAt === undefined) return 0;",
       },
       {
-        file: `${server}/rules/claim-queue.ts`,
+        file: `${server}/rules/claims/decide-claim.ts`,
         find: "  const gone = own.map(",
         replace: "  const gone = alive(line).filter(({ status }) => status === 'active').map(",
       },
@@ -109,12 +119,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "anybody may renew",
     edits: [
       {
-        file: `${server}/flows/claims.ts`,
+        file: `${server}/flows/claims/claim-flows.ts`,
         find: "if (!found.own) return notHolder;\n      const { model, record } = found.claim;",
         replace: "const { model, record } = found.claim;",
       },
       {
-        file: `${server}/rules/claim-queue.ts`,
+        file: `${server}/rules/claims/decide-claim.ts`,
         find: "const known = mine(line, principal).find(({ id }) => id === order.claimId);",
         replace: "const known = alive(line).find(({ id }) => id === order.claimId);",
       },
@@ -125,9 +135,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     // Two rounds have to meet for it to show: what takes a moment makes them.
     name: "claims are judged without the lock, and saving takes a moment",
     edits: [
-      { file: `${server}/db/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
+      { file: `${server}/db/commits/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
       {
-        file: `${server}/db/claims.ts`,
+        file: `${server}/db/claims/claims.ts`,
         find: "as n(tenant, change, claims) where h.tenant = n.tenant",
         replace: "as n(tenant, change, claims), (select pg_sleep(0.1)) as slow where h.tenant = n.tenant",
       },

@@ -14,7 +14,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     isQuick: true,
     edits: [
       {
-        file: "packages/server/src/db/save-creates.ts",
+        file: "packages/server/src/db/commits/save-creates.ts",
         find: "and h.writer is not distinct from n.expected_writer and h.other_sync_id = n.expected_other_sync_id and",
         replace: "and",
       },

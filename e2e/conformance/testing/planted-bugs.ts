@@ -27,7 +27,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     chapter: "idempotency",
     edits: [
       {
-        file: `${server}/rules/replay.ts`,
+        file: `${server}/rules/commits/replay.ts`,
         find: "if (position === 0 && stored.fingerprint === commit.fingerprint) return",
         replace: "if (position === 0) return",
       },
@@ -37,7 +37,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a stored receipt is not sent again",
     chapter: "idempotency",
     edits: [
-      { file: `${server}/rules/replay.ts`, find: "if (!stored) continue;", replace: "if (stored ?? true) continue;" },
+      {
+        file: `${server}/rules/commits/replay.ts`,
+        find: "if (!stored) continue;",
+        replace: "if (stored ?? true) continue;",
+      },
     ],
   },
   {
@@ -56,7 +60,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     chapter: "lists",
     edits: [
       {
-        file: `${server}/db/list-records.ts`,
+        file: `${server}/db/lists/list-records.ts`,
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
         find: "(${expression}, id) ${beyond} (${param(value)}::text::${type}, ${param(id)}::text)",
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
@@ -69,12 +73,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     chapter: "reading",
     edits: [
       {
-        file: `${server}/flows/read-record.ts`,
+        file: `${server}/flows/log/read-record.ts`,
         find: "    const { syncId: stamp } = await readHead(db, tenant);\n",
         replace: "",
       },
       {
-        file: `${server}/flows/read-record.ts`,
+        file: `${server}/flows/log/read-record.ts`,
         find: "    // Outside the reader's groups is as good as not there.\n",
         replace: "    const { syncId: stamp } = await readHead(db, tenant);\n",
       },
@@ -85,7 +89,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     chapter: "staleness",
     edits: [
       {
-        file: `${server}/rules/commit.ts`,
+        file: `${server}/rules/commits/decide-commit.ts`,
         find: 'if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;',
         replace: "if (operation.readAt !== -1) return undefined;",
       },
@@ -96,7 +100,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     chapter: "batches",
     edits: [
       {
-        file: `${server}/rules/commit.ts`,
+        file: `${server}/rules/commits/decide-commit.ts`,
         find: 'if (refused) return { kind: "refused", refusal: refused };',
         replace: 'if (refused && draft.lines.length === 0) return { kind: "refused", refusal: refused };',
       },
@@ -105,7 +109,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "an update that changes nothing writes a log entry",
     chapter: "writes",
-    edits: [{ file: `${server}/rules/commit.ts`, find: "changedFields?.length === 0 ||", replace: "" }],
+    edits: [{ file: `${server}/rules/commits/decide-commit.ts`, find: "changedFields?.length === 0 ||", replace: "" }],
   },
   {
     name: "x-request-id is reflected",
@@ -117,14 +121,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "types are coerced",
     chapter: "request-bodies",
-    edits: [{ file: `${server}/wire/shape.ts`, find: "coerceTypes: false", replace: "coerceTypes: true" }],
+    edits: [{ file: `${server}/payload/shape-check.ts`, find: "coerceTypes: false", replace: "coerceTypes: true" }],
   },
   {
     name: "WWW-Authenticate is forgotten",
     chapter: "authentication",
     edits: [
       {
-        file: `${server}/wire/envelope.ts`,
+        file: `${server}/envelope/envelope.ts`,
         find: 'if (status === 401) return { "www-authenticate": "Bearer" };',
         replace: "",
       },
@@ -133,14 +137,16 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "feed and stream tell what is out of scope",
     chapter: "scopes-of-reads",
-    edits: [{ file: `${server}/rules/view.ts`, find: 'if (!view.groups) return "whole";', replace: 'return "whole";' }],
+    edits: [
+      { file: `${server}/rules/log/view.ts`, find: 'if (!view.groups) return "whole";', replace: 'return "whole";' },
+    ],
   },
   {
     name: "lists show what is out of scope",
     chapter: "scopes-of-reads",
     edits: [
       {
-        file: `${server}/db/list-records.ts`,
+        file: `${server}/db/lists/list-records.ts`,
         // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
         find: "...(groups ? [`groups && ${param(groups)}::text[]`] : []),",
         replace: "",
@@ -150,13 +156,13 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a reader is not told what leaves its groups",
     chapter: "feed",
-    edits: [{ file: `${server}/rules/view.ts`, find: '? "left" : "hidden"', replace: '? "hidden" : "hidden"' }],
+    edits: [{ file: `${server}/rules/log/view.ts`, find: '? "left" : "hidden"', replace: '? "hidden" : "hidden"' }],
   },
   {
     name: "a claim on a field does not stand against what concerns the whole record",
     chapter: "claims",
     only: "A claim on a field refuses",
-    edits: [{ file: `${server}/rules/claim-guard.ts`, find: 'action !== "update" || ', replace: "" }],
+    edits: [{ file: `${server}/rules/claims/guard-write.ts`, find: 'action !== "update" || ', replace: "" }],
   },
   {
     name: "every grant has the same fence",
@@ -164,7 +170,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "first come, first served",
     edits: [
       {
-        file: `${server}/rules/claim-line.ts`,
+        file: `${server}/rules/claims/settle-queue.ts`,
         find: "fence: nextFence(),",
         replace: "fence: Math.min(1, nextFence()),",
       },
@@ -176,7 +182,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "Asking again for what one holds",
     edits: [
       {
-        file: `${server}/rules/claim-line.ts`,
+        file: `${server}/rules/claims/settle-queue.ts`,
         find: "expiresAt: Math.min(now + ttlMs, last) };",
         replace: "expiresAt: Math.max(claim.expiresAt ?? 0, Math.min(now + ttlMs, last)) };",
       },
@@ -188,7 +194,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "A write that names a claim",
     edits: [
       {
-        file: `${server}/rules/claim-guard.ts`,
+        file: `${server}/rules/claims/guard-write.ts`,
         find: 'refuse("claim_lost", { param: "claim", claims: claims() })',
         replace: 'refuse("claim_lost", { param: "claim" })',
       },
@@ -200,7 +206,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "A claim ends with the revocation",
     edits: [
       {
-        file: `${server}/flows/scoped-tokens.ts`,
+        file: `${server}/flows/tokens/scoped-token-flows.ts`,
         find: "if (ended) await revokeClaims(tx, [id]);",
         replace: "if (!ended) await revokeClaims(tx, [id]);",
       },
@@ -224,7 +230,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "A room outside the token's scope",
     edits: [
       {
-        file: `${server}/realtime/presence/attendance.ts`,
+        file: `${server}/realtime/presence/room-membership.ts`,
         find: "scope === undefined || isWithin(scope, [room])",
         replace: "scope === undefined || room !== String(isWithin)",
       },
@@ -236,7 +242,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "A socket that breaks",
     edits: [
       {
-        file: `${server}/realtime/presence/attendance.ts`,
+        file: `${server}/realtime/presence/room-membership.ts`,
         find: "rooms.breakOff(who.principal.tenant, room, session)",
         replace: "rooms.leave(who.principal.tenant, room, session)",
       },
@@ -248,7 +254,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "An answer of 410",
     edits: [
       {
-        file: `${server}/rules/delivery-outcome.ts`,
+        file: `${server}/rules/webhooks/delivery-outcome.ts`,
         find: "if (status >= 200 && status < 300)",
         replace: "if (status >= 200)",
       },
@@ -258,7 +264,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a batch that failed grows by what came meanwhile",
     chapter: "webhook-retries",
     only: "Events that arrive while a batch fails",
-    edits: [{ file: `${server}/flows/deliver.ts`, find: "delivery.batchTo ?? head", replace: "head" }],
+    edits: [{ file: `${server}/flows/webhooks/deliver.ts`, find: "delivery.batchTo ?? head", replace: "head" }],
   },
   {
     name: "timestamp and id change places where they are signed",
@@ -280,7 +286,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "After a roll both secrets sign",
     edits: [
       {
-        file: `${server}/flows/webhook-endpoints.ts`,
+        file: `${server}/flows/webhooks/webhook-endpoint-flows.ts`,
         find: "(await readClock(tx)) + rotationMs",
         replace: "(await readClock(tx)) - rotationMs",
       },
@@ -291,7 +297,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     chapter: "webhook-deliveries",
     only: "Only changes of the models",
     edits: [
-      { file: `${server}/flows/next-events.ts`, find: "if (!isTold(event.model)) continue;", replace: "isTold;" },
+      {
+        file: `${server}/flows/webhooks/next-events.ts`,
+        find: "if (!isTold(event.model)) continue;",
+        replace: "isTold;",
+      },
     ],
   },
   {
@@ -300,7 +310,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     only: "A disabled endpoint gets nothing",
     edits: [
       {
-        file: `${server}/flows/webhook-endpoints.ts`,
+        file: `${server}/flows/webhooks/webhook-endpoint-flows.ts`,
         find: "changeDelivery(by, id, enable),",
         replace: "change(by, id, (one) => ({ ...one, delivery: { ...enable(one.delivery), cursor: one.head } })),",
       },

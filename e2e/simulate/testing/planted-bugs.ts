@@ -21,12 +21,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["what is promised is so"],
     edits: [
       {
-        file: `${core}/bulk.ts`,
+        file: `${core}/queue/bulk.ts`,
         find: '    if (mutation.stage.phase !== "queued") continue;',
         replace: '    if (mutation.stage.phase !== "queued" && mutation.stage.phase !== "saving") continue;',
       },
       {
-        file: `${core}/bulk.ts`,
+        file: `${core}/queue/bulk.ts`,
         find: ' || stage.phase === "parked" || stage.phase === "saving";',
         replace: ' || stage.phase === "parked";',
       },
@@ -38,7 +38,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["a value that was shown never goes back"],
     edits: [
       {
-        file: `${core}/settle.ts`,
+        file: `${core}/queue/settle.ts`,
         find: "  if (receipt.lastSyncId === undefined) return true;",
         replace: "  if (receipt.lastSyncId !== -1) return true;",
       },
@@ -77,7 +77,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["what is promised is so"],
     edits: [
       {
-        file: `${core}/answers.ts`,
+        file: `${core}/queue/bulk-response.ts`,
         find: '      back.map((m) => ({ ...m, stage: { phase: "queued" } })),',
         replace:
           // biome-ignore lint/suspicious/noTemplateCurlyInString: it goes into the source.
@@ -94,12 +94,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
     edits: [
       {
-        file: `${core}/answers.ts`,
+        file: `${core}/queue/bulk-response.ts`,
         find: "      if (!own) return;\n      requeue(turn, writes);",
         replace: "      if (!own) return;\n      set(turn, { queue: removed(turn.state.queue, event.names) });",
       },
       {
-        file: `${core}/answers.ts`,
+        file: `${core}/queue/bulk-response.ts`,
         find: 'import { changed, find } from "./queue.ts";',
         replace: 'import { changed, find, removed } from "./queue.ts";',
       },
@@ -110,18 +110,18 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["no promise is left open", "what was on disk has its answer"],
     edits: [
       {
-        file: `${core}/outcome.ts`,
+        file: `${core}/queue/outcome.ts`,
         find: '      return { then: "again", reason: reply.reason, atLeastMs: 0, smaller: reply.timedOut };',
         replace:
           '      if (reply.timedOut) return { then: "refused", failure: knownFailure("invalid_value", reply.reason) };\n      return { then: "again", reason: reply.reason, atLeastMs: 0, smaller: false };',
       },
       {
-        file: `${core}/answers.ts`,
+        file: `${core}/queue/bulk-response.ts`,
         find: "    return park(turn, [only], failure);",
         replace: "    return set(turn, { queue: removed(turn.state.queue, [only.clientTxId]) });",
       },
       {
-        file: `${core}/answers.ts`,
+        file: `${core}/queue/bulk-response.ts`,
         find: 'import { changed, find } from "./queue.ts";',
         replace: 'import { changed, find, removed } from "./queue.ts";',
       },
@@ -132,12 +132,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["a value that was shown never goes back", "every tab shows what the server has in its view"],
     edits: [
       {
-        file: `${core}/rows.ts`,
+        file: `${core}/log/rows.ts`,
         find: "    if (entry.syncId <= position) continue;",
         replace: "",
       },
       {
-        file: `${core}/rows.ts`,
+        file: `${core}/log/rows.ts`,
         find: "    if (before && before.syncId >= entry.syncId) continue;",
         replace: "",
       },
@@ -146,14 +146,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a gap in the log is not noticed",
     finds: ["every tab shows what the server has in its view"],
-    edits: [{ file: `${core}/rows.ts`, find: '  if (stretch.from > position) return "gap";', replace: "" }],
+    edits: [{ file: `${core}/log/rows.ts`, find: '  if (stretch.from > position) return "gap";', replace: "" }],
   },
   {
     name: "on a new log what was confirmed on the old one is not offered",
     finds: ["everything comes to rest"],
     edits: [
       {
-        file: `${core}/rebase.ts`,
+        file: `${core}/queue/rebase.ts`,
         find: '    if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;',
         replace: '    if (write.stage.phase === "confirmed") continue;',
       },
@@ -193,7 +193,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["what is promised is so"],
     edits: [
       {
-        file: `${core}/writes.ts`,
+        file: `${core}/queue/writes.ts`,
         find: '  if (life !== "starting" && writes.length > 0) persist(turn, writes);',
         replace:
           '  if (life !== "starting" && writes.length > 0) persist(turn, writes);\n  for (const { clientTxId } of writes) ask(turn, { do: "tell", clientTxId, news: { kind: "queued" } });',
@@ -205,7 +205,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["the queue never lies still"],
     edits: [
       {
-        file: `${core}/connection.ts`,
+        file: `${core}/connection/connection.ts`,
         find: "    mayTalk(auth) && !sending.names && hasToSend(state) ? sending.wait?.at : undefined,",
         replace: "    undefined,",
       },
@@ -216,7 +216,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["no tab has two bulks under way"],
     edits: [
       {
-        file: `${core}/connection.ts`,
+        file: `${core}/connection/connection.ts`,
         find: '  if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;',
         replace: '  if (reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;',
       },
@@ -227,7 +227,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["nothing is left on disk", "a device's writes to a record are in the log in their order"],
     edits: [
       {
-        file: `${core}/resend.ts`,
+        file: `${core}/queue/resend.ts`,
         find: "  const fresh = { ...next, clientTxId: newTxId, attempts: 0,",
         replace: "  const fresh = { ...next, clientTxId: newTxId, seq: undefined, attempts: 0,",
       },
@@ -238,7 +238,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["what is promised is so"],
     edits: [
       {
-        file: `${core}/shared-queue.ts`,
+        file: `${core}/queue/shared-queue.ts`,
         find: "  storageTrouble === undefined\n    ?",
         replace: '  storageTrouble !== "never"\n    ?',
       },
@@ -249,7 +249,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["a device's writes to a record are in the log in their order"],
     edits: [
       {
-        file: `${core}/bulk.ts`,
+        file: `${core}/queue/bulk.ts`,
         find: 'const stands = stage.phase === "held" || stage.phase === "parked" || ',
         replace: "const stands = ",
       },
@@ -265,7 +265,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["everything comes to rest", "what was on disk has its answer", "no promise is left open"],
     edits: [
       {
-        file: `${core}/shared-queue.ts`,
+        file: `${core}/queue/shared-queue.ts`,
         find: "    const next = early.find(({ change }) => change === changes + 1);",
         replace: "    const next = early[0];",
       },
@@ -290,7 +290,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "what left the queue unheard is never asked for",
     finds: ["no promise is left open"],
-    edits: [{ file: `${core}/look.ts`, find: '  ask(turn, { do: "inquire" });\n', replace: "" }],
+    edits: [{ file: `${core}/queue/queue-snapshot.ts`, find: '  ask(turn, { do: "inquire" });\n', replace: "" }],
   },
   {
     name: "a token that the app gives again is never tried",
@@ -298,7 +298,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["everything comes to rest"],
     edits: [
       {
-        file: `${core}/auth.ts`,
+        file: `${core}/connection/auth.ts`,
         find: "if (changed || (auth.attempt > 0 && !isAnothers(turn.state)))",
         replace: "if (changed)",
       },
@@ -311,7 +311,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["no write reaches another owner", "nothing of a store is shown to another owner"],
     edits: [
       {
-        file: `${core}/owner-name.ts`,
+        file: `${core}/connection/owner-name.ts`,
         find: "  a === b || (",
         replace: "  a !== '' || (",
       },
@@ -335,7 +335,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     finds: ["every tab shows what the server has in its view"],
     edits: [
       {
-        file: `${core}/reading.ts`,
+        file: `${core}/log/reading.ts`,
         find: "  const isOtherView = viewHash !== undefined && rows.viewHash !== viewHash;",
         replace: "  const isOtherView = viewHash !== undefined && rows.viewHash === undefined;",
       },

@@ -18,8 +18,8 @@ export interface PlantedBug {
 }
 
 const server = "packages/server/src";
-const rules = `${server}/rules/delivery.ts`;
-const flow = `${server}/flows/deliver.ts`;
+const rules = `${server}/rules/webhooks/delivery.ts`;
+const flow = `${server}/flows/webhooks/deliver.ts`;
 
 export const plantedBugs: readonly PlantedBug[] = [
   {
@@ -75,9 +75,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "one too many is passed over with what is not subscribed to",
     edits: [
       {
-        file: `${server}/flows/next-events.ts`,
-        find: "quiet.set(key, { turn, to, since });",
-        replace: "quiet.set(key, { turn, to: to + 1, since });",
+        file: `${server}/flows/webhooks/next-events.ts`,
+        find: "quiet.set(key, { version, to, since });",
+        replace: "quiet.set(key, { version, to: to + 1, since });",
       },
     ],
     scenario: gauntlet,
@@ -105,7 +105,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a schema push keeps the revision",
     edits: [
       {
-        file: `${server}/flows/push-schema.ts`,
+        file: `${server}/flows/schema/push-schema.ts`,
         find: "delivery: revise(endpoint.delivery)",
         replace: "delivery: { ...revise(endpoint.delivery), revision: endpoint.delivery.revision }",
       },
@@ -124,7 +124,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a redirect is taken for a 2xx",
     edits: [
       {
-        file: `${server}/rules/delivery-outcome.ts`,
+        file: `${server}/rules/webhooks/delivery-outcome.ts`,
         find: "status >= 200 && status < 300",
         replace: "status >= 200 && status < 400",
       },
@@ -154,7 +154,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "after a roll the new secret signs alone",
     edits: [
       {
-        file: `${server}/flows/webhook-secrets.ts`,
+        file: `${server}/flows/webhooks/webhook-secrets.ts`,
         find: "before === undefined ? [newest] : [newest, before]",
         replace: "before === undefined ? [newest] : [newest]",
       },
@@ -164,7 +164,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: "the secret before a roll signs for ever",
-    edits: [{ file: `${server}/flows/webhook-secrets.ts`, find: "now < oldSecretUntil", replace: "now > 0" }],
+    edits: [{ file: `${server}/flows/webhooks/webhook-secrets.ts`, find: "now < oldSecretUntil", replace: "now > 0" }],
     scenario: gauntlet,
     finds: ["signature"],
   },
@@ -177,8 +177,12 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "two servers may begin at once",
     edits: [
-      { file: `${server}/db/deliveries.ts`, find: "where e.turn = x.turn\n", replace: "\n" },
-      { file: `${server}/db/deliveries.ts`, find: "e.id = x.id and e.turn = x.turn", replace: "e.id = x.id" },
+      { file: `${server}/db/webhooks/deliveries.ts`, find: "where e.version = x.version\n", replace: "\n" },
+      {
+        file: `${server}/db/webhooks/deliveries.ts`,
+        find: "e.id = x.id and e.version = x.version",
+        replace: "e.id = x.id",
+      },
     ],
     scenario: twoServers,
     finds: ["overlap"],

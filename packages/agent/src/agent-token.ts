@@ -1,6 +1,6 @@
 import { exec } from "node:child_process";
 import { promisify } from "node:util";
-import type { TokenOrigin } from "./mcp-words.ts";
+import type { TokenOrigin } from "./mcp-args.ts";
 
 const run = promisify(exec);
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { ModelSchema } from "@holdfast/sdk";
-import { type Words, WordsError } from "./mcp-words.ts";
+import { type Words, WordsError } from "./mcp-args.ts";
 
 const TIMEOUT_MS = 10_000;
 

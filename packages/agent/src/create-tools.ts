@@ -1,6 +1,6 @@
 import type { ModelSchema, SyncClient } from "@holdfast/sdk";
-import { createDesk, within } from "./desk.ts";
 import type { AgentTool } from "./tool.ts";
+import { createDesk, within } from "./tool-context.ts";
 import { type ClaimInput, claimRecord } from "./tools/claim-record.ts";
 import { type ListInput, listRecords } from "./tools/list-records.ts";
 import { readRecord } from "./tools/read-record.ts";

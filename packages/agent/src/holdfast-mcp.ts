@@ -6,7 +6,7 @@ import { agentToken } from "./agent-token.ts";
 import { chooseSchema, coveredModels } from "./choose-schema.ts";
 import { createTools } from "./create-tools.ts";
 import { createMcpServer } from "./mcp.ts";
-import { readWords, USAGE, type Words, WordsError } from "./mcp-words.ts";
+import { readWords, USAGE, type Words, WordsError } from "./mcp-args.ts";
 import { version } from "./version.ts";
 
 const say = (line: string): void => void process.stderr.write(`holdfast-mcp: ${line}\n`);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Answer, refusalOf, refuse } from "./answer.ts";
-import { type Desk, unreadable } from "./desk.ts";
+import { type Desk, unreadable } from "./tool-context.ts";
 
 /** A tool in the shape that the AI SDK takes: put it into `tools` as it is. */
 export interface AgentTool<Input = unknown> {

@@ -1,17 +1,17 @@
 import type { ModelSchema } from "@holdfast/sdk";
-import { useAttention } from "./use-attention.ts";
-import { type UseClaim, useClaim } from "./use-claim.ts";
-import { type UseClaims, useClaims } from "./use-claims.ts";
-import { type UseClient, useClient } from "./use-client.ts";
-import { useConflicts } from "./use-conflicts.ts";
-import { type UseMutation, useMutation } from "./use-mutation.ts";
-import { usePending } from "./use-pending.ts";
-import { useMyPresence, useOthers, usePresenceStatus, useSelf } from "./use-presence.ts";
-import { usePreventUnsavedChanges } from "./use-prevent-unsaved-changes.ts";
-import { type UseQuery, useQuery } from "./use-query.ts";
-import { type UseRecord, useRecord } from "./use-record.ts";
-import { useSuspenseQuery, useSuspenseRecord } from "./use-suspense.ts";
-import { useSyncStatus } from "./use-sync-status.ts";
+import { useAttention } from "./hooks/use-attention.ts";
+import { type UseClaim, useClaim } from "./hooks/use-claim.ts";
+import { type UseClaims, useClaims } from "./hooks/use-claims.ts";
+import { type UseClient, useClient } from "./hooks/use-client.ts";
+import { useConflicts } from "./hooks/use-conflicts.ts";
+import { type UseMutation, useMutation } from "./hooks/use-mutation.ts";
+import { usePending } from "./hooks/use-pending.ts";
+import { useMyPresence, useOthers, usePresenceStatus, useSelf } from "./hooks/use-presence.ts";
+import { usePreventUnsavedChanges } from "./hooks/use-prevent-unsaved-changes.ts";
+import { type UseQuery, useQuery } from "./hooks/use-query.ts";
+import { type UseRecord, useRecord } from "./hooks/use-record.ts";
+import { useSuspenseQuery, useSuspenseRecord } from "./hooks/use-suspense.ts";
+import { useSyncStatus } from "./hooks/use-sync-status.ts";
 
 /** The hooks with the types of one schema. */
 export interface Hooks<S extends ModelSchema> {

@@ -1,6 +1,6 @@
 import type { ModelSchema, SyncClient } from "@holdfast/sdk";
 import { createContext, type ReactElement, type ReactNode } from "react";
-import { stillClient } from "./still-client.ts";
+import { stillClient } from "./hydration/inert-client.ts";
 
 /** Holds any client: the schema's types are put back by `createHooks`, where the app names its schema. */
 export const ClientContext = createContext<SyncClient<ModelSchema> | undefined>(undefined);

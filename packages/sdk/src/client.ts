@@ -1,32 +1,32 @@
-import type { LeaseDesk } from "./api/claim.ts";
-import type { ClaimsApi } from "./api/claims-api.ts";
-import { makeCommit } from "./api/commit.ts";
-import type { Company } from "./api/company.ts";
-import { type CompanyLater, companyLater } from "./api/company-later.ts";
-import { drained } from "./api/drain.ts";
-import { createEnding, until } from "./api/ending.ts";
-import { Lists } from "./api/lists.ts";
+import type { ClaimsApi } from "./api/claims/claims-api.ts";
+import type { Company } from "./api/claims/collab.ts";
+import { type CompanyLater, companyLater } from "./api/claims/collab-later.ts";
+import type { LeaseDesk } from "./api/claims/leases.ts";
+import { drained } from "./api/drained.ts";
+import { Lists } from "./api/lists/lists.ts";
+import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
-import { arrived } from "./api/on-the-way.ts";
+import { tellApp } from "./api/notify-app.ts";
 import { sameFields } from "./api/same.ts";
-import { shownRows } from "./api/shown-rows.ts";
+import { createEnding, until } from "./api/shutdown.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
-import { tellApp } from "./api/tell-app.ts";
-import { checkModel, type Desk, makeWrite } from "./api/write.ts";
-import type { Queue } from "./core/queue.ts";
+import { arrived } from "./api/writes/arrived.ts";
+import { makeCommit } from "./api/writes/make-commit.ts";
+import { checkModel, type Desk, makeWrite } from "./api/writes/write.ts";
+import type { Queue } from "./core/queue/queue.ts";
 import { pendingOf, shownState, statusOf } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
-import type { CompanyWorld } from "./engine/company.ts";
+import type { CompanyWorld } from "./engine/collab-engine.ts";
 import { createEngine, type Engine } from "./engine/engine.ts";
+import { Waiters } from "./engine/pending-promises.ts";
 import type { Clock, Dice } from "./engine/ports.ts";
-import { Waiters } from "./engine/waiters.ts";
 import { localError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
-import type { Leaving, Part, PartDesk } from "./part.ts";
-import { partLater } from "./part-later.ts";
 import { clientLimits as limits } from "./protocol/client-limits.ts";
-import type { ModelSchema } from "./protocol/model-schema.ts";
-import type { ModelName } from "./protocol/row-types.ts";
+import type { ModelSchema } from "./protocol/schema/model-schema.ts";
+import type { ModelName } from "./protocol/schema/row-types.ts";
+import type { Leaving, Part, PartDesk } from "./runtime.ts";
+import { partLater } from "./runtime-later.ts";
 
 /** What a client is made of that is not the same everywhere. */
 export interface Shell {
@@ -82,7 +82,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     waiting ??= part.now()?.waitingFor(desk);
     return waiting;
   };
-  const load = shell.company ?? (() => import("./api/company.ts"));
+  const load = shell.company ?? (() => import("./api/claims/collab.ts"));
   const company = companyLater(async () => {
     const [{ openCompany }, { server, stream }] = [await load(), await ending.orEnd(part.there)];
     return openCompany(

@@ -1,8 +1,8 @@
-import { type Failure, type LocalErrorCode, type LossReason, localFailure } from "./core/failure.ts";
-import type { Claim } from "./protocol/claim.ts";
-import type { CommitReceipt } from "./protocol/commit.ts";
-import type { RequiredCapability } from "./protocol/error.ts";
-import type { ErrorCode, ErrorType, Remedy } from "./protocol/error-codes.ts";
+import { type Failure, type LocalErrorCode, type LossReason, localFailure } from "./core/queue/failure.ts";
+import type { Claim } from "./protocol/claims/claim.ts";
+import type { CommitReceipt } from "./protocol/commits/commit.ts";
+import type { RequiredCapability } from "./protocol/errors/error.ts";
+import type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes.ts";
 
 /** The one error of this package. `code` says what it was, `then` what to do about it; the message is for people. */
 export class SyncError extends Error {

@@ -7,12 +7,11 @@ import type { FileStorage } from "./node/file-storage.ts";
 import { openedNow } from "./node/opened-now.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import { createClientOn } from "./platform.ts";
-import type { ModelSchema } from "./protocol/model-schema.ts";
+import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import { memoryStorage } from "./storage/memory.ts";
 
-export type { ClaimOptions, ClaimsApi, Lease, OwnClaim, RecordClaims, SeenClaim } from "./api/claims-api.ts";
-export type { PendingExport } from "./api/pending-export.ts";
-export type { Presence, RoomPeer } from "./api/presence-api.ts";
+export type { ClaimOptions, ClaimsApi, Lease, OwnClaim, RecordClaims, SeenClaim } from "./api/claims/claims-api.ts";
+export type { Presence, RoomPeer } from "./api/presence/presence-api.ts";
 export type {
   AttentionItem,
   CommitOperation,
@@ -25,23 +24,24 @@ export type {
   SyncStatus,
   Where,
 } from "./api/sync-client.ts";
-export type { LeaseRef, Write, WriteOptions } from "./api/write-api.ts";
-export type { LossReason } from "./core/failure.ts";
-export type { OldOperation, Upcast } from "./core/old-operation.ts";
-export type { Scope } from "./core/rows.ts";
-export { schemaHash } from "./core/schema-hash.ts";
+export type { PendingExport } from "./api/writes/pending-export.ts";
+export type { LeaseRef, Write, WriteOptions } from "./api/writes/write-api.ts";
+export type { Scope } from "./core/log/rows.ts";
+export type { LossReason } from "./core/queue/failure.ts";
+export type { OldOperation, Upcast } from "./core/schema/old-operation.ts";
+export { schemaHash } from "./core/schema/schema-hash.ts";
 export type { LostStore, StorageTrouble } from "./core/state.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export { type FileStorage, fileStorage } from "./node/file-storage.ts";
 export type { ClientOptions } from "./options.ts";
-export type { Claim } from "./protocol/claim.ts";
-export type { CommitReceipt } from "./protocol/commit.ts";
-export type { ErrorCode, ErrorType, Remedy } from "./protocol/error-codes.ts";
+export type { Claim } from "./protocol/claims/claim.ts";
+export type { CommitReceipt } from "./protocol/commits/commit.ts";
+export type { Action } from "./protocol/commits/operation.ts";
+export type { OnStale } from "./protocol/commits/stale.ts";
+export type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes.ts";
 export type { Json, JsonObject } from "./protocol/json.ts";
-export type { Field, Model, ModelSchema } from "./protocol/model-schema.ts";
-export type { Action } from "./protocol/operation.ts";
-export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./protocol/row-types.ts";
-export type { OnStale } from "./protocol/stale.ts";
+export type { Field, Model, ModelSchema } from "./protocol/schema/model-schema.ts";
+export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./protocol/schema/row-types.ts";
 
 export interface NodeClientOptions<S extends ModelSchema> extends ClientOptions<S> {
   /**

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isSyncError } from "./errors.ts";
 import { checkOptions } from "./options.ts";
-import { defineSchema } from "./protocol/row-types.ts";
+import { defineSchema } from "./protocol/schema/row-types.ts";
 
 const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" } } } } });
 const good = { schema, url: "https://sync.example.com/api", getToken: () => "t" };

@@ -1,8 +1,8 @@
-import type { Upcast } from "./core/old-operation.ts";
-import type { Scope } from "./core/rows.ts";
+import type { Scope } from "./core/log/rows.ts";
+import type { Upcast } from "./core/schema/old-operation.ts";
 import { localError } from "./errors.ts";
 import { clientLimits as limits } from "./protocol/client-limits.ts";
-import type { ModelSchema } from "./protocol/model-schema.ts";
+import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 
 export interface ClientOptions<S extends ModelSchema> {
   /** The models that this app knows, as `defineSchema` gave them. Other models of the server are not read. */

@@ -1,8 +1,8 @@
 import type { SyncClient } from "./api/sync-client.ts";
 import { createShell, type Shell } from "./client.ts";
 import type { ClientOptions } from "./options.ts";
-import { openPart, type Ports } from "./part.ts";
-import type { ModelSchema } from "./protocol/model-schema.ts";
+import type { ModelSchema } from "./protocol/schema/model-schema.ts";
+import { openPart, type Ports } from "./runtime.ts";
 
 /** Everything that differs between a Node process and a test, or another place that has all of the code at hand. */
 export interface Platform extends Ports, Omit<Shell, "part"> {}

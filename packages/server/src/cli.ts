@@ -2,11 +2,11 @@ import { webhookLimits } from "@holdfast/sdk/protocol";
 import { createProgram } from "./cli/program.ts";
 import { UsageError } from "./cli/usage-error.ts";
 import { readConfig } from "./config.ts";
-import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./db/embedded.ts";
-import { migrate } from "./db/migrate.ts";
-import { createPool, type Database } from "./db/pool.ts";
-import { DumpError, dumpOrganization, restoreOrganization } from "./flows/dump.ts";
-import { renewLogs } from "./flows/log-epoch.ts";
+import { migrate } from "./db/connection/migrate.ts";
+import { createPool, type Database } from "./db/connection/pool.ts";
+import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
+import { renewLogs } from "./flows/log/log-epoch.ts";
+import { DumpError, dumpOrganization, restoreOrganization } from "./flows/organizations/dump.ts";
 import { createWebhookSender } from "./outbound/send-webhook.ts";
 import { startTrouble } from "./start-trouble.ts";
 

@@ -1,7 +1,7 @@
 import { type ServerLimits, webhookLimits } from "@holdfast/sdk/protocol";
-import { hasValidChecksum, isSecretKey } from "./rules/token.ts";
+import { createClientAddress, type TrustedProxies } from "./addresses/client-address.ts";
+import { hasValidChecksum, isSecretKey } from "./rules/tokens/token.ts";
 import type { DatabaseSettings } from "./server-options.ts";
-import { createClientAddress, type TrustedProxies } from "./wire/client-address.ts";
 
 /** The environment, read once. What makes no sense is refused with a sentence. */
 export interface Config {

@@ -1,8 +1,7 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
-import type { PresenceTimes } from "./rules/presence-mesh.ts";
-
-import type { TrustedProxies } from "./wire/client-address.ts";
+import type { TrustedProxies } from "./addresses/client-address.ts";
+import type { PresenceTimes } from "./realtime/presence/presence-mesh.ts";
 
 export interface ServerOptions {
   readonly databaseUrl: string;

@@ -1,6 +1,6 @@
 import { ConfigError } from "./config.ts";
-import { EmbeddedPostgresError } from "./db/embedded-postgres-error.ts";
-import { NewerDatabase } from "./db/migrate.ts";
+import { NewerDatabase } from "./db/connection/migrate.ts";
+import { EmbeddedPostgresError } from "./embedded-postgres/embedded-postgres-error.ts";
 
 type SystemError = NodeJS.ErrnoException & {
   readonly address?: string;

@@ -1,8 +1,8 @@
 import type { Lease } from "@holdfast/sdk";
 import { z } from "zod";
 import { type Answer, refusalOf, refuse } from "../answer.ts";
-import { connectionOf, type Desk } from "../desk.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
+import { connectionOf, type Desk } from "../tool-context.ts";
 
 const DESCRIPTION = `Claims a record, or one field of it, so that nobody else can write there until you release it. People see that you work on it.
 Claim what you will work on for longer than a moment; for a quick change, reading and updating is enough. When somebody else holds it you are told who: work on something else, or wait in the line with waitSeconds.

@@ -3,8 +3,8 @@ import { expectedValue, fits } from "@holdfast/sdk/protocol";
 import { z } from "zod";
 import { type Refusal, refuse, unknownField } from "../answer.ts";
 import { describeModels } from "../describe-models.ts";
-import { connectionOf, type Desk } from "../desk.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
+import { connectionOf, type Desk } from "../tool-context.ts";
 
 const DESCRIPTION = `Lists records of one model, filtered and sorted. Answers { records, total, more, readAt }; every record in it counts as read.
 Name the fields that you need: an answer holds about 20 KB, and says what was cut. With some fields only, read a record before you update it.

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Answer, notFound } from "../answer.ts";
-import { connectionOf, type Desk } from "../desk.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
+import { connectionOf, type Desk } from "../tool-context.ts";
 
 const DESCRIPTION = `Reads one record by its id. Answers { record, readAt }: what it holds now, and the position in the log up to which that is known.
 Read a record before you update it. When somebody else changes the same fields after your reading, your update is refused and you are told what changed, so nobody's work is overwritten.`;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type Desk, within } from "../desk.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
+import { type Desk, within } from "../tool-context.ts";
 
 const DESCRIPTION = `Releases a claim that you hold, so that others can write there. What you wrote under it is sent first. Releasing what you do not hold does nothing.`;
 

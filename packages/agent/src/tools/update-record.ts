@@ -2,9 +2,9 @@ import type { CommitReceipt, JsonObject, Write } from "@holdfast/sdk";
 import { z } from "zod";
 import { type Answer, notFound, type Refusal, refusalOf, refuse } from "../answer.ts";
 import { describeModels } from "../describe-models.ts";
-import { type Desk, rowOf, until, within, withoutToken } from "../desk.ts";
-import { changesBetween } from "../readings.ts";
+import { changesBetween } from "../read-set.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
+import { type Desk, rowOf, until, within, withoutToken } from "../tool-context.ts";
 
 const DESCRIPTION = `Changes fields of a record: give only those that change. Answers { status: "confirmed", record, readAt } when it is committed.
 It is made in view of your last reading of the record. When somebody else changed the same fields since, nothing is written and the code is stale_context, with what changed: decide again, then update again. When somebody else claimed the record the code is claim_conflict.

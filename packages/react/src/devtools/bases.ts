@@ -1,6 +1,6 @@
 import type { JsonObject, PendingExport } from "@holdfast/sdk";
 import { useEffect, useState } from "react";
-import { useClient } from "../use-client.ts";
+import { useClient } from "../hooks/use-client.ts";
 
 export type Bases = ReadonlyMap<string, readonly (JsonObject | null)[]>;
 

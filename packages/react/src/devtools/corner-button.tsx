@@ -1,5 +1,5 @@
 import { type ReactElement, useRef } from "react";
-import { useSyncStatus } from "../use-sync-status.ts";
+import { useSyncStatus } from "../hooks/use-sync-status.ts";
 import { sumInWords } from "./sentences.ts";
 import { useFocus } from "./use-focus.ts";
 

@@ -1,14 +1,14 @@
 import { type ReactElement, useId, useRef } from "react";
-import { useSyncStatus } from "../use-sync-status.ts";
-import { AttentionTab } from "./attention-tab.tsx";
-import { ClaimsTab } from "./claims-tab.tsx";
-import { EventsTab } from "./events-tab.tsx";
-import { PresenceTab } from "./presence-tab.tsx";
-import { QueueTab } from "./queue-tab.tsx";
+import { useSyncStatus } from "../hooks/use-sync-status.ts";
 import type { Recorder } from "./recorder.ts";
 import { sumInWords } from "./sentences.ts";
-import { StatusTab } from "./status-tab.tsx";
-import { Tabs } from "./tabs.tsx";
+import { AttentionTab } from "./tabs/attention-tab.tsx";
+import { ClaimsTab } from "./tabs/claims-tab.tsx";
+import { EventsTab } from "./tabs/events-tab.tsx";
+import { PresenceTab } from "./tabs/presence-tab.tsx";
+import { QueueTab } from "./tabs/queue-tab.tsx";
+import { StatusTab } from "./tabs/status-tab.tsx";
+import { Tabs } from "./tabs/tabs.tsx";
 import { useFocus } from "./use-focus.ts";
 
 interface Props {

@@ -1,7 +1,7 @@
 import type { ReactElement } from "react";
 import { useEffect, useState } from "react";
+import { useClient } from "../hooks/use-client.ts";
 import { none } from "../none.ts";
-import { useClient } from "../use-client.ts";
 import { CornerButton } from "./corner-button.tsx";
 import { OpenPanel } from "./open-panel.tsx";
 import { createRecorder } from "./recorder.ts";

@@ -1,9 +1,9 @@
 import { type ReactElement, useId, useState } from "react";
 import { Diff } from "./diff.tsx";
-import { WriteList } from "./queue-tab.tsx";
 import type { Recording } from "./recording.ts";
 import { inWords } from "./sentences.ts";
-import { clock, StatusList } from "./status-tab.tsx";
+import { WriteList } from "./tabs/queue-tab.tsx";
+import { clock, StatusList } from "./tabs/status-tab.tsx";
 
 /** Shows, event by event, what the client said of itself then. Nothing is done to the client that is running. */
 export function Replay({ recording: { events }, close }: { recording: Recording; close: () => void }): ReactElement {

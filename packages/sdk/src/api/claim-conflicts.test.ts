@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Claim } from "../protocol/claim.ts";
+import type { Claim } from "../protocol/claims/claim.ts";
 import { lab } from "../testing/lab.ts";
 // Loaded when it is first used: here at once, so that no test has to wait for it.
-import "./company.ts";
+import "./claims/collab.ts";
 
 const schema = {
   models: {

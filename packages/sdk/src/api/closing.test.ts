@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type LabOptions, lab } from "../testing/lab.ts";
-import "./company.ts";
+import "./claims/collab.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 

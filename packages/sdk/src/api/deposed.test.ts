@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TabMessage } from "../core/tab-message.ts";
+import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { Tabs } from "../engine/ports.ts";
 import { MemoryDisk } from "../storage/memory.ts";
 import { lab } from "../testing/lab.ts";

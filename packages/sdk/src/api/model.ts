@@ -1,17 +1,17 @@
-import { shownRow } from "../core/overlay.ts";
+import { shownRow } from "../core/conflicts/overlay.ts";
+import { tableOf } from "../core/log/tables.ts";
 import { shownState } from "../core/select.ts";
-import { tableOf } from "../core/tables.ts";
 import { localError } from "../errors.ts";
-import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { ModelName, RowOf } from "../protocol/row-types.ts";
-import type { Lease } from "./claims-api.ts";
-import type { CompanyLater } from "./company-later.ts";
-import type { AnyQuery } from "./list-query.ts";
-import type { Lists } from "./lists.ts";
-import { checkId, jsonCopy } from "./payload.ts";
-import { asGiven } from "./shown-rows.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
+import type { ModelName, RowOf } from "../protocol/schema/row-types.ts";
+import type { Lease } from "./claims/claims-api.ts";
+import type { CompanyLater } from "./claims/collab-later.ts";
+import type { AnyQuery } from "./lists/list-query.ts";
+import type { Lists } from "./lists/lists.ts";
+import { asGiven } from "./lists/shown-rows.ts";
 import type { ModelApi } from "./sync-client.ts";
-import { type Desk, makeWrite } from "./write.ts";
+import { checkId, jsonCopy } from "./writes/payload.ts";
+import { type Desk, makeWrite } from "./writes/write.ts";
 
 /** `client.models.slide`: each method makes one write, or asks one question. */
 export function modelApi<S extends ModelSchema, M extends ModelName<S>>(

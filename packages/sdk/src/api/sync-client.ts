@@ -1,16 +1,16 @@
 import type { LostStore, StorageTrouble } from "../core/state.ts";
 import type { SyncError } from "../errors.ts";
-import type { Claim } from "../protocol/claim.ts";
-import type { ErrorCode } from "../protocol/error-codes.ts";
+import type { Claim } from "../protocol/claims/claim.ts";
+import type { Action } from "../protocol/commits/operation.ts";
+import type { OnStale } from "../protocol/commits/stale.ts";
+import type { ErrorCode } from "../protocol/errors/error-codes.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { Action } from "../protocol/operation.ts";
-import type { ModelName, NewRow, Patch, RowOf } from "../protocol/row-types.ts";
-import type { OnStale } from "../protocol/stale.ts";
-import type { ClaimOptions, ClaimsApi, Lease } from "./claims-api.ts";
-import type { PendingExport } from "./pending-export.ts";
-import type { Presence } from "./presence-api.ts";
-import type { Write, WriteOptions } from "./write-api.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
+import type { ModelName, NewRow, Patch, RowOf } from "../protocol/schema/row-types.ts";
+import type { ClaimOptions, ClaimsApi, Lease } from "./claims/claims-api.ts";
+import type { Presence } from "./presence/presence-api.ts";
+import type { PendingExport } from "./writes/pending-export.ts";
+import type { Write, WriteOptions } from "./writes/write-api.ts";
 
 /** The client as an app holds it. Reads answer from memory at once; writes are queued durably and shown at once. */
 export interface SyncClient<S extends ModelSchema> {

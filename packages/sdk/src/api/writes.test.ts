@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SyncError } from "../errors.ts";
-import { defineSchema } from "../protocol/row-types.ts";
+import { defineSchema } from "../protocol/schema/row-types.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";
 

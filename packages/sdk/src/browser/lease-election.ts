@@ -14,7 +14,7 @@ const SPREAD_MS = 200;
  *                                    └──► no answer in 3 s ────┘
  *
  * Two candidates may both get no answer. Each then counts the store's generation up as it begins to lead, and the one
- * with the later generation stays (`core/lead.ts`): the other is deposed, stands again, and is answered.
+ * with the later generation stays (`core/tabs/leadership.ts`): the other is deposed, stands again, and is answered.
  */
 export function leaseElection({ clock, say, elected }: ElectionContext): Election {
   let stay: { leads: boolean } | undefined;

@@ -1,4 +1,4 @@
-import type { TabMessage } from "../core/tab-message.ts";
+import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { Clock, Tabs } from "../engine/ports.ts";
 import type { Call } from "./election.ts";
 import { leaseElection } from "./lease-election.ts";

@@ -1,8 +1,8 @@
-import type { CommitReceipt } from "../protocol/commit.ts";
-import type { Failure } from "./failure.ts";
-import type { Gone, Mutation, QueueChange } from "./mutation.ts";
-import type { RowChange, Scope } from "./rows.ts";
-import type { TabMessage } from "./tab-message.ts";
+import type { CommitReceipt } from "../protocol/commits/commit.ts";
+import type { RowChange, Scope } from "./log/rows.ts";
+import type { Failure } from "./queue/failure.ts";
+import type { Gone, Mutation, QueueChange } from "./queue/mutation.ts";
+import type { TabMessage } from "./tabs/tab-message.ts";
 
 /** Everything the core can ask of the world. */
 export type Effect =

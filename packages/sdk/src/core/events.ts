@@ -1,14 +1,14 @@
-import type { ResyncReason } from "../protocol/frames-down.ts";
+import type { Action } from "../protocol/commits/operation.ts";
+import type { OnStale } from "../protocol/commits/stale.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import type { Action } from "../protocol/operation.ts";
-import type { SnapshotLine } from "../protocol/snapshot.ts";
-import type { OnStale } from "../protocol/stale.ts";
+import type { SnapshotLine } from "../protocol/log/snapshot.ts";
+import type { ResyncReason } from "../protocol/stream/frames-down.ts";
 import type { WhichRows } from "./effects.ts";
-import type { Mutation, Premise, QueueChange } from "./mutation.ts";
-import type { Reply } from "./outcome.ts";
-import type { PartialSnapshot, Rows, Scope, Stretch } from "./rows.ts";
+import type { PartialSnapshot, Rows, Scope, Stretch } from "./log/rows.ts";
+import type { Mutation, Premise, QueueChange } from "./queue/mutation.ts";
+import type { Reply } from "./queue/outcome.ts";
 import type { Look, LostStore, StorageTrouble } from "./state.ts";
-import type { TabMessage } from "./tab-message.ts";
+import type { TabMessage } from "./tabs/tab-message.ts";
 
 /** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
 export type ClientEvent = Happening & { readonly now: number; readonly roll: number };

@@ -1,8 +1,8 @@
+import { refreshed } from "./conflicts/overlay.ts";
+import { set, type Turn } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Machine } from "./machine.ts";
-import { refreshed } from "./overlay.ts";
-import { set, type Turn } from "./turn.ts";
-import { mutated } from "./writes.ts";
+import { mutated } from "./queue/writes.ts";
 
 /**
  * The client before it knows of a disk, of other tabs and of a server: it shows what the app writes, and remembers what it

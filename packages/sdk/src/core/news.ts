@@ -1,7 +1,7 @@
 import type { News } from "./effects.ts";
-import { knownFailure } from "./failure.ts";
-import type { Mutation } from "./mutation.ts";
-import { missed } from "./settle.ts";
+import { knownFailure } from "./queue/failure.ts";
+import type { Mutation } from "./queue/mutation.ts";
+import { missed } from "./queue/settle.ts";
 
 /** What the one who made a write is to hear of how it stands. Undefined: nothing is decided. */
 export function newsOf(m: Mutation): News | undefined {

@@ -1,10 +1,10 @@
-import { blockedNames } from "./bulk.ts";
-import { type Dispute, disputesOf } from "./dispute.ts";
-import type { Failure } from "./failure.ts";
-import type { Mutation, MutationOperation } from "./mutation.ts";
-import { anothersToken } from "./owner.ts";
-import { emptyQueue, find, inOrder } from "./queue.ts";
-import { noRows } from "./rows.ts";
+import { type Dispute, disputesOf } from "./conflicts/conflict.ts";
+import { anothersToken } from "./connection/owner.ts";
+import { noRows } from "./log/rows.ts";
+import { blockedNames } from "./queue/bulk.ts";
+import type { Failure } from "./queue/failure.ts";
+import type { Mutation, MutationOperation } from "./queue/mutation.ts";
+import { emptyQueue, find, inOrder } from "./queue/queue.ts";
 import type { ClientState, LostStore, StorageTrouble } from "./state.ts";
 
 /** The questions that a view may ask. Each is answered from the state alone. */

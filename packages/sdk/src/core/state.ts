@@ -1,14 +1,14 @@
-import type { Row } from "../protocol/apply.ts";
-import type { Model, ModelSchema } from "../protocol/model-schema.ts";
-import { type Ledger, ledgerUpTo } from "./ledger.ts";
-import type { Gone, Mutation } from "./mutation.ts";
-import type { Upcast } from "./old-operation.ts";
-import { emptyQueue, type Queue } from "./queue.ts";
-import type { Wait } from "./retry.ts";
-import { noRows, type PartialSnapshot, type Rows, type Scope } from "./rows.ts";
-import { schemaHash } from "./schema-hash.ts";
-import type { Extent, LeaderLine, QueueChanged } from "./tab-message.ts";
-import { type Tables, tableOf } from "./tables.ts";
+import type { Row } from "../protocol/commits/apply.ts";
+import type { Model, ModelSchema } from "../protocol/schema/model-schema.ts";
+import type { Wait } from "./connection/retry.ts";
+import { noRows, type PartialSnapshot, type Rows, type Scope } from "./log/rows.ts";
+import { type Tables, tableOf } from "./log/tables.ts";
+import type { Gone, Mutation } from "./queue/mutation.ts";
+import { emptyQueue, type Queue } from "./queue/queue.ts";
+import { type Ledger, ledgerUpTo } from "./queue/seq-set.ts";
+import type { Upcast } from "./schema/old-operation.ts";
+import { schemaHash } from "./schema/schema-hash.ts";
+import type { Extent, LeaderLine, QueueChanged } from "./tabs/tab-message.ts";
 
 /** The whole client in one value. Only `step` makes a new one. */
 export interface ClientState {

@@ -1,5 +1,5 @@
-import { hearAnswer } from "./answers.ts";
-import { tokenCame, tokenFailed, tokenRefused } from "./auth.ts";
+import { refreshed } from "./conflicts/overlay.ts";
+import { tokenCame, tokenFailed, tokenRefused } from "./connection/auth.ts";
 import {
   dropOldToken,
   goOn,
@@ -10,23 +10,23 @@ import {
   streamOpened,
   welcomed,
   wentAway,
-} from "./connection.ts";
+} from "./connection/connection.ts";
+import { owned, withhold } from "./connection/owner.ts";
+import { notRenewed, renewed } from "./connection/renewal.ts";
+import { ask, set, type Turn } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
-import * as lead from "./lead.ts";
-import { looked, lookWhenBehind } from "./look.ts";
+import { hearLog, hearReadFailure, hearStretch, noteCovered, positionTold, resync } from "./log/reading.ts";
+import { followed, heardScope } from "./log/scope.ts";
+import { hearSnapshot, pageLost } from "./log/snapshot.ts";
 import type { Machine } from "./machine.ts";
-import { refreshed } from "./overlay.ts";
-import { owned, withhold } from "./owner.ts";
-import { hearLog, hearReadFailure, hearStretch, noteCovered, positionTold, resync } from "./reading.ts";
-import { notRenewed, renewed } from "./renewal.ts";
-import { decided } from "./resend.ts";
-import { restored, storageFailed } from "./restored.ts";
-import { followed, heardScope } from "./scope.ts";
-import * as sharedQueue from "./shared-queue.ts";
-import { hearSnapshot, pageLost } from "./snapshot.ts";
-import * as tabs from "./tabs.ts";
-import { ask, set, type Turn } from "./turn.ts";
-import { imported, mutated } from "./writes.ts";
+import { hearAnswer } from "./queue/bulk-response.ts";
+import { looked, lookWhenBehind } from "./queue/queue-snapshot.ts";
+import { decided } from "./queue/resend.ts";
+import { restored, storageFailed } from "./queue/restored.ts";
+import * as sharedQueue from "./queue/shared-queue.ts";
+import { imported, mutated } from "./queue/writes.ts";
+import * as lead from "./tabs/leadership.ts";
+import * as tabs from "./tabs/tabs.ts";
 
 /** The whole client. The views of touched records are recomputed once, at the end of a step. */
 export const machine: Machine = {

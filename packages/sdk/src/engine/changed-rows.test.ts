@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { recordKey } from "../core/tables.ts";
+import { recordKey } from "../core/log/tables.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;

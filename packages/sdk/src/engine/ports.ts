@@ -1,14 +1,14 @@
 import type { Introduction } from "../core/events.ts";
-import type { Mutation, Place, QueueChange } from "../core/mutation.ts";
-import type { Reply } from "../core/outcome.ts";
-import type { PartialSnapshot, RowChange, Rows, Scope } from "../core/rows.ts";
+import type { PartialSnapshot, RowChange, Rows, Scope } from "../core/log/rows.ts";
+import type { Mutation, Place, QueueChange } from "../core/queue/mutation.ts";
+import type { Reply } from "../core/queue/outcome.ts";
 import type { Look, StorageTrouble } from "../core/state.ts";
-import type { TabMessage } from "../core/tab-message.ts";
+import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
-import type { FrameDown } from "../protocol/frames-down.ts";
-import type { FrameUp } from "../protocol/frames-up.ts";
-import type { LogEntry } from "../protocol/log.ts";
-import type { SnapshotLine } from "../protocol/snapshot.ts";
+import type { LogEntry } from "../protocol/log/log.ts";
+import type { SnapshotLine } from "../protocol/log/snapshot.ts";
+import type { FrameDown } from "../protocol/stream/frames-down.ts";
+import type { FrameUp } from "../protocol/stream/frames-up.ts";
 
 /* The world as the engine sees it. Storage, transport and browser implement these; tests hand in their own. */
 
@@ -79,7 +79,7 @@ export interface Enqueued extends Kept {
 
 export interface Stored extends Look {
   readonly clientId: string;
-  /** Whose rows and writes these are (`core/owner.ts`); undefined before the server has said so. */
+  /** Whose rows and writes these are (`core/connection/owner.ts`); undefined before the server has said so. */
   readonly owner?: string | undefined;
   readonly rows: Rows;
   /** A snapshot of which only the first pages are kept. */

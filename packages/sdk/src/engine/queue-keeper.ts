@@ -1,9 +1,9 @@
 import type { WhichRows } from "../core/effects.ts";
-import { asKept, type Gone, type Mutation, type Put, type QueueChange } from "../core/mutation.ts";
-import { find } from "../core/queue.ts";
+import { asKept, type Gone, type Mutation, type Put, type QueueChange } from "../core/queue/mutation.ts";
+import { find } from "../core/queue/queue.ts";
+import { adapted, shownAs } from "../core/schema/upcast.ts";
 import type { ClientState } from "../core/state.ts";
-import type { TabMessage } from "../core/tab-message.ts";
-import { adapted, shownAs } from "../core/upcast.ts";
+import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { Engine } from "./engine.ts";
 import type { Kept, Seen, Storage } from "./ports.ts";
 

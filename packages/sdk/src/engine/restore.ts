@@ -1,5 +1,5 @@
-import { extentOf } from "../core/shared-queue.ts";
-import { adapted, shownAs } from "../core/upcast.ts";
+import { extentOf } from "../core/queue/shared-queue.ts";
+import { adapted, shownAs } from "../core/schema/upcast.ts";
 import type { Engine } from "./engine.ts";
 import type { Dice, Signals, Storage, Tabs, Witness } from "./ports.ts";
 

@@ -1,7 +1,7 @@
-import type { Gone } from "../core/mutation.ts";
-import type { RowChange, Rows } from "../core/rows.ts";
-import { recordKey } from "../core/tables.ts";
-import { piecesOf } from "./pieces.ts";
+import type { RowChange, Rows } from "../core/log/rows.ts";
+import { recordKey } from "../core/log/tables.ts";
+import type { Gone } from "../core/queue/mutation.ts";
+import { piecesOf } from "./chunks.ts";
 import type { Kept, Storage, StoredStretch } from "./ports.ts";
 
 /** What the keeper needs to know, and whom it tells. */

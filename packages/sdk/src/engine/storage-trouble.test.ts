@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { noSignals } from "../browser/signals.ts";
 import { alone } from "../browser/tabs.ts";
 import { createShell } from "../client.ts";
-import { openPart } from "../part.ts";
+import { openPart } from "../runtime.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";

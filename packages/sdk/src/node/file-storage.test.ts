@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createClient } from "../node.ts";
-import { defineSchema } from "../protocol/row-types.ts";
+import { defineSchema } from "../protocol/schema/row-types.ts";
 import { fileStorage } from "./file-storage.ts";
 
 const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" } } } } });

@@ -1,7 +1,7 @@
-import { lastingPhase, type Mutation, type Place, type QueueChange, type Standing } from "../core/mutation.ts";
-import type { LogRow, RowChange } from "../core/rows.ts";
+import type { LogRow, RowChange } from "../core/log/rows.ts";
+import { tableOf } from "../core/log/tables.ts";
+import { lastingPhase, type Mutation, type Place, type QueueChange, type Standing } from "../core/queue/mutation.ts";
 import type { Look } from "../core/state.ts";
-import { tableOf } from "../core/tables.ts";
 import type { Enqueued, Kept, Seen, Storage, StoredPage, StoredStretch } from "../engine/ports.ts";
 import { fromStored, fromStoredRows, hasNews, type StoredMutation, storedRow, toStored } from "../storage/stored.ts";
 import { fileFailure, isDamage } from "./file-failure.ts";

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Mutation } from "../core/mutation.ts";
+import type { Mutation } from "../core/queue/mutation.ts";
 import { StorageFailure } from "../engine/ports.ts";
 import { isSyncError } from "../errors.ts";
 import { added } from "../testing/storage-contract.ts";

@@ -1,15 +1,31 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { Claim, ClaimBody, ClaimList, ClaimOrderBody, ClaimRelease, ClaimRenewBody, ClaimTargetBody } from "./claim.ts";
-import { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commit.ts";
-import { Datasource } from "./datasource.ts";
-import type { ErrorCode } from "./error-codes.ts";
+import {
+  Claim,
+  ClaimBody,
+  ClaimList,
+  ClaimOrderBody,
+  ClaimRelease,
+  ClaimRenewBody,
+  ClaimTargetBody,
+} from "./claims/claim.ts";
+import { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commits/commit.ts";
+import { Datasource } from "./datasources/datasource.ts";
+import type { ErrorCode } from "./errors/error-codes.ts";
 import { limits } from "./limits.ts";
-import { ListEnvelope } from "./list.ts";
-import { LogEntry } from "./log.ts";
-import { SchemaPush, SchemaPushed, SchemaRead } from "./model-schema.ts";
-import { Deleted, Organization, OrganizationBody, RevokeBody, SecretKey, SecretKeyBody } from "./operator.ts";
+import { ListEnvelope } from "./lists/list.ts";
+import { LogEntry } from "./log/log.ts";
+import { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./log/record.ts";
+import {
+  Deleted,
+  Organization,
+  OrganizationBody,
+  RevokeBody,
+  SecretKey,
+  SecretKeyBody,
+} from "./organizations/operator.ts";
+import { Usage } from "./organizations/usage.ts";
 import type { EndpointName } from "./paths.ts";
-import { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./record.ts";
+import { SchemaPush, SchemaPushed, SchemaRead } from "./schema/model-schema.ts";
 import {
   Capability,
   CapabilityBody,
@@ -20,8 +36,7 @@ import {
   EphemeralKeysDeleted,
   Identity,
   RotateBody,
-} from "./tokens.ts";
-import { Usage } from "./usage.ts";
+} from "./tokens/tokens.ts";
 import {
   Skip,
   WebhookAttempt,
@@ -29,7 +44,7 @@ import {
   WebhookEndpoint,
   WebhookEndpointBody,
   WebhookEndpointPatch,
-} from "./webhook-endpoint.ts";
+} from "./webhooks/webhook-endpoint.ts";
 
 /** Who may call: a token of the organization, a secret key only, or the operator. */
 export type Audience = "token" | "secret_key" | "operator";

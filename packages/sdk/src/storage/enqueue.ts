@@ -1,4 +1,4 @@
-import { lastingPhase, type Place, type QueueChange } from "../core/mutation.ts";
+import { lastingPhase, type Place, type QueueChange } from "../core/queue/mutation.ts";
 import type { Enqueued } from "../engine/ports.ts";
 import type { Database } from "./database.ts";
 import { lastSeqOf, type StoredMeta, type StoredMutation, toStored } from "./stored.ts";

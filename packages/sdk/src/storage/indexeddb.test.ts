@@ -1,7 +1,7 @@
 import "fake-indexeddb/auto";
 import { Dexie } from "dexie";
 import { expect, test, vi } from "vitest";
-import type { Mutation } from "../core/mutation.ts";
+import type { Mutation } from "../core/queue/mutation.ts";
 import { StorageFailure } from "../engine/ports.ts";
 import { added, storageContract } from "../testing/storage-contract.ts";
 import { indexedDbStorage } from "./indexeddb.ts";

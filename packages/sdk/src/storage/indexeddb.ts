@@ -1,5 +1,5 @@
 import type { Table } from "dexie";
-import type { Place } from "../core/mutation.ts";
+import type { Place } from "../core/queue/mutation.ts";
 import type { Look } from "../core/state.ts";
 import type { Kept, Seen, Storage, StorageFailure, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
 import { clientIn, Database, opened } from "./database.ts";

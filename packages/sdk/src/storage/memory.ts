@@ -1,7 +1,7 @@
-import { lastingPhase, type Mutation, type Place, type QueueChange, type Standing } from "../core/mutation.ts";
-import { noRows, type PartialSnapshot, type Rows } from "../core/rows.ts";
+import { noRows, type PartialSnapshot, type Rows } from "../core/log/rows.ts";
+import { changeTables } from "../core/log/tables.ts";
+import { lastingPhase, type Mutation, type Place, type QueueChange, type Standing } from "../core/queue/mutation.ts";
 import type { Look } from "../core/state.ts";
-import { changeTables } from "../core/tables.ts";
 import type { Enqueued, Kept, Seen, Storage, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
 import { fromStored, hasNews, type StoredMutation, toStored } from "./stored.ts";
 

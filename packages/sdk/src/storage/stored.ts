@@ -1,6 +1,6 @@
-import { asKept, type Mutation } from "../core/mutation.ts";
-import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/rows.ts";
-import { changeTables, tableOf } from "../core/tables.ts";
+import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/log/rows.ts";
+import { changeTables, tableOf } from "../core/log/tables.ts";
+import { asKept, type Mutation } from "../core/queue/mutation.ts";
 import type { Seen } from "../engine/ports.ts";
 
 /* How things lie in IndexedDB. Reading is tolerant: a newer version of this package may have written there. */

@@ -2,7 +2,7 @@ import type { SyncClient } from "../api/sync-client.ts";
 import { alone } from "../browser/tabs.ts";
 import type { ClientOptions } from "../options.ts";
 import { createClientOn, type Platform } from "../platform.ts";
-import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import { Line } from "./lab/line.ts";

@@ -1,7 +1,7 @@
-import { tableOf } from "../core/tables.ts";
-import type { Claim, ClaimBody, ClaimStatus } from "../protocol/claim.ts";
-import { type ErrorCode, errorCodes } from "../protocol/error-codes.ts";
-import { errorSentences } from "../protocol/error-sentences.ts";
+import { tableOf } from "../core/log/tables.ts";
+import type { Claim, ClaimBody, ClaimStatus } from "../protocol/claims/claim.ts";
+import { type ErrorCode, errorCodes } from "../protocol/errors/error-codes.ts";
+import { errorSentences } from "../protocol/errors/error-sentences.ts";
 import { limits } from "../protocol/limits.ts";
 
 interface Held {

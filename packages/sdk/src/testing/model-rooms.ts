@@ -1,6 +1,6 @@
-import type { PresenceFrame } from "../protocol/frames-down.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import type { Peer } from "../protocol/presence.ts";
+import type { Peer } from "../protocol/presence/presence.ts";
+import type { PresenceFrame } from "../protocol/stream/frames-down.ts";
 
 interface Session {
   readonly actor: string;

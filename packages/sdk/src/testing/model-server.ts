@@ -1,15 +1,15 @@
 import { jsonEqual } from "../core/json-equal.ts";
-import { recordKey, tableOf } from "../core/tables.ts";
-import { applyOperation, type Row } from "../protocol/apply.ts";
-import type { CommitBody, CommitReceipt } from "../protocol/commit.ts";
-import { type ErrorCode, errorCodes } from "../protocol/error-codes.ts";
-import { errorSentences } from "../protocol/error-sentences.ts";
+import { recordKey, tableOf } from "../core/log/tables.ts";
+import { applyOperation, type Row } from "../protocol/commits/apply.ts";
+import type { CommitBody, CommitReceipt } from "../protocol/commits/commit.ts";
+import type { Action, Operation } from "../protocol/commits/operation.ts";
+import type { StaleNotification } from "../protocol/commits/stale.ts";
+import { type ErrorCode, errorCodes } from "../protocol/errors/error-codes.ts";
+import { errorSentences } from "../protocol/errors/error-sentences.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
-import type { LogEntry } from "../protocol/log.ts";
-import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { Action, Operation } from "../protocol/operation.ts";
-import type { SnapshotLine } from "../protocol/snapshot.ts";
-import type { StaleNotification } from "../protocol/stale.ts";
+import type { LogEntry } from "../protocol/log/log.ts";
+import type { SnapshotLine } from "../protocol/log/snapshot.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import { ModelClaims } from "./model-claims.ts";
 import { ModelRooms } from "./model-rooms.ts";
 

@@ -1,4 +1,4 @@
-import type { Mutation, Place, QueueChange, Standing } from "../core/mutation.ts";
+import type { Mutation, Place, QueueChange, Standing } from "../core/queue/mutation.ts";
 import type { Storage, StoredPage } from "../engine/ports.ts";
 
 export interface StorageCheck {

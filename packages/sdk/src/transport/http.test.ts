@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Reply } from "../core/outcome.ts";
+import type { Reply } from "../core/queue/outcome.ts";
 import { systemClock } from "../engine/system.ts";
 import { httpServer } from "./http.ts";
 import { tokenSource } from "./token.ts";

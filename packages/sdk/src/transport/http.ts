@@ -1,12 +1,12 @@
 import type { Introduction } from "../core/events.ts";
-import type { Reply } from "../core/outcome.ts";
-import type { Scope } from "../core/rows.ts";
+import type { Scope } from "../core/log/rows.ts";
+import type { Reply } from "../core/queue/outcome.ts";
 import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.ts";
 import { headers } from "../protocol/headers.ts";
-import type { List } from "../protocol/list.ts";
-import type { LogEntry } from "../protocol/log.ts";
+import type { List } from "../protocol/lists/list.ts";
+import type { LogEntry } from "../protocol/log/log.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 import { textOf } from "./text-of.ts";
 import { withoutToken } from "./token.ts";

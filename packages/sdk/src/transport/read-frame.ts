@@ -1,4 +1,4 @@
-import type { FrameDown } from "../protocol/frames-down.ts";
+import type { FrameDown } from "../protocol/stream/frames-down.ts";
 
 /** Reads a frame as far as this version knows it. Undefined: unknown, to be ignored; a newer server may say more. */
 export function readFrame(text: unknown): FrameDown | undefined {

@@ -1,5 +1,5 @@
 import type { Introduction } from "../core/events.ts";
-import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/snapshot.ts";
+import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/log/snapshot.ts";
 import { textOf } from "./text-of.ts";
 
 export interface SnapshotPage extends Introduction {

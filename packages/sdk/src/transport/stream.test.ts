@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { StreamListener } from "../engine/ports.ts";
-import type { FrameDown } from "../protocol/frames-down.ts";
+import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { logStream } from "./stream.ts";
 

@@ -1,5 +1,5 @@
 import isNetworkError from "is-network-error";
-import type { Reply } from "../core/outcome.ts";
+import type { Reply } from "../core/queue/outcome.ts";
 import { type Clock, type TokenSource, TokenUnreachable } from "../engine/ports.ts";
 
 /** Keeps the token that the app gave, and asks for it once however many requests need it. */

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from "../protocol/webhook-event.ts";
+import type { WebhookEvent } from "../protocol/webhooks/webhook-event.ts";
 import { isTestEvent } from "./event.ts";
 import type { PositionStore } from "./position-store.ts";
 

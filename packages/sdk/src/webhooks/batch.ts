@@ -1,5 +1,5 @@
-import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { WebhookEvent } from "../protocol/webhook-event.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
+import type { WebhookEvent } from "../protocol/webhooks/webhook-event.ts";
 import { isTestEvent } from "./event.ts";
 import { WebhookVerificationError } from "./verification-error.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, expectTypeOf, test, vi } from "vitest";
-import type { WebhookEvent } from "../protocol/webhook-event.ts";
+import type { WebhookEvent } from "../protocol/webhooks/webhook-event.ts";
 import { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from "./create-webhook-handler.ts";
 import { memoryPosition } from "./position-store.ts";
 import { signWebhook } from "./signature.ts";

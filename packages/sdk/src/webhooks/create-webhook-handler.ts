@@ -1,5 +1,5 @@
-import type { ModelSchema } from "../protocol/model-schema.ts";
-import { webhookLimits } from "../protocol/webhook-limits.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
+import { webhookLimits } from "../protocol/webhooks/webhook-limits.ts";
 import type { WebhookEventOf } from "./event.ts";
 import { answerByNode, arrivedByNode, type NodeRequest, type NodeResponse } from "./node-request.ts";
 import { memoryPosition, type PositionStore } from "./position-store.ts";

@@ -1,7 +1,7 @@
-import type { Verb } from "../protocol/log.ts";
-import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { ModelName, RowOf } from "../protocol/row-types.ts";
-import type { WebhookEvent } from "../protocol/webhook-event.ts";
+import type { Verb } from "../protocol/log/log.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
+import type { ModelName, RowOf } from "../protocol/schema/row-types.ts";
+import type { WebhookEvent } from "../protocol/webhooks/webhook-event.ts";
 
 interface EventOf<Type extends string, Name extends string, Data> {
   /** `<model in lower case>.<verb>`. */

@@ -1,6 +1,6 @@
 // Needs no platform but fetch's own words and WebCrypto: Node, edge runtimes and browsers alike.
-export type { ModelSchema } from "../protocol/model-schema.ts";
-export { defineSchema } from "../protocol/row-types.ts";
+export type { ModelSchema } from "../protocol/schema/model-schema.ts";
+export { defineSchema } from "../protocol/schema/row-types.ts";
 export { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from "./create-webhook-handler.ts";
 export { isTestEvent, type WebhookEventOf, type WebhookTestEvent } from "./event.ts";
 export type { NodeRequest, NodeResponse } from "./node-request.ts";

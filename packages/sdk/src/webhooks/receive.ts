@@ -1,5 +1,5 @@
-import type { ModelSchema } from "../protocol/model-schema.ts";
-import type { WebhookEvent } from "../protocol/webhook-event.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
+import type { WebhookEvent } from "../protocol/webhooks/webhook-event.ts";
 import { type Answer, answerTo, busy, failed, refusal, wrongMethod } from "./answer.ts";
 import { applyEvents, type Outcome } from "./apply-events.ts";
 import type { PositionStore } from "./position-store.ts";

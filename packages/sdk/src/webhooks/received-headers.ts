@@ -1,4 +1,4 @@
-import { webhookHeaders } from "../protocol/webhook-limits.ts";
+import { webhookHeaders } from "../protocol/webhooks/webhook-limits.ts";
 import { WebhookVerificationError } from "./verification-error.ts";
 
 /** Headers as `fetch` has them, or as Node's `http` and the frameworks on it do. */

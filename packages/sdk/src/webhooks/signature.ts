@@ -1,4 +1,4 @@
-import { webhookHeaders, webhookLimits } from "../protocol/webhook-limits.ts";
+import { webhookHeaders, webhookLimits } from "../protocol/webhooks/webhook-limits.ts";
 import { bytesOf, type RawBody } from "./raw-body.ts";
 import { isWebhookId, type ReceivedHeaders, readSignedHeaders } from "./received-headers.ts";
 import { keysOf, type Secrets } from "./secret.ts";

@@ -1,4 +1,4 @@
-import type { ModelSchema } from "../protocol/model-schema.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import { readBatch } from "./batch.ts";
 import type { WebhookEventOf, WebhookTestEvent } from "./event.ts";
 import { bytesOf } from "./raw-body.ts";

@@ -1,4 +1,4 @@
-import type { DumpCounts, Restored, RestoreOptions } from "../flows/dump.ts";
+import type { DumpCounts, Restored, RestoreOptions } from "../flows/organizations/dump.ts";
 import type { WebhookSender } from "../outbound/send-webhook.ts";
 import type { Environment } from "./target.ts";
 

@@ -1,13 +1,13 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { freshDatabase } from "../testing/database.ts";
-import { loadLines, loadWaits } from "./claims.ts";
-import { loadGroupHeads } from "./groups.ts";
-import { loadHistory } from "./history.ts";
-import { PLANNING } from "./pipe.ts";
-import { loadReceipts } from "./receipts.ts";
-import { deleteRecords, loadRecords } from "./records.ts";
-import type { Statement } from "./statement.ts";
+import { loadLines, loadWaits } from "./claims/claims.ts";
+import { loadGroupHeads } from "./commits/group-heads.ts";
+import { loadHistory } from "./commits/history.ts";
+import { loadReceipts } from "./commits/receipts.ts";
+import { deleteRecords, loadRecords } from "./commits/records.ts";
+import { PLANNING } from "./connection/pipe.ts";
+import type { Statement } from "./connection/statement.ts";
 
 const ROWS = 100_000;
 const KEYS = 32;

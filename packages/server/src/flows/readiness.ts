@@ -1,5 +1,5 @@
-import { isMigrated } from "../db/migrate.ts";
-import { type Database, takesWrites } from "../db/pool.ts";
+import { isMigrated } from "../db/connection/migrate.ts";
+import { type Database, takesWrites } from "../db/connection/pool.ts";
 
 export interface ReadinessTimes {
   /** An answer is good for so long: asking often costs the database nothing. */

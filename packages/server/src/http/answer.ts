@@ -1,7 +1,7 @@
 import type { Body, EndpointName, QueryParameter, Reply } from "@holdfast/sdk/protocol";
-import type { Parameter } from "../rules/list-filter.ts";
-import type { Principal } from "../rules/participant.ts";
+import type { Parameter } from "../rules/lists/list-filter.ts";
 import type { Refusal } from "../rules/refusal.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
 
 /** A request that is known, allowed, and of the right shape. */
 export interface Asked<N extends EndpointName> {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { DocUrl } from "../envelope/envelope.ts";
+import { endWithRefusal } from "../envelope/raw-refusal.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import type { DocUrl } from "../wire/envelope.ts";
-import { endWithRefusal } from "../wire/raw-refusal.ts";
 
 /** Answers what Node's parser refused before there was a request: with an envelope all the same, and the connection ends. */
 export interface BrokenRequests {

@@ -1,8 +1,8 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { createPool } from "../db/pool.ts";
-import { ensureConfiguredKey } from "../flows/bootstrap.ts";
-import { newSecretToken } from "../flows/secret-keys.ts";
+import { createPool } from "../db/connection/pool.ts";
+import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
+import { newSecretToken } from "../flows/tokens/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
 
 // What ends a claim besides its time and its owner, and what is told of it then.

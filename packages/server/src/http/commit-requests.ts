@@ -9,14 +9,14 @@ import {
   type UpdateBody,
 } from "@holdfast/sdk/protocol";
 import { newId } from "../ids.ts";
-import { canonical } from "../rules/canonical.ts";
-import type { CommitAction, CommitOperation, CommitRequest } from "../rules/commit-request.ts";
-import { isVisibleName, requestKey } from "../rules/idempotency-key.ts";
-import type { Principal } from "../rules/participant.ts";
-import { isRecordId } from "../rules/record-id.ts";
+import { shapeCheck } from "../payload/shape-check.ts";
+import type { CommitAction, CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
+import { isVisibleName, requestKey } from "../rules/commits/idempotency-key.ts";
+import { isRecordId } from "../rules/commits/record-id.ts";
+import { canonical } from "../rules/json/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
-import { isSyncGroup } from "../rules/sync-group.ts";
-import { shapeCheck } from "../wire/shape.ts";
+import { isSyncGroup } from "../rules/schema/sync-group.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
 import { isObject, translateCommit } from "./dialect.ts";
 
 export interface Sender {

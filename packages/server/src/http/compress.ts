@@ -1,7 +1,7 @@
 import { gzip, gzipSync } from "node:zlib";
 import type { EndpointName } from "@holdfast/sdk/protocol";
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from "fastify";
-import { acceptsGzip } from "../wire/accepts-gzip.ts";
+import { acceptsGzip } from "./accepts-gzip.ts";
 
 /** What may be large: pages. A receipt is small, and its writer waits for it, so it is never compressed. */
 const PAGES: ReadonlySet<EndpointName> = new Set<EndpointName>([

@@ -3,9 +3,9 @@ import { type AddressInfo, connect } from "node:net";
 import { serverLimits } from "@holdfast/sdk/protocol";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { createFairTurns } from "../flows/fair-turns.ts";
+import { createFairTurns } from "../limits/limiter.ts";
+import { newTally } from "./counters.ts";
 import { createEdge } from "./edge.ts";
-import { newTally } from "./tally.ts";
 
 const TOGETHER = 40;
 

@@ -8,17 +8,17 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import { hasToken, searchOf } from "../addresses/request-url.ts";
+import type { DocUrl } from "../envelope/envelope.ts";
 import { failureCode } from "../flows/failure.ts";
-import { createFairTurns, type FairTurns } from "../flows/fair-turns.ts";
 import { newId } from "../ids.ts";
+import { createFairTurns, type FairTurns } from "../limits/limiter.ts";
+import { isJsonType, parseJson } from "../payload/parse-json.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
-import { hasToken, searchOf } from "../wire/address.ts";
-import { drain } from "../wire/drain.ts";
-import type { DocUrl } from "../wire/envelope.ts";
-import { isJsonType, parseJson } from "../wire/json-body.ts";
 import { brokenRequests } from "./broken-requests.ts";
+import type { Tally } from "./counters.ts";
+import { drain } from "./drain.ts";
 import { sendRefusal } from "./mount.ts";
-import type { Tally } from "./tally.ts";
 
 export interface EdgeOptions {
   readonly logger: FastifyBaseLogger;

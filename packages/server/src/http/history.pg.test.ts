@@ -1,8 +1,8 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { readRecordHistory } from "../db/log.ts";
-import { session } from "../db/pool.ts";
+import { session } from "../db/connection/pool.ts";
+import { readRecordHistory } from "../db/log/log.ts";
 import { type Answer, startApp } from "../testing/app.ts";
 
 const app = await startApp();

@@ -1,17 +1,17 @@
 import type { ServerResponse } from "node:http";
 import { type EndpointName, type EndpointSchema, endpoints, headers, limits, paths } from "@holdfast/sdk/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Principal } from "../rules/participant.ts";
+import { PREFIXES, searchOf } from "../addresses/request-url.ts";
+import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope/envelope.ts";
+import { shapeCheck } from "../payload/shape-check.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
-import { PREFIXES, searchOf } from "../wire/address.ts";
-import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../wire/envelope.ts";
-import { shapeCheck } from "../wire/shape.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
 import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
+import type { Door } from "./auth-hook.ts";
 import { compressionOf } from "./compress.ts";
+import { countRefusal, type Tally } from "./counters.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
-import type { Door } from "./door.ts";
 import { readQuery } from "./query.ts";
-import { countRefusal, type Tally } from "./tally.ts";
 
 /** Turns the three tables (paths, endpoints, handlers) into routes: who may ask, query, body's shape, answer. */
 export function mount(app: FastifyInstance, handlers: Handlers, door: Door): void {

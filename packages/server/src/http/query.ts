@@ -1,6 +1,6 @@
-import type { Parameter } from "../rules/list-filter.ts";
+import type { Parameter } from "../rules/lists/list-filter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import { isSyncGroup } from "../rules/sync-group.ts";
+import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import type { Query, QueryTable } from "./answer.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
-import { startEmbeddedPostgres } from "../db/embedded.ts";
-import { createPool } from "../db/pool.ts";
+import { createPool } from "../db/connection/pool.ts";
+import { startEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startServer } from "../server.ts";
 import { type Call, caller, referenceSchema } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
 import pg from "pg";
 import { afterAll, expect, test, vi } from "vitest";
-import { createPool } from "../db/pool.ts";
-import { pushSchema } from "../flows/push-schema.ts";
+import { createPool } from "../db/connection/pool.ts";
+import { pushSchema } from "../flows/schema/push-schema.ts";
 import { newMasterKey } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 

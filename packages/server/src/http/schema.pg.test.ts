@@ -1,6 +1,6 @@
 import type { LogEntry, Model } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test, vi } from "vitest";
-import { isSyncGroup } from "../rules/sync-group.ts";
+import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { follow, type TestStream } from "../testing/stream.ts";
 

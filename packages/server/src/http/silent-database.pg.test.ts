@@ -1,5 +1,5 @@
 import { afterAll, test } from "vitest";
-import { openNotices } from "../db/notices.ts";
+import { openNotices } from "../db/connection/notifications.ts";
 import { newMasterKey, newSecretToken } from "../server.ts";
 import { type Answer, type Call, startApp } from "../testing/app.ts";
 import { type FreezingProxy, freezingProxy } from "../testing/freezing-proxy.ts";

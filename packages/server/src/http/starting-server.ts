@@ -2,15 +2,15 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { serverLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
-import { createFairTurns } from "../flows/fair-turns.ts";
+import { originCheck } from "../addresses/origin-check.ts";
+import { createPublicUrl } from "../addresses/public-url.ts";
+import { PREFIXES } from "../addresses/request-url.ts";
+import { endWithRefusal } from "../envelope/raw-refusal.ts";
+import { createFairTurns } from "../limits/limiter.ts";
 import { refuse } from "../rules/refusal.ts";
-import { PREFIXES } from "../wire/address.ts";
-import { originCheck } from "../wire/origins.ts";
-import { createPublicUrl } from "../wire/public-url.ts";
-import { endWithRefusal } from "../wire/raw-refusal.ts";
+import { newTally } from "./counters.ts";
 import { createEdge } from "./edge.ts";
 import { sendRefusal } from "./mount.ts";
-import { newTally } from "./tally.ts";
 
 export interface StartingOptions {
   readonly host: string;

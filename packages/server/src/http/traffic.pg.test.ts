@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { serverLimits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { tokenOf } from "../rules/token.ts";
+import { tokenOf } from "../rules/tokens/token.ts";
 import { ADMIN, rawRequest, startApp } from "../testing/app.ts";
 import { openStream } from "../testing/stream.ts";
 

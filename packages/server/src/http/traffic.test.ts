@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import type { FastifyReply } from "fastify";
 import { afterEach, expect, test, vi } from "vitest";
-import type { TokenPrefix } from "../rules/token.ts";
+import type { TokenPrefix } from "../rules/tokens/token.ts";
 import { createTraffic } from "./traffic.ts";
 
 afterEach(() => void vi.useRealTimers());

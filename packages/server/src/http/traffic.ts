@@ -1,9 +1,9 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyReply } from "fastify";
+import { createRateLimiter, type RateLimiter } from "../limits/rate-limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import type { TokenPrefix } from "../rules/token.ts";
-import { createRateLimiter, type RateLimiter } from "../wire/rate-limiter.ts";
-import { createInFlight, type InFlight } from "./in-flight.ts";
+import type { TokenPrefix } from "../rules/tokens/token.ts";
+import { createInFlight, type InFlight } from "./request-limiter.ts";
 
 /** One request with a good token. */
 export interface Arrival {

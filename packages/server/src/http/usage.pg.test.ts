@@ -1,9 +1,9 @@
 import type { Usage } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { createPool } from "../db/pool.ts";
-import { createUsageCounter } from "../flows/count-usage.ts";
-import { prune } from "../flows/prune.ts";
-import { dayOf } from "../rules/usage-period.ts";
+import { createPool } from "../db/connection/pool.ts";
+import { prune } from "../flows/log/prune.ts";
+import { createUsageCounter } from "../flows/organizations/count-usage.ts";
+import { dayOf } from "../rules/organizations/usage-period.ts";
 import { startApp } from "../testing/app.ts";
 import { startUsageWriter } from "../workers/usage-writer.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { newMasterKey } from "../seal.ts";
+import { newMasterKey } from "../encryption.ts";
 import { startServer } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { afterAll, expect, test } from "vitest";
-import type { Answer } from "../rules/delivery-outcome.ts";
+import type { Answer } from "../rules/webhooks/delivery-outcome.ts";
 import type { Lookup } from "./guarded-connect.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";
 

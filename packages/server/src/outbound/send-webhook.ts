@@ -1,6 +1,6 @@
 import { type DeliveryError, webhookHeaders, webhookLimits } from "@holdfast/sdk/protocol";
 import { Agent, type Dispatcher, request } from "undici";
-import type { Answer } from "../rules/delivery-outcome.ts";
+import type { Answer } from "../rules/webhooks/delivery-outcome.ts";
 import { type GuardOptions, guardedConnector } from "./guarded-connect.ts";
 import { type Signed, signWebhook } from "./webhook-signature.ts";
 

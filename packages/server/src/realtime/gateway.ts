@@ -2,16 +2,16 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { closeCodes, limits, STREAM_PATH, STREAM_PROTOCOL } from "@holdfast/sdk/protocol";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { Waiter } from "../flows/keep-claims.ts";
+import type { ClientAddress } from "../addresses/client-address.ts";
+import { hasToken, PREFIXES, searchOf } from "../addresses/request-url.ts";
+import { endWithRefusal } from "../envelope/raw-refusal.ts";
+import type { Waiter } from "../flows/claims/keep-claims.ts";
+import type { ConnectionQuota } from "../limits/connection-quota.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import { hasToken, PREFIXES, searchOf } from "../wire/address.ts";
-import type { ClientAddress } from "../wire/client-address.ts";
-import type { ConnectionQuota } from "../wire/connection-quota.ts";
-import { endWithRefusal } from "../wire/raw-refusal.ts";
+import { createWatchQuota } from "./claims/watch-quota.ts";
 import { startPinging } from "./pinger.ts";
-import { createSeats } from "./seats.ts";
 import { createSession, type Session, type SessionDeps } from "./session.ts";
-import { createWatchQuota } from "./watch-quota.ts";
+import { createSeats } from "./socket-quota.ts";
 
 export interface GatewayOptions extends SessionDeps {
   isOriginAllowed(origin: string): boolean;

@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
-import { createFairTurns } from "../flows/fair-turns.ts";
+import { createFairTurns } from "../limits/limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import type { Hear } from "./presence/rooms.ts";
+import type { Hear } from "./presence/presence-rooms.ts";
 import { createSession, type SessionDeps } from "./session.ts";
 
 beforeEach(() => void vi.useFakeTimers());

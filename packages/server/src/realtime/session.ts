@@ -1,37 +1,30 @@
 import { closeCodes, FrameUp, limits, type ResyncReason, STREAM_PROTOCOL, type Welcome } from "@holdfast/sdk/protocol";
 import type { WebSocket } from "ws";
-import type { FairTurns } from "../flows/fair-turns.ts";
-import type { FollowClaims } from "../flows/follow-claims.ts";
-import type { FollowLog } from "../flows/follow-log.ts";
-import type { Waiter } from "../flows/keep-claims.ts";
-import type { LiveSchema } from "../flows/schema-cache.ts";
-import { viewHashOf } from "../flows/view-hash.ts";
+import type { DocUrl } from "../envelope/envelope.ts";
+import type { FollowClaims } from "../flows/claims/follow-claims.ts";
+import type { Waiter } from "../flows/claims/keep-claims.ts";
+import type { FollowLog } from "../flows/log/follow-log.ts";
+import { viewHashOf } from "../flows/log/view-hash.ts";
+import type { LiveSchema } from "../flows/schema/schema-cache.ts";
 import { newId } from "../ids.ts";
-import { ownerName, type Principal } from "../rules/participant.ts";
+import { fullBucket } from "../limits/full-bucket.ts";
+import type { FairTurns } from "../limits/limiter.ts";
+import { parseJson } from "../payload/parse-json.ts";
+import { shapeCheck } from "../payload/shape-check.ts";
+import { coveredModels, isSameView, type View } from "../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
-import { checkModel } from "../rules/scope.ts";
-import { coveredModels, isSameView, type View } from "../rules/view.ts";
-import type { DocUrl } from "../wire/envelope.ts";
-import { fullBucket } from "../wire/full-bucket.ts";
-import { parseJson } from "../wire/json-body.ts";
-import { shapeCheck } from "../wire/shape.ts";
-import type { CatchUp } from "./catch-up.ts";
-import type { ClaimNews } from "./claim-news.ts";
-import { createClaimWatch } from "./claim-watch.ts";
+import { ownerName, type Principal } from "../rules/tokens/participant.ts";
+import { checkModel } from "../rules/tokens/scope.ts";
+import type { ClaimNews } from "./claims/claim-hub.ts";
+import { createClaimWatch } from "./claims/claim-watch.ts";
 import { startDeadline } from "./deadline.ts";
-import type { Hub } from "./hub.ts";
-import {
-  type Connection,
-  type IntroductionDeps,
-  introduction,
-  type Known,
-  nameOf,
-  presenceOf,
-} from "./introduction.ts";
-import { type LogReader, listenToLog, viewOfWish, type Wish } from "./log-reader.ts";
-import { createOutlet } from "./outlet.ts";
-import { createAttendance } from "./presence/attendance.ts";
-import type { PresenceRooms } from "./presence/rooms.ts";
+import { type Connection, type IntroductionDeps, introduction, type Known, nameOf, presenceOf } from "./handshake.ts";
+import type { CatchUp } from "./log/catch-up.ts";
+import type { Hub } from "./log/hub.ts";
+import { type LogReader, listenToLog, viewOfWish, type Wish } from "./log/log-reader.ts";
+import type { PresenceRooms } from "./presence/presence-rooms.ts";
+import { createAttendance } from "./presence/room-membership.ts";
+import { createOutlet } from "./socket-writer.ts";
 
 export interface SessionDeps extends IntroductionDeps {
   readonly log: FollowLog;

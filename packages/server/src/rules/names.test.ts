@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { isVisibleName, requestKey } from "./idempotency-key.ts";
-import { isRecordId } from "./record-id.ts";
-import { checkGroups, groupsOf, isSyncGroup, organizationGroup } from "./sync-group.ts";
+import { isVisibleName, requestKey } from "./commits/idempotency-key.ts";
+import { isRecordId } from "./commits/record-id.ts";
+import { checkGroups, groupsOf, isSyncGroup, organizationGroup } from "./schema/sync-group.ts";
 
 test.each(["a", "A-Z_0.9:~", "...", "a".repeat(255), "-"])("[H8] %s is an id", (id) => {
   expect(isRecordId(id)).toBe(true);

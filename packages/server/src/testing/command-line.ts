@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import { type Command, CommanderError } from "commander";
 import { createProgram } from "../cli/program.ts";
-import { createPool } from "../db/pool.ts";
-import { dumpOrganization, restoreOrganization } from "../flows/dump.ts";
-import { renewLogs } from "../flows/log-epoch.ts";
+import { createPool } from "../db/connection/pool.ts";
+import { renewLogs } from "../flows/log/log-epoch.ts";
+import { dumpOrganization, restoreOrganization } from "../flows/organizations/dump.ts";
 import { createWebhookSender } from "../outbound/send-webhook.ts";
 import { ADMIN, type App } from "./app.ts";
 

@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from "../db/embedded.ts";
+import { startEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 
 // A server that can be killed: starts the embedded Postgres on the directory it is given, says where it is, and stays.
 const [dataDir = ""] = process.argv.slice(2);

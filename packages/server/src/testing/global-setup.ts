@@ -1,5 +1,5 @@
 import type { TestProject } from "vitest/node";
-import { startEmbeddedPostgres } from "../db/embedded.ts";
+import { startEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import type {} from "./database.ts";
 import { createTemplate, dropRun } from "./template-database.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { migrate } from "../db/migrate.ts";
+import { migrate } from "../db/connection/migrate.ts";
 
 /** A migrated database that no test writes to, only copies. */
 export type TemplateDatabase = { serverUrl: string; name: string };

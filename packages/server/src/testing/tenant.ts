@@ -1,8 +1,8 @@
 import type { JsonObject, Model, Operation } from "@holdfast/sdk/protocol";
-import type { CommitOperation, CommitRequest } from "../rules/commit-request.ts";
-import { judgeInOrder } from "../rules/round.ts";
-import { scopeOf } from "../rules/scope.ts";
-import type { TenantState } from "../rules/tenant-state.ts";
+import type { CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
+import { judgeInOrder } from "../rules/commits/judge-commits.ts";
+import type { TenantState } from "../rules/commits/tenant-state.ts";
+import { scopeOf } from "../rules/tokens/scope.ts";
 
 /** Models for tests of the rules: a slide filed under its deck, and one that is judged as a whole. */
 export const MODELS: Readonly<Record<string, Model>> = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DueEndpoint } from "../flows/deliver.ts";
+import type { DueEndpoint } from "../flows/webhooks/deliver.ts";
 import { startDeliverer } from "./deliverer.ts";
 
 const due = (tenant: number, n: number): DueEndpoint => ({

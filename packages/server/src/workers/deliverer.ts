@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { DueEndpoint, Ending } from "../flows/deliver.ts";
+import type { DueEndpoint, Ending } from "../flows/webhooks/deliver.ts";
 import type { Worker } from "./pruner.ts";
 
 export interface DelivererOptions {

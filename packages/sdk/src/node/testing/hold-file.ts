@@ -1,4 +1,4 @@
-import type { Mutation } from "../../core/mutation.ts";
+import type { Mutation } from "../../core/queue/mutation.ts";
 import { storageInFile } from "../storage-in-file.ts";
 import { openStoreFile } from "../store-file.ts";
 

@@ -1,9 +1,9 @@
-import type { Reply } from "../../core/outcome.ts";
-import type { Scope } from "../../core/rows.ts";
+import type { Scope } from "../../core/log/rows.ts";
+import type { Reply } from "../../core/queue/outcome.ts";
 import type { Asked } from "../../engine/ports.ts";
 import type { ClientEndpointName } from "../../protocol/client-paths.ts";
-import type { FrameDown } from "../../protocol/frames-down.ts";
-import type { FrameUp } from "../../protocol/frames-up.ts";
+import type { FrameDown } from "../../protocol/stream/frames-down.ts";
+import type { FrameUp } from "../../protocol/stream/frames-up.ts";
 
 /** The line of one client: what it sends, and what becomes of it. */
 export class Line {

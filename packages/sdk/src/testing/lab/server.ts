@@ -1,9 +1,9 @@
-import type { Reply } from "../../core/outcome.ts";
+import type { Reply } from "../../core/queue/outcome.ts";
 import type { Asked, LogPage, Server, Snapshot } from "../../engine/ports.ts";
-import type { Claim, ClaimBody } from "../../protocol/claim.ts";
+import type { Claim, ClaimBody } from "../../protocol/claims/claim.ts";
 import type { ClientEndpointName } from "../../protocol/client-paths.ts";
-import { errorCodes } from "../../protocol/error-codes.ts";
-import { errorSentences } from "../../protocol/error-sentences.ts";
+import { errorCodes } from "../../protocol/errors/error-codes.ts";
+import { errorSentences } from "../../protocol/errors/error-sentences.ts";
 import { withoutToken } from "../../transport/token.ts";
 import type { FakeClock } from "../fake-clock.ts";
 import type { Answer } from "../model-claims.ts";

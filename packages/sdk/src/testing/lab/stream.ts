@@ -1,6 +1,6 @@
 import type { Stream, StreamListener } from "../../engine/ports.ts";
-import type { Welcome } from "../../protocol/frames-down.ts";
 import type { JsonObject } from "../../protocol/json.ts";
+import type { Welcome } from "../../protocol/stream/frames-down.ts";
 import type { ModelServer } from "../model-server.ts";
 import type { Line } from "./line.ts";
 

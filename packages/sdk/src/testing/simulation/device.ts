@@ -1,5 +1,5 @@
-import type { Write } from "../../api/write-api.ts";
-import type { CommitReceipt } from "../../protocol/commit.ts";
+import type { Write } from "../../api/writes/write-api.ts";
+import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import type { Agenda, Owner } from "./agenda.ts";
 import { Chance } from "./chance.ts";
 import { SimulatedDisk } from "./disk.ts";

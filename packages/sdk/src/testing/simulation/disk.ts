@@ -1,4 +1,4 @@
-import type { Mutation } from "../../core/mutation.ts";
+import type { Mutation } from "../../core/queue/mutation.ts";
 import { type Storage, StorageFailure } from "../../engine/ports.ts";
 import { MemoryDisk, memoryStorage } from "../../storage/memory.ts";
 import type { Agenda, Owner, Task } from "./agenda.ts";

@@ -1,4 +1,4 @@
-import { closeCodes } from "../../protocol/frames-down.ts";
+import { closeCodes } from "../../protocol/stream/frames-down.ts";
 import type { Device } from "./device.ts";
 import type { Tab } from "./tab.ts";
 import { MOST_TABS, type World } from "./world.ts";

@@ -1,7 +1,7 @@
-import type { Reply } from "../../core/outcome.ts";
+import type { Reply } from "../../core/queue/outcome.ts";
 import type { LogPage, Server, Snapshot, TokenSource } from "../../engine/ports.ts";
-import { type ErrorCode, errorCodes } from "../../protocol/error-codes.ts";
-import { errorSentences } from "../../protocol/error-sentences.ts";
+import { type ErrorCode, errorCodes } from "../../protocol/errors/error-codes.ts";
+import { errorSentences } from "../../protocol/errors/error-sentences.ts";
 import type { Agenda, Owner, Task } from "./agenda.ts";
 import type { Service } from "./service.ts";
 import type { Bearer } from "./tenants.ts";

@@ -1,6 +1,6 @@
-import type { Write } from "../../api/write-api.ts";
+import type { Write } from "../../api/writes/write-api.ts";
 import { isSyncError } from "../../errors.ts";
-import type { CommitReceipt } from "../../protocol/commit.ts";
+import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import type { Owner } from "./agenda.ts";
 
 export type PromiseState = "open" | "kept" | "broken";

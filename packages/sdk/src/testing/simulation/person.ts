@@ -1,4 +1,4 @@
-import type { Write } from "../../api/write-api.ts";
+import type { Write } from "../../api/writes/write-api.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Device } from "./device.ts";
 import type { Tab } from "./tab.ts";

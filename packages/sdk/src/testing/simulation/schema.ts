@@ -1,4 +1,4 @@
-import { defineSchema } from "../../protocol/row-types.ts";
+import { defineSchema } from "../../protocol/schema/row-types.ts";
 
 /** What the server and an app of today know. */
 export const schema = defineSchema({

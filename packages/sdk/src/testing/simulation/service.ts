@@ -1,5 +1,5 @@
-import type { ModelSchema } from "../../protocol/model-schema.ts";
-import type { Operation } from "../../protocol/operation.ts";
+import type { Operation } from "../../protocol/commits/operation.ts";
+import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { type BulkItem, ModelServer } from "../model-server.ts";
 import { type Bearer, Tenants } from "./tenants.ts";
 

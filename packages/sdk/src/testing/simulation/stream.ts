@@ -1,5 +1,5 @@
 import type { Stream, StreamListener } from "../../engine/ports.ts";
-import { closeCodes, type FrameDown } from "../../protocol/frames-down.ts";
+import { closeCodes, type FrameDown } from "../../protocol/stream/frames-down.ts";
 import { STREAM_PROTOCOL } from "../../protocol/version.ts";
 import type { Owner } from "./agenda.ts";
 import type { Chance } from "./chance.ts";

@@ -1,4 +1,4 @@
-import type { TabMessage } from "../../core/tab-message.ts";
+import type { TabMessage } from "../../core/tabs/tab-message.ts";
 import type { Tabs } from "../../engine/ports.ts";
 import type { Agenda, Owner } from "./agenda.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../protocol/json.ts";
-import type { ModelSchema } from "../../protocol/model-schema.ts";
+import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { ModelServer } from "../model-server.ts";
 
 /** Whom the app of a device gives tokens of: the person whose store it is, another one, or the same one in another organization. */

@@ -1,6 +1,6 @@
 import type { CommitOperation } from "../../api/sync-client.ts";
-import type { Write, WriteOptions } from "../../api/write-api.ts";
-import type { Claim } from "../../protocol/claim.ts";
+import type { Write, WriteOptions } from "../../api/writes/write-api.ts";
+import type { Claim } from "../../protocol/claims/claim.ts";
 import type { Device } from "./device.ts";
 import type { schema } from "./schema.ts";
 import type { Tab } from "./tab.ts";

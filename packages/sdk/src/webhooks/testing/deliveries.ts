@@ -1,5 +1,5 @@
-import { defineSchema } from "../../protocol/row-types.ts";
-import type { WebhookEvent } from "../../protocol/webhook-event.ts";
+import { defineSchema } from "../../protocol/schema/row-types.ts";
+import type { WebhookEvent } from "../../protocol/webhooks/webhook-event.ts";
 
 export const secret = `whsec_${btoa("a secret that is 32 bytes long.")}`;
 

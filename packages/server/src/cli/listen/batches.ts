@@ -1,6 +1,6 @@
 import { type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
-import { type Batch, cutBatch, type SizedEvent } from "../../rules/webhook-batch.ts";
-import { eventText } from "../../rules/webhook-event.ts";
+import { type Batch, cutBatch, type SizedEvent } from "../../rules/webhooks/webhook-batch.ts";
+import { eventText } from "../../rules/webhooks/webhook-event.ts";
 
 /** A change as a receiver is told of it. */
 export interface ToldEvent extends SizedEvent {

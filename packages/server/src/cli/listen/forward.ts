@@ -1,5 +1,5 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import type { Batch } from "../../rules/webhook-batch.ts";
+import type { Batch } from "../../rules/webhooks/webhook-batch.ts";
 import { batchesOf, type ToldEvent } from "./batches.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { Sent } from "./send-batch.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Outcome } from "../../rules/delivery.ts";
+import type { Outcome } from "../../rules/webhooks/delivery.ts";
 import { sentJson, sentLine } from "./lines.ts";
 
 const batch = (...types: string[]) => ({

@@ -1,4 +1,4 @@
-import type { Batch } from "../../rules/webhook-batch.ts";
+import type { Batch } from "../../rules/webhooks/webhook-batch.ts";
 import type { ToldEvent } from "./batches.ts";
 import type { Sent } from "./send-batch.ts";
 

@@ -1,6 +1,6 @@
-import type { Outcome } from "../../rules/delivery.ts";
-import { type Answer, outcomeOf } from "../../rules/delivery-outcome.ts";
-import { type Batch, webhookIdOf } from "../../rules/webhook-batch.ts";
+import type { Outcome } from "../../rules/webhooks/delivery.ts";
+import { type Answer, outcomeOf } from "../../rules/webhooks/delivery-outcome.ts";
+import { type Batch, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
 import { bodyOf, type ToldEvent } from "./batches.ts";
 
 /** One request that was made, and what came of it. */

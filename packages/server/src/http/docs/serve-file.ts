@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { PREFIXES } from "../../wire/address.ts";
+import { PREFIXES } from "../../addresses/request-url.ts";
 
 export interface ServedFile {
   readonly type: string;

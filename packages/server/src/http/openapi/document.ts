@@ -7,7 +7,7 @@ import {
   ReadEnvelope,
   UpdateBody,
 } from "@holdfast/sdk/protocol";
-import type { PublicUrl } from "../../wire/public-url.ts";
+import type { PublicUrl } from "../../addresses/public-url.ts";
 import { info } from "./info.ts";
 import { createSchemas, type Plain, type Schemas } from "./json-schema.ts";
 import { dataSchemas } from "./model-schemas.ts";

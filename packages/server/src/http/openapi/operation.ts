@@ -11,7 +11,7 @@ import {
   paths,
   type QueryParameter,
 } from "@holdfast/sdk/protocol";
-import type { DocUrl } from "../../wire/envelope.ts";
+import type { DocUrl } from "../../envelope/envelope.ts";
 import { errorsOf, isWrite } from "./errors-of.ts";
 import { bodyExamples } from "./examples.ts";
 import type { Plain, Schemas } from "./json-schema.ts";

@@ -1,5 +1,5 @@
 import { type ClaimRelease, limits } from "@holdfast/sdk/protocol";
-import type { Acquired, ClaimFlows } from "../../flows/claims.ts";
+import type { Acquired, ClaimFlows } from "../../flows/claims/claim-flows.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Handlers } from "../answer.ts";
 import { readInteger } from "../query.ts";

@@ -1,11 +1,11 @@
 import { headers, limits, PARTICIPANT_KINDS } from "@holdfast/sdk/protocol";
-import type { CommitLanes } from "../../flows/commit-lanes.ts";
-import type { ReadCommit } from "../../flows/read-commit.ts";
-import { type CommitRequest, recordKey, touched } from "../../rules/commit-request.ts";
-import { type Principal, participantName, readParticipantName } from "../../rules/participant.ts";
+import { type DocUrl, envelopeText, statusOf } from "../../envelope/envelope.ts";
+import type { CommitLanes } from "../../flows/commits/commit-lanes.ts";
+import type { ReadCommit } from "../../flows/commits/read-commit.ts";
+import { type CommitRequest, recordKey, touched } from "../../rules/commits/commit-request.ts";
+import type { Judged } from "../../rules/commits/judge-commits.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
-import type { Judged } from "../../rules/round.ts";
-import { type DocUrl, envelopeText, statusOf } from "../../wire/envelope.ts";
+import { type Principal, participantName, readParticipantName } from "../../rules/tokens/participant.ts";
 import type { Answer, Handlers } from "../answer.ts";
 import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-requests.ts";
 import { readFlag } from "../query.ts";

@@ -1,4 +1,4 @@
-import type { ListDatasources } from "../../flows/list-datasources.ts";
+import type { ListDatasources } from "../../flows/datasources/list-datasources.ts";
 import type { Handlers } from "../answer.ts";
 
 export const datasourceRoutes = (list: ListDatasources): Pick<Handlers, "listDatasources"> => ({

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import { PREFIXES } from "../../addresses/request-url.ts";
 import { refuse } from "../../rules/refusal.ts";
-import { PREFIXES } from "../../wire/address.ts";
 import { sendRefusal } from "../mount.ts";
 
 /** `/livez` asks nothing of anybody; `/readyz` asks whether the database answers and has every migration. */

@@ -1,10 +1,10 @@
 import { limits } from "@holdfast/sdk/protocol";
-import type { ReadLog } from "../../flows/read-log.ts";
-import type { ReadSnapshot } from "../../flows/read-snapshot.ts";
-import { viewHashOf } from "../../flows/view-hash.ts";
-import { ownerName } from "../../rules/participant.ts";
+import type { ReadLog } from "../../flows/log/read-log.ts";
+import type { ReadSnapshot } from "../../flows/log/read-snapshot.ts";
+import { viewHashOf } from "../../flows/log/view-hash.ts";
+import { viewOf } from "../../rules/log/view.ts";
 import { isRefusal, refuse } from "../../rules/refusal.ts";
-import { viewOf } from "../../rules/view.ts";
+import { ownerName } from "../../rules/tokens/participant.ts";
 import type { Handlers } from "../answer.ts";
 import { checkGroups, readInteger } from "../query.ts";
 

@@ -1,13 +1,13 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { bearerToken } from "../../flows/authenticate.ts";
-import { tokenHash } from "../../flows/secret-keys.ts";
+import type { ClientAddress } from "../../addresses/client-address.ts";
+import { PREFIXES } from "../../addresses/request-url.ts";
+import { isFromThisMachine } from "../../addresses/this-machine.ts";
+import { bearerToken } from "../../flows/tokens/authenticate.ts";
+import { tokenHash } from "../../flows/tokens/secret-keys.ts";
+import type { Strangers } from "../../limits/failed-auth-limiter.ts";
+import { PROMETHEUS_TYPE } from "../../metrics/prometheus.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
-import { PREFIXES } from "../../wire/address.ts";
-import type { ClientAddress } from "../../wire/client-address.ts";
-import { PROMETHEUS_TYPE } from "../../wire/prometheus.ts";
-import type { Strangers } from "../../wire/strangers.ts";
-import { isFromThisMachine } from "../../wire/this-machine.ts";
 import { sendRefusal } from "../mount.ts";
 
 export interface MetricsRoute {

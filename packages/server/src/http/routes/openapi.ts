@@ -1,9 +1,9 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { FastifyInstance } from "fastify";
-import { PREFIXES } from "../../wire/address.ts";
-import type { PublicUrl } from "../../wire/public-url.ts";
+import type { PublicUrl } from "../../addresses/public-url.ts";
+import { PREFIXES } from "../../addresses/request-url.ts";
+import type { Door } from "../auth-hook.ts";
 import { etagOf, isUnchanged } from "../docs/serve-file.ts";
-import type { Door } from "../door.ts";
 import { sendRefusal } from "../mount.ts";
 import { openApi } from "../openapi/document.ts";
 

@@ -1,8 +1,8 @@
 import { limits } from "@holdfast/sdk/protocol";
-import type { ListRecords, ListRequest } from "../../flows/list-records.ts";
-import type { ReadHistory } from "../../flows/read-history.ts";
-import type { ReadRecord } from "../../flows/read-record.ts";
-import { isRecordId } from "../../rules/record-id.ts";
+import type { ListRecords, ListRequest } from "../../flows/lists/list-records.ts";
+import type { ReadHistory } from "../../flows/log/read-history.ts";
+import type { ReadRecord } from "../../flows/log/read-record.ts";
+import { isRecordId } from "../../rules/commits/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";

@@ -1,4 +1,4 @@
-import type { ReadUsage } from "../../flows/read-usage.ts";
+import type { ReadUsage } from "../../flows/organizations/read-usage.ts";
 import { isRefusal } from "../../rules/refusal.ts";
 import type { Handlers } from "../answer.ts";
 

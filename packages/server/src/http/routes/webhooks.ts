@@ -1,11 +1,11 @@
 import { limits, type WebhookAttempt, type WebhookEndpoint } from "@holdfast/sdk/protocol";
-import type { TestWebhook } from "../../flows/test-webhook.ts";
+import type { TestWebhook } from "../../flows/webhooks/test-webhook.ts";
 import type {
   Endpoint,
   EndpointWithSecret,
   ListedAttempt,
   WebhookEndpointFlows,
-} from "../../flows/webhook-endpoints.ts";
+} from "../../flows/webhooks/webhook-endpoint-flows.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Handlers } from "../answer.ts";
 import { readInteger } from "../query.ts";

@@ -1,0 +1,74 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { agentToken } from "./agent-token.ts";
+import { chooseSchema } from "./choose-schema.ts";
+import { readWords, USAGE, WordsError } from "./mcp-args.ts";
+
+const given = { HOLDFAST_TOKEN: "rk_one" };
+
+test("[AG9] the words and the environment say where, as whom, and over which models", () => {
+  expect(readWords([], given)).toEqual({
+    url: "http://127.0.0.1:8787",
+    token: { kind: "fixed", token: "rk_one" },
+    schemaFile: undefined,
+    models: undefined,
+    store: undefined,
+  });
+  const words = ["--url", "https://sync.example.com/api", "--models", "slide, document", "--store", "agent.db"];
+  expect(readWords(words, { ...given, HOLDFAST_URL: "http://elsewhere" })).toMatchObject({
+    url: "https://sync.example.com/api",
+    models: ["slide", "document"],
+    store: "agent.db",
+  });
+});
+
+test("[AG9] help is not a fault, and lists every option", () => {
+  expect(readWords(["--help"], {})).toBeUndefined();
+  for (const option of [
+    "--url",
+    "--schema",
+    "--models",
+    "--store",
+    "HOLDFAST_TOKEN",
+    "HOLDFAST_TOKEN_COMMAND",
+    "HOLDFAST_TOKEN_URL",
+  ])
+    expect(USAGE).toContain(option);
+});
+
+test.each([
+  [[], {}, /HOLDFAST_TOKEN is not set/],
+  [[], { ...given, HOLDFAST_TOKEN_COMMAND: "print" }, /not several/],
+  [[], { HOLDFAST_TOKEN_URL: "ftp://x" }, /http or https/],
+  [["--url", "ftp://x"], given, /http or https/],
+  [["--url", "nowhere"], given, /http or https/],
+  [["--colour"], given, /--colour.*See --help/s],
+  [["slide"], given, /See --help/],
+] as const)("[AG9] %j is refused with a sentence", (words, env, sentence) => {
+  expect(() => readWords(words, env)).toThrow(sentence);
+  expect(() => readWords(words, env)).toThrow(WordsError);
+});
+
+test("[AG9] a schema that cannot be read is refused with a sentence", async () => {
+  const words = readWords(["--schema", "nowhere.json"], given);
+  if (!words) throw new Error("These are no words for help.");
+  await expect(chooseSchema(words, async () => "rk_one")).rejects.toThrow(/--schema cannot be read/);
+});
+
+test("[AG12] a command or an address gives the next token; what goes wrong is a sentence without what was printed", async () => {
+  let made = 0;
+  const answers = ["plain-1", '{"object":"capability","token":"json-2"}', "", '{"tokens":[]}'];
+  const server = createServer((_, response) => void response.end(answers[made++]));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
+  const fromUrl = agentToken({ kind: "url", url });
+  expect([await fromUrl(), await fromUrl()]).toEqual(["plain-1", "json-2"]);
+  await expect(fromUrl()).rejects.toThrow("HOLDFAST_TOKEN_URL answered no token.");
+  await expect(fromUrl()).rejects.toThrow("HOLDFAST_TOKEN_URL answered no token.");
+  server.close();
+  expect(await agentToken({ kind: "command", command: "echo rk_two" })()).toBe("rk_two");
+  const failing = agentToken({ kind: "command", command: "echo secret; echo secret >&2; exit 3" });
+  await expect(failing()).rejects.toThrow(/^HOLDFAST_TOKEN_COMMAND ended with 3\.$/);
+  await expect(agentToken({ kind: "command", command: "true" })()).rejects.toThrow("printed no token");
+});

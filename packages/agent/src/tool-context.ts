@@ -1,0 +1,96 @@
+import type { JsonObject, ModelSchema, SyncClient, SyncStatus } from "@holdfast/sdk";
+import { type Refusal, refuse } from "./answer.ts";
+import { createHoldings, type Holdings } from "./held-leases.ts";
+import { createReadings, type Readings } from "./read-set.ts";
+
+/** What all tools of one agent share. */
+export interface Desk {
+  readonly client: SyncClient<ModelSchema>;
+  readonly schema: ModelSchema;
+  readonly readings: Readings;
+  readonly holdings: Holdings;
+  /** How long an answer of the service is waited for. */
+  readonly answerMs: number;
+  /** What became of writes that were answered as queued, until it is told: only then it counts as read. */
+  readonly late: (() => Refusal)[];
+}
+
+export interface DeskOptions {
+  readonly client: SyncClient<ModelSchema>;
+  readonly schema: ModelSchema;
+  readonly answerMs: number;
+  readonly claimIdleMs: number;
+}
+
+export function createDesk({ client, schema, answerMs, claimIdleMs }: DeskOptions): Desk {
+  return {
+    client,
+    schema,
+    answerMs,
+    readings: createReadings(client),
+    holdings: createHoldings(claimIdleMs),
+    late: [],
+  };
+}
+
+/** How long a line that is being opened is waited for: what is on the disk may be old. */
+const LINE_MS = 3_000;
+
+/** Undefined as soon as records can be read; else why they cannot. */
+export async function unreadable(desk: Desk): Promise<Refusal | undefined> {
+  const { client, answerMs } = desk;
+  const ready = client.ready().then(() => true);
+  const refused = until(client, () => withoutToken(desk) !== undefined, answerMs).then(() => false);
+  const isReady = await within(Promise.race([ready, refused]), answerMs);
+  const refusal = withoutToken(desk);
+  if (refusal) return refusal;
+  if (!isReady) {
+    const { name, reason } = client.status();
+    return refuse("not_connected", reason ?? "The records have not been read yet.", { connection: name });
+  }
+  await until(client, () => !isOpening(client.status()), LINE_MS);
+  return withoutToken(desk);
+}
+
+/** Nothing can be done without a token that the service takes, and what is kept may be out of date or another one's. */
+export function withoutToken({ client }: Desk): Refusal | undefined {
+  const { name, reason } = client.status();
+  return name === "needs-auth" ? refuse("needs_auth", reason ?? "The service refuses the token.") : undefined;
+}
+
+/** For the first time: a line that failed once is not waited for. */
+const isOpening = ({ name, reason }: SyncStatus) =>
+  name === "starting" || (name === "connecting" && reason === undefined);
+
+/** Said with what was read, unless it is certain to be what is there now. */
+export function connectionOf({ client }: Desk): { connection?: string } {
+  const { name } = client.status();
+  return name === "online" ? {} : { connection: name };
+}
+
+/** Resolves as soon as the client shows that it is so, or when the time is over. */
+export async function until(client: Desk["client"], isSo: () => boolean, ms: number): Promise<void> {
+  let off = () => {};
+  const seen = new Promise<void>((resolve) => {
+    off = client.subscribe(() => isSo() && resolve());
+    if (isSo()) resolve();
+  });
+  await within(seen, ms);
+  off();
+}
+
+/** Undefined: it took longer. */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export const rowOf = ({ client }: Desk, model: string, id: string): JsonObject | undefined =>
+  client.models[model]?.get(id) as JsonObject | undefined;

@@ -1,0 +1,49 @@
+import type { SyncStatus } from "@holdfast/sdk";
+import type { ReactElement } from "react";
+import { useSyncStatus } from "../../hooks/use-sync-status.ts";
+import { leaderInWords, nameInWords } from "../sentences.ts";
+
+export function StatusTab(): ReactElement {
+  return <StatusList status={useSyncStatus()} />;
+}
+
+/** What a status says, line by line; what it does not say is left out. */
+export function StatusList({ status }: { status: Partial<SyncStatus> }): ReactElement {
+  return (
+    <dl>
+      {linesOf(status).map(([name, says]) => (
+        <div key={name} style={{ display: "contents" }}>
+          <dt>{name}</dt>
+          <dd>{says}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function linesOf(status: Partial<SyncStatus>): [string, string][] {
+  const { name, reason, retryAt, syncId, pending, oldestPendingAt, conflicts, attention } = status;
+  const { storage, storageTrouble, persisted, lostStore, loadedRows } = status;
+  const lines: [string, string | number | undefined][] = [
+    ["Connection", nameInWords(name)],
+    ["Leader", leaderInWords(status)],
+    ["Reason", reason],
+    ["Next attempt", retryAt && clock(retryAt)],
+    ["Log read up to", syncId],
+    ["Unsettled writes", pending],
+    ["Oldest of them", oldestPendingAt && clock(oldestPendingAt)],
+    ["Conflicts", conflicts],
+    ["Refused writes", attention],
+    [
+      "Writes are kept",
+      storage && { opening: "the store is being opened", disk: "on disk", memory: "in memory" }[storage],
+    ],
+    ["Trouble", storageTrouble],
+    ["Kept by the browser", persisted === undefined ? undefined : persisted ? "promised" : "not promised"],
+    ["Lost store", lostStore && JSON.stringify(lostStore)],
+    ["Rows of the snapshot", loadedRows],
+  ];
+  return lines.flatMap(([line, says]) => (says === undefined || says === "" ? [] : [[line, String(says)]]));
+}
+
+export const clock = (at: number): string => new Date(at).toLocaleTimeString();

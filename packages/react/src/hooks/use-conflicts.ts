@@ -1,0 +1,15 @@
+import type { Conflict } from "@holdfast/sdk";
+import type { IsEqual } from "../equal.ts";
+import type { AnyClient } from "../model-of.ts";
+import { useSelect } from "./use-select.ts";
+
+const read = (client: AnyClient) => client.conflicts();
+
+/**
+ * Writes that were held because somebody else changed the same fields meanwhile. Each is answered by `keepMine()`,
+ * `takeTheirs()` or `merge(patch)`.
+ */
+export const useConflicts = <T = readonly Conflict[]>(
+  select?: (conflicts: readonly Conflict[]) => T,
+  isEqual?: IsEqual<T>,
+): T => useSelect(read, select, isEqual);

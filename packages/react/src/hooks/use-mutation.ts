@@ -1,0 +1,26 @@
+import type { ModelApi, ModelName, ModelSchema, SyncClient } from "@holdfast/sdk";
+import { useMemo } from "react";
+import { modelOf } from "../model-of.ts";
+import { useClient } from "./use-client.ts";
+
+type Commit<S extends ModelSchema> = Pick<SyncClient<S>, "commit">;
+type Writes<S extends ModelSchema, M extends ModelName<S>> = Omit<ModelApi<S, M>, "get" | "list" | "claim">;
+
+export interface UseMutation<S extends ModelSchema> {
+  (): Commit<S>;
+  <M extends ModelName<S>>(model: M): Writes<S, M> & Commit<S>;
+}
+
+/**
+ * The writes of one model, and `commit` for several operations at once. Each shows at once, waits in the durable queue
+ * and answers with a `Write`. The object stays the same from render to render.
+ */
+export const useMutation = ((model?: string) => {
+  const client = useClient();
+  return useMemo(() => {
+    const { commit } = client;
+    if (model === undefined) return { commit };
+    const { create, update, delete: remove, archive, unarchive } = modelOf(client, model);
+    return { create, update, delete: remove, archive, unarchive, commit };
+  }, [client, model]);
+}) as UseMutation<ModelSchema>;

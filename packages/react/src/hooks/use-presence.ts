@@ -1,0 +1,63 @@
+import type { JsonObject, Presence, RoomPeer } from "@holdfast/sdk";
+import { useCallback, useEffect, useMemo, useRef } from "react";
+import type { IsEqual } from "../equal.ts";
+import { stillClient } from "../hydration/inert-client.ts";
+import { useClient } from "./use-client.ts";
+import { useSource } from "./use-source.ts";
+
+/** The room as a server knows it: nobody has said anything. */
+const still = stillClient.presence("");
+
+/** The room, for as long as the component is there. */
+function useRoom(name: string): Presence {
+  const client = useClient();
+  // It is entered by its first listener, so that a render which React throws away enters nothing.
+  const room = useMemo(() => client.presence(name), [client, name]);
+  useEffect(() => () => room.leave(), [room]);
+  return room;
+}
+
+export type SetPresence = (state: JsonObject | ((before: JsonObject) => JsonObject)) => void;
+
+/** What this client says of itself in a room, and how to say something else. The others see `initial` until then. */
+export function useMyPresence(name: string, initial?: JsonObject): readonly [JsonObject, SetPresence] {
+  const room = useRoom(name);
+  const state = useSource(room.subscribe, room.state, still.state);
+  const inside = useRef<Presence | undefined>(undefined);
+  const first = useRef(initial);
+  useEffect(() => {
+    inside.current = room;
+    if (first.current) room.set(first.current);
+    return () => {
+      inside.current = undefined;
+    };
+  }, [room]);
+  // A word that comes after the component has gone must not enter the room again.
+  const set = useCallback<SetPresence>((next) => {
+    const here = inside.current;
+    if (here) here.set(typeof next === "function" ? next(here.state()) : next);
+  }, []);
+  return [state, set];
+}
+
+/** The others in a room, each once. With `select`, only what it picks. */
+export function useOthers<T = readonly RoomPeer[]>(
+  name: string,
+  select?: (others: readonly RoomPeer[]) => T,
+  isEqual?: IsEqual<T>,
+): T {
+  const room = useRoom(name);
+  return useSource(room.subscribe, room.others, still.others, select, isEqual);
+}
+
+/** This participant as the others in the room see it; undefined until the server has answered. */
+export function useSelf(name: string): RoomPeer | undefined {
+  const room = useRoom(name);
+  return useSource(room.subscribe, room.self, still.self);
+}
+
+/** Whether what is shown of a room is how it is: `live`, `connecting`, or `denied` to this token. */
+export function usePresenceStatus(name: string): ReturnType<Presence["status"]> {
+  const room = useRoom(name);
+  return useSource(room.subscribe, room.status, still.status);
+}

@@ -1,0 +1,35 @@
+import type { ModelName, ModelSchema, Query, RowOf } from "@holdfast/sdk";
+import { useCallback } from "react";
+import type { IsEqual } from "../equal.ts";
+import { listNow, type Seed } from "../hydration/hydration.ts";
+import type { AnyClient, AnyRow } from "../model-of.ts";
+import { none } from "../none.ts";
+import { useFirstOfEquals } from "./use-first-of-equals.ts";
+import { useSelect } from "./use-select.ts";
+
+export type UseQuery<S extends ModelSchema> = <M extends ModelName<S>, T = readonly RowOf<S, M>[]>(
+  model: M,
+  query?: Query<S, M> | "skip",
+  select?: (rows: readonly RowOf<S, M>[]) => T,
+  isEqual?: IsEqual<T>,
+) => T;
+
+type AnyQuery = Query<ModelSchema, string>;
+
+/**
+ * The records that match, in order. The query may be written inline; one that says the same is the same. `"skip"`
+ * reads nothing and answers with no records.
+ */
+export const useQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
+  model: string,
+  query?: AnyQuery | "skip",
+  select?: (rows: readonly AnyRow[]) => T,
+  isEqual?: IsEqual<T>,
+) => {
+  const asked = useFirstOfEquals(query);
+  const read = useCallback(
+    (client: AnyClient, seed: Seed | undefined) => (asked === "skip" ? none : listNow(client, seed, model, asked)),
+    [model, asked],
+  );
+  return useSelect(read, select, isEqual);
+};

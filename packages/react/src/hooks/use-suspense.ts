@@ -1,0 +1,44 @@
+import type { ModelName, ModelSchema, Query } from "@holdfast/sdk";
+import { useContext } from "react";
+import type { IsEqual } from "../equal.ts";
+import { isSeeded, SeedContext } from "../hydration/hydration.ts";
+import { stillClient } from "../hydration/inert-client.ts";
+import { arrival } from "../hydration/ready-promise.ts";
+import type { AnyRow } from "../model-of.ts";
+import { useClient } from "./use-client.ts";
+import { type UseQuery, useQuery } from "./use-query.ts";
+import { type UseRecord, useRecord } from "./use-record.ts";
+
+/** `useQuery` that suspends until the client's rows can be read, or a snapshot answers. */
+export const useSuspenseQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
+  model: string,
+  query?: Query<ModelSchema, string> | "skip",
+  select?: (rows: readonly AnyRow[]) => T,
+  isEqual?: IsEqual<T>,
+) => {
+  const answer = useQuery(model, query, select, isEqual);
+  useArrival(model, query);
+  return answer;
+};
+
+/** `useRecord` that suspends in the same way: undefined then means that there is no such record. */
+export const useSuspenseRecord: UseRecord<ModelSchema> = <T = AnyRow>(
+  model: string,
+  id: string,
+  select?: (row: AnyRow) => T,
+  isEqual?: IsEqual<T | undefined>,
+) => {
+  const answer = useRecord(model, id, select, isEqual);
+  useArrival(model, id, answer !== undefined);
+  return answer;
+};
+
+function useArrival(model: ModelName<ModelSchema>, query: object | string | undefined, isThere = false): void {
+  const client = useClient();
+  const seed = useContext(SeedContext);
+  if (isThere || query === "skip" || isSeeded(client, seed, model, query)) return;
+  if (client === stillClient)
+    throw new Error(`No snapshot answers ${JSON.stringify([model, query])}: give it to dehydrate.`);
+  const waiting = arrival(client);
+  if (waiting) throw waiting;
+}

@@ -1,0 +1,52 @@
+import type { ModelName, ModelSchema, Query, RowOf, SyncClient } from "@holdfast/sdk";
+import type { AnyRow } from "../model-of.ts";
+
+/** What a server has read for a page: plain JSON, to be sent along with the page and given to `HydrationBoundary`. */
+export interface Snapshot {
+  /** Position of the log that the rows are of. */
+  readonly syncId: number;
+  readonly answers: readonly {
+    readonly model: string;
+    /** The query, or the id of one record. */
+    readonly query: object | string;
+    readonly rows: readonly AnyRow[];
+  }[];
+}
+
+/** What a page reads: a model with a query (none: all its records), or with the id of one record. */
+export type SnapshotQuery<S extends ModelSchema> = {
+  [M in ModelName<S>]: readonly [model: M, query?: Query<S, M> | string];
+}[ModelName<S>];
+
+/**
+ * Answers a page's queries on a server: once the client has rows, as of then. Rejects when it has none after
+ * `timeoutMs` (default 10 000), so that a page fails rather than hangs.
+ */
+export async function dehydrate<S extends ModelSchema>(
+  client: SyncClient<S>,
+  queries: readonly SnapshotQuery<S>[],
+  { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
+): Promise<Snapshot> {
+  let clock: ReturnType<typeof setTimeout> | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    const error = new Error(`dehydrate: the client had no rows after ${timeoutMs} ms.`);
+    clock = setTimeout(() => reject(error), timeoutMs);
+  });
+  await Promise.race([client.ready(), tooLate]).finally(() => clearTimeout(clock));
+  return {
+    syncId: client.status().syncId,
+    answers: queries.map(([model, query = {}]) => ({ model, query, rows: answered(client, model, query) })),
+  };
+}
+
+function answered<S extends ModelSchema, M extends ModelName<S>>(
+  client: SyncClient<S>,
+  model: M,
+  query: Query<S, M> | string,
+): readonly AnyRow[] {
+  const api = client.models[model];
+  if (!api) throw new Error(`The client's schema has no model "${model}".`);
+  const rows: readonly RowOf<S, M>[] =
+    typeof query === "string" ? [api.get(query)].filter((row) => row !== undefined) : api.list(query);
+  return rows as unknown as readonly AnyRow[];
+}

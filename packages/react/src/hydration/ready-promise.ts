@@ -1,0 +1,34 @@
+import type { AnyClient } from "../model-of.ts";
+
+interface Arrival {
+  isHere: boolean;
+  failed?: { readonly error: unknown };
+  readonly promise: Promise<void>;
+}
+
+const arrivals = new WeakMap<AnyClient, Arrival>();
+
+/**
+ * Undefined once the client's rows can be read; until then what to wait for, the same promise each time. Throws when
+ * none will ever come: React asks again after a promise that rejected, too.
+ */
+export function arrival(client: AnyClient): Promise<void> | undefined {
+  const known = arrivals.get(client) ?? begin(client);
+  arrivals.set(client, known);
+  if (known.failed) throw known.failed.error;
+  return known.isHere ? undefined : known.promise;
+}
+
+function begin(client: AnyClient): Arrival {
+  const { name, syncId } = client.status();
+  const promise = client.ready().then(
+    () => {
+      made.isHere = true;
+    },
+    (error) => {
+      made.failed = { error };
+    },
+  );
+  const made: Arrival = { isHere: name === "online" || syncId > 0, promise };
+  return made;
+}

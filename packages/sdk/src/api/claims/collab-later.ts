@@ -1,0 +1,139 @@
+import type { CompanyFrame } from "../../core/collab/collab.ts";
+import { tableOf } from "../../core/log/tables.ts";
+import { knownFailure } from "../../core/queue/failure.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { localError, SyncError } from "../../errors.ts";
+import { clientLimits as limits } from "../../protocol/client-limits.ts";
+import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
+import type { Presence } from "../presence/presence-api.ts";
+import { jsonCopy } from "../writes/payload.ts";
+import type { ClaimOptions, ClaimsApi, Lease, RecordClaims } from "./claims-api.ts";
+import type { Company } from "./collab.ts";
+
+/** What stands in for claims and presence until they are used, and their code is there. */
+export interface CompanyLater {
+  claim(model: string, id: string, options?: ClaimOptions): Promise<Lease>;
+  readonly claims: ClaimsApi<ModelSchema>;
+  presence(room: string): Presence;
+  hear(frame: CompanyFrame): void;
+  subscribe(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+const NOBODY: readonly never[] = [];
+const NOT_YET: RecordClaims = { state: "unknown", why: "not-watched", holders: NOBODY, queue: NOBODY };
+
+/**
+ * A page that never claims anything need not load what claims take. What cannot be loaded now, since there is no
+ * network, is tried again with the next use and with the next line to the server.
+ */
+export function companyLater(load: () => Promise<Company>, engine: Engine): CompanyLater {
+  let company: Company | undefined;
+  let loading: Promise<Company> | undefined;
+  let isClosed = false;
+  const waiting = new Set<(company: Company) => void>();
+  const listeners = new Set<() => void>();
+
+  const off = engine.listen(({ type }) => {
+    if (type === "welcomed" && waiting.size > 0) void get().catch(() => {});
+  });
+
+  function get(): Promise<Company> {
+    if (isClosed) return Promise.reject(localError("client_closed"));
+    loading ??= load().then(
+      (made) => {
+        if (isClosed) {
+          void made.close();
+          throw localError("client_closed");
+        }
+        company = made;
+        made.subscribe(tell);
+        engine.dispatch({ type: "lineWanted" });
+        for (const use of [...waiting]) use(made);
+        waiting.clear();
+        tell();
+        return made;
+      },
+      (error: unknown) => {
+        loading = undefined;
+        throw localError("part_not_loaded", `Claims could not be loaded: ${String(error)}`);
+      },
+    );
+    return loading;
+  }
+
+  const tell = () => {
+    for (const listener of [...listeners]) listener();
+  };
+
+  /** Does something as soon as it can be done, and undoes it, done or not, when that is called. */
+  function eventually(attach: (company: Company) => () => void): () => void {
+    if (company) return attach(company);
+    let detach = () => {};
+    const use = (made: Company) => {
+      detach = attach(made);
+    };
+    waiting.add(use);
+    void get().catch(() => {});
+    return () => {
+      waiting.delete(use);
+      detach();
+    };
+  }
+
+  return {
+    claim: async (model, id, options = {}) => (company ?? (await get())).claim(model, id, options),
+    claims: {
+      watch(model, ids) {
+        if (!Object.hasOwn(engine.store.getState().models, tableOf(model)))
+          throw new SyncError(knownFailure("unknown_model", `There is no model ${model}.`, { param: "model" }));
+        return eventually((made) => made.watch(model, ids));
+      },
+      mine: async () => (company ?? (await get())).ownClaims(),
+      of: (model, id) => company?.claimsOf(model, id) ?? NOT_YET,
+    },
+    presence(name) {
+      let room: Presence | undefined;
+      let said: ReturnType<Presence["state"]> = {};
+      let detach = () => {};
+      const look = (made = company) => {
+        room ??= made?.room(name);
+        return room;
+      };
+      return {
+        room: name,
+        set(state) {
+          said = jsonCopy(state, "state");
+          if (new TextEncoder().encode(JSON.stringify(said)).length > limits.presenceStateBytes)
+            throw new SyncError(knownFailure("invalid_value", "state is larger than 4 KiB.", { param: "state" }));
+          detach();
+          detach = eventually((made) => {
+            look(made)?.set(said);
+            return () => {};
+          });
+        },
+        state: () => look()?.state() ?? said,
+        peers: () => look()?.peers() ?? NOBODY,
+        others: () => look()?.others() ?? NOBODY,
+        self: () => look()?.self(),
+        status: () => look()?.status() ?? "connecting",
+        error: () => look()?.error(),
+        subscribe: (listener) => eventually((made) => look(made)?.subscribe(listener) ?? (() => {})),
+        leave() {
+          detach();
+          room?.leave();
+        },
+      };
+    },
+    hear: (frame) => company?.hear(frame),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async close() {
+      isClosed = true;
+      off();
+      await company?.close();
+    },
+  };
+}

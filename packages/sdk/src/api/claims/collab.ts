@@ -1,0 +1,90 @@
+import { type Ignorance, knowledgeOf } from "../../core/claims/watched.ts";
+import type { CompanyFrame } from "../../core/collab/collab.ts";
+import { type CompanyLoop, type CompanyWorld, companyLoop } from "../../engine/collab-engine.ts";
+import type { Claim } from "../../protocol/claims/claim.ts";
+import type { Presence } from "../presence/presence-api.ts";
+import { roomsOn } from "../presence/presence-rooms.ts";
+import type { ClaimOptions, Lease, OwnClaim, RecordClaims, SeenClaim } from "./claims-api.ts";
+import { type LeaseDesk, Leases } from "./leases.ts";
+import { ownClaims } from "./own-claims.ts";
+
+/** Claims and presence, as the client that they belong to sees them. Loaded when they are first used. */
+export interface Company {
+  claim(model: string, id: string, options: ClaimOptions): Promise<Lease>;
+  watch(model: string, ids: readonly string[]): () => void;
+  claimsOf(model: string, id: string): RecordClaims;
+  ownClaims(): Promise<readonly OwnClaim[]>;
+  room(name: string): Presence;
+  hear(frame: CompanyFrame): void;
+  /** Called when what `claimsOf` answers may have changed. */
+  subscribe(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
+  const leases = new Leases(desk, () => loop);
+  const loop: CompanyLoop = companyLoop(world, (lease, news) => leases.tell(lease, news));
+  const seen = new WeakMap<Claim, SeenClaim>();
+  const answers = new WeakMap<object, { readonly me: string | undefined; readonly answer: RecordClaims }>();
+
+  const asSeen = (claim: Claim): SeenClaim => {
+    const isMine = `${claim.participantKind}:${claim.actor}` === loop.state().line.participant;
+    const known = seen.get(claim);
+    if (known?.isMine === isMine) return known;
+    const made = { ...claim, isMine };
+    seen.set(claim, made);
+    return made;
+  };
+
+  return {
+    claim: (model, id, options) => leases.claim(model, id, options),
+    watch(model, given) {
+      const ids = [...new Set(given)];
+      let isOver = false;
+      loop.dispatch({ type: "watch", model, ids });
+      return () => {
+        if (isOver) return;
+        isOver = true;
+        loop.dispatch({ type: "unwatch", model, ids });
+      };
+    },
+    claimsOf(model, id) {
+      const { watched, line } = loop.state();
+      const known = knowledgeOf(watched, line.live, model, id);
+      if (known.state === "unknown") return IGNORANCE[known.why];
+      // The server tells the whole state each time, in a list of its own: the same list is the same answer.
+      const before = answers.get(known.claims);
+      if (before && before.me === line.participant) return before.answer;
+      const answer: RecordClaims = {
+        state: "known",
+        holders: known.claims.map(asSeen),
+        queue: known.queue.map(asSeen),
+      };
+      answers.set(known.claims, { me: line.participant, answer });
+      return answer;
+    },
+    ownClaims: () => ownClaims(desk, world, loop),
+    room: roomsOn(loop),
+    hear: loop.hear,
+    subscribe: (listener) =>
+      loop.subscribe((state, before) => {
+        if (state.watched !== before.watched || state.line !== before.line) listener();
+      }),
+    close: () => {
+      const closed = loop.close();
+      leases.close();
+      return closed;
+    },
+  };
+}
+
+const nothing = (why: Ignorance): RecordClaims => ({ state: "unknown", why, holders: [], queue: [] });
+
+/** One object for each reason: views compare by identity. */
+const IGNORANCE: Readonly<Record<Ignorance, RecordClaims>> = {
+  "not-watched": nothing("not-watched"),
+  line: nothing("line"),
+  asking: nothing("asking"),
+  "too-many": nothing("too-many"),
+  denied: nothing("denied"),
+};

@@ -1,0 +1,558 @@
+import { expect, test, vi } from "vitest";
+import type { Claim } from "../../protocol/claims/claim.ts";
+import { type LabOptions, lab } from "../../testing/lab.ts";
+// Loaded when it is first used: here at once, so that no test has to wait for it.
+import "./collab.ts";
+
+const schema = {
+  models: { slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 } } } },
+} as const;
+
+async function start(options: LabOptions = {}) {
+  const own = lab(schema);
+  const made = own.client(options);
+  const { client } = made;
+  await client.ready();
+  await client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
+  await own.settle();
+  const ben = (body: object = {}) => own.server.claims.acquire("ben", "slide", "s1", body).body as Claim;
+  const asked = () => made.line.requests.map(({ name }) => name);
+  const wait = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 1_000) {
+      own.clock.advance(Math.min(left, 1_000));
+      own.server.claims.sweep();
+      await own.settle();
+    }
+  };
+  return { ...own, ...made, slides: client.models.slide, ben, asked, wait };
+}
+
+test("[U1] a claim resolves with the lease, and nobody else gets it until it is released", async () => {
+  const { slides, server, settle, ben } = await start();
+  {
+    await using lease = await slides.claim("s1", { ttl: "30s", description: "Rewriting", meta: { run: 7 } });
+    expect(lease).toMatchObject({ id: "clm_1", model: "slide", recordId: "s1", field: undefined, fence: 1 });
+    expect(lease.remainingMs()).toBe(27_000);
+    expect(server.claims.of("slide", "s1").claims).toMatchObject([
+      { actor: "ann", description: "Rewriting", meta: { run: 7 } },
+    ]);
+    expect(ben()).toMatchObject({ code: "claim_conflict" });
+  }
+  await settle();
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+  expect(ben()).toMatchObject({ status: "active", fence: 2 });
+});
+
+test("[U1] held by somebody else it rejects, and says by whom", async () => {
+  const { slides, ben } = await start();
+  ben({ description: "Mine" });
+  await expect(slides.claim("s1")).rejects.toMatchObject({
+    name: "SyncError",
+    code: "claim_conflict",
+    claims: [{ actor: "ben", description: "Mine" }],
+  });
+  await expect(slides.claim("s1", { ttl: "soon" })).rejects.toMatchObject({ code: "invalid_ttl" });
+  await expect(slides.claim("s1", { ttl: 1e300, signal: AbortSignal.abort("no") })).rejects.toBe("no");
+  await expect(slides.claim("a/b")).rejects.toMatchObject({ code: "invalid_id" });
+});
+
+test("[U1] fields are claimed beside each other", async () => {
+  const { slides, server } = await start();
+  server.claims.acquire("ben", "slide", "s1", { field: "title" });
+  const lease = await slides.claim("s1", { field: "order" });
+  expect(lease.field).toBe("order");
+  await expect(slides.claim("s1", { field: "title" })).rejects.toMatchObject({ code: "claim_conflict" });
+});
+
+test("[U6] with a stream, who waits is told the place and gets the lease without polling", async () => {
+  const { slides, server, settle, ben, asked } = await start();
+  const first = ben();
+  server.claims.acquire("cem", "slide", "s1", { queue: true });
+  const positions: number[] = [];
+  const claim = slides.claim("s1", { queue: true, onPosition: (position) => positions.push(position) });
+  await settle();
+  server.claims.release("ben", first.id);
+  await settle();
+  const [second] = server.claims.of("slide", "s1").claims;
+  server.claims.release("cem", second?.id ?? "");
+  await settle();
+  expect(await claim).toMatchObject({ fence: 3 });
+  expect(positions).toEqual([1, 0]);
+  expect(asked()).toEqual(["acquireClaim", "renewClaim"]);
+});
+
+test("[U6] without a stream a waiter polls, and an answer that comes late grants nothing by itself", async () => {
+  const { slides, server, settle, clock, ben, asked, line } = await start({ stream: false });
+  expect(line.asked.socket).toBe(0);
+  const first = ben();
+  const claim = slides.claim("s1", { queue: true, ttl: "8s" });
+  await settle();
+  expect(asked()).toEqual(["acquireClaim", "readClaim"]);
+  expect(line.requests[1]?.asked).toMatchObject({ query: { wait: "25000" }, timeoutMs: 35_000 });
+  clock.advance(9_000);
+  await settle();
+  server.claims.release("ben", first.id);
+  await settle();
+  const lease = await claim;
+  expect(asked()).toEqual(["acquireClaim", "readClaim", "renewClaim"]);
+  expect(lease.remainingMs()).toBe(7_200);
+});
+
+test("[U6] when the socket goes the waiter polls, and when it comes back it asks where it stands", async () => {
+  const { slides, settle, ben, asked, line, clock } = await start();
+  ben();
+  void slides.claim("s1", { queue: true }).catch(() => {});
+  await settle();
+  line.socketUp = false;
+  line.cut?.();
+  await settle();
+  expect(asked().at(-1)).toBe("readClaim");
+  line.socketUp = true;
+  clock.advance(5_000);
+  await settle();
+  expect(asked().at(-1)).toBe("renewClaim");
+});
+
+test("[U6] aborting leaves the line", async () => {
+  const { slides, server, settle, ben } = await start();
+  ben();
+  const leaving = new AbortController();
+  const claim = slides.claim("s1", { queue: true, signal: leaving.signal });
+  await settle();
+  expect(server.claims.of("slide", "s1").queue).toHaveLength(1);
+  leaving.abort(new Error("changed my mind"));
+  await expect(claim).rejects.toThrow("changed my mind");
+  await settle();
+  expect(server.claims.of("slide", "s1").queue).toEqual([]);
+});
+
+test("[U3] a lease is renewed for as long as it is held, and a question without an answer is asked again", async () => {
+  const { slides, server, line, wait, asked } = await start();
+  line.replies.push("lost");
+  const claim = slides.claim("s1", { ttl: "15s" });
+  await wait(2_000);
+  const lease = await claim;
+  expect([lease.id, asked()]).toEqual(["clm_1", ["acquireClaim", "acquireClaim"]]);
+  await wait(60_000);
+  expect(lease.remainingMs()).toBeGreaterThan(8_000);
+  expect(server.claims.of("slide", "s1").claims.map((claim) => claim.id)).toEqual([lease.id]);
+  expect(asked().filter((name) => name === "renewClaim").length).toBeGreaterThan(10);
+});
+
+test("[U4] a lease that is lost says so at once: its signal aborts, with the reason", async () => {
+  const { slides, server, settle } = await start();
+  const lease = await slides.claim("s1");
+  expect(lease.signal.aborted).toBe(false);
+  server.claims.end(lease.id, "preempted");
+  await settle();
+  expect(lease.signal.reason).toMatchObject({ name: "SyncError", code: "claim_lost", reason: "preempted" });
+  expect(await lease.lost).toBe(lease.signal.reason);
+  expect(lease.remainingMs()).toBe(0);
+  await lease.release();
+});
+
+test("[U4] without a line the lease is over a tenth before the server lets others in", async () => {
+  const { slides, server, line, settle, clock } = await start();
+  const lease = await slides.claim("s1", { ttl: "10s" });
+  line.up = false;
+  line.cut?.();
+  clock.advance(8_999);
+  await settle();
+  expect(lease.signal.aborted).toBe(false);
+  clock.advance(1);
+  await settle();
+  expect(lease.signal.reason).toMatchObject({ reason: "deadline" });
+  server.claims.sweep();
+  expect(server.claims.of("slide", "s1").claims).toHaveLength(1);
+});
+
+test.each([1, 2, 3, 4, 5, 6])(
+  "[U4] a lease ends too whose deadline passes while the client is at work: %d ms before it something else happens",
+  async (early) => {
+    const own = lab(schema);
+    let isBusy = false;
+    let spent = 0;
+    // At work, a millisecond goes by between one look at the clock and the next.
+    const clock = { ...own.clock, monotonic: () => own.clock.monotonic() + (isBusy ? ++spent : spent) };
+    const { client, signals } = own.client({ platform: { clock } });
+    await client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
+    const lease = await client.models.slide.claim("s1", { ttl: "10s" });
+    client.pause();
+    own.clock.advance(9_000 - early);
+    isBusy = true;
+    signals.woke();
+    isBusy = false;
+    own.clock.advance(1_000);
+    await own.settle();
+    expect(lease.signal.reason).toMatchObject({ reason: "deadline" });
+  },
+);
+
+test("[U5] after sleep nothing is relied on before the server was asked", async () => {
+  const { slides, server, settle, clock, signals, ben } = await start();
+  const lease = await slides.claim("s1");
+  clock.sleep(3_600_000);
+  expect(lease.remainingMs()).toBe(0);
+  server.claims.end(lease.id, "expired");
+  ben();
+  signals.woke();
+  await settle();
+  expect(lease.signal.reason).toMatchObject({ code: "claim_lost" });
+});
+
+test("[U8] closing the client releases what it holds and leaves the line, and nothing of it stays", async () => {
+  const { client, slides, server, clock, settle } = await start();
+  server.claims.acquire("ben", "slide", "s2");
+  const lease = await slides.claim("s1");
+  const waiting = slides.claim("s2", { queue: true });
+  const outcome = expect(waiting).rejects.toMatchObject({ code: "client_closed" });
+  await settle();
+  await client.close();
+  await outcome;
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+  expect(server.claims.of("slide", "s2").queue).toEqual([]);
+  expect(lease.signal.reason).toMatchObject({ reason: "closed" });
+  expect(clock.waiting).toBe(0);
+  await expect(slides.claim("s1")).rejects.toMatchObject({ code: "client_closed" });
+});
+
+test("[U8] a server that does not answer holds up closing for 2 s at most", async () => {
+  const { client, slides, line, clock, settle } = await start();
+  await slides.claim("s1");
+  line.replies.push("held back");
+  let isClosed = false;
+  void client.close().then(() => {
+    isClosed = true;
+  });
+  clock.advance(1_999);
+  await settle();
+  expect(isClosed).toBe(false);
+  clock.advance(1);
+  await settle();
+  expect([isClosed, clock.waiting]).toEqual([true, 0]);
+});
+
+test("[U8] a page that is put away releases what it holds with its last breath", async () => {
+  const { slides, server, signals, settle, line } = await start();
+  const lease = await slides.claim("s1");
+  signals.hidden();
+  await settle();
+  expect(line.requests.at(-1)).toMatchObject({ name: "releaseClaim", asked: { keepalive: true } });
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+  expect(lease.signal.reason).toMatchObject({ reason: "hidden" });
+});
+
+test("[U8] what a page that was put away wants is asked for when it is shown again", async () => {
+  const { slides, server, signals, settle, line, clock } = await start();
+  const lease = await slides.claim("s1");
+  const again = lease.lost.then(() => slides.claim("s1"));
+  signals.hidden();
+  await settle();
+  clock.advance(60_000);
+  await settle();
+  expect(line.requests.at(-1)).toMatchObject({ name: "releaseClaim" });
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+  signals.woke();
+  await expect(again).resolves.toMatchObject({ fence: 2 });
+});
+
+test("[U9] writes under a lease carry its claim, and in a commit only those on its record", async () => {
+  const { client, slides, line, settle } = await start();
+  await using lease = await slides.claim("s1");
+  slides.create({ title: "Two" }, { id: "s2" });
+  await settle();
+  lease.update({ title: "Mine" });
+  slides.update("s1", { order: 1 }, { claim: lease });
+  client.commit(
+    [
+      { action: "update", model: "slide", id: "s1", data: { order: 2 } },
+      { action: "update", model: "slide", id: "s2", data: { order: 3 } },
+    ],
+    { claim: lease },
+  );
+  await settle();
+  const sent = line.sent.slice(2).flatMap((body) => JSON.parse(body).commits as { operations: { claim?: string }[] }[]);
+  expect(sent.map((commit) => commit.operations.map((o) => o.claim))).toEqual([
+    ["clm_1"],
+    ["clm_1"],
+    ["clm_1", undefined],
+  ]);
+  expect(() => slides.update("s2", { order: 4 }, { claim: lease })).toThrowError(/another record/);
+});
+
+test("[U11] who holds a watched record is told as the server has it, and nothing is known without a line", async () => {
+  const { client, slides, server, settle, ben, line, clock } = await start();
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "unknown", why: "not-watched" });
+  const stop = client.claims.watch("slide", ["s1"]);
+  await settle();
+  clock.advance(20);
+  await settle();
+  const before = client.claims.of("slide", "s1");
+  expect(before).toEqual({ state: "known", holders: [], queue: [] });
+  expect(client.claims.of("slide", "s1")).toBe(before);
+  let told = 0;
+  client.subscribe(() => {
+    told += 1;
+  });
+  const first = ben();
+  expect(told).toBeGreaterThan(0);
+  void slides.claim("s1", { queue: true }).catch(() => {});
+  await settle();
+  expect(client.claims.of("slide", "s1")).toMatchObject({
+    state: "known",
+    holders: [{ actor: "ben", isMine: false }],
+    queue: [{ actor: "ann", isMine: true, position: 0 }],
+  });
+  line.up = false;
+  line.cut?.();
+  server.claims.release("ben", first.id);
+  expect(client.claims.of("slide", "s1")).toEqual({ state: "unknown", why: "line", holders: [], queue: [] });
+  line.up = true;
+  clock.advance(5_000);
+  await settle();
+  await settle();
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "known", holders: [{ actor: "ann", isMine: true }] });
+  stop();
+  clock.advance(1_000);
+  expect(line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: [] });
+});
+
+test("[U11] several watch one record as one, all ids of a moment go in one frame, and of too many the latest are watched", async () => {
+  const { client, settle, line, clock } = await start();
+  const stops = [client.claims.watch("slide", ["s1", "s2"]), client.claims.watch("slide", ["s2", "s3"])];
+  await settle();
+  clock.advance(20);
+  expect(line.frames).toEqual([{ frame: "watch", model: "slide", ids: ["s1", "s2", "s3"] }]);
+  stops[0]?.();
+  clock.advance(1_000);
+  expect(line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s2", "s3"] });
+  const many = Array.from({ length: 500 }, (_, i) => `m${i}`);
+  client.claims.watch("slide", many);
+  clock.advance(20);
+  expect(line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: many });
+  expect(client.claims.of("slide", "s2")).toMatchObject({ state: "unknown", why: "too-many" });
+  expect(client.claims.of("slide", "m499")).toMatchObject({ state: "known" });
+});
+
+test("[U11] a model that the token may not read is not asked for again, and the line goes on without it", async () => {
+  const { client, settle, line, clock } = await start();
+  line.forbidden.add("slide");
+  client.claims.watch("slide", ["s1"]);
+  for (let i = 0; i < 10; i++) {
+    await settle();
+    clock.advance(2_000);
+  }
+  await settle();
+  expect(line.asked.socket).toBe(2);
+  expect(client.status().name).toBe("online");
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "unknown", why: "denied" });
+  expect(() => client.claims.watch("slyde" as never, ["s1"])).toThrowError(/no model slyde/);
+});
+
+test("[U15] what cannot be loaded is said, tried again, and keeps nothing else from working", async () => {
+  let loads = 0;
+  const company = () => (++loads < 3 ? Promise.reject(new TypeError("Failed to fetch")) : import("./collab.ts"));
+  const { client, slides, settle, line, clock } = await start({ platform: { company } });
+  await expect(slides.claim("s1")).rejects.toMatchObject({
+    code: "part_not_loaded",
+    then: "retry",
+    message: expect.stringContaining("Failed to fetch"),
+  });
+  client.claims.watch("slide", ["s1"]);
+  await settle();
+  expect([loads, client.claims.of("slide", "s1").state]).toEqual([2, "unknown"]);
+  await expect(slides.update("s1", { title: "Works" }).receipt).resolves.toMatchObject({ status: "confirmed" });
+  line.cut?.();
+  clock.advance(5_000);
+  await settle();
+  clock.advance(20);
+  await settle();
+  expect([loads, client.claims.of("slide", "s1").state]).toEqual([3, "known"]);
+  await expect(slides.claim("s1")).resolves.toMatchObject({ fence: 1 });
+});
+
+test("[U15] a client that never claims anything loads nothing for it", async () => {
+  let loads = 0;
+  const { client } = await start({ platform: { company: () => import("./collab.ts").finally(() => loads++) } });
+  await client.close();
+  expect(loads).toBe(0);
+});
+
+test("[U16] without a socket the log is asked for, and the client is online", async () => {
+  const { client, slides, server, settle, clock, line } = await start({ stream: false });
+  expect(client.status().name).toBe("online");
+  await slides.update("s1", { title: "Mine" }).receipt;
+  server.commit({ operations: [{ action: "update", model: "slide", id: "s1", data: { title: "Ben" } }] }, "ben");
+  clock.advance(5_000);
+  await settle();
+  expect(slides.get("s1")).toMatchObject({ title: "Ben" });
+  expect(line.asked.socket).toBe(0);
+});
+
+test("[U9] a lease that is given up is held until what was written under it has reached the server", async () => {
+  const { slides, server, settle } = await start();
+  const lease = await slides.claim("s1");
+  const write = slides.update("s1", { title: "Last words" }, { claim: lease });
+  await lease.release();
+  await settle();
+  expect((await write.receipt).status).toBe("confirmed");
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});
+
+test("[U1] a record that was just made is claimed once it is there", async () => {
+  const { slides, server, settle, line, asked } = await start();
+  line.answers.push("held back");
+  slides.create({ title: "New" }, { id: "s2" });
+  const claim = slides.claim("s2");
+  await settle();
+  // The server has not heard of the record: asked for now, the claim would be refused.
+  expect(asked()).toEqual([]);
+  line.release();
+  const lease = await claim;
+  expect(server.claims.of("slide", "s2").claims).toMatchObject([{ id: lease.id, actor: "ann" }]);
+});
+
+test("[U3] [U5] a check that gets no good answer is made again, and the lease goes on", async () => {
+  const { slides, line, signals, wait, asked } = await start();
+  const lease = await slides.claim("s1", { ttl: "60s" });
+  await wait(2_000);
+  line.replies.push({ kind: "answer", status: 503, body: undefined });
+  signals.woke();
+  await wait(3_000);
+  // The check itself, not only the renewal that is due later.
+  expect(asked().filter((name) => name === "renewClaim")).toHaveLength(2);
+  await wait(120_000);
+  expect(lease.signal.aborted).toBe(false);
+  expect(lease.remainingMs()).toBeGreaterThan(20_000);
+});
+
+test("[U7] [U8] a place in the line that came when all who would wait had gone is given back", async () => {
+  const { slides, server, line, ben, settle, wait } = await start();
+  const first = ben();
+  line.replies.push("held back");
+  const leaving = new AbortController();
+  const waiting = slides.claim("s1", { queue: true, signal: leaving.signal });
+  await settle();
+  const other = slides.claim("s1");
+  await settle();
+  leaving.abort("no");
+  await expect(waiting).rejects.toBe("no");
+  line.release();
+  await expect(other).rejects.toMatchObject({ code: "claim_conflict" });
+  await settle();
+  expect(server.claims.of("slide", "s1").queue).toEqual([]);
+  server.claims.release("ben", first.id);
+  await wait(5_000);
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});
+
+test.each([false, true])(
+  "[U7] who wants it past the line asks for that, whoever waits: after who waited has left: %s",
+  async (leaves) => {
+    const { slides, line, ben, settle } = await start();
+    ben();
+    const leaving = new AbortController();
+    const first = slides.claim("s1", { queue: true, signal: leaving.signal });
+    first.catch(() => {});
+    await settle();
+    if (leaves) leaving.abort("no");
+    slides.claim("s1", { queue: true, preempt: true }).catch(() => {});
+    await settle();
+    const asked = line.requests.filter(({ name }) => name === "acquireClaim");
+    expect(asked.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([false, true]);
+  },
+);
+
+test("[U7] past the line is asked only for as long as somebody wants that", async () => {
+  const { slides, line, server, settle, ben, wait } = await start();
+  ben();
+  slides.claim("s1", { queue: true }).catch(() => {});
+  await settle();
+  const leaving = new AbortController();
+  const eager = slides.claim("s1", { queue: true, preempt: true, signal: leaving.signal });
+  await settle();
+  leaving.abort("no");
+  await expect(eager).rejects.toBe("no");
+  const [mine] = server.claims.of("slide", "s1").queue;
+  server.claims.end(mine?.id ?? "", "expired");
+  await wait(3_000);
+  const asked = line.requests.filter(({ name }) => name === "acquireClaim");
+  expect(asked.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([
+    false,
+    true,
+    false,
+  ]);
+});
+
+test("[U8] what is given up without a line is released as long as it may be held there", async () => {
+  const { client, slides, server, wait } = await start();
+  const lease = await slides.claim("s1", { ttl: "1h" });
+  client.pause();
+  const released = lease.release();
+  await wait(90_000);
+  client.resume();
+  await wait(2_000);
+  await released;
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});
+
+test("[U9] what waits for a person, itself or what it builds on, holds up neither a release nor a claim", async () => {
+  const { client, slides, server, line, settle } = await start();
+  line.quiet = true;
+  const lease = await slides.claim("s1");
+  server.commit({ operations: [{ action: "update", model: "slide", id: "s1", data: { title: "X" } }] } as never, "ann");
+  lease.update({ title: "1" });
+  await settle();
+  expect(client.conflicts()).toHaveLength(1);
+  lease.update({ title: "2" });
+  await settle();
+  await lease.release();
+  expect(server.claims.of("slide", "s1").claims).toEqual([]);
+});
+
+test("[U11] what is looked at again before the server was told to stop is known as it is", async () => {
+  const { client, ben, settle, clock } = await start();
+  const off = client.claims.watch("slide", ["s1"]);
+  await settle();
+  clock.advance(50);
+  await settle();
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "known", holders: [] });
+  off();
+  clock.advance(200);
+  ben();
+  await settle();
+  client.claims.watch("slide", ["s1"]);
+  clock.advance(5_000);
+  await settle();
+  expect(client.claims.of("slide", "s1")).toMatchObject({ state: "known", holders: [{ actor: "ben" }] });
+});
+
+test("[R16] an app's listener that throws is the app's fault, and stops nothing", async () => {
+  const said = vi.spyOn(console, "error").mockImplementation(() => {});
+  const fault = new Error("a fault of the app");
+  const { client, slides, server, settle, ben, wait } = await start({ stream: false });
+  let throws = true;
+  client.subscribe(() => {
+    if (throws) throw fault;
+  });
+  const { id, receipt } = slides.create({ title: "Two" });
+  await settle();
+  await receipt;
+  await wait(6_000);
+  expect([client.status().storage, client.pending(), slides.get(id)?.title]).toEqual(["disk", [], "Two"]);
+  throws = false;
+  const first = ben();
+  const claim = slides.claim("s1", {
+    queue: true,
+    onPosition: () => {
+      throw fault;
+    },
+  });
+  await settle();
+  server.claims.release("ben", first.id);
+  await wait(40_000);
+  expect((await claim).remainingMs()).toBeGreaterThan(0);
+  expect(said.mock.calls.every(([error]) => error === fault)).toBe(true);
+  expect(said).toHaveBeenCalled();
+  said.mockRestore();
+});

@@ -1,0 +1,182 @@
+import { type ClaimNews, targetKey } from "../../core/claims/claim-state.ts";
+import { remainingMs } from "../../core/claims/lease-time.ts";
+import { recordKey } from "../../core/log/tables.ts";
+import { knownFailure, type LossReason } from "../../core/queue/failure.ts";
+import type { MutationOperation } from "../../core/queue/mutation.ts";
+
+import type { CompanyLoop } from "../../engine/collab-engine.ts";
+import { localError, SyncError } from "../../errors.ts";
+import type { Claim } from "../../protocol/claims/claim.ts";
+import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
+import { tellApp } from "../notify-app.ts";
+import type { AskedOperation } from "../writes/write.ts";
+import type { Write, WriteOptions } from "../writes/write-api.ts";
+import type { ClaimOptions, Lease } from "./claims-api.ts";
+
+type Listener = (news: ClaimNews) => void;
+
+/** What leases need of the client. */
+export interface LeaseDesk {
+  /** Resolves when the store has been read. */
+  readonly usable: () => Promise<unknown>;
+  readonly newName: () => string;
+  readonly write: (operation: AskedOperation, options: WriteOptions) => Write;
+  /** Resolves when such writes to a record have reached the server, or were refused. */
+  readonly arrived: (recordKey: string, isMeant: (operation: MutationOperation) => boolean) => Promise<void>;
+}
+
+/** The leases that the app holds or waits for, each by its own name. */
+export class Leases {
+  readonly #desk: LeaseDesk;
+  readonly #loop: () => CompanyLoop;
+  readonly #listeners = new Map<string, Listener>();
+
+  constructor(desk: LeaseDesk, loop: () => CompanyLoop) {
+    this.#desk = desk;
+    this.#loop = loop;
+  }
+
+  /** Those that wait for their record ask nobody any more. */
+  close(): void {
+    for (const lease of [...this.#listeners.keys()]) this.tell(lease, { kind: "lost", reason: "closed" });
+  }
+
+  tell(lease: string, news: ClaimNews): void {
+    this.#listeners.get(lease)?.(news);
+  }
+
+  /** Resolves with the lease when the claim is granted. */
+  claim(model: string, id: string, options: ClaimOptions): Promise<Lease> {
+    const { field, queue = false, onPosition, signal, ttl, action, description, meta, preempt } = options;
+    const target = { model, id, field };
+    const terms = {
+      ...(ttl !== undefined && { ttl }),
+      ...(action !== undefined && { action }),
+      ...(description !== undefined && { description }),
+      ...(meta !== undefined && { meta }),
+      ...(preempt && { preempt }),
+    };
+    const lease = this.#desk.newName();
+    const loop = this.#loop();
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        this.#listeners.delete(lease);
+        loop.dispatch({ type: "left", lease });
+        reject(signal?.reason);
+      };
+      if (signal?.aborted) return reject(signal.reason);
+      signal?.addEventListener("abort", stop, { once: true });
+      const end = () => {
+        this.#listeners.delete(lease);
+        signal?.removeEventListener("abort", stop);
+      };
+      this.#listeners.set(lease, (news) => {
+        switch (news.kind) {
+          case "granted":
+            end();
+            return resolve(this.#lease(lease, target, news));
+          case "position":
+            if (news.position !== undefined && onPosition) tellApp(onPosition, news.position);
+            return;
+          case "failed":
+            end();
+            return reject(new SyncError(news.failure));
+          case "lost":
+            end();
+            return reject(news.reason === "closed" ? localError("client_closed") : lossOf(news));
+          case "released":
+            return;
+        }
+      });
+      // What this client has just made is not there yet.
+      void this.#desk.arrived(recordKey(target), isCreate).then(() => {
+        if (this.#listeners.has(lease)) loop.dispatch({ type: "claimed", target, terms, lease, queue });
+      });
+    });
+  }
+
+  #lease(
+    lease: string,
+    { model, id: recordId, field }: { model: string; id: string; field: string | undefined },
+    { claimId: id, fence }: Extract<ClaimNews, { kind: "granted" }>,
+  ): Lease {
+    const desk = this.#desk;
+    const loop = this.#loop();
+    const key = targetKey({ model, id: recordId, field });
+    const losing = new AbortController();
+    let isOver = false;
+    let toldReleased = () => {};
+    const released = new Promise<void>((resolve) => {
+      toldReleased = resolve;
+    });
+    const lost = new Promise<SyncError>((resolve) => {
+      this.#listeners.set(lease, (news) => {
+        if (news.kind !== "lost" && news.kind !== "released") return;
+        this.#listeners.delete(lease);
+        toldReleased();
+        if (isOver || news.kind === "released") return;
+        isOver = true;
+        const loss = lossOf(news);
+        losing.abort(loss);
+        resolve(loss);
+      });
+    });
+    let releasing: Promise<void> | undefined;
+    /** What was written under the claim gets there under the claim: it is held, and renewed, until then. */
+    async function giveUp(): Promise<void> {
+      await Promise.race([desk.arrived(recordKey({ model, id: recordId }), ({ claim }) => claim === id), released]);
+      if (!isOver) {
+        isOver = true;
+        loop.dispatch({ type: "left", lease });
+      }
+      await released;
+    }
+    const release = () => {
+      releasing ??= giveUp();
+      return releasing;
+    };
+    const write = (operation: Omit<AskedOperation, "model" | "id">, options = {}) =>
+      desk.write({ ...operation, model, id: recordId }, { ...options, claim: { id, model, recordId } });
+    return {
+      id,
+      model,
+      recordId,
+      field,
+      fence,
+      signal: losing.signal,
+      lost,
+      remainingMs() {
+        const stage = isOver ? undefined : loop.state().holds.get(key)?.stage;
+        return stage?.phase === "held" && stage.claimId === id ? remainingMs(stage, loop.now()) : 0;
+      },
+      update: (patch, options) => write({ action: "update", data: patch }, options),
+      delete: (options) => write({ action: "delete" }, options),
+      archive: (options) => write({ action: "archive" }, options),
+      unarchive: (options) => write({ action: "unarchive" }, options),
+      release,
+      [Symbol.asyncDispose]: release,
+    } satisfies Lease<ModelSchema>;
+  }
+}
+
+const isCreate = ({ action }: MutationOperation): boolean => action === "create";
+
+const SAYS: Record<LossReason, string> = {
+  deadline: "No answer came in time to renew the claim: somebody else may hold it.",
+  expired: "The claim ended, since it was not renewed.",
+  released: "The claim was released: in another window, or by another program of the same participant.",
+  canceled: "The claim was ended by the server: the record is gone, or the token was revoked.",
+  preempted: "Somebody with the right to do so took the claim.",
+  refused: "The server does not know the claim as this participant's any more.",
+  revoked: "The token was revoked, and the claim ended with it.",
+  hidden: "The page was put away, and what it held was released.",
+  closed: "The client was closed, and what it held was released.",
+};
+
+function lossOf({ reason, holders: claims = [] }: Extract<ClaimNews, { kind: "lost" }>): SyncError {
+  const says = [SAYS[reason] ?? SAYS.refused, ...claims.map(saysWho)].join(" ");
+  return new SyncError(knownFailure("claim_lost", says, { reason, ...(claims.length > 0 && { claims }) }));
+}
+
+const saysWho = ({ participantKind, actor, field }: Claim): string =>
+  `Now ${field === undefined ? "it" : `its field ${field}`} is held by ${participantKind} ${actor}.`;

@@ -1,0 +1,59 @@
+import type { Holds } from "../../core/claims/claim-state.ts";
+import { recordKey } from "../../core/log/tables.ts";
+import { knownFailure, readFailure } from "../../core/queue/failure.ts";
+import { type Reply, verdictOf } from "../../core/queue/outcome.ts";
+import type { CompanyLoop, CompanyWorld } from "../../engine/collab-engine.ts";
+import type { Asked } from "../../engine/ports.ts";
+import { SyncError } from "../../errors.ts";
+import type { Claim } from "../../protocol/claims/claim.ts";
+import type { ClientEndpointName } from "../../protocol/client-paths.ts";
+import type { OwnClaim } from "./claims-api.ts";
+import type { LeaseDesk } from "./leases.ts";
+
+interface Page {
+  readonly data: readonly Claim[];
+  readonly next_cursor: string | null;
+}
+
+/** Claims on a page: as many as the server gives at most. */
+const PAGE = "100";
+
+/** All claims of this participant, as the server has them. */
+export async function ownClaims(desk: LeaseDesk, world: CompanyWorld, loop: CompanyLoop): Promise<OwnClaim[]> {
+  // Before the store is read it is not known which claims are of it.
+  await desk.usable();
+  const { clientId } = world.engine.store.getState();
+  const claims: Claim[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const query = { limit: PAGE, ...(cursor && { starting_after: cursor }) };
+    const { data, next_cursor } = (await asked(world, "listOwnClaims", { query })) as Page;
+    claims.push(...data);
+    cursor = next_cursor;
+  }
+  const inUse = claimIds(loop.state().holds);
+  return claims.map((claim) => ({
+    ...claim,
+    isInUse: inUse.has(claim.id),
+    isOfThisStore: claim.clientId !== undefined && claim.clientId === clientId,
+    async release() {
+      const { resource: model, id } = claim.target;
+      await desk.arrived(recordKey({ model, id }), (operation) => operation.claim === claim.id);
+      await asked(world, "releaseClaim", { params: { id: claim.id } });
+    },
+  }));
+}
+
+const claimIds = (holds: Holds): ReadonlySet<string> =>
+  new Set([...holds.values()].flatMap(({ stage }) => ("claimId" in stage && stage.claimId ? [stage.claimId] : [])));
+
+async function asked({ server, engine }: CompanyWorld, name: ClientEndpointName, question: Asked): Promise<unknown> {
+  const reply = await server.request(name, question, new AbortController().signal);
+  const verdict = verdictOf(reply);
+  if (verdict.then === "read") return verdict.body;
+  if (verdict.then === "refused") throw new SyncError(verdict.failure);
+  if (verdict.then === "sign-in") engine.dispatch({ type: "tokenRefused", reason: verdict.reason });
+  const code = verdict.then === "sign-in" ? "auth_no_credentials" : "unavailable";
+  throw new SyncError(failureOf(reply) ?? knownFailure(code, verdict.reason));
+}
+
+const failureOf = (reply: Reply) => (reply.kind === "answer" ? readFailure(reply.body, reply.status) : undefined);

@@ -1,0 +1,59 @@
+import type { StoreApi } from "zustand/vanilla";
+import { blockedNames } from "../core/queue/bulk.ts";
+import { NAMES, nextName } from "../core/queue/next-name.ts";
+import { find } from "../core/queue/queue.ts";
+import { isOnItsWay } from "../core/select.ts";
+import type { ClientState } from "../core/state.ts";
+import type { Clock } from "../engine/ports.ts";
+import { localError } from "../errors.ts";
+import type { Ending } from "./shutdown.ts";
+
+/**
+ * Resolves when every write made so far is settled, or waits for a person, itself or what it builds on. What an earlier
+ * process left in the store was made before.
+ */
+export function drained(store: StoreApi<ClientState>, clock: Clock, ending: Ending, timeoutMs?: number): Promise<void> {
+  let names: readonly string[] | undefined;
+  let passed = 0;
+
+  /** Looks from the oldest on, and only until one is found that is still on its way: it will be asked often. */
+  function isDone(): boolean {
+    const state = store.getState();
+    if (state.life === "starting") return false;
+    names ??= state.queue.order;
+    const blocked = blockedNames(state);
+    while (passed < names.length && !isOnItsWay(state, nameNow(state, names[passed] ?? ""), blocked)) passed += 1;
+    return passed === names.length;
+  }
+
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      if (!isDone()) return;
+      end();
+      resolve();
+    };
+    const late = () => {
+      end();
+      const left = (names ?? store.getState().queue.order).length - passed;
+      reject(localError("timed_out", `Up to ${left} writes were still on their way after ${timeoutMs} ms.`));
+    };
+    const offs: (() => void)[] = [store.subscribe(look)];
+    const end = () => {
+      for (const off of offs.splice(0)) off();
+    };
+    if (timeoutMs !== undefined) offs.push(clock.wait(timeoutMs, late));
+    offs.push(
+      ending.listen((error) => {
+        end();
+        reject(error);
+      }),
+    );
+    look();
+  });
+}
+
+/** What a write is called now: each log that replaces another gives those that wait another name. */
+function nameNow({ queue }: ClientState, clientTxId: string): string {
+  for (let i = 0, name = clientTxId; i < NAMES; i++, name = nextName(name)) if (find(queue, name)) return name;
+  return clientTxId;
+}

@@ -1,0 +1,104 @@
+import type { PresenceState, Room } from "../../core/presence/presence.ts";
+import type { CompanyLoop } from "../../engine/collab-engine.ts";
+import { SyncError } from "../../errors.ts";
+import type { JsonObject } from "../../protocol/json.ts";
+import type { Peer } from "../../protocol/presence/presence.ts";
+import { tellApp } from "../notify-app.ts";
+import type { Presence, RoomPeer } from "./presence-api.ts";
+
+/** What the answers about one room are made of; as long as it is the same object they are the same answers. */
+interface Shown {
+  readonly of: Room | undefined;
+  readonly live: boolean;
+  readonly me: string | undefined;
+  readonly peers: readonly RoomPeer[];
+  readonly others: readonly RoomPeer[];
+  readonly self: RoomPeer | undefined;
+  readonly status: ReturnType<Presence["status"]>;
+  readonly error: SyncError | undefined;
+}
+
+const NOTHING: JsonObject = {};
+
+/** Gives out rooms: each object has a stake of its own in a room, and all in one room say the same of it. */
+export function roomsOn(loop: CompanyLoop): (name: string) => Presence {
+  const shown = new Map<string, Shown>();
+  const peers = new WeakMap<Peer, RoomPeer>();
+
+  function look(name: string): Shown {
+    const { presence, line } = loop.state();
+    const room = (presence as PresenceState).rooms.get(name);
+    const before = shown.get(name);
+    if (before && before.of === room && before.live === line.live && before.me === line.participant) return before;
+    const known = [...(room?.peers.values() ?? [])].map(peerOf);
+    const error = room?.denied && (before?.of?.denied === room.denied ? before.error : new SyncError(room.denied));
+    const next: Shown = {
+      of: room,
+      live: line.live,
+      me: line.participant,
+      peers: kept(before?.peers, known),
+      others: kept(
+        before?.others,
+        known.filter((peer) => peer.participant !== line.participant),
+      ),
+      self: known.find((peer) => peer.participant === line.participant),
+      status: room?.denied ? "denied" : line.live && room?.phase === "inside" ? "live" : "connecting",
+      error,
+    };
+    shown.set(name, next);
+    return next;
+  }
+
+  function peerOf(peer: Peer): RoomPeer {
+    const made = peers.get(peer) ?? { ...peer, state: peer.sessions[0]?.state ?? {} };
+    peers.set(peer, made);
+    return made;
+  }
+
+  return (name) => {
+    let isIn = false;
+    const enter = () => {
+      if (isIn) return;
+      isIn = true;
+      loop.dispatch({ type: "entered", room: name });
+    };
+    const listeners = new Set<() => void>();
+    let off = () => {};
+    return {
+      room: name,
+      set(state: JsonObject) {
+        enter();
+        loop.dispatch({ type: "stated", room: name, state });
+      },
+      state: () => loop.state().presence.rooms.get(name)?.state ?? NOTHING,
+      peers: () => look(name).peers,
+      others: () => look(name).others,
+      self: () => look(name).self,
+      status: () => look(name).status,
+      error: () => look(name).error,
+      subscribe(listener) {
+        enter();
+        const own = () => tellApp(listener);
+        if (listeners.size === 0)
+          off = loop.subscribe((state, before) => {
+            const same =
+              state.presence.rooms.get(name) === before.presence.rooms.get(name) && state.line === before.line;
+            if (!same) for (const each of [...listeners]) each();
+          });
+        listeners.add(own);
+        return () => {
+          listeners.delete(own);
+          if (listeners.size === 0) off();
+        };
+      },
+      leave() {
+        if (!isIn) return;
+        isIn = false;
+        loop.dispatch({ type: "leftRoom", room: name });
+      },
+    };
+  };
+}
+
+const kept = (before: readonly RoomPeer[] | undefined, now: readonly RoomPeer[]): readonly RoomPeer[] =>
+  before?.length === now.length && now.every((peer, at) => peer === before[at]) ? before : now;

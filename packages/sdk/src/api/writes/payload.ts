@@ -1,0 +1,81 @@
+import { knownFailure } from "../../core/queue/failure.ts";
+import { SyncError } from "../../errors.ts";
+import { clientLimits as limits } from "../../protocol/client-limits.ts";
+import type { Json, JsonObject } from "../../protocol/json.ts";
+
+/**
+ * A copy of what the app gave, if JSON can carry it. A write is stored as text: what would change or vanish on the way
+ * (undefined, NaN, a Date, a function) is refused where the mistake is made, not found missing in the rows later.
+ */
+export function jsonCopy(data: unknown, path: string): JsonObject {
+  if (!isPlainObject(data)) throw refused(path, "has to be an object");
+  return copyObject(data, path, 1);
+}
+
+function copyObject(data: Record<string, unknown>, path: string, depth: number): JsonObject {
+  if (depth > limits.jsonDepth) throw refused(path, `is nested deeper than ${limits.jsonDepth} levels`);
+  const copy: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(data)) {
+    if (key === "__proto__") throw refused(`${path}.${key}`, "is a name that a JSON body may not hold");
+    copy[key] = copyValue(value, `${path}.${key}`, depth);
+  }
+  return copy;
+}
+
+function copyValue(value: unknown, path: string, depth: number): Json {
+  switch (typeof value) {
+    case "string":
+      if (!isWellFormed(value)) throw refused(path, "is text that UTF-8 or the database cannot carry");
+      return value;
+    case "boolean":
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw refused(path, `is ${value}, which JSON cannot carry`);
+      if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw refused(path, "is an integer beyond 2^53 - 1");
+      return value;
+    case "object": {
+      if (value === null) return null;
+      if (Array.isArray(value)) {
+        if (depth >= limits.jsonDepth) throw refused(path, `is nested deeper than ${limits.jsonDepth} levels`);
+        return Array.from(value, (item: unknown, i) => copyValue(item, `${path}[${i}]`, depth + 1));
+      }
+      if (value instanceof Date) throw refused(path, "is a Date; give its toISOString()");
+      if (!isPlainObject(value)) throw refused(path, "is an object of a class; give a plain object");
+      return copyObject(value, path, depth + 1);
+    }
+    case "undefined":
+      throw refused(path, "is undefined; leave the field out, or give null");
+    case "bigint":
+    case "function":
+    case "symbol":
+      throw refused(path, `is a ${typeof value}, which JSON cannot carry`);
+  }
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const isWellFormed = (text: string) => !text.includes("\u0000") && !LONE_SURROGATE.test(text);
+
+const RECORD_ID = new RegExp(`^[A-Za-z0-9_.:~-]{1,${limits.idLength}}$`);
+
+export function checkId(id: unknown): string {
+  if (typeof id === "string" && RECORD_ID.test(id) && id !== "." && id !== "..") return id;
+  throw new SyncError(knownFailure("invalid_id", "An id is 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", { param: "id" }));
+}
+
+/** Room is left for the counter that another log may add to a name. */
+const TX_ID = /^[\x21-\x7e]{1,200}$/;
+
+export function checkTxId(clientTxId: unknown): string {
+  if (typeof clientTxId === "string" && TX_ID.test(clientTxId)) return clientTxId;
+  const message = "clientTxId has to be 1 to 200 visible ASCII characters.";
+  throw new SyncError(knownFailure("invalid_idempotency_key", message, { param: "clientTxId" }));
+}
+
+const refused = (path: string, what: string) =>
+  new SyncError(knownFailure("invalid_value", `${path} ${what}.`, { param: path }));

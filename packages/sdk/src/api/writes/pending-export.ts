@@ -1,0 +1,58 @@
+import { type Mutation, sealed } from "../../core/queue/mutation.ts";
+import { inOrder } from "../../core/queue/queue.ts";
+import { adapted } from "../../core/schema/upcast.ts";
+import type { ClientState } from "../../core/state.ts";
+import { localError } from "../../errors.ts";
+
+/** Everything that waits in a queue, as JSON: for a file, for support, for another device. */
+export interface PendingExport {
+  readonly object: "holdfast_pending";
+  readonly version: 1;
+  readonly clientId: string;
+  /** Hash of the schema of the app that exported it. */
+  readonly schema: string;
+  /** Milliseconds since 1970. */
+  readonly exportedAt: number;
+  /** In the order in which they are sent; `stage` says what became of those that wait for a person. */
+  readonly writes: readonly Mutation[];
+}
+
+export const exportPending = (state: ClientState, exportedAt: number): PendingExport => ({
+  object: "holdfast_pending",
+  version: 1,
+  clientId: state.clientId,
+  schema: state.schemaHash,
+  exportedAt,
+  // A copy that nobody else writes to; also of those that are being put on disk.
+  writes: JSON.parse(JSON.stringify([...inOrder(state.queue)].filter((m) => m.stage.phase !== "confirmed"))),
+});
+
+/** The writes of an export, each under its own name: what the server has taken already it takes no second time. */
+export function readExport(state: ClientState, exported: unknown): readonly Mutation[] {
+  const { object, version, writes } = (exported ?? {}) as Partial<Record<keyof PendingExport, unknown>>;
+  if (object !== "holdfast_pending" || version !== 1 || !Array.isArray(writes) || !writes.every(isWrite))
+    throw localError("invalid_export", "This is not what exportPending gave, or a newer version gave it.");
+  return writes
+    .filter((write) => !state.queue.byTxId.get(write.clientTxId))
+    .map((write) => {
+      const { phase } = write.stage;
+      const stage = phase === "held" || phase === "parked" ? write.stage : ({ phase: "saving" } as const);
+      const taken: Mutation = { ...write, seq: undefined, attempts: 0, landed: [], stage };
+      // One that was exported before it had its text gets it now.
+      return adapted(taken.body === "" ? sealed(taken, state.clientId, state.rows) : taken, state);
+    });
+}
+
+const isWrite = (write: unknown): write is Mutation => {
+  const { clientTxId, operations, reads, body, createdAt, keys, stage } = (write ?? {}) as Partial<Mutation>;
+  return (
+    typeof clientTxId === "string" &&
+    typeof body === "string" &&
+    typeof createdAt === "number" &&
+    typeof stage?.phase === "string" &&
+    Array.isArray(reads) &&
+    Array.isArray(keys) &&
+    Array.isArray(operations) &&
+    operations.every(({ model, id, action }) => [model, id, action].every((each) => typeof each === "string"))
+  );
+};

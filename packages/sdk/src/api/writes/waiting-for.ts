@@ -1,0 +1,120 @@
+import type { Dispute } from "../../core/conflicts/conflict.ts";
+import { jsonEqual } from "../../core/json-equal.ts";
+import { recordKey } from "../../core/log/tables.ts";
+import { conflictsOf, parkedOf } from "../../core/select.ts";
+import type { ClientState } from "../../core/state.ts";
+import { SyncError } from "../../errors.ts";
+import type { Json, JsonObject } from "../../protocol/json.ts";
+import { same } from "../same.ts";
+import type { AttentionItem, Conflict } from "../sync-client.ts";
+import { editedOperations, makeDecision } from "./make-decision.ts";
+import { jsonCopy } from "./payload.ts";
+import type { Desk } from "./write.ts";
+
+export interface WaitingFor {
+  /** Called after every step, before the app is told. */
+  note(state: ClientState): void;
+  conflicts(state: ClientState): readonly Conflict[];
+  attention(state: ClientState): readonly AttentionItem[];
+}
+
+/**
+ * What waits for a person, as objects that can be answered. As long as nothing in one changes, it stays the same object.
+ * Conflicts are worked out when something about one of them has changed, and not for changes elsewhere.
+ */
+export function waitingFor(desk: Desk): WaitingFor {
+  let known: ReadonlyMap<string, { readonly dispute: Dispute; readonly conflict: Conflict }> = new Map();
+  let conflicts: readonly Conflict[] = [];
+  /** The records that the conflicts are about, and the writes that waited when they were worked out. Undefined: stale. */
+  let basis: { readonly records: ReadonlySet<string>; readonly waiting: readonly string[] } | undefined;
+  const items = new WeakMap<object, AttentionItem>();
+  let attention: readonly AttentionItem[] = [];
+
+  function isStale(state: ClientState): boolean {
+    if (!basis || basis.waiting !== state.queue.waiting || state.touched === "everything") return true;
+    const position = state.rows.position ?? 0;
+    for (const { dispute } of known.values()) if (!dispute.seen && position >= dispute.heldAtSyncId) return true;
+    return state.touched.some((key) => basis?.records.has(key));
+  }
+
+  return {
+    note(state) {
+      if (basis && isStale(state)) basis = undefined;
+    },
+    conflicts(state) {
+      if (basis) return conflicts;
+      let [write, nth] = ["", 0];
+      const now = conflictsOf(state).map((dispute) => {
+        // A write has one for each of its notifications, in one order.
+        nth = dispute.clientTxId === write ? nth + 1 : 0;
+        write = dispute.clientTxId;
+        const key = `${write} ${nth}`;
+        const before = known.get(key);
+        const isSame = before !== undefined && jsonEqual(asJson(before.dispute), asJson(dispute));
+        const conflict = isSame ? before.conflict : conflictOf(desk, dispute, state.rows.position ?? 0);
+        return [key, { dispute, conflict }] as const;
+      });
+      known = new Map(now);
+      basis = { records: new Set(now.map(([, { dispute }]) => recordKey(dispute))), waiting: state.queue.waiting };
+      conflicts = same(
+        conflicts,
+        now.map(([, { conflict }]) => conflict),
+      );
+      return conflicts;
+    },
+    attention(state) {
+      const next = parkedOf(state).map((parked) => {
+        // The stage is the same object from the refusal to the answer, whatever else becomes known of the write.
+        const item = items.get(parked.stage) ?? attentionOf(desk, parked);
+        items.set(parked.stage, item);
+        return item;
+      });
+      attention = same(attention, next);
+      return attention;
+    },
+  };
+}
+
+function conflictOf(desk: Desk, dispute: Dispute, position: number): Conflict {
+  const { clientTxId, model, id, action, fields, mine, base, theirs, writtenBy, observedSyncId } = dispute;
+  const { code: reason = "stale", holders = [] } = dispute.claim ?? {};
+  const asOf = Math.max(position, observedSyncId);
+  return {
+    clientTxId,
+    reason,
+    holders,
+    model,
+    id,
+    action,
+    fields,
+    mine,
+    base,
+    theirs,
+    writtenBy,
+    observedSyncId,
+    keepMine: () => makeDecision(desk, clientTxId, id, { kind: "keep-mine", asOf }),
+    takeTheirs: () => void makeDecision(desk, clientTxId, id, { kind: "take-theirs", asOf }),
+    merge: (patch: JsonObject) =>
+      makeDecision(desk, clientTxId, id, { kind: "merge", asOf, model, id, patch: jsonCopy(patch, "patch") }),
+  };
+}
+
+function attentionOf(desk: Desk, parked: ReturnType<typeof parkedOf>[number]): AttentionItem {
+  const { clientTxId, operations, createdAt } = parked;
+  const { failure } = parked.stage;
+  return {
+    clientTxId,
+    code: failure.code,
+    error: new SyncError(failure),
+    operations,
+    createdAt,
+    retry: () => makeDecision(desk, clientTxId, operations[0]?.id ?? "", { kind: "retry" }),
+    edit: (edited) => {
+      const decision = { kind: "edit", operations: editedOperations(desk, edited) } as const;
+      return makeDecision(desk, clientTxId, edited[0]?.id ?? "", decision);
+    },
+    discard: () => void makeDecision(desk, clientTxId, "", { kind: "discard" }),
+  };
+}
+
+const asJson = (dispute: Dispute) => dispute as unknown as { readonly [key: string]: Json };

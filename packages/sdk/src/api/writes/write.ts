@@ -1,0 +1,148 @@
+import { anothersToken } from "../../core/connection/owner.ts";
+import type { NewOperation } from "../../core/events.ts";
+import { recordKey, tableOf } from "../../core/log/tables.ts";
+import { knownFailure, nameTaken } from "../../core/queue/failure.ts";
+import type { Premise } from "../../core/queue/mutation.ts";
+import { find } from "../../core/queue/queue.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { Waiters } from "../../engine/pending-promises.ts";
+import type { Dice } from "../../engine/ports.ts";
+import { localError, SyncError } from "../../errors.ts";
+import { clientLimits as limits } from "../../protocol/client-limits.ts";
+import type { Action } from "../../protocol/commits/operation.ts";
+import type { OnStale } from "../../protocol/commits/stale.ts";
+import type { Json, JsonObject } from "../../protocol/json.ts";
+import { expectedValue, fits, isRequired } from "../../protocol/schema/field-value.ts";
+import type { Model } from "../../protocol/schema/model-schema.ts";
+import type { ShowRow } from "../lists/shown-rows.ts";
+import { checkId, checkTxId, jsonCopy } from "./payload.ts";
+import type { LeaseRef, Write, WriteOptions } from "./write-api.ts";
+
+/** What the parts of the public surface share. */
+export interface Desk {
+  readonly engine: Engine;
+  readonly waiters: Waiters;
+  readonly dice: Dice;
+  readonly isClosed: () => boolean;
+  readonly show: ShowRow;
+}
+
+export interface AskedOperation {
+  readonly action: Action;
+  readonly model: string;
+  readonly id?: string | undefined;
+  readonly data?: object | undefined;
+}
+
+const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
+
+/** Every write of the app comes through here: one operation or a hundred, it is one commit. */
+export function makeWrite(
+  desk: Desk,
+  asked: readonly AskedOperation[],
+  options: WriteOptions = {},
+  reads: readonly Premise[] = [],
+): Write {
+  if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be written with it.");
+  checkOwner(desk);
+  const { onStale = "notify", readAt } = options;
+  if (!ON_STALE.includes(onStale)) throw invalid("onStale", "onStale is reject, overwrite or notify.");
+  if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
+    throw invalid("readAt", "readAt is a position in the log: a whole number from 0.");
+  checkCount(asked, reads);
+  const claims = [options.claim ?? []].flat();
+  const operations = asked.map((o): NewOperation => underClaim({ ...checked(desk, o), readAt, onStale }, claims));
+  if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
+    throw invalid("claim", "The lease is on another record than what is written.");
+  const clientTxId = options.clientTxId === undefined ? desk.dice.id() : checkTxId(options.clientTxId);
+  if (find(desk.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
+  const { queued, receipt } = desk.waiters.add(clientTxId);
+  desk.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
+  return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };
+}
+
+/** What is written belongs to the owner of the store: another participant's writes would be sent as theirs. */
+export function checkOwner({ engine }: Desk): void {
+  const state = engine.store.getState();
+  if (state.withheld) throw localError("not_owner", anothersToken(state));
+}
+
+export function checkCount(asked: readonly unknown[], reads: readonly unknown[] = []): void {
+  if (asked.length === 0 || asked.length > limits.operationsPerCommit || reads.length > limits.readsPerCommit)
+    throw new SyncError(
+      knownFailure("too_many_operations", "A commit takes 1 to 100 operations.", { param: "operations" }),
+    );
+}
+
+/** What a claim is on is there already: a create is under none. */
+function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation {
+  const lease = claims.find(({ model, recordId: id }) => recordKey({ model, id }) === recordKey(o));
+  return lease && o.action !== "create" ? { ...o, claim: lease.id } : o;
+}
+
+export function checkModel(models: object, model: unknown): void {
+  if (typeof model === "string" && Object.hasOwn(models, tableOf(model))) return;
+  const message = `The schema that this client was made with has no model ${JSON.stringify(model)}.`;
+  throw new SyncError(knownFailure("unknown_model", message, { param: "model" }));
+}
+
+/** An operation as the app gave it, if the schema knows it. */
+export function checked(desk: Desk, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
+  const models = desk.engine.store.getState().models;
+  checkModel(models, model);
+  switch (action) {
+    case "create": {
+      const fields = jsonCopy(data, "data");
+      const own = checkId(id ?? fields.id ?? desk.dice.id());
+      if (fields.id !== undefined && fields.id !== own)
+        throw new SyncError(knownFailure("id_mismatch", "data.id is not the record's id.", { param: "data.id" }));
+      return { action, model, id: own, data: checkedData(models, model, action, fields) };
+    }
+    case "update": {
+      const fields = jsonCopy(data, "data");
+      if (Object.keys(fields).length === 0)
+        throw new SyncError(knownFailure("empty_update", "An update needs at least one field.", { param: "data" }));
+      return { action, model, id: checkId(id), data: checkedData(models, model, action, fields) };
+    }
+    case "delete":
+    case "archive":
+    case "unarchive":
+      return { action, model, id: checkId(id) };
+    default:
+      throw invalid("action", `There is no action ${JSON.stringify(action satisfies never)}.`);
+  }
+}
+
+/** What the schema says of the data is said here already: a write that no server would take is not queued. */
+function checkedData(
+  models: Readonly<Record<string, Model>>,
+  model: string,
+  action: "create" | "update",
+  data: JsonObject,
+): JsonObject {
+  const fields = models[tableOf(model)]?.fields ?? {};
+  for (const [name, value] of Object.entries(data)) {
+    if (name === "id") continue;
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!field) throw wrong("unknown_field", name, `The model ${model} has no field ${JSON.stringify(name)}.`);
+    if (!fits(field, value))
+      throw wrong("invalid_type", name, `The field "${name}" has to be ${expectedValue(field)} (got ${got(value)}).`);
+  }
+  if (action === "create")
+    for (const [name, field] of Object.entries(fields))
+      if (isRequired(field) && name !== "id" && !Object.hasOwn(data, name))
+        throw wrong("missing_field", name, `A new ${model} needs the field "${name}".`);
+  return data;
+}
+
+const wrong = (code: "unknown_field" | "invalid_type" | "missing_field", field: string, message: string) =>
+  new SyncError(knownFailure(code, message, { param: `data.${field}` }));
+
+const got = (value: Json): string =>
+  value === null || typeof value === "string"
+    ? JSON.stringify(value)?.slice(0, 40)
+    : Array.isArray(value)
+      ? "an array"
+      : typeof value;
+
+const invalid = (param: string, message: string) => new SyncError(knownFailure("invalid_value", message, { param }));

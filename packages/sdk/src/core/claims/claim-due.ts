@@ -1,0 +1,79 @@
+import { isDue } from "../connection/retry.ts";
+import { isOutstanding } from "./claim-grant.ts";
+import { gone, handOver, lost, WAITER_CHECK_MS } from "./claim-moves.ts";
+import { request, waits, wish } from "./claim-request.ts";
+import type { ClaimTurn, Hold, HoldStage, Holds, Instant, LineState } from "./claim-state.ts";
+import { deadlineOf, isOver, renewAt } from "./lease-time.ts";
+
+/** Runs last in every step: ends what is over, and asks what may be asked now. */
+export function claimsDue(turn: ClaimTurn): void {
+  for (const [key, hold] of turn.holds) {
+    const { stage } = hold;
+    if (stage.phase === "held" && isOver(stage, turn)) {
+      if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
+      lost(turn, key, "deadline");
+    } else if (stage.phase === "leaving" && turn.now.at >= stage.until) gone(turn, key);
+  }
+  readToGrants(turn);
+  for (const [key, hold] of turn.holds) askOn(turn, key, hold);
+}
+
+/** When `claimsDue` should run again although nothing happens. */
+export function claimsDueAt(holds: Holds, line: LineState, now: Instant): number | undefined {
+  const times: (number | undefined)[] = [];
+  for (const { stage, flight, wait } of holds.values()) {
+    if (stage.phase === "held") times.push(deadlineOf(stage), stage.unread?.askAt, stage.unread?.until);
+    if (stage.phase === "leaving") times.push(stage.until);
+    if (!line.mayTalk) continue;
+    if (flight && flight.what !== "poll") continue;
+    if (wait && !isDue(wait, now.at)) times.push(wait.at);
+    else if (stage.phase === "held") times.push(renewAt(stage));
+    else if (stage.phase === "waiting" && line.live) times.push(stage.checkAt);
+  }
+  const due = times.filter((at) => at !== undefined && at > now.at) as number[];
+  return due.length > 0 ? Math.min(...due) : undefined;
+}
+
+/** Tells of grants that the rows have reached, and has the log read for the others. */
+function readToGrants(turn: ClaimTurn): void {
+  for (const [key, hold] of turn.holds) {
+    if (hold.stage.phase !== "held" || !hold.stage.unread) continue;
+    const { unread } = hold.stage;
+    if (!isOutstanding(unread, turn)) handOver(turn, key);
+    else if (unread.askAt !== undefined && turn.now.at >= unread.askAt) {
+      turn.holds.set(key, { ...hold, stage: { ...hold.stage, unread: { ...unread, askAt: undefined } } });
+      turn.effects.push({ do: "readUpTo", syncId: unread.syncId });
+    }
+  }
+}
+
+function askOn(turn: ClaimTurn, key: string, hold: Hold): void {
+  const { line, now } = turn;
+  const what = wish(hold, line, now);
+  if (!line.mayTalk) {
+    // Without a line no answer will come either.
+    if (hold.flight) {
+      turn.effects.push({ do: "drop", key, n: hold.flight.n });
+      turn.holds.set(key, { ...hold, flight: undefined });
+    }
+    return;
+  }
+  if (!what || !isDue(hold.wait, now.at)) return;
+  if (hold.flight) {
+    // Only a request that waits for news may be overtaken: all others change something.
+    if (hold.flight.what !== "poll" || what === "poll") return;
+    turn.effects.push({ do: "drop", key, n: hold.flight.n });
+  }
+  const { stage } = hold;
+  const claimId = stage.phase === "asking" ? undefined : stage.claimId;
+  const n = request(turn, key, hold, what, claimId);
+  const next: HoldStage =
+    stage.phase === "asking"
+      ? { ...stage, asked: true }
+      : stage.phase === "held"
+        ? { ...stage, check: false }
+        : stage.phase === "waiting"
+          ? { ...stage, granted: false, checkAt: now.at + WAITER_CHECK_MS }
+          : stage;
+  turn.holds.set(key, { ...hold, stage: next, flight: { n, what, queue: waits(hold), sent: now } });
+}

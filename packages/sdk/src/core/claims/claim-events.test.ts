@@ -1,0 +1,517 @@
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import type { Claim } from "../../protocol/claims/claim.ts";
+import { type Answer, ModelClaims } from "../../testing/model-claims.ts";
+import {
+  type CompanyEffect,
+  type CompanyHappening,
+  companyDueAt,
+  companyStep,
+  type Line,
+  noCompany,
+} from "../collab/collab.ts";
+import type { Reply } from "../queue/outcome.ts";
+import { claimsDueAt } from "./claim-due.ts";
+import type { ClaimNews, Hold, Instant } from "./claim-state.ts";
+import { remainingMs } from "./lease-time.ts";
+
+type Request = Extract<CompanyEffect, { do: "request" }>;
+
+const LIVE: Line = { mayTalk: true, live: true, clientId: "c1", participant: "user:ann", session: "s1" };
+const SILENCE: Reply = { kind: "silence", timedOut: true, reason: "late" };
+
+/** The machine with a server beside it, on lines whose every move is chosen: true time, two clocks of the client's, requests, frames. */
+class World {
+  time = 0;
+  /** How far the log reaches, and how far the rows here have read it. */
+  head = 0;
+  readTo = 0;
+  #slept = 0;
+  #wallOff = 5_000_000;
+  readonly server = new ModelClaims(
+    () => this.time,
+    () => this.head,
+  );
+  state = noCompany;
+  /** Asked, not heard by the server; heard, not answered. */
+  up: Request[] = [];
+  down: { request: Request; reply: Reply }[] = [];
+  frames: Claim[] = [];
+  readonly effects: CompanyEffect[] = [];
+  readonly news: { lease: string; news: ClaimNews }[] = [];
+  readonly asked: Request[] = [];
+
+  constructor(line: Line = LIVE) {
+    this.server.onChange((claim) => claim.actor === "ann" && this.frames.push(claim));
+    this.dispatch({ type: "line", line });
+  }
+
+  now = (): Instant => ({ at: this.time - this.#slept, wall: this.time + this.#wallOff });
+
+  dispatch(happening: CompanyHappening): void {
+    const [state, effects] = companyStep(this.state, { ...happening, now: this.now(), roll: 0.5, readTo: this.readTo });
+    this.state = state;
+    this.effects.push(...effects);
+    for (const effect of effects) {
+      if (effect.do === "tellLease") this.news.push(effect);
+      if (effect.do === "request") {
+        this.up.push(effect);
+        this.asked.push(effect);
+      }
+      // The request may have left all the same, and be heard.
+      if (effect.do === "drop") this.down = this.down.filter(({ request }) => request.n !== effect.n);
+    }
+    this.check();
+  }
+
+  claim(lease: string, queue = true, ttl: number | undefined = undefined): void {
+    const target = { model: "slide", id: "s1" };
+    this.dispatch({ type: "claimed", target, terms: ttl === undefined ? {} : { ttl }, lease, queue });
+  }
+
+  /** Time passes; a timer rings when the client had set one, and was not asleep. */
+  pass(ms: number): void {
+    const until = this.time + ms;
+    for (let rings = 0; ; rings++) {
+      if (rings > 1_000) throw new Error(`A timer rings without end: ${JSON.stringify([...this.state.holds])}`);
+      const at = companyDueAt(this.state, this.now());
+      if (at === undefined || at + this.#slept > until) break;
+      this.time = Math.max(this.time, at + this.#slept);
+      this.server.sweep();
+      this.dispatch({ type: "due" });
+    }
+    this.time = until;
+    this.server.sweep();
+    this.check();
+  }
+
+  sleep(ms: number): void {
+    this.time += ms;
+    this.#slept += ms;
+    this.server.sweep();
+    this.check();
+  }
+
+  /** The wall's clock is put forward. Put back by just as much as was slept, no clock at all would show the sleep. */
+  jump(ms: number): void {
+    this.#wallOff += ms;
+    this.check();
+  }
+
+  hear(at = 0): void {
+    const [request] = this.up.splice(at % Math.max(1, this.up.length), 1);
+    if (!request) return;
+    const { status, body } = this.#answer(request);
+    if (request.what !== "poll" || (body as Claim).status !== "queued")
+      this.down.push({ request, reply: { kind: "answer", status, body } });
+    else this.up.push(request);
+  }
+
+  answer(at = 0, lost = false): void {
+    const [next] = this.down.splice(at % Math.max(1, this.down.length), 1);
+    if (!next) return;
+    const { key, n } = next.request;
+    this.dispatch({ type: "answered", key, n, reply: lost ? SILENCE : next.reply });
+  }
+
+  loseRequest(): void {
+    const request = this.up.shift();
+    if (request) this.dispatch({ type: "answered", key: request.key, n: request.n, reply: SILENCE });
+  }
+
+  frame(heard: boolean): void {
+    const claim = this.frames.shift();
+    if (claim && heard && this.state.line.live) this.dispatch({ type: "heard", frame: { frame: "claim", claim } });
+  }
+
+  /** Everything that is on its way arrives. */
+  settle(): void {
+    for (let i = 0; i < 20; i++) {
+      while (this.up.some(({ what }) => what !== "poll")) this.hear(this.up.findIndex(({ what }) => what !== "poll"));
+      while (this.down.length > 0) this.answer();
+      while (this.frames.length > 0) this.frame(true);
+    }
+  }
+
+  held(): boolean {
+    return [...this.state.holds.values()].some(({ stage }) => remainingMs(stage, this.now()) > 0);
+  }
+
+  last(lease: string): ClaimNews | undefined {
+    return this.news.filter((each) => each.lease === lease).at(-1)?.news;
+  }
+
+  #answer({ what, claimId = "", target, body }: Request): Answer {
+    if (what === "acquire") return this.server.acquire("ann", target.model, target.id, body);
+    if (what === "renew") return this.server.renew("ann", claimId);
+    if (what === "poll") return this.server.read(claimId);
+    return claimId ? this.server.release("ann", claimId) : this.server.releaseRecord("ann", target.model, target.id);
+  }
+
+  /** What the client relies on is so: the server has the claim, and has it for this participant. */
+  check(): void {
+    for (const { stage } of this.state.holds.values()) {
+      if (stage.phase !== "held" || remainingMs(stage, this.now()) === 0) continue;
+      const claims = this.server.of("slide", "s1").claims;
+      if (!claims.some((claim) => claim.id === stage.claimId && claim.actor === "ann"))
+        throw new Error(`At ${this.time} the client relies on ${stage.claimId}, which is not its own any more.`);
+    }
+  }
+}
+
+const rival = (world: World) => world.server.acquire("ben", "slide", "s1", { ttl: 60_000 }).body as Claim;
+
+test("[U2] a lease counts from when its request was sent, less a tenth", () => {
+  const world = new World();
+  world.claim("l1", true, 60_000);
+  world.pass(7_000);
+  world.hear();
+  world.pass(2_000);
+  world.answer();
+  const [hold] = world.state.holds.values();
+  expect(hold && remainingMs(hold.stage, world.now())).toBe(60_000 * 0.9 - 9_000);
+});
+
+test("[U3] it is renewed at a third of its time, and a renewal that hangs leaves time for others", () => {
+  const world = new World();
+  world.claim("l1", true, 60_000);
+  world.settle();
+  world.pass(19_999);
+  expect(world.asked.map((r) => r.what)).toEqual(["acquire"]);
+  world.pass(1);
+  expect(world.asked.at(-1)).toMatchObject({ what: "renew", timeoutMs: 10_000 });
+  // Nothing is answered: each gives up in time for the next, until the lease is over.
+  for (let i = 0; i < 60; i++) {
+    if (world.up.length > 0) world.loseRequest();
+    world.pass(600);
+  }
+  expect(world.asked.filter((r) => r.what === "renew").length).toBeGreaterThan(5);
+  expect(world.last("l1")).toEqual({ kind: "lost", reason: "deadline" });
+  expect(world.time).toBeLessThan(60_000);
+});
+
+test("[U4] a lease that the server ends is lost at once, with the way it ended", () => {
+  for (const status of ["preempted", "released", "expired", "canceled"] as const) {
+    const world = new World();
+    world.claim("l1");
+    world.settle();
+    const [own] = world.server.of("slide", "s1").claims;
+    if (own) world.dispatch({ type: "heard", frame: { frame: "claim", claim: { ...own, status } } });
+    expect(world.last("l1")).toEqual({ kind: "lost", reason: status });
+    expect(world.state.holds.size).toBe(0);
+  }
+});
+
+const losses: [string, number, string, string][] = [
+  ["claim_lost", 409, "claim_error", "refused"],
+  ["claim_not_found", 404, "not_found_error", "refused"],
+  ["not_claim_holder", 403, "permission_error", "refused"],
+  ["token_revoked", 401, "authentication_error", "revoked"],
+];
+
+test.each(losses)("[U4] a renewal that is answered with %s ends the lease at once", (code, status, type, reason) => {
+  const world = new World();
+  world.claim("l1");
+  world.settle();
+  world.pass(20_000);
+  const request = world.up.shift();
+  if (!request) throw new Error("It was not renewed.");
+  const reply: Reply = { kind: "answer", status, body: { code, type, message: "said" } };
+  world.dispatch({ type: "answered", key: request.key, n: request.n, reply });
+  expect(world.last("l1")).toEqual({ kind: "lost", reason });
+});
+
+test("[U4] a stream that says that the token was revoked ends the lease", () => {
+  const world = new World();
+  world.claim("l1");
+  world.settle();
+  const error = { frame: "error", type: "authentication_error", code: "token_revoked", message: "said" } as const;
+  world.dispatch({ type: "heard", frame: error });
+  expect(world.last("l1")).toEqual({ kind: "lost", reason: "revoked" });
+});
+
+test("[U4] an expired token ends no lease: another one is asked for, and the lease lasts until its deadline", () => {
+  const world = new World();
+  world.claim("l1");
+  world.settle();
+  world.pass(20_000);
+  const request = world.up.shift();
+  const body = { code: "token_expired", type: "authentication_error", message: "over" };
+  if (request)
+    world.dispatch({ type: "answered", key: request.key, n: request.n, reply: { kind: "answer", status: 401, body } });
+  expect(world.last("l1")).toMatchObject({ kind: "granted" });
+  expect(world.held()).toBe(true);
+});
+
+test("[U5] what was slept through is asked about before it is relied on", () => {
+  const world = new World();
+  world.claim("l1");
+  world.settle();
+  world.sleep(3_600_000);
+  expect(world.held()).toBe(false);
+  world.dispatch({ type: "woke" });
+  expect(world.asked.at(-1)?.what).toBe("renew");
+  world.settle();
+  expect(world.last("l1")).toEqual({ kind: "lost", reason: "refused" });
+});
+
+test("[U5] a wall clock that was only put forward costs a question, not the lease", () => {
+  const world = new World();
+  world.claim("l1");
+  world.settle();
+  world.jump(3_600_000);
+  expect(world.held()).toBe(false);
+  world.dispatch({ type: "woke" });
+  world.settle();
+  expect(world.held()).toBe(true);
+  expect(world.last("l1")).toMatchObject({ kind: "granted" });
+});
+
+test("[U6] a grant that the stream tells of is asked for, and counts from that question", () => {
+  const world = new World();
+  const other = rival(world);
+  world.claim("l1");
+  world.settle();
+  expect(world.last("l1")).toEqual({ kind: "position", position: 0 });
+  world.server.release("ben", other.id);
+  world.frame(true);
+  expect(world.held()).toBe(false);
+  expect(world.asked.at(-1)?.what).toBe("renew");
+  world.settle();
+  expect(world.held()).toBe(true);
+});
+
+test("[U6] a grant that is told before the answer that it waits is not missed", () => {
+  const world = new World();
+  const other = rival(world);
+  world.claim("l1");
+  world.hear();
+  world.server.release("ben", other.id);
+  while (world.frames.length > 0) world.frame(true);
+  world.settle();
+  expect(world.held()).toBe(true);
+});
+
+test("[U6] a waiter asks every 20 s although the stream is open, and polls without one", () => {
+  const world = new World();
+  rival(world);
+  world.claim("l1");
+  world.settle();
+  world.pass(20_000);
+  expect(world.asked.at(-1)?.what).toBe("renew");
+  world.settle();
+  world.dispatch({ type: "line", line: { ...LIVE, live: false } });
+  expect(world.asked.at(-1)).toMatchObject({ what: "poll", timeoutMs: 35_000 });
+});
+
+/** A client without rows beyond position 3 that is granted the claim when the log has reached 7. */
+function behind(line: Line = LIVE): World {
+  const world = new World(line);
+  world.head = 7;
+  world.readTo = 3;
+  world.claim("l1", true, 60_000);
+  world.settle();
+  return world;
+}
+const readsAsked = (world: World) => world.effects.filter((effect) => effect.do === "readUpTo");
+
+test("[U17] a grant is told when the rows have read up to it", () => {
+  const world = behind();
+  expect(world.last("l1")).toBeUndefined();
+  world.readTo = 6;
+  world.dispatch({ type: "due" });
+  expect(world.last("l1")).toBeUndefined();
+  world.readTo = 7;
+  world.dispatch({ type: "due" });
+  expect(world.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_1" });
+  expect(readsAsked(world)).toEqual([]);
+});
+
+test("[U17] a stream has 250 ms to bring what is missing, then the log is read, once", () => {
+  const world = behind();
+  world.pass(249);
+  expect(readsAsked(world)).toEqual([]);
+  world.pass(1_000);
+  expect(readsAsked(world)).toEqual([{ do: "readUpTo", syncId: 7 }]);
+});
+
+test("[U17] without a stream the log is read at once", () => {
+  expect(readsAsked(behind({ ...LIVE, live: false }))).toEqual([{ do: "readUpTo", syncId: 7 }]);
+});
+
+test("[U17] after 5 s the app hears of the grant all the same", () => {
+  const world = behind();
+  world.pass(4_999);
+  expect(world.last("l1")).toBeUndefined();
+  world.pass(1);
+  expect(world.last("l1")).toMatchObject({ kind: "granted" });
+});
+
+test("[U17] a second user of the claim waits for the same rows, and a lease that ends before is claimed anew", () => {
+  const world = behind();
+  world.claim("l2");
+  expect(world.last("l2")).toBeUndefined();
+  world.server.end("clm_1", "expired");
+  world.frame(true);
+  world.frame(true);
+  world.settle();
+  expect(world.last("l1")).toBeUndefined();
+  world.readTo = 7;
+  world.dispatch({ type: "due" });
+  expect(world.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_2" });
+  expect(world.last("l2")).toMatchObject({ kind: "granted", claimId: "clm_2" });
+});
+
+test("[U18] who lost a lease is told who holds the record now, from the frame and from a refused renewal", () => {
+  const holders = [rival(new World())];
+  const told = new World();
+  told.claim("l1");
+  told.settle();
+  const ended = { ...(told.server.read("clm_1").body as Claim), status: "preempted" as const };
+  told.dispatch({ type: "heard", frame: { frame: "claim", claim: ended, holders } });
+  expect(told.last("l1")).toEqual({ kind: "lost", reason: "preempted", holders });
+
+  const refused = new World();
+  refused.claim("l1", true, 60_000);
+  refused.settle();
+  refused.sleep(61_000);
+  rival(refused);
+  refused.frames = [];
+  refused.dispatch({ type: "woke" });
+  refused.settle();
+  expect(refused.last("l1")).toMatchObject({ kind: "lost", reason: "refused", holders: [{ actor: "ben" }] });
+});
+
+test("[U6] a place in the line that was lost is taken anew", () => {
+  const world = new World();
+  rival(world);
+  world.claim("l1");
+  world.settle();
+  const [own] = world.server.of("slide", "s1").queue;
+  if (own) world.server.end(own.id, "canceled");
+  world.settle();
+  world.pass(1_000);
+  world.settle();
+  expect(world.server.of("slide", "s1").queue.map((claim) => claim.actor)).toEqual(["ann"]);
+  expect(world.last("l1")).toEqual({ kind: "position", position: 0 });
+});
+
+test("[U7] who joins a claim is given it without a request, and it goes with the last of them", () => {
+  const world = new World();
+  world.claim("l1");
+  world.claim("l2");
+  world.settle();
+  world.claim("l3", false);
+  expect(world.asked).toHaveLength(1);
+  expect(["l1", "l2", "l3"].map((l) => world.last(l)?.kind)).toEqual(["granted", "granted", "granted"]);
+  for (const lease of ["l1", "l2"]) world.dispatch({ type: "left", lease });
+  world.settle();
+  expect(world.server.of("slide", "s1").claims).toHaveLength(1);
+  world.dispatch({ type: "left", lease: "l3" });
+  world.settle();
+  expect(world.server.of("slide", "s1").claims).toEqual([]);
+  expect(world.last("l3")).toEqual({ kind: "released" });
+});
+
+test("[U8] a claim that is given up before its answer came is released when it comes, or although it never does", () => {
+  for (const lost of [false, true]) {
+    const world = new World();
+    world.claim("l1");
+    world.hear();
+    world.dispatch({ type: "left", lease: "l1" });
+    expect(world.asked.map((r) => r.what)).toEqual(["acquire"]);
+    world.answer(0, lost);
+    world.pass(1_000);
+    world.settle();
+    // What a lost answer would have named is asked for once more: the same claim, not another one.
+    expect(world.asked.map((r) => r.what)).toEqual(lost ? ["acquire", "acquire", "release"] : ["acquire", "release"]);
+    expect(world.server.of("slide", "s1")).toEqual({ claims: [], queue: [] });
+  }
+});
+
+test("[U8] who claims again while it is being released asks after that", () => {
+  const world = new World();
+  world.claim("l1");
+  world.settle();
+  world.dispatch({ type: "left", lease: "l1" });
+  world.claim("l2");
+  world.settle();
+  expect(world.asked.map((r) => r.what)).toEqual(["acquire", "release", "acquire"]);
+  expect(world.last("l2")).toMatchObject({ kind: "granted", fence: 2 });
+});
+
+vi.setConfig({ testTimeout: 600_000 });
+const RUNS = Number(process.env.HOLDFAST_SEEDS ?? 1_000);
+
+/** Choices that failed once: a release that was given up arrived after the next claim, and ended that one. */
+const FAILED_ONCE: [number, number][][] = [
+  // biome-ignore format: as it was found
+  [[0, 0], [85, 0], [8, 0], [85, 46], [85, 0], [12, 0], [85, 556], [12, 2353], [30, 233], [0, 0], [12, 1563], ...Array.from({ length: 26 }, (): [number, number] => [0, 0])],
+];
+
+test("[U2] whatever is lost, late or slept through, no lease is relied on beyond what the server gave, and a waiter gets it in the end", () => {
+  const move = fc.noBias(fc.tuple(fc.nat(99), fc.nat(9_999)));
+  let granted = 0;
+  fc.assert(
+    fc.property(fc.noBias(fc.array(move, { minLength: 30, maxLength: 150 })), (moves) => {
+      const world = new World();
+      let made = 0;
+      const leases: string[] = [];
+      for (const [kind, dice] of moves) {
+        if (kind < 8) {
+          leases.push(`l${++made}`);
+          world.claim(`l${made}`, dice % 4 > 0, 5_000 + dice);
+        } else if (kind < 12)
+          world.dispatch({ type: "left", lease: leases[dice % Math.max(1, leases.length)] ?? "none" });
+        else if (kind < 30) world.hear(dice);
+        else if (kind < 46) world.answer(dice, dice % 7 === 0);
+        else if (kind < 50) world.loseRequest();
+        else if (kind < 58) world.frame(dice % 6 > 0);
+        else if (kind < 76) world.pass(dice % 3_000);
+        else if (kind < 80) world.sleep(dice * 10);
+        else if (kind < 83) world.dispatch({ type: "woke" });
+        else if (kind < 85) world.jump(dice);
+        else if (kind < 90)
+          world.dispatch({ type: "line", line: { ...LIVE, live: dice % 2 > 0, mayTalk: dice % 5 > 0 } });
+        else if (kind < 95) world.server.acquire("ben", "slide", "s1", { ttl: 1_000 + dice, queue: dice % 2 > 0 });
+        else for (const claim of world.server.of("slide", "s1").claims) world.server.release("ben", claim.id);
+      }
+      granted += world.news.filter(({ news }) => news.kind === "granted").length;
+      world.dispatch({ type: "line", line: LIVE });
+      // What was nearly over already may still be lost: then it is claimed anew, as an app would.
+      let wanted = "last";
+      world.claim(wanted);
+      for (let i = 0; i < 100; i++) {
+        world.settle();
+        world.pass(1_000);
+        if (world.last(wanted)?.kind !== "lost") continue;
+        wanted += "+";
+        world.claim(wanted);
+      }
+      // Nobody else wants it for longer than its time: whoever waits and does not give up has it.
+      expect(world.last(wanted)).toMatchObject({ kind: "granted" });
+      expect(world.held()).toBe(true);
+    }),
+    { numRuns: RUNS, examples: FAILED_ONCE.map((moves) => [moves]) },
+  );
+  expect(granted).toBeGreaterThan(RUNS);
+});
+
+test("[U3] a wait that is over hides no renewal that is due later", () => {
+  const now: Instant = { at: 10_000, wall: 10_000 };
+  const stage = {
+    phase: "held",
+    claimId: "c",
+    fence: 1,
+    sent: now,
+    ttlMs: 60_000,
+    unread: undefined,
+    check: false,
+  } as const;
+  const hold = { target: { model: "slide", id: "s1" }, users: [], flight: undefined, told: undefined };
+  const dueWith = (wait: Hold["wait"]) => claimsDueAt(new Map([["s1", { ...hold, stage, wait }]]), LIVE, now);
+  const renewal = dueWith(undefined);
+  expect(renewal).toBe(30_000);
+  expect(dueWith({ at: 9_000, attempt: 1 })).toBe(renewal);
+  expect(dueWith({ at: 12_000, attempt: 1 })).toBe(12_000);
+});

@@ -1,0 +1,64 @@
+import { clientLimits as limits } from "../../protocol/client-limits.ts";
+import type { Asking, ClaimTurn, Hold, Instant, LineState, Terms } from "./claim-state.ts";
+import { isForRenewal } from "./lease-time.ts";
+
+const ANSWER_MS = 10_000;
+
+/** What is to be asked of the server about a claim now. */
+export function wish({ stage }: Hold, line: LineState, now: Instant): Asking | undefined {
+  switch (stage.phase) {
+    case "asking":
+      return "acquire";
+    case "waiting":
+      if (stage.granted) return "renew";
+      if (!line.live) return "poll";
+      return now.at >= stage.checkAt ? "renew" : undefined;
+    case "held":
+      return stage.check || isForRenewal(stage, now) ? "renew" : undefined;
+    case "leaving":
+      // What it is called is learnt by asking once more. "All I have on the record" could arrive late, and end a claim
+      // that was made after it.
+      return stage.claimId === undefined ? "acquire" : "release";
+  }
+}
+
+/** Asks it, and gives back the number of the request. */
+export function request(
+  turn: ClaimTurn,
+  key: string,
+  { target, users, stage }: Hold,
+  what: Asking,
+  claimId: string | undefined,
+  keepalive = false,
+): number {
+  turn.asked += 1;
+  const { clientId } = turn.line;
+  const queue = waits({ users });
+  const { field } = target;
+  const body =
+    what === "acquire"
+      ? {
+          ...(stage.phase !== "leaving" && termsOf(users)),
+          ...(field !== undefined && { field }),
+          ...(queue && { queue }),
+          ...(clientId && { clientId }),
+        }
+      : undefined;
+  // A renewal that hangs must leave time for another one before the lease is over.
+  const timeoutMs =
+    what === "poll"
+      ? limits.claimWaitMs + ANSWER_MS
+      : stage.phase === "held" && what === "renew"
+        ? Math.min(ANSWER_MS, Math.max(1_000, Math.ceil(stage.ttlMs / 4)))
+        : ANSWER_MS;
+  turn.effects.push({ do: "request", key, n: turn.asked, what, target, claimId, body, timeoutMs, keepalive });
+  return turn.asked;
+}
+
+export const waits = ({ users }: Pick<Hold, "users">): boolean => users.some((user) => user.queue);
+
+/** As it was wanted last; past the line for as long as somebody wants that. */
+function termsOf(users: Hold["users"]): Terms {
+  const { preempt: _, ...terms } = users.at(-1)?.terms ?? {};
+  return users.some((user) => user.terms.preempt) ? { ...terms, preempt: true } : terms;
+}

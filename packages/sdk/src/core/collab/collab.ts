@@ -1,0 +1,187 @@
+import type { JsonObject } from "../../protocol/json.ts";
+import type { ClaimFrame, ClaimsFrame, ErrorFrame, PresenceFrame } from "../../protocol/stream/frames-down.ts";
+import { closeCodes } from "../../protocol/stream/frames-down.ts";
+import type { FrameUp } from "../../protocol/stream/frames-up.ts";
+import { claimsDue, claimsDueAt } from "../claims/claim-due.ts";
+import * as claims from "../claims/claim-events.ts";
+import type { ClaimEffect, ClaimTurn, Holds, Instant, LineState, Target, Terms } from "../claims/claim-state.ts";
+import * as watched from "../claims/watched.ts";
+import * as presence from "../presence/presence.ts";
+import { type Failure, readFailure } from "../queue/failure.ts";
+import type { Reply } from "../queue/outcome.ts";
+
+/* Company: who holds what, and who is here. A machine beside the client's own: rows and queue know nothing of it. */
+
+/** Frames that are about the others. */
+export type CompanyFrame = ClaimsFrame | ClaimFrame | PresenceFrame | ErrorFrame;
+
+export interface CompanyState {
+  readonly holds: Holds;
+  readonly asked: number;
+  readonly watched: watched.Watched;
+  readonly presence: presence.PresenceState;
+  readonly line: Line;
+  /** The page is put away: what is wanted now is asked for when somebody looks at it again. */
+  readonly away: boolean;
+  /** What the last error frame said: the close behind it is about that. */
+  readonly complaint: Failure | undefined;
+}
+
+export interface Line extends LineState {
+  /** `<kind>:<id>` of this client, as far as the server has said. */
+  readonly participant: string | undefined;
+  readonly session: string | undefined;
+}
+
+export const noCompany: CompanyState = {
+  holds: new Map(),
+  asked: 0,
+  watched: new Map(),
+  presence: presence.noPresence,
+  line: { mayTalk: false, live: false, clientId: "", participant: undefined, session: undefined },
+  away: false,
+  complaint: undefined,
+};
+
+export type CompanyEvent = CompanyHappening & { readonly now: Instant; readonly roll: number; readonly readTo: number };
+
+export type CompanyHappening =
+  | { readonly type: "line"; readonly line: Line }
+  | { readonly type: "lineClosed"; readonly code: number }
+  | { readonly type: "woke" }
+  | { readonly type: "goes"; readonly reason: "hidden" | "closed" }
+  | { readonly type: "due" }
+  | { readonly type: "heard"; readonly frame: CompanyFrame }
+  // Claims
+  | {
+      readonly type: "claimed";
+      readonly target: Target;
+      readonly terms: Terms;
+      readonly lease: string;
+      readonly queue: boolean;
+    }
+  | { readonly type: "left"; readonly lease: string }
+  | { readonly type: "answered"; readonly key: string; readonly n: number; readonly reply: Reply }
+  | { readonly type: "watch" | "unwatch"; readonly model: string; readonly ids: readonly string[] }
+  // Presence
+  | { readonly type: "entered"; readonly room: string }
+  | { readonly type: "stated"; readonly room: string; readonly state: JsonObject }
+  | { readonly type: "leftRoom"; readonly room: string };
+
+export type CompanyEffect = ClaimEffect | { readonly do: "say"; readonly frame: FrameUp };
+
+/** What is believed of the others, and what happened, give what is believed now and what is asked of the world. */
+export function companyStep(
+  state: CompanyState,
+  event: CompanyEvent,
+): readonly [CompanyState, readonly CompanyEffect[]] {
+  const effects: CompanyEffect[] = [];
+  const line = event.type === "line" ? event.line : state.line;
+  const turn: ClaimTurn = {
+    holds: new Map(state.holds),
+    asked: state.asked,
+    line,
+    now: event.now,
+    roll: event.roll,
+    readTo: event.readTo,
+    effects: effects as ClaimEffect[],
+  };
+  hearClaims(turn, event, state.line);
+  const away = event.type === "goes" || (event.type !== "woke" && state.away);
+  if (!away) claimsDue(turn);
+  const now = event.now.at;
+  const looking = hearWatched(state, event);
+  const looked = line.live ? watched.sayWatched(looking, now) : { watched: looking, frames: [] };
+  const rooms = presence.presenceDue(hearPresence(state, event), line.live, now);
+  const frames = [...looked.frames, ...rooms.frames];
+  // A page that is put away loses its line anyway, and should not blink when it is only reloaded.
+  if (event.type === "goes" && event.reason === "closed") frames.push(...presence.goodbyes(state.presence));
+  for (const frame of frames) effects.push({ do: "say", frame });
+  const next: CompanyState = {
+    holds: turn.holds,
+    asked: turn.asked,
+    watched: looked.watched,
+    presence: rooms.presence,
+    line,
+    away,
+    complaint: complaintAfter(state.complaint, event),
+  };
+  return [next, effects];
+}
+
+export function companyDueAt(state: CompanyState, now: Instant): number | undefined {
+  const { line } = state;
+  const times = [
+    state.away ? undefined : claimsDueAt(state.holds, line, now),
+    ...(line.live ? watched.watchDueAt(state.watched) : []),
+    ...presence.presenceDueAt(state.presence, line.live),
+  ].filter((at) => at !== undefined) as number[];
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+function hearClaims(turn: ClaimTurn, event: CompanyEvent, before: Line): void {
+  switch (event.type) {
+    case "claimed":
+      return claims.claimed(turn, event.target, event.terms, event.lease, event.queue);
+    case "left":
+      return claims.left(turn, event.lease);
+    case "answered":
+      return claims.answered(turn, event.key, event.n, event.reply);
+    case "heard":
+      if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.revoked(turn);
+      return event.frame.frame === "claim" ? claims.told(turn, event.frame) : undefined;
+    case "line":
+      // What was told while nobody listened was missed.
+      return event.line.live !== before.live || event.line.mayTalk !== before.mayTalk
+        ? claims.doubted(turn)
+        : undefined;
+    case "woke":
+      return claims.doubted(turn);
+    case "goes":
+      return claims.letGo(turn, event.reason);
+    case "lineClosed":
+    case "due":
+    case "watch":
+    case "unwatch":
+    case "entered":
+    case "stated":
+    case "leftRoom":
+      return;
+  }
+}
+
+function hearWatched({ watched: before, line, complaint }: CompanyState, event: CompanyEvent): watched.Watched {
+  if (event.type === "watch") return watched.watch(before, event.model, event.ids, event.now.at);
+  if (event.type === "unwatch") return watched.unwatch(before, event.model, event.ids, event.now.at);
+  if (event.type === "heard" && event.frame.frame === "claims") return watched.heardClaims(before, event.frame);
+  const denied = event.type === "lineClosed" && REFUSING.has(event.code) && complaint?.requiredCapability?.model;
+  if (denied && complaint?.param !== "room") return watched.denied(before, denied, event.now.at);
+  const cut = event.type === "line" && event.line.live !== line.live;
+  return cut ? watched.forgotten(before) : before;
+}
+
+function hearPresence(
+  { presence: before, line, complaint }: CompanyState,
+  event: CompanyEvent,
+): presence.PresenceState {
+  const now = event.now.at;
+  if (event.type === "entered") return presence.entered(before, event.room, now);
+  if (event.type === "stated") return presence.stated(before, event.room, event.state, now);
+  if (event.type === "leftRoom") return presence.leftRoom(before, event.room, now);
+  if (event.type === "heard" && event.frame.frame === "presence")
+    return presence.heardPresence(before, event.frame, line.participant);
+  if (event.type === "lineClosed") {
+    const denied = REFUSING.has(event.code) && complaint?.param === "room" ? complaint : undefined;
+    return denied ? presence.roomDenied(before, denied, now) : before;
+  }
+  if (event.type !== "line" || event.line.live === line.live) return before;
+  return event.line.live ? presence.lineCame(before, now) : presence.lineWent(before, now);
+}
+
+/** Codes of a line that was closed for what was asked on it. */
+const REFUSING: ReadonlySet<number> = new Set([closeCodes.forbidden, closeCodes.badFrame]);
+
+function complaintAfter(before: Failure | undefined, event: CompanyEvent): Failure | undefined {
+  if (event.type === "heard" && event.frame.frame === "error") return readFailure(event.frame, 403);
+  return event.type === "line" && event.line.live ? undefined : before;
+}

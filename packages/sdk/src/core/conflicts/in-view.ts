@@ -1,0 +1,62 @@
+import type { StaleNotification } from "../../protocol/commits/stale.ts";
+import { recordKey } from "../log/tables.ts";
+import type { Mutation, MutationOperation, Premise } from "../queue/mutation.ts";
+import { unclaimed } from "./claim-conflict.ts";
+import { type Dispute, without } from "./conflict.ts";
+
+/** A held write as if it had been made in view of what others wrote: what the server will take it for. */
+export function inView(held: Mutation, disputes: readonly Dispute[]): Mutation {
+  const seenOf = new Map(disputes.map((d) => [recordKey(d), d.observedSyncId]));
+  const groups = held.stage.phase === "held" ? held.stage.notifications.filter((n) => n.group !== undefined) : [];
+  return {
+    ...held,
+    operations: held.operations.map((o) => ({
+      ...withoutClaim(o, disputes),
+      readAt: latest(o.readAt, seenOf.get(recordKey(o))),
+    })),
+    reads: held.reads.map((premise) => ({
+      ...premise,
+      readAt: latest(premise.readAt, seenBy(premise, seenOf, groups)),
+    })),
+  };
+}
+
+/** Mine is kept although the record was deleted: then the record has to come back, as it was, with mine on top. */
+export function broughtBack(held: Mutation, disputes: readonly Dispute[]): Mutation {
+  const deleted = new Set(disputes.filter((d) => d.theirs === null).map(recordKey));
+  const operations = held.operations.map((o): MutationOperation => {
+    const row = deleted.has(recordKey(o)) ? held.lost?.[recordKey(o)] : undefined;
+    if (!row || o.action !== "update") return o;
+    return { ...o, action: "create", data: { ...without(row, ["id"]), ...o.data } };
+  });
+  return { ...held, operations };
+}
+
+/** An operation without what is contested. A held delete or archive is given up whole; a later one is another wish. */
+export function withoutContested(
+  o: MutationOperation,
+  disputes: readonly Dispute[],
+  which: "held" | "later",
+): readonly MutationOperation[] {
+  const dispute = disputes.find((d) => recordKey(d) === recordKey(o));
+  if (!dispute || o.action === "create") return [o];
+  if (o.action !== "update") return which === "held" ? [] : [o];
+  const data = without(o.data ?? {}, dispute.fields);
+  return Object.keys(data).length > 0 ? [{ ...o, data }] : [];
+}
+
+/** What is sent on of a write that a claim stood against. */
+export const withoutClaim = (o: MutationOperation, disputes: readonly Dispute[]): MutationOperation =>
+  disputes.some((d) => d.claim && recordKey(d) === recordKey(o)) ? unclaimed(o) : o;
+
+function seenBy(
+  { group, model, id }: Premise,
+  seenOf: ReadonlyMap<string, number>,
+  groups: readonly StaleNotification[],
+): number | undefined {
+  if (group !== undefined) return groups.find((n) => n.group === group)?.observedSyncId;
+  return model !== undefined && id !== undefined ? seenOf.get(recordKey({ model, id })) : undefined;
+}
+
+const latest = (own: number | undefined, seen: number | undefined): number | undefined =>
+  seen === undefined ? own : Math.max(own ?? 0, seen);

@@ -1,0 +1,114 @@
+import { applyOperation, type Row } from "../../protocol/commits/apply.ts";
+import type { Action } from "../../protocol/commits/operation.ts";
+import { jsonEqual } from "../json-equal.ts";
+import type { RowChange } from "../log/rows.ts";
+import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, refOf, tableOf } from "../log/tables.ts";
+import type { Mutation } from "../queue/mutation.ts";
+import { onRecord } from "../queue/queue.ts";
+import type { ClientState } from "../state.ts";
+import { disputeOn, without } from "./conflict.ts";
+
+/** A record as the user should see it: the log's row with this client's unsettled writes on top. */
+export function shownRow(state: Pick<ClientState, "rows" | "overlay">, record: RecordRef): Row | undefined {
+  const shown = lookUp(state.overlay, record);
+  return shown === undefined ? lookUp(state.rows.tables, record) : (shown ?? undefined);
+}
+
+/** Recomputes the views of the touched records, and only those. */
+export function refreshed(state: ClientState, before: ClientState): ClientState {
+  const { touched, appended } = state;
+  if (touched === "everything") {
+    const keys = [...state.queue.byRecord.entries()].map(([key]) => key);
+    return refreshKeys({ ...state, overlay: {}, appended: [] }, before, keys);
+  }
+  if (touched.length + appended.length === 0) return state;
+  const whole = refreshKeys(state, before, touched);
+  return appended.length === 0 ? whole : extended(whole, new Set(touched));
+}
+
+/**
+ * Puts the writes that came behind all others on top of what is shown, so that a long queue on one record costs a
+ * keystroke no more than a short one. Records that were worked out anew have them already.
+ */
+function extended(state: ClientState, done: ReadonlySet<string>): ClientState {
+  const { appended, models } = state;
+  const shown = new Map<string, Row | undefined>();
+  for (const write of appended)
+    for (const { action, model, id, data } of write.operations) {
+      const key = recordKey({ model, id });
+      if (done.has(key)) continue;
+      const row = shown.has(key) ? shown.get(key) : shownRow(state, { model, id });
+      const step = { action, id, data };
+      shown.set(key, applyOperation(row, step, models[tableOf(model)], dateOf(action, write)));
+    }
+  const changes = [...shown].map(([key, row]): RecordChange<Row | null> => {
+    const record = refOf(key);
+    const before = shownRow(state, record);
+    return { record, value: (row && before && saysTheSame(row, before) ? before : row) ?? null };
+  });
+  const touched = [...done, ...shown.keys()];
+  return { ...state, touched, appended: [], overlay: changeTables(state.overlay, changes) };
+}
+
+function refreshKeys(state: ClientState, before: ClientState, keys: readonly string[]): ClientState {
+  const overlay: RecordChange<Row | null>[] = [];
+  const same: RowChange[] = [];
+  for (const key of new Set(keys)) {
+    const record = refOf(key);
+    const row = lookUp(state.rows.tables, record);
+    const writes = onRecord(state.queue, key);
+    const shownBefore = shownRow(before, record);
+    if (writes.length > 0) {
+      const shown = overlaid(state, key, row, writes);
+      overlay.push({
+        record,
+        value: shown && shownBefore && saysTheSame(shown, shownBefore) ? shownBefore : (shown ?? null),
+      });
+      continue;
+    }
+    overlay.push({ record, value: undefined });
+    // The log brought what was shown already: the same object goes on, so that nothing is drawn again.
+    if (row && shownBefore && row.data !== shownBefore.data && jsonEqual(row.data, shownBefore.data))
+      same.push({ record, value: { ...row, data: shownBefore.data } });
+  }
+  const tables = changeTables(state.rows.tables, same);
+  return { ...state, overlay: changeTables(state.overlay, overlay), rows: { ...state.rows, tables } };
+}
+
+/**
+ * The log's row, then each unsettled write in queue order. Of a held write, and of those that were made before it
+ * was held, the contested fields are left out: there the user sees theirs, and the conflict carries mine. What the
+ * user writes after that was written in view of theirs and is shown. Parked writes are not shown.
+ */
+function overlaid(state: ClientState, key: string, row: Row | undefined, writes: readonly Mutation[]): Row | undefined {
+  const model = state.models[tableOf(refOf(key).model)];
+  let shown = row;
+  let contested: { fields: readonly string[]; upTo: number } | undefined;
+  // A write whose entry has come is in the row already, and so is what this client wrote before it, whose entries
+  // may have come in a snapshot, without names.
+  const landed = writes.map((write) => write.landed.includes(key)).lastIndexOf(true);
+  for (const write of writes.slice(landed + 1)) {
+    if (write.stage.phase === "parked") continue;
+    if (write.stage.phase === "held") {
+      const dispute = disputeOn(state, write, key);
+      if (dispute) contested = { fields: dispute.fields, upTo: write.stage.heldAfter };
+    }
+    for (const { action, id, model: name, data } of write.operations) {
+      if (recordKey({ model: name, id }) !== key) continue;
+      const hidden = contested && (write.stage.phase === "held" || placeOf(write) <= contested.upTo);
+      if (hidden && write.stage.phase === "held" && action !== "update" && action !== "create") continue;
+      const step = { action, id, data: hidden && data ? without(data, contested?.fields ?? []) : data };
+      shown = applyOperation(shown, step, model, dateOf(action, write));
+    }
+  }
+  return shown;
+}
+
+/** Only an archive says when it was made, and writing a date costs more than all the rest. */
+const dateOf = (action: Action, { createdAt }: Mutation): string =>
+  action === "archive" ? new Date(createdAt).toISOString() : "";
+
+/** One that is not on disk yet comes behind all that is. */
+const placeOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;
+
+const saysTheSame = (a: Row, b: Row) => a.archivedAt === b.archivedAt && jsonEqual(a.data, b.data);

@@ -1,0 +1,65 @@
+import { ask, set, type Turn, touch } from "../draft.ts";
+import type { ClientState } from "../state.ts";
+import { isAnothers, tokenRefused } from "./auth.ts";
+import { isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
+
+/*
+ * A store belongs to one participant of one tenant, for ever: `<organization>/<live|test>/<kind>/<participant>`. The
+ * server names the owner of the token with every answer that is read (welcome, log page, snapshot page). The first one
+ * named makes the store theirs. When it names another owner later, the client shows nothing of the store, sends nothing,
+ * and waits for a token of the owner: rows, writes and positions of one tenant mean nothing in another.
+ *
+ *   unknown ──owner named──► theirs ──another named──► withheld ──owner named──► theirs
+ */
+
+/** The server says whose the token is. `undefined`: an older server, which does not say. False: it is another owner's than the store. */
+export function heardOwner(turn: Turn, told: string | undefined, logId: string): boolean {
+  const { owner, rows } = turn.state;
+  const tokenOwner = told ?? owner ?? "";
+  set(turn, { tokenOwner });
+  if (told !== undefined && owner === undefined) ask(turn, { do: "own", owner: told });
+  if (owner !== undefined && isShort(owner) && !isShort(tokenOwner) && isSameOwner(owner, tokenOwner)) {
+    // The same person, but perhaps another tenant: only the log that the rows are of can tell.
+    const isOther = rows.logId !== undefined && rows.logId !== logId;
+    if (isOther) set(turn, { owner: `?/?/${withoutTenant(owner)}` });
+    else ask(turn, { do: "own", owner: tokenOwner, instead: owner });
+  }
+  return checkOwner(turn);
+}
+
+/** Whose the store is, which another tab may have said before. */
+export function owned(turn: Turn, owner: string): void {
+  set(turn, { owner });
+  checkOwner(turn);
+}
+
+/**
+ * Shows or hides what the store holds. A follower has no connection of its own that would tell it whose its token is:
+ * what the leader was told holds for all tabs.
+ */
+export function withhold(turn: Turn): void {
+  const { lead, tabs, tokenOwner, withheld: before } = turn.state;
+  const isKnown = (lead === "no" && tabs.line) || tokenOwner !== undefined;
+  const isLeaders = lead === "no" && tabs.line?.withheld === true;
+  const withheld = isKnown ? isLeaders || isAnothers(turn.state) : before;
+  if (before !== withheld) touch(turn, "everything");
+  set(turn, { withheld });
+}
+
+function checkOwner(turn: Turn): boolean {
+  const { owner, tokenOwner } = turn.state;
+  if (tokenOwner === undefined || owner === undefined) return true;
+  withhold(turn);
+  if (!isAnothers(turn.state)) return true;
+  set(turn, { reading: { ...turn.state.reading, verified: false } });
+  tokenRefused(turn, anothersToken(turn.state));
+  return false;
+}
+
+export const anothersToken = ({ owner, tokenOwner }: ClientState): string =>
+  `The token belongs to ${tokenOwner ?? "another participant"}, this store to ${owner}. ` +
+  "Give each participant of each organization a store of their own (options user and store).";
+
+/** Whether the server said that the present token is the owner's. Before that, nothing is sent. */
+export const isOwners = ({ owner, tokenOwner, withheld }: ClientState): boolean =>
+  !withheld && tokenOwner !== undefined && (owner === undefined ? tokenOwner === "" : isSameOwner(owner, tokenOwner));

@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ShardedMap } from "./persistent-map.ts";
+
+test("a changed map says what a Map says, and the one before it stays as it was", () => {
+  const change = fc.tuple(fc.constantFrom("set", "delete"), fc.string({ maxLength: 3 }), fc.integer());
+  fc.assert(
+    fc.property(fc.array(fc.array(change, { maxLength: 8 }), { maxLength: 20 }), (rounds) => {
+      let map = ShardedMap.empty<number>();
+      const model = new Map<string, number>();
+      for (const round of rounds) {
+        const before = { map, entries: [...map.entries()].sort() };
+        map = map.edit((draft) => {
+          for (const [action, key, value] of round) {
+            if (action === "set") draft.set(key, value);
+            else draft.delete(key);
+            expect(draft.get(key)).toBe(action === "set" ? value : undefined);
+          }
+        });
+        for (const [action, key, value] of round) {
+          if (action === "set") model.set(key, value);
+          else model.delete(key);
+        }
+        expect([...before.map.entries()].sort()).toEqual(before.entries);
+      }
+      expect(map.size).toBe(model.size);
+      expect([...map.entries()].sort()).toEqual([...model.entries()].sort());
+    }),
+  );
+});
+
+test("an edit that changes nothing gives the same map back", () => {
+  const map = ShardedMap.empty<number>().set("a", 1);
+  expect(map.edit((draft) => draft.delete("b"))).toBe(map);
+});
+
+test("ten thousand ids spread over all of its parts", () => {
+  const map = ShardedMap.empty<number>().edit((draft) => {
+    for (let i = 0; i < 10_000; i++) draft.set(`slide-${i}`, i);
+  });
+  const start = performance.now();
+  let next = map;
+  for (let i = 0; i < 1_000; i++) next = next.set(`slide-${i}`, -i);
+  // A map that copied itself would take seconds; no exact figure, the machine may be busy.
+  expect(performance.now() - start).toBeLessThan(500);
+  expect(next.get("slide-7")).toBe(-7);
+});

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import type { ClientOptions } from "../../options.ts";
+import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
+import { MemoryDisk } from "../../storage/memory.ts";
+import { lab } from "../../testing/lab.ts";
+import { Profile } from "../../testing/profile.ts";
+import { scopeKey } from "./scope.ts";
+
+const schema = {
+  models: { deck: { fields: { title: { type: "string" } } }, slide: { fields: { title: { type: "string" } } } },
+} as const;
+
+/** A server with a deck and a slide; `open` opens the same store again. */
+function start() {
+  const own = lab(schema);
+  const disk = new MemoryDisk();
+  for (const model of ["deck", "slide"]) {
+    const commit = { operations: [{ action: "create", model, id: "a", data: { title: model }, onStale: "notify" }] };
+    own.server.commit({ ...commit, clientTxId: model, clientId: "c" } as never, "ben");
+  }
+  const open = async (follow?: ClientOptions<ModelSchema>["follow"], tabs = new Profile().tab().tabs) => {
+    const made = own.client({ disk, platform: { tabs: () => tabs }, ...(follow && { follow }) });
+    await own.settle();
+    const { deck, slide } = made.client.models;
+    return { ...made, shown: () => [deck.list().length, slide.list().length] };
+  };
+  const kept = () => Object.entries(disk.rows().tables).map(([model, rows]) => `${model} ${rows.size}`);
+  return { ...own, disk, open, kept };
+}
+
+test("[N14] only what is followed is read and kept; following something else reads that, and what is not wanted any more goes", async () => {
+  const { open, settle, kept, server } = start();
+  const { client, line, shown } = await open({ models: ["slide"] });
+  expect([shown(), kept()]).toEqual([[0, 1], ["slide 1"]]);
+  const seen = new Set<string>();
+  client.subscribe(() => seen.add(shown().join()));
+  client.follow({ models: ["deck"] });
+  await settle();
+  // What was there is shown until the other has come.
+  expect([...seen]).toEqual(["0,1", "1,0"]);
+  expect([shown(), kept(), line.asked.snapshot]).toEqual([[1, 0], ["deck 1"], 2]);
+  // A write of what is not followed is sent all the same.
+  await expect(client.models.slide.create({ title: "new" }, { id: "b" }).receipt).resolves.toMatchObject({
+    status: "confirmed",
+  });
+  await settle();
+  expect([server.head, client.status().pending]).toEqual([3, 0]);
+  client.follow({});
+  await settle();
+  expect(shown()).toEqual([1, 2]);
+  expect(() => client.follow({ models: ["nope" as "deck"] })).toThrow(/no model/);
+});
+
+test("[N14] the same again reads nothing, also after a reload; another one after a reload is read when there is a line", async () => {
+  const { open, settle, clock } = start();
+  const first = await open({ models: ["slide", "deck"], groups: ["g"] });
+  first.client.follow({ models: ["deck", "slide"], groups: ["g"] });
+  await settle();
+  expect(first.line.asked.snapshot).toBe(1);
+  await first.client.close();
+  const same = await open({ models: ["deck", "slide"], groups: ["g"] });
+  expect([same.line.asked.snapshot, same.shown()]).toEqual([0, [1, 1]]);
+  await same.client.close();
+
+  const other = await open({ models: ["deck"] });
+  expect([other.line.asked.snapshot, other.shown()]).toEqual([1, [1, 0]]);
+  other.line.up = false;
+  other.line.cut?.();
+  other.client.follow({ models: ["slide"] });
+  await settle();
+  expect(other.shown()).toEqual([1, 0]);
+  other.line.up = true;
+  for (let i = 0; i < 4; i++) {
+    clock.advance(10_000);
+    await settle();
+  }
+  expect(other.shown()).toEqual([0, 1]);
+});
+
+test("[N14] all tabs of a profile follow the same", async () => {
+  const { open, settle } = start();
+  const profile = new Profile();
+  const first = await open({ models: ["slide"] }, profile.tab().tabs);
+  const second = await open(undefined, profile.tab().tabs);
+  expect([first.shown(), second.shown()]).toEqual([
+    [0, 1],
+    [0, 1],
+  ]);
+  second.client.follow({ models: ["deck"] });
+  for (let i = 0; i < 3; i++) await settle();
+  expect([first.shown(), second.shown()]).toEqual([
+    [1, 0],
+    [1, 0],
+  ]);
+  expect([first.line.asked.snapshot, second.line.asked.snapshot]).toEqual([2, 0]);
+});
+
+test("[N14] a scope is the same in whatever order it is named", () => {
+  expect(scopeKey({ models: ["b", "a"], groups: ["y", "x"] })).toBe(
+    scopeKey({ groups: ["x", "y"], models: ["a", "b"] }),
+  );
+  expect(new Set([{}, { models: ["a"] }, { groups: ["a"] }, { models: ["a"], groups: ["a"] }].map(scopeKey)).size).toBe(
+    4,
+  );
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import type { Peer } from "../../protocol/presence/presence.ts";
+import { entered, heardPresence, leftRoom, lineCame, lineWent, noPresence, presenceDue } from "./presence.ts";
+
+const peer = (id: string): Peer => ({
+  participant: `user:${id}`,
+  participantKind: "user",
+  participantId: id,
+  sessions: [{ session: `ses_${id}`, clientId: null, state: {} }],
+});
+const frame = (joined: string[], updated: string[] = [], left: string[] = []) => ({
+  frame: "presence" as const,
+  room: "deck:d1",
+  joined: joined.map(peer),
+  updated: updated.map(peer),
+  left: left.map((id) => `user:${id}`),
+});
+const inside = () => presenceDue(entered(noPresence, "deck:d1", 0), true, 0).presence;
+const hear = (presence: ReturnType<typeof inside>, told: ReturnType<typeof frame>) =>
+  heardPresence(presence, told, "user:ann");
+const room = (presence: ReturnType<typeof inside>) => presence.rooms.get("deck:d1");
+const there = (presence: ReturnType<typeof inside>) => [...(room(presence)?.peers.keys() ?? [])];
+
+test("[U13] the first frame holds all, the others what changed", () => {
+  const first = hear(inside(), frame(["ben", "ann"]));
+  expect([room(first)?.phase, there(first)]).toEqual(["inside", ["user:ben", "user:ann"]]);
+  expect(there(hear(first, frame(["cem"], [], ["ben"])))).toEqual(["user:ann", "user:cem"]);
+});
+
+test("[U13] a frame of before, heard after the room was entered again, is not taken for all who are there", () => {
+  const late = hear(inside(), frame([], ["ben"], ["cem"]));
+  expect([room(late)?.phase, there(late)]).toEqual(["entering", []]);
+});
+
+test("[U13] whoever left while the line was gone is not there after it came back", () => {
+  const cut = lineWent(hear(inside(), frame(["ben", "ann"])), 100);
+  expect(there(cut)).toEqual(["user:ben", "user:ann"]);
+  const back = presenceDue(lineCame(cut, 200), true, 200).presence;
+  expect(there(back)).toEqual(["user:ben", "user:ann"]);
+  expect(there(hear(back, frame(["ann"])))).toEqual(["user:ann"]);
+});
+
+test("[U12] a room is left once, a moment after the last of those who entered it", () => {
+  const two = entered(inside(), "deck:d1", 0);
+  const one = presenceDue(leftRoom(two, "deck:d1", 0), true, 1_000);
+  expect([one.frames, one.presence.rooms.size]).toEqual([[], 1]);
+  const none = presenceDue(leftRoom(one.presence, "deck:d1", 1_000), true, 1_250);
+  expect([none.frames, none.presence.rooms.size]).toEqual([[{ frame: "presence", room: "deck:d1", state: null }], 0]);
+});

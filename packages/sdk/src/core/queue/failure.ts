@@ -1,0 +1,102 @@
+import type { Claim, ClaimStatus } from "../../protocol/claims/claim.ts";
+import type { CommitReceipt } from "../../protocol/commits/commit.ts";
+import type { RequiredCapability } from "../../protocol/errors/error.ts";
+import {
+  type ErrorCode,
+  type ErrorType,
+  errorCodes,
+  isErrorCode,
+  type Remedy,
+} from "../../protocol/errors/error-codes.ts";
+
+/** Codes that no server answers with: what went wrong on this side. */
+const localCodes = {
+  client_closed: ["fix", "The client was closed before this was settled. What was queued stays queued."],
+  timed_out: ["wait", "The time given for this is over. The writes stay queued."],
+  discarded: ["fix", "The write was given up: its conflict was answered with theirs, or it was discarded."],
+  too_old: [
+    "fix",
+    "It waited so long that the server may have forgotten whether it took it. Look at what is there first.",
+  ],
+  // Of these the one who finds them says more.
+  storage_failed: ["fix", "The write is kept in memory only."],
+  part_not_loaded: ["retry", "A part of this package could not be loaded."],
+  schema_changed: ["fix", "Another version of the app wrote it."],
+  not_owner: ["sign-in", "The token is another participant's than the store."],
+  invalid_export: ["fix", "This is no export."],
+  invalid_options: ["fix", "These options cannot work."],
+} as const satisfies Record<string, readonly [Remedy, string]>;
+export type LocalErrorCode = keyof typeof localCodes;
+
+/** Why a lease is over that its user did not give up. */
+export type LossReason =
+  /** No answer came in time to renew it. */
+  | "deadline"
+  /** How the claim ended on the server. */
+  | Exclude<ClaimStatus, "active" | "queued">
+  /** The server does not know it as this participant's any more. */
+  | "refused"
+  | "revoked"
+  /** The page was put away, and it was released so that nobody waits for it. */
+  | "hidden"
+  | "closed";
+
+/** An error as data: what a `SyncError` is made of, kept with a refused write across reloads. */
+export interface Failure {
+  readonly code: ErrorCode | LocalErrorCode | (string & {});
+  readonly type: ErrorType | "client_error";
+  readonly then: Remedy;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly param?: string | undefined;
+  readonly docUrl?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly requiredCapability?: RequiredCapability | undefined;
+  readonly receipt?: CommitReceipt | undefined;
+  readonly claims?: readonly Claim[] | undefined;
+  readonly reason?: LossReason | undefined;
+}
+
+export function localFailure(code: LocalErrorCode, message?: string): Failure {
+  const [then, says] = localCodes[code];
+  return { code, type: "client_error", then, message: message ?? says };
+}
+
+/** A failure under one of the server's codes, also when it is this side that found it. */
+export function knownFailure(code: ErrorCode, message: string, more: Partial<Failure> = {}): Failure {
+  return { code, ...errorCodes[code], message, ...more };
+}
+
+/** A write under the name of another that is in the queue. */
+export const nameTaken = (clientTxId: string): Failure =>
+  knownFailure("idempotency_conflict", `A write named ${clientTxId} is in the queue already.`, { param: "clientTxId" });
+
+/** What an error body says, read without trusting its shape. Undefined: it is not one of our error bodies. */
+export function readFailure(body: unknown, status: number): Failure | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const said = body as Record<string, unknown>;
+  if (typeof said.code !== "string" || typeof said.type !== "string") return undefined;
+  const text = (key: string) => (typeof said[key] === "string" ? (said[key] as string) : undefined);
+  const code = said.code;
+  return {
+    code,
+    type: said.type as ErrorType,
+    then: isErrorCode(code) ? errorCodes[code].then : remedyOf(status),
+    message: text("message") ?? code,
+    status,
+    param: text("param"),
+    docUrl: text("doc_url"),
+    requestId: text("request_id"),
+    requiredCapability: said.requiredCapability as RequiredCapability | undefined,
+    receipt: said.receipt as CommitReceipt | undefined,
+    claims: Array.isArray(said.claims) ? (said.claims as Claim[]) : undefined,
+  };
+}
+
+/** For codes of a newer server: the status tells. */
+function remedyOf(status: number): Remedy {
+  if (status === 401) return "sign-in";
+  if (status === 408 || status === 425 || status >= 500) return "retry";
+  if (status === 429) return "wait";
+  return "fix";
+}

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import type { Happening } from "../events.ts";
+import type { Rows } from "../log/rows.ts";
+import { changeTables, lookUp } from "../log/tables.ts";
+import { initialState, type Look } from "../state.ts";
+import { machine } from "../step.ts";
+import { keysOf, type Mutation, sealed } from "./mutation.ts";
+
+const schema = { models: { slide: { fields: { order: { type: "number" } } } } } as const;
+const record = { model: "slide", id: "a" };
+
+/** The rows of a log with that many entries, each of which counted the record up by one. */
+function rowsAt(position: number): Rows {
+  const row = { data: { id: "a", order: position }, archivedAt: null, syncId: position };
+  return { tables: changeTables({}, [{ record, value: row as never }]), logId: "log_1", position };
+}
+
+function count(to: number): Mutation {
+  const operations = [{ ...record, action: "update", data: { order: to }, onStale: "notify", base: null }] as const;
+  const bare = { operations, keys: keysOf(operations), body: "", bytes: 0, createdAt: 0, attempts: 0, landed: [] };
+  const stage = { phase: "queued" } as const;
+  return sealed({ ...bare, clientTxId: `tx${to}`, seq: to, reads: [], stage }, "client", rowsAt(0));
+}
+
+/** A tab that follows, and what it shows of the record after each thing that happens. */
+function follower() {
+  let state = initialState({ schema, paused: false, sendAtMost: 100 });
+  const hear = (happening: Happening): unknown => {
+    [state] = machine.step(state, { ...happening, now: 0, roll: 0.5 });
+    return (lookUp(state.overlay, record) ?? lookUp(state.rows.tables, record))?.data.order;
+  };
+  const empty = { mutations: [], changes: 0, lastSeq: 0, generation: 1 };
+  hear({ type: "restored", clientId: "client", ...empty, rows: rowsAt(0) });
+  return Object.assign(hear, { pending: () => state.queue.order });
+}
+
+const confirmed = (to: number): Happening => ({
+  type: "answered",
+  request: -1,
+  names: [`tx${to}`],
+  reply: {
+    kind: "answer",
+    status: 200,
+    body: {
+      data: [
+        {
+          httpStatus: 200,
+          object: "commit_receipt",
+          clientTxId: `tx${to}`,
+          status: "confirmed",
+          success: true,
+          lastSyncId: to,
+          logId: "log_1",
+          ops: 1,
+        },
+      ],
+    },
+  },
+});
+
+test("[R8] an earlier write that a tab finds on disk late is not shown on top of a later one that the rows contain", () => {
+  const hear = follower();
+  expect(hear({ type: "arrived", mutations: [count(2)] })).toBe(2);
+  expect(hear(confirmed(2))).toBe(2);
+  // The tab that leads has kept the rows, and not yet taken off what they settled.
+  const look: Look = { mutations: [count(1), count(2)], changes: 0, lastSeq: 2, generation: 1, rows: rowsAt(2) };
+  hear({ type: "rows", other: false });
+  expect(hear({ type: "looked", look, rows: "all" })).toBe(2);
+  const gone = [count(1), count(2)].map(({ clientTxId, seq = 0 }) => ({ clientTxId, seq }));
+  expect(hear({ type: "changed", change: 1, put: [], gone })).toBe(2);
+});
+
+test("[Q35] what a tab put on disk while it was about to lead is known to it, and leaves the queue when the log has it", () => {
+  const hear = follower();
+  hear({ type: "leads" });
+  hear({ type: "arrived", mutations: [count(1)] });
+  for (const to of [2, 3]) {
+    hear({ ...count(to), type: "mutated" });
+    hear({ type: "persisted", done: [{ put: [{ mutation: count(to) }], drop: [] }], refused: [], change: undefined });
+  }
+  const look: Look = { mutations: [count(1)], changes: 0, lastSeq: 1, generation: 1, rows: undefined };
+  hear({ type: "tookLead", look, brought: [] });
+  for (const to of [1, 2, 3]) hear(confirmed(to));
+  expect(hear.pending()).toEqual(["tx1", "tx2", "tx3"]);
+  const entries = [1, 2, 3].map((syncId) => ({
+    ...{ object: "log_entry", syncId, ...record, verb: "updated", data: { id: "a", order: syncId } },
+    ...{ changedFields: ["order"], clientTxId: `tx${syncId}`, clientId: "client", createdAt: "" },
+  }));
+  hear({ type: "entriesCame", from: 0, to: 3, entries: entries as never });
+  expect(hear.pending()).toEqual([]);
+});
+
+test("[Q35] what waited for an unheard place leaves the queue as soon as that is heard of", () => {
+  const hear = follower();
+  hear({ type: "arrived", mutations: [count(2)] });
+  hear(confirmed(2));
+  const look: Look = { mutations: [count(2)], changes: 0, lastSeq: 0, generation: 1, rows: rowsAt(2) };
+  hear({ type: "rows", other: false });
+  hear({ type: "looked", look, rows: "all" });
+  expect(hear.pending()).toEqual(["tx2"]);
+  hear({ type: "arrived", mutations: [{ ...count(1), keys: ["slide/another"] }] });
+  expect(hear.pending()).toEqual(["tx1"]);
+});

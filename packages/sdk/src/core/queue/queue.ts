@@ -1,0 +1,190 @@
+import { ShardedMap } from "../log/persistent-map.ts";
+import { type Mutation, waitsForPerson } from "./mutation.ts";
+
+/** Every write of this client that the log has not settled, in the order in which they were put on disk. */
+export interface Queue {
+  readonly byTxId: ShardedMap<Mutation>;
+  /** Names in queue order: by `seq`, those not yet on disk last. */
+  readonly order: readonly string[];
+  /** Record key → names of the writes that touch it, in queue order. */
+  readonly byRecord: ShardedMap<readonly string[]>;
+  /** Those that the server confirmed and the rows have not reached: short, so that settling need not walk the queue. */
+  readonly confirmed: readonly string[];
+  /** Those that wait for a person: held or parked. */
+  readonly waiting: readonly string[];
+  readonly lastSeq: number;
+}
+
+export const emptyQueue: Queue = {
+  byTxId: ShardedMap.empty(),
+  order: [],
+  byRecord: ShardedMap.empty(),
+  confirmed: [],
+  waiting: [],
+  lastSeq: 0,
+};
+
+export const find = (queue: Queue, clientTxId: string): Mutation | undefined => queue.byTxId.get(clientTxId);
+
+export function* inOrder(queue: Queue): Generator<Mutation> {
+  for (const clientTxId of queue.order) {
+    const mutation = queue.byTxId.get(clientTxId);
+    if (mutation) yield mutation;
+  }
+}
+
+/** The writes that touch a record, oldest first. */
+export const onRecord = (queue: Queue, key: string): readonly Mutation[] => [...eachOnRecord(queue, key)];
+
+/** The same, for those who need not see all of them. */
+export function* eachOnRecord(queue: Queue, key: string): Generator<Mutation> {
+  for (const name of queue.byRecord.get(key) ?? []) {
+    const mutation = queue.byTxId.get(name);
+    if (mutation) yield mutation;
+  }
+}
+
+/** Adds new writes at the end, or where their `seq` says. */
+export function added(queue: Queue, mutations: readonly Mutation[]): Queue {
+  if (mutations.length === 0) return queue;
+  const next: Queue = {
+    ...queue,
+    byTxId: queue.byTxId.edit((draft) => {
+      for (const m of mutations) draft.set(m.clientTxId, m);
+    }),
+    order: [...queue.order, ...mutations.map((m) => m.clientTxId)],
+    byRecord: queue.byRecord.edit((draft) => {
+      for (const m of mutations) for (const key of m.keys) draft.set(key, [...(draft.get(key) ?? []), m.clientTxId]);
+    }),
+    confirmed: relisted(queue.confirmed, queue, mutations, isConfirmed),
+    waiting: relisted(queue.waiting, queue, mutations, waitsForPerson),
+  };
+  return placed(next, queue, mutations);
+}
+
+/** Takes new versions of writes that are in the queue: another stage, place or body, under the same name. */
+export function changed(queue: Queue, mutations: readonly Mutation[]): Queue {
+  if (mutations.length === 0) return queue;
+  const next: Queue = {
+    ...queue,
+    byTxId: queue.byTxId.edit((draft) => {
+      for (const m of mutations) if (draft.get(m.clientTxId)) draft.set(m.clientTxId, m);
+    }),
+    confirmed: relisted(queue.confirmed, queue, mutations, isConfirmed),
+    waiting: relisted(queue.waiting, queue, mutations, waitsForPerson),
+  };
+  const news = mutations.filter((m) => m.seq !== find(queue, m.clientTxId)?.seq);
+  return news.length === 0 ? next : placed(next, queue, news);
+}
+
+export function removed(queue: Queue, clientTxIds: readonly string[]): Queue {
+  const gone = new Map<string, Mutation>();
+  for (const name of clientTxIds) {
+    const mutation = find(queue, name);
+    if (mutation) gone.set(name, mutation);
+  }
+  if (gone.size === 0) return queue;
+  const stays = (name: string) => !gone.has(name);
+  return {
+    ...queue,
+    byTxId: queue.byTxId.edit((draft) => {
+      for (const name of gone.keys()) draft.delete(name);
+    }),
+    order: queue.order.filter(stays),
+    byRecord: queue.byRecord.edit((draft) => {
+      for (const key of new Set([...gone.values()].flatMap((m) => m.keys))) {
+        const names = (draft.get(key) ?? []).filter(stays);
+        if (names.length > 0) draft.set(key, names);
+        else draft.delete(key);
+      }
+    }),
+    confirmed: kept(queue.confirmed, stays),
+    waiting: kept(queue.waiting, stays),
+  };
+}
+
+/** The same list when none of it goes. */
+const kept = (list: readonly string[], stays: (name: string) => boolean): readonly string[] =>
+  list.every(stays) ? list : list.filter(stays);
+
+/** Puts a write into the place of another: what a person answered keeps its turn before the writes that follow it. */
+export function replaced(queue: Queue, clientTxId: string, by: Mutation): Queue {
+  const before = find(queue, clientTxId);
+  if (!before) return queue;
+  const swap = (name: string) => (name === clientTxId ? by.clientTxId : name);
+  return {
+    ...queue,
+    byTxId: queue.byTxId.edit((draft) => {
+      draft.delete(clientTxId);
+      draft.set(by.clientTxId, by);
+    }),
+    order: queue.order.map(swap),
+    byRecord: queue.byRecord.edit((draft) => {
+      for (const key of before.keys) {
+        const names = (draft.get(key) ?? []).map(swap).filter((n) => n !== by.clientTxId || by.keys.includes(key));
+        if (names.length > 0) draft.set(key, names);
+        else draft.delete(key);
+      }
+    }),
+    confirmed: kept(queue.confirmed, (name) => name !== clientTxId),
+    waiting: relisted(
+      kept(queue.waiting, (name) => name !== clientTxId),
+      queue,
+      [by],
+      waitsForPerson,
+    ),
+  };
+}
+
+/** A list of names after some writes changed: those that now belong to it come in at its end, the others go out. */
+function relisted(
+  list: readonly string[],
+  before: Queue,
+  mutations: readonly Mutation[],
+  belongs: (m: Mutation) => boolean,
+): readonly string[] {
+  const news: string[] = [];
+  const left = new Set<string>();
+  for (const m of mutations) {
+    const known = find(before, m.clientTxId);
+    const was = known !== undefined && belongs(known);
+    if (belongs(m) && !was) news.push(m.clientTxId);
+    if (!belongs(m) && was) left.add(m.clientTxId);
+  }
+  const stay = kept(list, (name) => !left.has(name));
+  return news.length === 0 ? stay : [...stay, ...news];
+}
+
+const isConfirmed = (m: Mutation) => m.stage.phase === "confirmed";
+
+/**
+ * Keeps the order. Usually the new places lie behind all others and nothing moves; only when two tabs wrote at the
+ * same moment does a place arrive late, and then everything is put in order once.
+ */
+function placed(next: Queue, before: Queue, news: readonly Mutation[]): Queue {
+  const seqs = news.map((m) => m.seq).filter((seq) => seq !== undefined);
+  if (seqs.length === 0) return next;
+  const lastSeq = Math.max(before.lastSeq, ...seqs);
+  const unsaved = before.byTxId.size > 0 && news.some((m) => !before.byTxId.has(m.clientTxId)) && hasUnsaved(before);
+  if (!unsaved && seqs.every((seq, i) => seq > (i === 0 ? before.lastSeq : (seqs[i - 1] ?? 0))))
+    return { ...next, lastSeq };
+  const seqOf = (name: string) => find(next, name)?.seq ?? Number.POSITIVE_INFINITY;
+  const bySeq = (a: string, b: string) => compare(seqOf(a), seqOf(b));
+  return {
+    ...next,
+    lastSeq,
+    order: next.order.slice().sort(bySeq),
+    byRecord: next.byRecord.edit((draft) => {
+      for (const [key, names] of next.byRecord.entries())
+        if (names.length > 1) draft.set(key, names.slice().sort(bySeq));
+    }),
+  };
+}
+
+const hasUnsaved = (queue: Queue) => {
+  const last = queue.order.at(-1);
+  return last !== undefined && find(queue, last)?.seq === undefined;
+};
+
+/** Two that are not on disk are Infinity both: equal, so that a stable sort leaves them as they were made. */
+const compare = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);

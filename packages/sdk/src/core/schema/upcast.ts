@@ -1,0 +1,63 @@
+import { tableOf } from "../log/tables.ts";
+import { localFailure } from "../queue/failure.ts";
+import { keysOf, lastingPhase, type Mutation, type MutationOperation, sealed } from "../queue/mutation.ts";
+import type { ClientState } from "../state.ts";
+import type { OldOperation, Upcast } from "./old-operation.ts";
+import { shapeOf } from "./schema-hash.ts";
+
+/**
+ * A write that was queued by another version of the app. What it uses of the schema is as it was: it goes as it is. Else the app's own
+ * function says what it means now; where there is none it waits for a person, with the reason.
+ */
+export function adapted(m: Mutation, state: ClientState): Mutation {
+  const { schemaHash: now, upcasts, models, clientId, rows } = state;
+  const wasUnknown = m.stage.phase === "parked" && m.stage.failure.code === "schema_changed";
+  if ((m.stage.phase === "parked" && !wasUnknown) || m.schema === undefined || m.schema === now) return m;
+  const queued = wasUnknown ? { ...m, stage: { phase: "queued" } as const } : m;
+  if (m.shape === shapeOf(models, m.operations)) return queued;
+  const upcast = upcasts[m.schema];
+  if (!upcast) return unknown(m, `It was written with another version of the app (schema ${m.schema}).`);
+  try {
+    const operations = m.operations.flatMap((o) => brought(o, upcast));
+    const odd = operations.find((o) => !isKnown(o, state));
+    if (operations.length === 0 || odd)
+      return unknown(m, `upcast[${JSON.stringify(m.schema)}] gave nothing that the schema knows.`);
+    const written = {
+      ...queued,
+      operations,
+      keys: keysOf(operations),
+      schema: now,
+      shape: shapeOf(models, operations),
+    };
+    return sealed(
+      written,
+      clientId,
+      m.logId === undefined ? { ...rows, logId: undefined } : { ...rows, logId: m.logId },
+    );
+  } catch (error) {
+    return unknown(m, `upcast[${JSON.stringify(m.schema)}] failed: ${String(error)}`);
+  }
+}
+
+/** To a tab that does not lead it stands as on disk: whether it is sent is decided by the one that does. */
+export const shownAs = (m: Mutation, onDisk: Mutation): Mutation =>
+  lastingPhase(m.stage) === lastingPhase(onDisk.stage) ? m : onDisk;
+
+function brought(o: MutationOperation, upcast: Upcast): readonly MutationOperation[] {
+  const { action, model, id, data } = o;
+  const now = upcast({ action, model, id, ...(data && { data }) });
+  if (!now) return [];
+  // What the user saw was seen in the old words.
+  const base = o.base && upcast({ action: "update", model, id, data: o.base });
+  return [{ ...o, ...now, base: base?.data ?? o.base }];
+}
+
+function isKnown({ model, data = {} }: OldOperation, { models }: ClientState): boolean {
+  const fields = models[tableOf(model)]?.fields;
+  return fields !== undefined && Object.keys(data).every((field) => field === "id" || Object.hasOwn(fields, field));
+}
+
+const unknown = (m: Mutation, reason: string): Mutation => ({
+  ...m,
+  stage: { phase: "parked", failure: localFailure("schema_changed", reason) },
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { type ClientState, initialState } from "../state.ts";
+import { machine } from "../step.ts";
+
+const schema = { models: { slide: { fields: {} } } } as const;
+const leader: ClientState = {
+  ...initialState({ schema, paused: false, sendAtMost: 1 }),
+  life: "running",
+  lead: "yes",
+  generation: 5,
+};
+const hears = (generation: number | undefined, state = leader) =>
+  machine.step(state, { type: "leading", generation, now: 0, roll: 0 });
+
+test("[Q41] of two tabs that lead the one with the later generation stays, and says so to the other", () => {
+  const [steppedDown, effects] = hears(6);
+  expect([steppedDown.lead, steppedDown.generation]).toEqual(["no", undefined]);
+  expect(effects).toContainEqual({ do: "stand", wanted: true });
+  const [stays, answer] = hears(4);
+  expect([stays.lead, stays.generation]).toEqual(["yes", 5]);
+  expect(answer).toContainEqual({ do: "post", message: { type: "leading", generation: 5 } });
+});
+
+test("[Q41] a tab of an older version, which names no generation, and one without a disk, replace no leader that way", () => {
+  expect(hears(undefined)[0].lead).toBe("yes");
+  expect(hears(6, { ...leader, storageTrouble: { code: "failed", reason: "" } })[0].lead).toBe("yes");
+});

@@ -1,0 +1,111 @@
+import { withhold } from "../connection/owner.ts";
+import { ask, set, type Turn } from "../draft.ts";
+import type { ClientEvent } from "../events.ts";
+import { hearStretch, replaceRows } from "../log/reading.ts";
+import type { LogRow, Rows } from "../log/rows.ts";
+import { checkScope, followed } from "../log/scope.ts";
+import { changeTables, lookUp } from "../log/tables.ts";
+import { extentOf, hearExtent, lookAgain } from "../queue/shared-queue.ts";
+import { statusOf } from "../select.ts";
+import type { ClientState } from "../state.ts";
+import type { Extent, LeaderLine, TabMessage } from "./tab-message.ts";
+
+/* What the tab that leads tells the others, who have no line of their own: the log, and how it stands with the server. */
+
+type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
+
+/** Also while it is about to lead, but does not know yet what is on disk. */
+export const isFollower = ({ lead, storageTrouble }: ClientState): boolean =>
+  lead !== "yes" && storageTrouble === undefined;
+
+/** What the tab that leads hears of the log. */
+export function heardLog(turn: Turn, { logId, viewHash, from, to, entries }: Of<"log">): void {
+  const { rows, reading } = turn.state;
+  if (!isFollower(turn.state) || rows.logId !== logId || rows.position === undefined) return;
+  // It left out, or told, other entries than those that belong to these rows: they are about to be replaced.
+  if (rows.viewHash !== viewHash)
+    return set(turn, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, to) } });
+  hearStretch(turn, { from, to, entries });
+}
+
+/** All rows on disk are others by now. `other`: the log is, so that those here mean nothing any more. */
+export function heardOfRows(turn: Turn, { other }: Of<"rows">): void {
+  if (isFollower(turn.state)) lookAgain(turn, other ? "other" : "all");
+}
+
+/** Rows that were found on disk. Where the log was heard beyond them, what it said of a record last goes on being shown. */
+export function takeRows(turn: Turn, rows: Rows, other: boolean): void {
+  const { rows: before, reading } = turn.state;
+  if (rows.position === undefined) return;
+  const hasName = before.logId === rows.logId;
+  const isSame = hasName && !other;
+  const heard = hasName ? Math.max(before.position ?? 0, reading.missing ?? 0) : 0;
+  const isSameView = before.viewHash === rows.viewHash && before.rowsVersion === rows.rowsVersion;
+  const isGood = isSame && isSameView && before.scope === rows.scope && reading.resync === "no";
+  if (isGood && (before.position ?? -1) >= rows.position) return;
+  // Also of another view: what was heard beyond its snapshot was heard under it.
+  if (isSame) replaceRows(turn, { ...rows, tables: newer(rows, before) }, { isSameLog: true });
+  else replaceRows(turn, rows);
+  checkScope(turn);
+  if (before.logId !== rows.logId) post(turn, { type: "joined", ...extentOf(turn.state) });
+  if (heard > rows.position) set(turn, { reading: { ...turn.state.reading, missing: heard } });
+}
+
+function newer(rows: Rows, heard: Rows): Rows["tables"] {
+  const later = Object.entries(heard.tables).flatMap(([model, table]) =>
+    [...table.entries()]
+      .filter(([id, row]) => row.syncId > (lookUp(rows.tables, { model, id })?.syncId ?? rows.position ?? 0))
+      .map(([id, value]): { record: { model: string; id: string }; value: LogRow } => ({
+        record: { model, id },
+        value,
+      })),
+  );
+  return changeTables(rows.tables, later);
+}
+
+export function heardLine(turn: Turn, { line }: Of<"line">): void {
+  const { rows, reading } = turn.state;
+  if (!isFollower(turn.state)) return;
+  set(turn, { tabs: { ...turn.state.tabs, line } });
+  withhold(turn);
+  hearExtent(turn, line.extent);
+  followed(turn, line.scope);
+  if (line.position === undefined) return;
+  if (rows.logId !== line.logId || rows.position === undefined) return lookAgain(turn, "all");
+  if (line.position > rows.position)
+    set(turn, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, line.position) } });
+}
+
+/** A tab has come. The one that leads tells it how things stand, and from now on what it hears. */
+export function joined(turn: Turn, extent: Extent): void {
+  hearExtent(turn, extent);
+  set(turn, { tabs: { ...turn.state.tabs, listening: true } });
+  if (turn.state.lead === "yes") post(turn, { type: "line", line: lineOf(turn.state) });
+}
+
+/** Runs last: the others are told when anything changes in how the tab that leads stands with the server. */
+export function tellLine(turn: Turn, before: ClientState): void {
+  const { state } = turn;
+  if (state.lead !== "yes" || !state.tabs.listening) return;
+  const [now, then] = [lineOf(state), lineOf(before)];
+  if (
+    now.withheld !== then.withheld ||
+    now.name !== then.name ||
+    now.reason !== then.reason ||
+    now.retryAt !== then.retryAt ||
+    before.lead !== "yes"
+  )
+    post(turn, { type: "line", line: now });
+}
+
+function lineOf(state: ClientState): LeaderLine {
+  const { name, reason, retryAt } = statusOf(state);
+  const {
+    rows: { logId, position },
+    scope,
+  } = state;
+  const told = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
+  return { name: told, reason, retryAt, logId, position, scope, extent: extentOf(state), withheld: state.withheld };
+}
+
+const post = (turn: Turn, message: TabMessage): void => ask(turn, { do: "post", message });

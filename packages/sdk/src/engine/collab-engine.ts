@@ -1,0 +1,201 @@
+import { awaitsRows } from "../core/claims/claim-grant.ts";
+import type { Asking, ClaimNews, Instant } from "../core/claims/claim-state.ts";
+import {
+  type CompanyEffect,
+  type CompanyFrame,
+  type CompanyHappening,
+  type CompanyState,
+  companyDueAt,
+  companyStep,
+  type Line,
+  noCompany,
+} from "../core/collab/collab.ts";
+import { mayGo } from "../core/connection/auth.ts";
+import type { Happening } from "../core/events.ts";
+import type { ClientState } from "../core/state.ts";
+import { clientLimits as limits } from "../protocol/client-limits.ts";
+import type { ClientEndpointName } from "../protocol/client-paths.ts";
+import type { Engine } from "./engine.ts";
+import type { Asked, Clock, Dice, Server, Stream } from "./ports.ts";
+
+/** What the loop of claims and presence shares with the client that it stands beside. */
+export interface CompanyWorld {
+  readonly engine: Engine;
+  readonly server: Server;
+  readonly stream: Stream;
+  readonly clock: Clock;
+  readonly dice: Dice;
+}
+
+export interface CompanyLoop {
+  state(): CompanyState;
+  now(): Instant;
+  dispatch(happening: CompanyHappening): void;
+  hear(frame: CompanyFrame): void;
+  /** Tells of every change. Gives back how to stop. */
+  subscribe(listener: (state: CompanyState, before: CompanyState) => void): () => void;
+  /** Gives up what is held, and says so to the server as far as it can be reached in a moment. */
+  close(): Promise<void>;
+}
+
+type Request = Extract<CompanyEffect, { do: "request" }>;
+
+/** How long a client that is closed waits to hear that what it held is released. */
+const FAREWELL_MS = 2_000;
+
+/** The same loop as the client's own, for what it knows of the others: what happened → step → tell → perform. */
+export function companyLoop(
+  { engine, server, stream, clock, dice }: CompanyWorld,
+  tellLease: (lease: string, news: ClaimNews) => void,
+): CompanyLoop {
+  const now = (): Instant => ({ at: Math.floor(clock.monotonic()), wall: clock.now() });
+  const listeners = new Set<(state: CompanyState, before: CompanyState) => void>();
+  const waiting: CompanyHappening[] = [];
+  const flights = new Map<number, AbortController>();
+  const farewells = new Set<Promise<unknown>>();
+  let state = noCompany;
+  /** When the last step was made: what was due by then, it did. */
+  let steppedAt = now();
+  let busy = false;
+  let closed = false;
+  let alarm: { readonly at: number; readonly off: () => void } | undefined;
+
+  function dispatch(happening: CompanyHappening): void {
+    if (closed) return;
+    waiting.push(happening);
+    if (busy) return;
+    busy = true;
+    try {
+      for (let next = waiting.shift(); next; next = waiting.shift()) hear(next);
+    } finally {
+      busy = false;
+    }
+    setAlarm();
+  }
+
+  function hear(happening: CompanyHappening): void {
+    const before = state;
+    steppedAt = now();
+    const [next, effects] = companyStep(before, {
+      ...happening,
+      now: steppedAt,
+      roll: dice.roll(),
+      readTo: engine.store.getState().rows.position ?? 0,
+    });
+    state = next;
+    for (const effect of effects) perform(effect);
+    for (const listener of [...listeners]) listener(next, before);
+  }
+
+  function perform(effect: CompanyEffect): void {
+    switch (effect.do) {
+      case "say":
+        return stream.say(effect.frame);
+      case "tellLease":
+        return tellLease(effect.lease, effect.news);
+      case "tokenRefused":
+        return engine.dispatch({ type: "tokenRefused", reason: effect.reason });
+      case "readUpTo":
+        return engine.dispatch({ type: "positionTold", position: effect.syncId });
+      case "drop":
+        flights.get(effect.n)?.abort();
+        return void flights.delete(effect.n);
+      case "request":
+        return ask(effect);
+    }
+  }
+
+  function ask(request: Request): void {
+    const { key, n, what, timeoutMs, keepalive = false } = request;
+    const flight = new AbortController();
+    flights.set(n, flight);
+    const [name, asked] = addressed(request, state.line.clientId);
+    const answered = server.request(name, { ...asked, timeoutMs, keepalive }, flight.signal).then((reply) => {
+      flights.delete(n);
+      dispatch({ type: "answered", key, n, reply });
+    });
+    if (what !== "release") return;
+    farewells.add(answered);
+    void answered.finally(() => farewells.delete(answered));
+  }
+
+  function setAlarm(): void {
+    // Not as of this moment: what has become due since the step is still to be done.
+    const at = closed ? undefined : companyDueAt(state, steppedAt);
+    if (alarm?.at === at) return;
+    alarm?.off();
+    alarm = undefined;
+    if (at === undefined) return;
+    const off = clock.wait(Math.max(0, at - clock.monotonic()), () => {
+      alarm = undefined;
+      dispatch({ type: "due" });
+    });
+    alarm = { at, off };
+  }
+
+  function hearClient(happening: Happening): void {
+    // Before the line is looked at: why it was closed tells what not to ask for again.
+    if (happening.type === "streamClosed") dispatch({ type: "lineClosed", code: happening.code });
+    look();
+    if (awaitsRows(state.holds.values())) dispatch({ type: "due" });
+    if (happening.type === "woke") dispatch({ type: "woke" });
+    if (happening.type === "hidden") dispatch({ type: "goes", reason: "hidden" });
+  }
+
+  function look(): void {
+    const line = lineOf(engine.store.getState());
+    const keys = Object.keys(line) as (keyof Line)[];
+    if (keys.some((key) => line[key] !== state.line[key])) dispatch({ type: "line", line });
+  }
+
+  const off = engine.listen(hearClient);
+  look();
+
+  return {
+    state: () => state,
+    now,
+    dispatch,
+    hear: (frame) => dispatch({ type: "heard", frame }),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async close() {
+      off();
+      dispatch({ type: "goes", reason: "closed" });
+      closed = true;
+      alarm?.off();
+      let calledOff = () => {};
+      const late = new Promise<void>((resolve) => {
+        calledOff = clock.wait(FAREWELL_MS, resolve);
+      });
+      await Promise.race([Promise.all(farewells), late]);
+      calledOff();
+      for (const flight of flights.values()) flight.abort();
+    },
+  };
+}
+
+const lineOf = (state: ClientState): Line => ({
+  mayTalk: state.life === "running" && mayGo(state),
+  live: state.stream.phase === "live",
+  clientId: state.clientId,
+  participant: state.self?.participant,
+  session: state.self?.session,
+});
+
+function addressed({ what, target, claimId, body }: Request, clientId: string): readonly [ClientEndpointName, Asked] {
+  const { model, id } = target;
+  const claim = { params: { id: claimId ?? "" } };
+  const names: Record<Asking, readonly [ClientEndpointName, Asked]> = {
+    acquire: ["acquireClaim", { params: { model, id }, ...(body && { body }) }],
+    renew: ["renewClaim", claim],
+    poll: ["readClaim", { ...claim, query: { wait: String(limits.claimWaitMs) } }],
+    release:
+      claimId === undefined
+        ? // What another device of this participant holds stays.
+          ["releaseRecord", { params: { model, id }, ...(clientId && { query: { client_id: clientId } }) }]
+        : ["releaseClaim", claim],
+  };
+  return names[what];
+}

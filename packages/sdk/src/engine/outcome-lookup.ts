@@ -1,0 +1,99 @@
+import { localFailure } from "../core/queue/failure.ts";
+import { NAMES, nextName } from "../core/queue/next-name.ts";
+import { outcomeOf, verdictOf } from "../core/queue/outcome.ts";
+import type { Waiters } from "./pending-promises.ts";
+import type { Clock, Server } from "./ports.ts";
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 4_000;
+
+const GIVEN_UP = localFailure("discarded");
+const UNKNOWN = localFailure(
+  "storage_failed",
+  "What became of the write is not known: it may still lie on the disk that failed, and is sent from there after a reload.",
+);
+
+export interface InquiryDesk {
+  /** Whether anything may be asked of the server now. */
+  mayAsk(): boolean;
+  /** Whether what lies on disk is out of this tab's reach. */
+  hasLostDisk(): boolean;
+  tokenRefused(reason: string): void;
+}
+
+/**
+ * Asks the server what became of writes that left the queue while this tab did not hear how, until it says: whoever made
+ * them waits to be told.
+ */
+export class Inquiry {
+  readonly #server: Server;
+  readonly #waiters: Waiters;
+  readonly #clock: Clock;
+  readonly #desk: InquiryDesk;
+  readonly #end = new AbortController();
+  readonly #names = new Set<string>();
+  #isAsking = false;
+  #waited = () => {};
+
+  constructor(server: Server, waiters: Waiters, clock: Clock, desk: InquiryDesk) {
+    this.#server = server;
+    this.#waiters = waiters;
+    this.#clock = clock;
+    this.#desk = desk;
+  }
+
+  begin(clientTxId: string): void {
+    this.#names.add(clientTxId);
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    void this.#askAll();
+  }
+
+  close(): void {
+    this.#end.abort();
+    this.#waited();
+  }
+
+  /** One after the other. */
+  async #askAll(): Promise<void> {
+    let failures = 0;
+    for (const name of this.#names) {
+      while (!(this.#desk.mayAsk() && (await this.#tell(name)))) {
+        if (this.#end.signal.aborted) return;
+        await this.#wait(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures++, 16)));
+      }
+      failures = 0;
+      this.#names.delete(name);
+    }
+    this.#isAsking = false;
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const off = this.#clock.wait(ms, resolve);
+      this.#waited = () => {
+        off();
+        resolve();
+      };
+    });
+  }
+
+  /** Whether the server said what became of it. */
+  async #tell(clientTxId: string): Promise<boolean> {
+    let name = clientTxId;
+    for (let i = 0; i < NAMES; i++, name = nextName(name)) {
+      const reply = await this.#server.request("readCommit", { params: { clientTxId: name } }, this.#end.signal);
+      const verdict = verdictOf(reply);
+      if (verdict.then === "refused" && verdict.failure.status === 404) continue;
+      if (verdict.then === "sign-in") this.#desk.tokenRefused(verdict.reason);
+      if (verdict.then !== "read") return false;
+      const outcome = outcomeOf({ ...(verdict.body as object), httpStatus: 200 });
+      if (outcome.kind === "confirmed") this.#waiters.tell(clientTxId, outcome);
+      else if ("failure" in outcome) this.#waiters.tell(clientTxId, { kind: "failed", failure: outcome.failure });
+      else return false;
+      return true;
+    }
+    this.#waiters.tell(clientTxId, { kind: "failed", failure: this.#desk.hasLostDisk() ? UNKNOWN : GIVEN_UP });
+    return true;
+  }
+}

@@ -1,0 +1,76 @@
+import type { News } from "../core/effects.ts";
+import { localFailure } from "../core/queue/failure.ts";
+import { SyncError } from "../errors.ts";
+import type { CommitReceipt } from "../protocol/commits/commit.ts";
+
+interface Waiter {
+  readonly queued: Deferred<void>;
+  readonly receipt: Deferred<CommitReceipt>;
+}
+
+/** The promises that callers hold for their writes. */
+export class Waiters {
+  readonly #byTxId = new Map<string, Waiter>();
+
+  /** Promises for a write that is about to be made. */
+  add(clientTxId: string): { queued: Promise<void>; receipt: Promise<CommitReceipt> } {
+    const waiter: Waiter = { queued: defer(), receipt: defer() };
+    this.#byTxId.set(clientTxId, waiter);
+    return { queued: waiter.queued.promise, receipt: waiter.receipt.promise };
+  }
+
+  /** The writes that somebody waits to be told of. */
+  names(): Iterable<string> {
+    return this.#byTxId.keys();
+  }
+
+  tell(clientTxId: string, news: News): void {
+    const waiter = this.#byTxId.get(clientTxId);
+    if (!waiter) return;
+    switch (news.kind) {
+      case "queued":
+        return waiter.queued.resolve();
+      case "not-durable":
+        return waiter.queued.reject(new SyncError(news.failure));
+      case "confirmed":
+        waiter.receipt.resolve(news.receipt);
+        break;
+      case "failed":
+        waiter.receipt.reject(new SyncError(news.failure));
+        break;
+      case "renamed":
+        this.#byTxId.set(news.to, waiter);
+        break;
+    }
+    if (news.kind !== "renamed") waiter.queued.resolve();
+    this.#byTxId.delete(clientTxId);
+  }
+
+  close(): void {
+    for (const { queued, receipt } of this.#byTxId.values()) {
+      queued.reject(new SyncError(localFailure("client_closed")));
+      receipt.reject(new SyncError(localFailure("client_closed")));
+    }
+    this.#byTxId.clear();
+  }
+}
+
+interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+  reject(error: SyncError): void;
+}
+
+function defer<T>(): Deferred<T> {
+  let settle: Pick<Deferred<T>, "resolve" | "reject"> | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  // Most callers never look at these promises; a refused write is shown by `attention` and `conflicts` anyway.
+  promise.catch(() => {});
+  return {
+    promise,
+    resolve: (value) => settle?.resolve(value),
+    reject: (error) => settle?.reject(error),
+  };
+}

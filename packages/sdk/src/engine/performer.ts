@@ -1,0 +1,271 @@
+import type { CompanyFrame } from "../core/collab/collab.ts";
+import { mayGo } from "../core/connection/auth.ts";
+import type { Effect } from "../core/effects.ts";
+import type { Happening } from "../core/events.ts";
+import type { Scope } from "../core/log/rows.ts";
+import type { ClientState } from "../core/state.ts";
+import type { TabMessage } from "../core/tabs/tab-message.ts";
+import { closeCodes, type FrameDown } from "../protocol/stream/frames-down.ts";
+import { piecesOf } from "./chunks.ts";
+import type { Engine } from "./engine.ts";
+import { Inquiry } from "./outcome-lookup.ts";
+import type { Waiters } from "./pending-promises.ts";
+import {
+  type Clock,
+  type Server,
+  type Storage,
+  type StoredPage,
+  type Stream,
+  type Tabs,
+  type TokenSource,
+  TokenUnreachable,
+} from "./ports.ts";
+import { QueueKeeper } from "./queue-keeper.ts";
+import { RowKeeper } from "./row-keeper.ts";
+
+/** How a socket ends whose line was cut. */
+const LOST = 1006;
+
+export interface World {
+  readonly storage: Storage;
+  readonly server: Server;
+  readonly stream: Stream;
+  readonly tabs: Tabs;
+  readonly token: TokenSource;
+  readonly waiters: Waiters;
+  readonly clock: Clock;
+  /** Hears what the stream says of others' and this client's claims, and of who is there. */
+  readonly hear: (frame: CompanyFrame) => void;
+  readonly persist?: (() => Promise<boolean>) | undefined;
+}
+
+export interface Performer {
+  perform(effect: Effect, state: ClientState): void;
+  /** Gives up all requests, and resolves when what was on its way to the disk is there. */
+  close(): Promise<void>;
+}
+
+/** Does what the core asks, and tells it what came of that. */
+export function createPerformer(
+  world: World,
+  dispatch: Engine["dispatch"],
+  currentState: () => ClientState,
+): Performer {
+  const { storage, server, stream, tabs, token, waiters, clock } = world;
+  let requests = new AbortController();
+  const onDisk = new Set<Promise<void>>();
+  let nextToken: string | undefined;
+  const inquiry = new Inquiry(server, waiters, clock, {
+    mayAsk: () => mayGo(currentState()),
+    hasLostDisk: () => currentState().storageTrouble !== undefined,
+    tokenRefused: (reason) => dispatch({ type: "tokenRefused", reason }),
+  });
+
+  function toDisk(work: () => Promise<void>): void {
+    const done = work().catch((error: unknown) =>
+      dispatch({ type: "storageFailed", code: "failed", reason: reasonOf(error) }),
+    );
+    onDisk.add(done);
+    void done.finally(() => onDisk.delete(done));
+  }
+
+  /** Whoever has lost the disk shares nothing with the others. */
+  const post = (message: TabMessage) => {
+    if (currentState().storageTrouble === undefined) tabs.post(message);
+  };
+
+  const queue = new QueueKeeper(storage, {
+    state: currentState,
+    toDisk,
+    dispatch,
+    post,
+    saved: onceSaved(world.persist, currentState, dispatch),
+  });
+  const rows = new RowKeeper(storage, {
+    current: () => currentState().rows,
+    toDisk,
+    replaced: (other) => post({ type: "rows", other }),
+    settled: (gone, kept) => queue.tell(kept, { gone }),
+    deposed: (generation) => dispatch({ type: "deposed", generation }),
+  });
+
+  async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
+    const { request, names, body } = effect;
+    const reply = await server.send(body, requests.signal);
+    if (reply.kind === "answer" && reply.status === 200) post({ type: "answered", names, reply });
+    dispatch({ type: "answered", request, names, reply });
+  }
+
+  async function readSnapshot(at: string | null, scope: Scope, limit: number): Promise<void> {
+    const read = await server.readSnapshot(at, requests.signal, scope, limit);
+    if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
+    const { kind: _, ...page } = read;
+    dispatch({ type: "snapshotRead", ...page, begin: at, scope });
+  }
+
+  function keepPage(page: StoredPage, generation: number): void {
+    toDisk(async () => {
+      const kept = await storage.keepPage(page, generation);
+      if (kept === "deposed") dispatch({ type: "deposed", generation });
+      else if (kept === "gap") dispatch({ type: "pageLost" });
+      else if (page.cursor === null) post({ type: "rows", other: false });
+    });
+  }
+
+  async function readLog(after: number, scope: Scope, limit: number): Promise<void> {
+    const read = await server.readLog(after, requests.signal, scope, limit);
+    if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
+    const { kind: _, ...page } = read;
+    dispatch({ type: "logRead", ...page });
+  }
+
+  async function hello(effect: Extract<Effect, { do: "sayHello" }>, clientId: string): Promise<void> {
+    try {
+      const { logId, since, scope, view } = effect;
+      nextToken = undefined;
+      stream.hello({ token: await token.current(), clientId, logId, since, scope, view });
+    } catch (error) {
+      stream.close();
+      const code = error instanceof TokenUnreachable ? LOST : closeCodes.token;
+      dispatch({ type: "streamClosed", code, reason: reasonOf(error) });
+    }
+  }
+
+  /** The next token is used when the server has taken it: until then nothing goes out under a token that may be another participant's. */
+  async function renewToken(): Promise<void> {
+    nextToken = await token.next().catch(() => undefined);
+    if (nextToken === undefined) return dispatch({ type: "notRenewed" });
+    stream.say({ frame: "auth", token: nextToken });
+  }
+
+  function hear(frame: FrameDown): void {
+    if (frame.frame === "renewed" && nextToken !== undefined) token.use(nextToken);
+    hearFrame(frame, dispatch, world.hear);
+  }
+
+  async function askToken(): Promise<void> {
+    try {
+      const next = await token.next();
+      // At once: between the two no request may go out under a token that the core does not know of.
+      if (next !== undefined) token.use(next);
+      dispatch({ type: "tokenCame", changed: next !== undefined });
+    } catch (error) {
+      dispatch({ type: "tokenFailed", reason: reasonOf(error), unreachable: error instanceof TokenUnreachable });
+    }
+  }
+
+  function perform(effect: Effect, state: ClientState): void {
+    switch (effect.do) {
+      case "persist":
+        return queue.persist(effect.changes);
+      case "keep":
+        return queue.keep(effect.mutations, effect.generation);
+      case "forget":
+        return queue.forget(effect.settled, effect.generation);
+      case "keepRows":
+        return rows.keep(effect, effect.generation);
+      case "keepSnapshot":
+        return rows.keepAll(effect.settled, effect.generation, effect.other);
+      case "takeLead":
+        return queue.takeLead();
+      case "stand":
+        return tabs.stand(effect.wanted);
+      case "look":
+        return queue.look(effect.rows);
+      case "own":
+        return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.owner, effect.instead) }));
+      case "post":
+        return post(effect.message);
+      case "send":
+        return void send(effect);
+      case "readSnapshot":
+        return void readSnapshot(effect.cursor, effect.scope, effect.limit);
+      case "keepPage":
+        for (const piece of piecesOf(effect.page)) keepPage(piece, effect.generation);
+        return;
+      case "readLog":
+        return void readLog(effect.after, effect.scope, effect.limit);
+      case "openStream":
+        return stream.open({
+          opened: () => dispatch({ type: "streamOpened" }),
+          frame: hear,
+          closed: (code, reason) => dispatch({ type: "streamClosed", code, reason }),
+        });
+      case "closeStream":
+        return stream.close();
+      case "sayHello":
+        return void hello(effect, state.clientId);
+      case "abort":
+        requests.abort();
+        requests = new AbortController();
+        return;
+      case "renewToken":
+        return void renewToken();
+      case "askToken":
+        return void askToken();
+      case "tell":
+        return waiters.tell(effect.clientTxId, effect.news);
+      case "inquire":
+        for (const name of queue.unknown(waiters.names())) inquiry.begin(name);
+        return;
+    }
+  }
+
+  return {
+    perform,
+    close: async () => {
+      requests.abort();
+      inquiry.close();
+      stream.close();
+      while (onDisk.size > 0) await Promise.all(onDisk);
+    },
+  };
+}
+
+/** Once, and when there is something to keep, the platform is asked to keep it: some browsers ask the person. */
+function onceSaved(
+  persist: World["persist"],
+  currentState: () => ClientState,
+  dispatch: Engine["dispatch"],
+): () => void {
+  let hasAsked = false;
+  return () => {
+    if (hasAsked || !persist || currentState().storageTrouble !== undefined) return;
+    hasAsked = true;
+    persist().then(
+      (granted) => dispatch({ type: "persistence", granted }),
+      () => {},
+    );
+  };
+}
+
+function hearFrame(
+  frame: FrameDown,
+  dispatch: (happening: Happening) => void,
+  hear: (frame: CompanyFrame) => void,
+): void {
+  switch (frame.frame) {
+    case "welcome":
+      return dispatch({ type: "welcomed", ...frame });
+    case "renewed":
+      return dispatch({ type: "renewed", ...frame });
+    case "schema":
+      return dispatch({ type: "schemaPushed", models: frame.models });
+    case "entries":
+      return dispatch({ type: "entriesCame", from: frame.from, to: frame.to, entries: frame.entries });
+    case "resync":
+      return dispatch({ type: "resyncAsked", reason: frame.reason });
+    case "pong":
+      return;
+    case "claims":
+    case "claim":
+    case "presence":
+      return hear(frame);
+    case "error":
+      hear(frame);
+      // The close that follows it carries the code that decides; the words are for people who read the console.
+      return console.warn(`Holdfast: the stream answered ${frame.code}: ${frame.message}`);
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,40 @@
+import type { Json } from "../json.ts";
+import { isDateTime } from "./datetime.ts";
+import type { Field } from "./model-schema.ts";
+
+/** Whether a value is of a field's type. Types are never coerced. The server judges by it, and a client before it sends. */
+export function fits(field: Field, value: Json): boolean {
+  if (value === null) return field.nullable === true;
+  switch (field.type) {
+    case "string":
+      return typeof value === "string";
+    case "number":
+      return typeof value === "number";
+    case "integer":
+      return Number.isSafeInteger(value);
+    case "boolean":
+      return typeof value === "boolean";
+    case "datetime":
+      return typeof value === "string" && isDateTime(value);
+    case "enum":
+      return typeof value === "string" && (field.values ?? []).includes(value);
+    case "array":
+      return Array.isArray(value);
+    case "json":
+      return true;
+  }
+}
+
+/** What a field takes, for people: `"order" has to be of type number, or null.` */
+export function expectedValue(field: Field): string {
+  const type =
+    field.type === "enum"
+      ? `one of ${(field.values ?? []).join(", ")}`
+      : field.type === "datetime"
+        ? "an RFC 3339 date-time"
+        : `of type ${field.type}`;
+  return field.nullable ? `${type}, or null` : type;
+}
+
+/** Whether a create has to bring the field: what is not brought gets the default. */
+export const isRequired = (field: Field): boolean => field.required === true && field.default === undefined;

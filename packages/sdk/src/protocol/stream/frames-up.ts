@@ -1,0 +1,52 @@
+import { type Static, Type } from "typebox";
+import { limits } from "../limits.ts";
+
+const strict = { additionalProperties: false };
+const Names = Type.Array(Type.String(), { maxItems: 200 });
+
+/** The first frame on a stream. `since` absent: from now on. */
+export const Hello = Type.Object(
+  {
+    frame: Type.Literal("hello"),
+    token: Type.String(),
+    clientId: Type.Optional(Type.String({ maxLength: limits.clientIdLength })),
+    /** The log that `since` counts in. */
+    log: Type.Optional(Type.String()),
+    since: Type.Optional(Type.Integer({ minimum: 0 })),
+    models: Type.Optional(Names),
+    groups: Type.Optional(Names),
+    /** The `viewHash` under which the rows up to `since` were read. The answer to another one is `resync`. */
+    view: Type.Optional(Type.String({ maxLength: 64 })),
+  },
+  strict,
+);
+/** A fresh token before the old one ends. */
+export const Auth = Type.Object({ frame: Type.Literal("auth"), token: Type.String() }, strict);
+/** Replaces what is heard. */
+export const Follow = Type.Object(
+  { frame: Type.Literal("follow"), groups: Type.Optional(Names), models: Type.Optional(Names) },
+  strict,
+);
+/** Hear the claims of these records of a model: replaces what was watched of it. */
+export const Watch = Type.Object(
+  {
+    frame: Type.Literal("watch"),
+    model: Type.String({ maxLength: 63 }),
+    ids: Type.Array(Type.String(), { maxItems: limits.watchedPerModel }),
+  },
+  strict,
+);
+/** Enters a room (a sync group), or says something else of oneself there; `state` null leaves it. */
+export const Presence = Type.Object(
+  {
+    frame: Type.Literal("presence"),
+    room: Type.String(),
+    /** Up to 4 KiB of JSON. */
+    state: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  },
+  strict,
+);
+export const Ping = Type.Object({ frame: Type.Literal("ping"), n: Type.Integer() }, strict);
+
+export const FrameUp = Type.Union([Hello, Auth, Follow, Watch, Presence, Ping]);
+export type FrameUp = Static<typeof FrameUp>;

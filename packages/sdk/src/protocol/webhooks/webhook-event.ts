@@ -1,0 +1,29 @@
+import { type Static, Type } from "typebox";
+import { VERBS } from "../log/log.ts";
+
+/** One committed change, as an endpoint is told of it. */
+export const WebhookEvent = Type.Object({
+  /** `<model in lower case>.<verb>`, as `slide.created`; the verbs are those of the log. */
+  type: Type.String({ pattern: `^.+\\.(${VERBS.join("|")})$` }),
+  /** The model, as declared. */
+  model: Type.String(),
+  /** Id of the record. */
+  objectId: Type.String(),
+  /** The row after; null when the record was deleted or erased. */
+  data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  /** Position in the log: order by it, and skip what is known already. */
+  syncId: Type.Integer(),
+  /** The same as text. */
+  id: Type.String(),
+  /** When it was committed. */
+  createdAt: Type.String(),
+});
+export type WebhookEvent = Static<typeof WebhookEvent>;
+
+/** Body of a delivery: up to 100 events, in the order of the log. */
+export const WebhookBatch = Type.Object({
+  data: Type.Array(WebhookEvent),
+  /** The log that the positions count in: after a restore it is another one, and its positions begin anew. Older servers leave it out. */
+  logId: Type.Optional(Type.String()),
+});
+export type WebhookBatch = Static<typeof WebhookBatch>;

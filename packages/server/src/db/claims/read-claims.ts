@@ -1,0 +1,102 @@
+import type { ClaimState } from "../../rules/claims/claim.ts";
+import type { RecordName } from "../commits/records.ts";
+import type { Transaction } from "../connection/transaction.ts";
+import { type ClaimRow, COLUMNS, toClaim } from "./claim-row.ts";
+
+// What has no name is planned each time, by the table as it then is: a plan from when it was empty may read all of it.
+
+/** One claim, also when it has ended. */
+export async function readClaim(db: Transaction, tenant: number, id: string): Promise<ClaimState | undefined> {
+  const { rows } = await db.query<ClaimRow>({
+    text: `select ${COLUMNS} from holdfast.claim c where c.tenant = $1 and c.id = $2`,
+    values: [tenant, id],
+  });
+  return rows[0] && toClaim(rows[0]);
+}
+
+/** Where claims are that a participant holds or waits for, by their ids. */
+export async function readOwnClaims(
+  db: Transaction,
+  tenant: number,
+  participant: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly { readonly id: string; readonly model: string; readonly record: string }[]> {
+  const { rows } = await db.query<{ id: string; model: string; record: string }>({
+    text: `select id, model, record from holdfast.claim
+      where tenant = $1 and participant = $2 and ended_at is null and id > $3 order by id limit $4`,
+    values: [tenant, participant, after, limit],
+  });
+  return rows;
+}
+
+/** What is true of the claims of one record at one moment. */
+export interface ReadLine {
+  readonly claims: readonly ClaimState[];
+  /** The record's groups; undefined: there is no such record. */
+  readonly groups: readonly string[] | undefined;
+  /** The last change that it contains. */
+  readonly asOf: number;
+  /** The database's clock, in milliseconds since 1970. */
+  readonly now: number;
+}
+
+export async function readLines(db: Transaction, names: readonly RecordName[]): Promise<ReadLine[]> {
+  const { rows } = await db.query<{
+    nth: number;
+    as_of: number;
+    now_ms: number;
+    filed: string[] | null;
+    claim: string | null;
+  }>({
+    name: "read_lines",
+    text: `select k.nth::int4 as nth, h.claim_change as as_of, (extract(epoch from statement_timestamp()) * 1000)::float8 as now_ms, r.groups as filed, c.claim
+      from unnest($1::int[], $2::text[], $3::text[]) with ordinality as k(tenant, model, id, nth)
+      cross join lateral (select claim_change from holdfast.head h where h.tenant = k.tenant limit 1) h
+      left join lateral (select groups from holdfast.present_record r where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r on true
+      left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
+        where c.queue = k.tenant::text || '/' || k.model || '/' || k.id offset 0) x) c on true`,
+    values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
+  });
+  const byName: (typeof rows)[] = names.map(() => []);
+  for (const row of rows) byName[row.nth - 1]?.push(row);
+  return byName.map((own) => {
+    const [first] = own;
+    return {
+      claims: own.flatMap(({ claim }) => (claim === null ? [] : [toClaim(inRowWords(JSON.parse(claim)))])),
+      groups: first?.filed ?? undefined,
+      asOf: first?.as_of ?? 0,
+      now: Math.floor(first?.now_ms ?? 0),
+    };
+  });
+}
+
+/** In a row that came as JSON, json is not text. */
+const inRowWords = (row: Omit<ClaimRow, "meta"> & { meta: unknown }): ClaimRow => ({
+  ...row,
+  meta: row.meta === null ? null : JSON.stringify(row.meta),
+});
+
+export interface ClaimChange {
+  readonly claim: ClaimState;
+  readonly change: number;
+}
+
+/** What changed after a number, in order. */
+export async function readClaimChanges(db: Transaction, tenant: number, after: number): Promise<ClaimChange[]> {
+  const { rows } = await db.query<ClaimRow & { change: number }>({
+    name: "read_claim_changes",
+    text: `select ${COLUMNS}, c.change from holdfast.claim c where c.tenant = $1 and c.change > $2 order by c.change limit 500`,
+    values: [tenant, after],
+  });
+  return rows.map((row) => ({ claim: toClaim(row), change: row.change }));
+}
+
+/** The last number of each tenant's changes. */
+export async function readClaimHeads(db: Transaction, tenants: readonly number[]): Promise<Map<number, number>> {
+  const { rows } = await db.query<{ tenant: number; claim_change: number }>({
+    name: "read_claim_heads",
+    text: "select tenant, claim_change from holdfast.head where tenant = any($1::int[])",
+    values: [tenants],
+  });
+  return new Map(rows.map(({ tenant, claim_change }) => [tenant, claim_change]));
+}

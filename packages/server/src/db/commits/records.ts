@@ -1,0 +1,130 @@
+import type { JsonObject } from "@holdfast/sdk/protocol";
+import type { RecordState } from "../../rules/commits/tenant-state.ts";
+import type { Statement } from "../connection/statement.ts";
+import type { Transaction } from "../connection/transaction.ts";
+
+export interface RecordName {
+  readonly tenant: number;
+  readonly model: string;
+  readonly id: string;
+}
+
+/** A record as a round finds it. */
+export type FoundRecord = RecordState & RecordName;
+
+interface RecordRow {
+  tenant: number;
+  model: string;
+  id: string;
+  sync_id: number;
+  data: string;
+  groups: string[];
+  archived_at: string | null;
+  created_sync_id: number;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  updated_by: string;
+}
+
+const COLUMNS =
+  "tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+
+/** Rows by name. `limit 1` inside the lateral query makes each name one probe of the key, whatever the statistics say. */
+export const loadRecords = (names: readonly RecordName[]): Statement<FoundRecord[]> => ({
+  name: "load_records",
+  text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
+    cross join lateral (select ${COLUMNS} from holdfast.record r
+      where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r`,
+  values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
+  read: (rows) => (rows as RecordRow[]).map((row) => toRecord(row, row.data)),
+});
+
+/** A name, and whether the record's values are asked for as well. */
+export interface AskedRecord extends RecordName {
+  readonly values: boolean;
+}
+
+/**
+ * The same, with the values only where they are asked for and small: a round may name thousands of records of a megabyte.
+ * To measure a compressed value Postgres has to unpack it, so only those are measured that are small as they are stored.
+ */
+export const loadSmallRecords = (names: readonly AskedRecord[]): Statement<FoundRecord[]> => ({
+  name: "load_small_records",
+  text: `select r.* from unnest($1::int[], $2::text[], $3::text[], $4::boolean[]) as k(tenant, model, id, with_values)
+    cross join lateral (select ${COLUMNS.replace(
+      " data,",
+      ` case when k.with_values and pg_column_size(data) <= 8192
+        and (pg_column_compression(data) is null or octet_length(data::text) <= 16384) then data end as data,`,
+    )} from holdfast.record r
+      where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r`,
+  values: [
+    names.map(({ tenant }) => tenant),
+    names.map(({ model }) => model),
+    names.map(({ id }) => id),
+    names.map(({ values }) => values),
+  ],
+  read: (rows) =>
+    (rows as (Omit<RecordRow, "data"> & { data: string | null })[]).map((row) =>
+      row.data === null ? withoutValues(row) : toRecord(row, row.data),
+    ),
+});
+
+const toRecord = (row: Omit<RecordRow, "data">, text: string): FoundRecord => ({
+  ...placed(row),
+  data: JSON.parse(text) as JsonObject,
+  bytes: text.length,
+});
+
+const withoutValues = (row: Omit<RecordRow, "data">): FoundRecord => ({
+  ...placed(row),
+  get data(): never {
+    throw new Error("The values of this record were not read.");
+  },
+  bytes: "not read",
+});
+
+const placed = (row: Omit<RecordRow, "data">) => ({
+  tenant: row.tenant,
+  model: row.model,
+  id: row.id,
+  syncId: row.sync_id,
+  groups: row.groups,
+  archivedAt: row.archived_at,
+  createdSyncId: row.created_sync_id,
+  createdBy: row.created_by,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  updatedBy: row.updated_by,
+});
+
+/**
+ * Takes rows away by the address that the same kind of probe found. Without a name, so that it is planned each time: a
+ * plan made while the table was small reads all of it.
+ */
+export const deleteRecords = (names: readonly RecordName[]): Statement<void> => ({
+  name: "",
+  text: `delete from holdfast.record where ctid = any(array(
+    select r.ctid from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
+    cross join lateral (select ctid from holdfast.record r where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r))`,
+  values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
+  read: () => {},
+});
+
+export async function readRecord(db: Transaction, name: RecordName): Promise<RecordState | undefined> {
+  const { rows } = await db.query<RecordRow>({
+    name: "read_record",
+    text: `select ${COLUMNS} from holdfast.present_record where tenant = $1 and model = $2 and id = $3 limit 1`,
+    values: [name.tenant, name.model, name.id],
+  });
+  return rows[0] && toRecord(rows[0], rows[0].data);
+}
+
+/** How many rows of each model a tenant holds, and which are named: asked when a schema change may hide or refuse data. */
+export async function hasRecords(db: Transaction, tenant: number, model: string): Promise<boolean> {
+  const { rows } = await db.query("select 1 from holdfast.record where tenant = $1 and model = $2 limit 1", [
+    tenant,
+    model,
+  ]);
+  return rows.length > 0;
+}

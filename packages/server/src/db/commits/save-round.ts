@@ -1,0 +1,168 @@
+import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
+import type { NewReceipt, RecordState } from "../../rules/commits/tenant-state.ts";
+import type { Statement } from "../connection/statement.ts";
+import { rowColumns } from "./row-columns.ts";
+
+/** A line to append. */
+export interface SavedLine {
+  readonly tenant: number;
+  readonly entry: StoredEntry;
+  /** Position of the entry that made its record. */
+  readonly createdSyncId: number;
+  /** The record after it. */
+  readonly after: RecordState | null;
+  /** What the round does to the record's row: decided by its last line alone. */
+  readonly row: "inserted" | "updated" | "deleted" | null;
+}
+
+export interface SavedReceipt extends NewReceipt {
+  readonly tenant: number;
+}
+
+export interface SavedHead {
+  readonly tenant: number;
+  readonly syncId: number;
+  readonly writer: string | null;
+  readonly otherSyncId: number;
+  readonly now: string;
+}
+
+/** A group's newest positions within the round; `otherSyncId` 0 when the round had one writer only. */
+export interface SavedGroup {
+  readonly tenant: number;
+  readonly name: string;
+  readonly syncId: number;
+  readonly writer: string | null;
+  readonly otherSyncId: number;
+}
+
+export interface Round {
+  readonly lines: readonly SavedLine[];
+  readonly receipts: readonly SavedReceipt[];
+  readonly heads: readonly SavedHead[];
+  readonly groups: readonly SavedGroup[];
+  readonly now: string;
+}
+
+/**
+ * Everything that a round writes, in one statement, with each payload sent once. The round holds the heads of its
+ * tenants, so it knows which rows are there: new ones are plain inserts, which cost less than asking again.
+ * What is hidden beside a row stays with its record: one that was deleted and made again in the same round is another.
+ * Rows that were deleted are taken away by `deleteRecords` beside it.
+ */
+export const saveRound = (round: Round): Statement<void> => ({
+  name: "save_round",
+  text: SAVE,
+  values: [...roundValues(round), ...FURTHER.values(round.lines)],
+  read: () => {},
+});
+
+/** What every statement begins with that saves a round: what `HEADS`, `LINES` and the texts below speak of. */
+export const roundValues = ({ lines, receipts, heads, groups, now }: Round): readonly unknown[] => [
+  now,
+  ...RECEIPTS.values(receipts),
+  ...GROUPS.values(groups),
+  ...HEADS.values(heads),
+  ...LINES.values(lines),
+];
+
+const RECEIPTS = rowColumns<SavedReceipt>(2, [
+  ["tenant", "bigint", ({ tenant }) => tenant],
+  ["participant", "text", ({ participant }) => participant],
+  ["name", "text", ({ name }) => name],
+  ["fingerprint", "text", ({ fingerprint }) => fingerprint],
+  // As it was sent, byte for byte.
+  ["body", "json", ({ body }) => body],
+  ["held", "boolean", ({ held }) => held],
+]);
+
+const GROUPS = rowColumns<SavedGroup>(RECEIPTS.next, [
+  ["tenant", "bigint", ({ tenant }) => tenant],
+  ["name", "text", ({ name }) => name],
+  ["sync_id", "bigint", ({ syncId }) => syncId],
+  ["writer", "text", ({ writer }) => writer],
+  ["other_sync_id", "bigint", ({ otherSyncId }) => otherSyncId],
+]);
+
+export const HEADS = rowColumns<SavedHead>(GROUPS.next, [
+  ["tenant", "bigint", ({ tenant }) => tenant],
+  ["sync_id", "bigint", ({ syncId }) => syncId],
+  ["writer", "text", ({ writer }) => writer],
+  ["other_sync_id", "bigint", ({ otherSyncId }) => otherSyncId],
+  ["now", "timestamptz", ({ now }) => now],
+]);
+
+/** What every line has, whatever it does. */
+export const LINES = rowColumns<SavedLine>(HEADS.next, [
+  ["tenant", "bigint", ({ tenant }) => tenant],
+  ["sync_id", "bigint", ({ entry }) => entry.syncId],
+  ["model", "text", ({ entry }) => entry.model],
+  ["id", "text", ({ entry }) => entry.id],
+  ["data", "json", ({ entry }) => entry.data],
+  ["groups", "text[]", ({ entry }) => entry.groups],
+  ["client_tx_id", "text", ({ entry }) => entry.clientTxId],
+  ["client_id", "text", ({ entry }) => entry.clientId],
+  ["transaction_id", "text", ({ entry }) => entry.transactionId],
+  ["actor", "text", ({ entry }) => entry.actor],
+  ["participant_kind", "text", ({ entry }) => entry.participantKind],
+  ["created_by", "text", ({ after }) => after?.createdBy ?? null],
+  ["created_at", "timestamptz", ({ entry }) => entry.createdAt],
+]);
+
+/** What is not plain of a line that is no create. */
+const FURTHER = rowColumns<SavedLine>(LINES.next, [
+  ["verb", "text", ({ entry }) => entry.verb],
+  ["changed_fields", "json", ({ entry }) => entry.changedFields],
+  ["groups_before", "text[]", ({ entry }) => entry.groupsBefore],
+  ["claim", "text", ({ entry }) => entry.claim],
+  ["row", "text", ({ row }) => row],
+  ["archived_at", "timestamptz", ({ after }) => after?.archivedAt ?? null],
+  ["created_sync_id", "bigint", ({ createdSyncId }) => createdSyncId],
+  ["row_created_at", "timestamptz", ({ after }) => after?.createdAt ?? null],
+  ["updated_by", "text", ({ after }) => after?.updatedBy ?? null],
+]);
+
+/** Where the tenants' logs end now. `rows`: those of the heads, and what else is known of them. */
+export const moveHeads = (rows: string): string =>
+  `update holdfast.head h set sync_id = n.sync_id, writer = n.writer, other_sync_id = n.other_sync_id, last_at = n.now
+  from (select ${rows}) n where h.tenant = n.tenant and h.tenant = any(${HEADS.array("tenant")})`;
+
+export const FILE_GROUPS = `insert into holdfast.group_head as g (tenant, name, sync_id, writer, other_sync_id)
+  select ${GROUPS.rows}
+  on conflict (tenant, name) do update set sync_id = excluded.sync_id, writer = excluded.writer,
+    other_sync_id = case
+      when excluded.other_sync_id > 0 then excluded.other_sync_id
+      when excluded.writer = g.writer then g.other_sync_id
+      else g.sync_id end`;
+
+export const KEEP_RECEIPTS = `insert into holdfast.receipt (tenant, participant, name, fingerprint, body, held, created_at)
+select ${RECEIPTS.rows}, $1::timestamptz(3)`;
+
+const ROW_COLUMNS =
+  "tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+const ROW = `tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, row_created_at, created_at, updated_by`;
+
+const SAVE = `
+with line as materialized (
+  select ${LINES.rows}, ${FURTHER.rows}
+), appended as (
+  insert into holdfast.log (tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
+    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at, created_sync_id)
+  select tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
+    client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
+    -- Of a record that was gone already, the entry that ended it says where it was made.
+    case when verb in ('deleted', 'erased') and created_sync_id < sync_id then created_sync_id end from line
+), inserted as (
+  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'inserted'
+), updated as (
+  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'updated'
+  on conflict (tenant, model, id) do update set sync_id = excluded.sync_id, data = excluded.data, groups = excluded.groups,
+    archived_at = excluded.archived_at, created_sync_id = excluded.created_sync_id, created_by = excluded.created_by,
+    created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by,
+    hidden = case when record.created_sync_id = excluded.created_sync_id then record.hidden end
+), grouped as (
+  ${FILE_GROUPS}
+), moved as (
+  ${moveHeads(HEADS.rows)}
+)
+${KEEP_RECEIPTS}`;

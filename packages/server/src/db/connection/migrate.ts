@@ -1,0 +1,57 @@
+import { readdir, readFile } from "node:fs/promises";
+import type pg from "pg";
+import { connectTo } from "./connection.ts";
+import { session } from "./pool.ts";
+
+const FOLDER = new URL("../../../migrations/", import.meta.url);
+/** Any fixed number: several processes that start at once take turns on it. */
+const LOCK = 4_270_001;
+
+/** A later version has migrated the database: this one does not know what it would break. */
+export class NewerDatabase extends Error {}
+
+/** Brings the schema `holdfast` to the newest version, forward only. Answers the names of what was applied. */
+export async function migrate(url: string, folder: URL = FOLDER): Promise<string[]> {
+  const client = await connectTo(url, { ...session, options: "-c timezone=UTC" });
+  client.answers("in time");
+  try {
+    await client.query("select pg_advisory_lock($1)", [LOCK]);
+    return await applyMissing(client, folder);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether every migration that this version ships has been applied. */
+export async function isMigrated(client: Pick<pg.ClientBase, "query">, folder: URL = FOLDER): Promise<boolean> {
+  const { rows } = await client.query<{ name: string }>("select name from holdfast.migration");
+  const applied = new Set(rows.map(({ name }) => name));
+  return (await shipped(folder)).every((name) => applied.has(name));
+}
+
+async function applyMissing(client: pg.Client, folder: URL): Promise<string[]> {
+  await client.query("create schema if not exists holdfast");
+  await client.query(
+    "create table if not exists holdfast.migration (name text primary key, applied_at timestamptz not null default clock_timestamp())",
+  );
+  const { rows } = await client.query<{ name: string }>("select name from holdfast.migration");
+  const applied = new Set(rows.map(({ name }) => name));
+  const known = await shipped(folder);
+  const newer = [...applied].filter((name) => !known.includes(name)).sort();
+  if (newer.length > 0)
+    throw new NewerDatabase(
+      `DATABASE_URL: the database belongs to a later version of Holdfast (it has ${newer.join(", ")}). Start that version, or a later one.`,
+    );
+  const missing = known.filter((name) => !applied.has(name));
+  for (const name of missing) {
+    const sql = await readFile(new URL(name, folder), "utf8");
+    await client.query("begin");
+    await client.query(sql);
+    await client.query("insert into holdfast.migration (name) values ($1)", [name]);
+    await client.query("commit");
+  }
+  return missing;
+}
+
+const shipped = async (folder: URL): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();

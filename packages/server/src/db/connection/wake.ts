@@ -1,0 +1,92 @@
+import { openNotices } from "./notifications.ts";
+
+const COALESCE_MS = 10;
+/** As many as one notification carries: it has room for 8 000 bytes. */
+const MOST_MARKS = 250;
+
+/** What another process says. */
+export interface WakeEars {
+  /** A tenant's log reaches this position at least; undefined: a process of an earlier version said that it has grown. */
+  log(tenant: number, position: number | undefined): void;
+  schema(tenant: number): void;
+  claims(tenant: number): void;
+  /** A token was revoked, or will be after its grace. */
+  token(id: string): void;
+  /** The logs got new ids: said by whoever gave them (see log-epoch.ts). */
+  renewed(): void;
+  /** Hints are heard from now on. Earlier ones were missed. */
+  opened(): void;
+}
+
+/**
+ * Hints between processes that a tenant has news, or that a token ends. NOTIFY takes one lock for the whole database when its
+ * transaction commits, so it never runs inside a write: hints go out on a connection of their own, together, at most every 10 ms.
+ * A hint may be lost; polling is the truth.
+ *
+ *   `7:123`  the log of tenant 7 reaches position 123
+ *   `s7`     tenant 7 has another schema
+ *   `c7`     claims of tenant 7 changed
+ *   `tkey_1` token key_1 ends
+ *   `e`      the logs have new ids
+ */
+export interface Wake {
+  log(tenant: number, position: number): void;
+  schema(tenant: number): void;
+  claims(tenant: number): void;
+  token(id: string): void;
+  close(): Promise<void>;
+}
+
+export function openWake(url: string, ears: WakeEars): Wake {
+  const notices = openNotices(url, {
+    channel: "holdfast_wake",
+    opened: ears.opened,
+    heard: (_, marks) => {
+      for (const mark of marks.split(" ")) hear(mark, ears);
+    },
+  });
+  /** What a mark is about → the newest position, where it has one. */
+  const waiting = new Map<string, string>();
+  let closed = false;
+  let sending: NodeJS.Timeout | undefined;
+
+  /** One hint at a time: what comes while one is on its way goes with the next. */
+  async function flush(): Promise<void> {
+    const marks = [...waiting].slice(0, MOST_MARKS);
+    for (const [about] of marks) waiting.delete(about);
+    await notices.send([marks.map(([about, position]) => about + position).join(" ")]);
+    sending = undefined;
+    if (waiting.size > 0 && !closed) schedule();
+  }
+
+  function schedule(): void {
+    sending ??= setTimeout(() => void flush(), COALESCE_MS).unref();
+  }
+
+  const say = (about: string, position = "") => {
+    waiting.set(about, position);
+    schedule();
+  };
+
+  return {
+    log: (tenant, position) => say(`${tenant}`, `:${position}`),
+    schema: (tenant) => say(`s${tenant}`),
+    claims: (tenant) => say(`c${tenant}`),
+    token: (id) => say(`t${id}`),
+    async close() {
+      closed = true;
+      clearTimeout(sending);
+      await notices.close();
+    },
+  };
+}
+
+function hear(mark: string, ears: WakeEars): void {
+  const rest = mark.slice(1);
+  if (mark === "e") return ears.renewed();
+  if (mark.startsWith("c")) return ears.claims(Number(rest));
+  if (mark.startsWith("s")) return ears.schema(Number(rest));
+  if (mark.startsWith("t")) return ears.token(rest);
+  const [tenant, position] = mark.split(":");
+  ears.log(Number(tenant), position === undefined ? undefined : Number(position));
+}

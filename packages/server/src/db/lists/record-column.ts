@@ -1,0 +1,32 @@
+import type { ListColumn } from "../../rules/lists/list-column.ts";
+
+/** How a column is read from a row of `holdfast.record`, and the type that this gives. */
+export interface ColumnSql {
+  readonly expression: string;
+  readonly type: string;
+}
+
+/** Longer text is compared by what `holdfast.text_of` keeps of it first. */
+export const TEXT_KEPT = 500;
+
+/** `field` spells a field's name, as a literal or a parameter: names never become a part of the statement themselves. */
+export function columnSql(column: ListColumn, field: (name: string) => string): ColumnSql {
+  if (column.kind === "id") return { expression: "id", type: "text" };
+  if (column.kind === "createdAt") return { expression: "created_at", type: "timestamptz" };
+  if (column.kind === "updatedAt") return { expression: "updated_at", type: "timestamptz" };
+  const read = (reader: string) => `holdfast.${reader}(data, ${field(column.name)})`;
+  switch (column.type) {
+    case "number":
+    case "integer":
+      return { expression: read("number_of"), type: "float8" };
+    case "boolean":
+      return { expression: read("boolean_of"), type: "boolean" };
+    case "datetime":
+      return { expression: read("instant_of"), type: "timestamptz" };
+    case "string":
+    case "enum":
+    case "array":
+    case "json":
+      return { expression: `(${read("text_of")} collate "C")`, type: "text" };
+  }
+}

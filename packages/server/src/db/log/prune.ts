@@ -1,0 +1,73 @@
+import type { Transaction } from "../connection/transaction.ts";
+
+/** Rows that one statement takes away at most: nobody waits long for it. */
+export const PRUNE_STEP = 1_000;
+
+const LOCK = 4_270_003;
+
+/** Whether this process may prune until its transaction ends: one at a time does, the others have other things to do. */
+export async function claimPruning(tx: Transaction): Promise<boolean> {
+  const { rows } = await tx.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [LOCK]);
+  return rows[0]?.mine === true;
+}
+
+/** Forgets some receipts that are older than that. Answers how many. */
+export async function deleteOldReceipts(tx: Transaction, days: number): Promise<number> {
+  // The index on their age is small and coarse: without statistics the planner would rather read the whole table.
+  await tx.query("set local enable_seqscan = off");
+  const { rowCount } = await tx.query(
+    `delete from holdfast.receipt where ctid = any(array(
+       select ctid from holdfast.receipt where created_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
+    [days, PRUNE_STEP],
+  );
+  return rowCount ?? 0;
+}
+
+export interface LogStart {
+  readonly tenant: number;
+  readonly trimmedTo: number;
+}
+
+/** From where on each log is kept. */
+export async function readLogStarts(tx: Transaction): Promise<LogStart[]> {
+  const { rows } = await tx.query<{ tenant: number; trimmed_to: number }>(
+    "select tenant, trimmed_to from holdfast.head order by tenant",
+  );
+  return rows.map(({ tenant, trimmed_to }) => ({ tenant, trimmedTo: trimmed_to }));
+}
+
+/** How far a log may be trimmed now: some entries on, as long as they are older than that. */
+export async function readTrimTarget(tx: Transaction, { tenant, trimmedTo }: LogStart, days: number): Promise<number> {
+  // Times in a log never run backwards, so its beginning is its oldest part.
+  const { rows } = await tx.query<{ target: number | null }>(
+    `select max(sync_id) as target from (
+       select sync_id, created_at from holdfast.log where tenant = $1 and sync_id > $2 order by sync_id limit $4) l
+     where created_at < clock_timestamp() - make_interval(days => $3)`,
+    [tenant, trimmedTo, days, PRUNE_STEP],
+  );
+  return rows[0]?.target ?? trimmedTo;
+}
+
+/**
+ * Says that entries up to there are no longer kept, but for what an endpoint is still to be told: answers how far. It waits
+ * for the head's lock: a round that reads the log is let finish, and nobody registers in between.
+ */
+export async function setTrimmed(tx: Transaction, tenant: number, to: number): Promise<number> {
+  await tx.query("select from holdfast.head where tenant = $1 for update", [tenant]);
+  const { rows } = await tx.query<{ trimmed_to: number }>(
+    `update holdfast.head set trimmed_to = greatest(trimmed_to, least($2::bigint, (
+       select min(cursor) from holdfast.webhook_endpoint where tenant = $1))) where tenant = $1 returning trimmed_to`,
+    [tenant, to],
+  );
+  return rows[0]?.trimmed_to ?? to;
+}
+
+/** Takes away some entries up to a position. Answers how many. */
+export async function deleteEntries(tx: Transaction, tenant: number, to: number): Promise<number> {
+  const { rowCount } = await tx.query(
+    `delete from holdfast.log where ctid = any(array(
+       select ctid from holdfast.log where tenant = $1 and sync_id <= $2 order by sync_id limit $3))`,
+    [tenant, to, PRUNE_STEP],
+  );
+  return rowCount ?? 0;
+}

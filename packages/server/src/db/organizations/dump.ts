@@ -1,0 +1,124 @@
+import { type Transaction, takeTime } from "../connection/transaction.ts";
+
+/** The tables of a tenant, in the order in which they are written and read: `tenant` is the first column of each. */
+export const DUMPED = {
+  schemas: { table: "model_schema", key: ["version"] },
+  entries: { table: "log", key: ["sync_id"] },
+  records: { table: "record", key: ["model", "id"] },
+  groups: { table: "group_head", key: ["name"] },
+  receipts: { table: "receipt", key: ["participant", "name"] },
+} as const;
+export type Dumped = keyof typeof DUMPED;
+
+/** How a row begins; "world" in dumps of version 1. */
+export const TENANT_ROW = /^\{"(?:tenant|world)":\d+/;
+
+/** A record may have a few MiB, and a message of Postgres up to 1 GiB. */
+const BATCH = 200;
+
+/** Everything after this is as of one moment, however long it takes. */
+export async function beginDump(tx: Transaction): Promise<void> {
+  await tx.query("set transaction isolation level repeatable read read only");
+  await takeTime(tx);
+  await tx.query("set local idle_in_transaction_session_timeout = 0");
+}
+
+/** Rows of a tenant as JSON text, a batch at a time. Columns of type json stay the text that is stored. */
+export async function* dumpRows(tx: Transaction, what: Dumped, tenant: number): AsyncGenerator<string[]> {
+  const { key } = DUMPED[what];
+  // Records as the newest schema shows them, also while a push moves them.
+  const table = what === "records" ? "present_record" : DUMPED[what].table;
+  // A cursor of the database's: one pass over the table in its key's order, whatever its size.
+  await tx.query(
+    `declare dumped no scroll cursor for select row_to_json(t)::text as row from holdfast.${table} t where tenant = $1 order by ${key.join(", ")}`.replace(
+      "$1",
+      String(Math.trunc(tenant)),
+    ),
+  );
+  for (;;) {
+    const { rows } = await tx.query<{ row: string }>(`fetch ${BATCH} from dumped`);
+    if (rows.length === 0) break;
+    yield rows.map(({ row }) => row);
+  }
+  await tx.query("close dumped");
+}
+
+/** Writes rows back as they were dumped, into another tenant and no other: answers how many. */
+export async function restoreRows(
+  tx: Transaction,
+  what: Dumped,
+  tenant: number,
+  rows: readonly string[],
+): Promise<number> {
+  const { table } = DUMPED[what];
+  const { rowCount } = await tx.query(
+    `insert into holdfast.${table} select r.* from unnest($1::text[]) with ordinality as x(row, n)
+     cross join lateral json_populate_record(null::holdfast.${table}, x.row::json) r where r.tenant = $2 order by x.n`,
+    [rows.map((row) => row.replace(TENANT_ROW, `{"tenant":${tenant}`)), tenant],
+  );
+  return rowCount ?? 0;
+}
+
+/** A dump of an earlier version does not say where the records were made that ended. */
+export async function findCreations(tx: Transaction, tenant: number): Promise<void> {
+  await tx.query(
+    `select holdfast.find_creations(tenant) from (
+       select tenant from holdfast.log where tenant = $1 and verb = 'deleted' and created_sync_id is null limit 1) l`,
+    [tenant],
+  );
+}
+
+export interface DumpedKey {
+  readonly id: string;
+  readonly livemode: boolean;
+  /** In hexadecimal. */
+  readonly hash: string;
+  readonly last4: string;
+  readonly label: string | null;
+  /** It was set in the environment: the next one that is set there ends it. Absent in earlier dumps. */
+  readonly configured?: boolean;
+  readonly revokedAt: string | null;
+}
+
+/** An organization's secret keys, of which only hashes are known. */
+export async function dumpKeys(tx: Transaction, organization: string): Promise<DumpedKey[]> {
+  const { rows } = await tx.query<DumpedKey & Record<string, unknown>>(
+    `select k.id, w.livemode, encode(k.hash, 'hex') as hash, k.last4, k.label, k.configured, k.revoked_at as "revokedAt"
+     from holdfast.secret_key k join holdfast.tenant w on w.id = k.tenant where w.organization = $1 order by k.created_at, k.id`,
+    [organization],
+  );
+  return rows;
+}
+
+/** False: there is such a key already. */
+export async function restoreKey(tx: Transaction, tenant: number, key: DumpedKey, revoked: boolean): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `insert into holdfast.secret_key (id, tenant, hash, last4, label, revoked_at, configured) values ($1, $2, decode($3, 'hex'), $4, $5, least($6::timestamptz, case when $8 then clock_timestamp() end), $7)
+     on conflict do nothing`,
+    [key.id, tenant, key.hash, key.last4, key.label, key.revokedAt, key.configured ?? false, revoked],
+  );
+  return rowCount === 1;
+}
+
+/** Where a log ends, as JSON text. */
+export async function dumpHead(tx: Transaction, tenant: number): Promise<string> {
+  const { rows } = await tx.query<{ row: string }>(
+    "select row_to_json(h)::text as row from holdfast.head h where tenant = $1",
+    [tenant],
+  );
+  return rows[0]?.row ?? "{}";
+}
+
+/**
+ * Sets a fresh tenant's head to where the dumped log ended; its log keeps the new id. Claims are leases and are not dumped,
+ * but their fences go on above every one that may have been given since: whoever keeps the greatest it saw takes the next.
+ */
+export async function restoreHead(tx: Transaction, tenant: number, head: string): Promise<void> {
+  await takeTime(tx);
+  await tx.query(
+    `update holdfast.head h set sync_id = d.sync_id, writer = d.writer, other_sync_id = d.other_sync_id, last_at = d.last_at,
+       schema_version = d.schema_version, trimmed_to = d.trimmed_to, regrouped_at = coalesce(d.regrouped_at, 0), claim_change = holdfast.fence_floor(coalesce(d.claim_change, 0))
+     from json_populate_record(null::holdfast.head, $2::json) d where h.tenant = $1`,
+    [tenant, head],
+  );
+}

@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createJoiner, cut, NOTIFICATION_BYTES, piecesOf } from "./chunks.ts";
+
+const text = fc.string({ unit: "binary", maxLength: 200 });
+
+test("[P7] pieces keep the bytes of a notification, cut no character, and add up to the text", () => {
+  fc.assert(
+    fc.property(text, fc.integer({ min: 4, max: 20 }), (whole, most) => {
+      const pieces = cut(whole, most);
+      expect(pieces.join("")).toBe(whole);
+      for (const piece of pieces) expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(most);
+      for (const piece of pieces) expect(Buffer.from(piece).toString()).toBe(piece);
+    }),
+  );
+  for (const character of ["a", "é", "한", "🦊"])
+    for (const piece of piecesOf(1, character.repeat(9_000), NOTIFICATION_BYTES))
+      expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(NOTIFICATION_BYTES);
+});
+
+test("[P7] of pieces that are lost the text is lost, and no other; senders do not disturb each other", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.constantFrom("x", "y"), fc.string({ minLength: 1, maxLength: 300 })), { maxLength: 20 }),
+      fc.infiniteStream(fc.nat(9)),
+      (texts, dice) => {
+        const join = createJoiner();
+        const expected: string[] = [];
+        const heard: string[] = [];
+        texts.forEach(([sender, one], i) => {
+          const pieces = piecesOf(i, one, 80);
+          const survived = pieces.filter(() => dice.next().value !== 0);
+          if (survived.length === pieces.length) expected.push(`${sender} ${one}`);
+          for (const piece of survived) {
+            const whole = join(sender, piece);
+            if (whole !== undefined) heard.push(`${sender} ${whole}`);
+          }
+        });
+        expect(heard).toEqual(expected);
+      },
+    ),
+  );
+});
+
+test("[P7] what is no piece is not heard", () => {
+  const join = createJoiner();
+  expect([join("x", "hello"), join("x", ""), join("x", "1 1 2 b")]).toEqual([undefined, undefined, undefined]);
+  expect(join("x", "2 0 1 whole\ntext")).toBe("whole\ntext");
+});

@@ -1,0 +1,82 @@
+import { type DeliveryError, type WebhookAttempt, webhookLimits } from "@holdfast/sdk/protocol";
+import type { Transaction } from "../connection/transaction.ts";
+import { PRUNE_STEP } from "../log/prune.ts";
+
+/** One line of an endpoint's attempts. */
+export interface Attempt {
+  readonly id: string;
+  readonly kind: WebhookAttempt["kind"];
+  readonly webhookId: string | null;
+  readonly from: number | null;
+  readonly to: number | null;
+  readonly events: number;
+  readonly attempt: number;
+  readonly outcome: WebhookAttempt["outcome"];
+  readonly status: number | null;
+  readonly errorCode: DeliveryError | null;
+  readonly errorMessage: string | null;
+  readonly response: string | null;
+  /** ISO. */
+  readonly startedAt: string;
+  readonly durationMs: number;
+}
+
+/**
+ * Notes attempts, each under the next number of its endpoint: of the newest thousand each has a slot. `saved` gives (tenant, id,
+ * attempts) of endpoints whose number was raised, and `$<parameter>` the attempts with `tenant` and `endpoint` as JSON.
+ */
+export const noteAttempts = (saved: string, parameter: number): string => `
+  insert into holdfast.webhook_attempt (tenant, endpoint, slot, nth, id, kind, webhook_id, from_sync_id, to_sync_id, events, attempt,
+    outcome, status, error_code, error_message, response, started_at, duration_ms)
+  select s.tenant, s.id, s.attempts % ${webhookLimits.attemptsKept}, s.attempts, a.id, a.kind, a."webhookId", a."from", a."to", a.events, a.attempt,
+    a.outcome, a.status, a."errorCode", a."errorMessage", a.response, a."startedAt", a."durationMs"
+  from json_to_recordset($${parameter}::json) as a(tenant int, endpoint text, id text, kind text, "webhookId" text, "from" bigint, "to" bigint, events int,
+    attempt int, outcome text, status int, "errorCode" text, "errorMessage" text, response text, "startedAt" timestamptz(3), "durationMs" int)
+  join ${saved} s on s.tenant = a.tenant and s.id = a.endpoint
+  on conflict (tenant, endpoint, slot) do update set nth = excluded.nth, id = excluded.id, kind = excluded.kind, webhook_id = excluded.webhook_id,
+    from_sync_id = excluded.from_sync_id, to_sync_id = excluded.to_sync_id, events = excluded.events, attempt = excluded.attempt,
+    outcome = excluded.outcome, status = excluded.status, error_code = excluded.error_code, error_message = excluded.error_message,
+    response = excluded.response, started_at = excluded.started_at, duration_ms = excluded.duration_ms`;
+
+/** Notes one, of an endpoint that is locked. */
+export async function noteAttempt(tx: Transaction, tenant: number, endpoint: string, attempt: Attempt): Promise<void> {
+  await tx.query(
+    `with saved as (
+       update holdfast.webhook_endpoint set attempts = attempts + 1 where tenant = $1 and id = $2 returning tenant, id, attempts
+     ) ${noteAttempts("saved", 3)}`,
+    [tenant, endpoint, JSON.stringify([{ ...attempt, tenant, endpoint }])],
+  );
+}
+
+export interface ListedAttempt extends Attempt {
+  /** Its number among its endpoint's. */
+  readonly nth: number;
+}
+
+/** Newest first, those before a number. */
+export async function listAttempts(
+  db: Transaction,
+  tenant: number,
+  endpoint: string,
+  { before, limit }: { before: number | undefined; limit: number },
+): Promise<ListedAttempt[]> {
+  const { rows } = await db.query<ListedAttempt & Record<string, unknown>>({
+    name: "list_attempts",
+    text: `select nth, id, kind, webhook_id as "webhookId", from_sync_id as "from", to_sync_id as "to", events, attempt, outcome, status,
+        error_code as "errorCode", error_message as "errorMessage", response, started_at as "startedAt", duration_ms as "durationMs"
+      from holdfast.webhook_attempt where tenant = $1 and endpoint = $2 and nth < $3 order by nth desc limit $4`,
+    values: [tenant, endpoint, before ?? Number.MAX_SAFE_INTEGER, limit],
+  });
+  return rows;
+}
+
+/** Forgets some attempts that are older than that. Answers how many. */
+export async function deleteOldAttempts(tx: Transaction, days: number): Promise<number> {
+  await tx.query("set local enable_seqscan = off");
+  const { rowCount } = await tx.query(
+    `delete from holdfast.webhook_attempt where ctid = any(array(
+       select ctid from holdfast.webhook_attempt where started_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
+    [days, PRUNE_STEP],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,37 @@
+import {
+  type ClaimChange,
+  type ReadLine,
+  readClaimChanges,
+  readClaimHeads,
+  readLines,
+} from "../../db/claims/read-claims.ts";
+import type { RecordName } from "../../db/commits/records.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { liveSchema } from "../schema/live-schema.ts";
+import type { SchemaCache } from "../schema/schema-cache.ts";
+import { createBatch } from "../tokens/batch.ts";
+
+export type { ClaimChange, ReadLine };
+
+/** What those who follow claims ask of the database. */
+export interface FollowClaims {
+  /** The number of the last change. Tenants that are asked for at the same time are read together. */
+  lastChange(tenant: number): Promise<number>;
+  changes(tenant: number, after: number): Promise<readonly ClaimChange[]>;
+  lines(names: readonly RecordName[]): Promise<readonly ReadLine[]>;
+  /** From a model's lower-case name to its declared one. */
+  modelNames(tenant: number): Promise<(model: string) => string>;
+}
+
+export function followClaims(db: Database, schemas: SchemaCache): FollowClaims {
+  const lastChange = createBatch((tenants: readonly number[]) => readClaimHeads(db, tenants));
+  return {
+    lastChange: async (tenant) => (await lastChange(tenant)) ?? 0,
+    changes: (tenant, after) => readClaimChanges(db, tenant, after),
+    lines: (names) => readLines(db, names),
+    modelNames: async (tenant) => {
+      const { models } = await liveSchema(db, schemas, tenant);
+      return (model) => models.get(model)?.name ?? model;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { type ErrorCode, serverLimits } from "@holdfast/sdk/protocol";
+import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
+import type { CommitRequest } from "../../rules/commits/commit-request.ts";
+import type { Judged } from "../../rules/commits/judge-commits.ts";
+import type { SchemaCache } from "../schema/schema-cache.ts";
+import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
+import type { Waiting } from "./commit-queue.ts";
+import type { ClaimOutcome, Outcome } from "./commit-round.ts";
+import { createKnownHeads, type KnownHeads } from "./known-heads.ts";
+import { createLaneChoice, type LaneName } from "./lane-choice.ts";
+import { type Job, tenantOf } from "./load-round.ts";
+
+/**
+ * One tenant's writes must not keep another tenant's waiting. Each lane is a connection of its own, with rounds of its own:
+ *
+ *   quick   everyone, as long as nothing is known against it
+ *   heavy   tenants that send much at once, or whose rounds take Postgres long
+ *   held    tenants whose head another process holds
+ *
+ * A tenant is in one lane as a whole. Where two lanes meet while it changes, its head's lock puts them in order.
+ */
+export interface CommitLanes {
+  /** The commits of one request, all of one tenant. Never rejects: a database that is away is an answer too. */
+  submit(commits: readonly CommitRequest[], bytes?: number): Promise<JobResult>;
+  /** Never rejects either. */
+  decide(order: ClaimOrder): Promise<ClaimResult>;
+  /** Whether the connection that commits works. */
+  canCommit(): Promise<boolean>;
+  /** Another process says how far it wrote to a tenant. */
+  moved(tenant: number, position: number): void;
+  /** The logs are others now: what is known of their heads is void. */
+  forget(): void;
+  readonly knownHeads: Pick<KnownHeads, "hits" | "misses" | "bytes">;
+  /** Requests that wait for a round. */
+  readonly waiting: number;
+  close(): Promise<void>;
+}
+
+export type JobResult =
+  | { readonly kind: "judged"; readonly judged: readonly Judged[] }
+  | { readonly kind: "failed"; readonly code: ErrorCode };
+
+export type ClaimResult =
+  | ({ readonly kind: "judged" } & ClaimOutcome)
+  | { readonly kind: "failed"; readonly code: ErrorCode };
+
+export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "report"> {
+  readonly schemas: SchemaCache;
+  readonly verify?: LaneOptions["verify"];
+  /** As JSON, a record may have so many after a write. */
+  readonly recordBytes?: number;
+  /** Of the records that one commit names, together. */
+  readonly commitBytes?: number;
+  announceClaims?(tenant: number): void;
+  took?(ms: number): void;
+  /** Commits in one transaction at most. */
+  readonly maxCommits?: number;
+  /** Memory for heads that were left a moment ago. */
+  readonly headBytes?: number;
+  /** How long a round of the quick lane waits for a head that another process holds. */
+  readonly lockMs?: number;
+  /** Requests that may wait; above that they are refused at once. */
+  readonly maxWaiting?: number;
+}
+
+/** Of request bodies in one round: what Postgres writes in some ten milliseconds. */
+const MAX_BYTES = 2 ** 20;
+/** Of the records' JSON that the commits of one round name or make. */
+const ROUND_BYTES = 2 ** 21;
+/** As many as a bulk has operations. */
+const MAX_NAMES = 1_000;
+/** A head is usually free again when the other process's round is over. */
+const LOCK_MS = 40;
+/** Where only those wait who are aside. */
+const ASIDE_LOCK_MS = 200;
+
+export function createCommitLanes({
+  url,
+  verify,
+  schemas,
+  recordBytes = serverLimits.recordBytes,
+  commitBytes = serverLimits.commitBytes,
+  announce,
+  announceClaims = () => {},
+  took = () => {},
+  report,
+  maxCommits = 128,
+  headBytes,
+  lockMs = LOCK_MS,
+  maxWaiting = 10_000,
+}: LanesOptions): CommitLanes {
+  const known = createKnownHeads(Date.now, headBytes);
+  const choice = createLaneChoice(() => performance.now());
+  const lanes: Readonly<Record<LaneName, Lane>> = {
+    quick: open("quick"),
+    heavy: open("heavy"),
+    held: open("held"),
+  };
+  const each = Object.values(lanes);
+  let closed = false;
+
+  function open(name: LaneName): Lane {
+    return createLane({
+      ...{ url, verify, known, announce, announceClaims, took, report },
+      rules: { schemas, recordBytes, commitBytes, roundBytes: ROUND_BYTES },
+      unclaimed: new Set(),
+      headIsHeld: (jobs) => name !== "held" && !closed && stepAside(jobs),
+      headsWereFree: name === "held" ? choice.areFree : () => {},
+      isSlow: (tenant) => choice.isSlow(tenant),
+      areLarge: (jobs) => {
+        for (const { job } of jobs) choice.isLarge(tenantOf(job));
+        if (name !== "quick" || closed) return false;
+        for (const one of jobs) lanes.heavy.join(one);
+        return true;
+      },
+      bounds: { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES },
+      lockMs: name === "quick" ? lockMs : ASIDE_LOCK_MS,
+      // Of too few connections, reads go without first.
+      eager: name === "quick",
+    });
+  }
+
+  function stepAside(jobs: readonly Waiting[]): boolean {
+    for (const one of jobs) {
+      choice.isHeld(tenantOf(one.job));
+      const { apart: _, ...rest } = one;
+      lanes.held.join(rest);
+    }
+    return true;
+  }
+
+  const waiting = () => each.reduce((sum, lane) => sum + lane.waiting, 0);
+
+  const line = (job: Job): Promise<Outcome | ErrorCode> =>
+    new Promise((resolve) => {
+      if (closed || waiting() >= maxWaiting) return resolve("overloaded");
+      lanes[choice.laneOf(job)].join({ job, resolve, since: performance.now(), attempts: 1 });
+    });
+
+  return {
+    async submit(commits, bytes = 0) {
+      const outcome = await line({ commits, bytes });
+      if (typeof outcome === "string") return { kind: "failed", code: outcome };
+      return { kind: "judged", judged: outcome.commits ?? [] };
+    },
+    async decide(order) {
+      const outcome = await line({ order });
+      if (typeof outcome === "string") return { kind: "failed", code: outcome };
+      return { kind: "judged", ...(outcome.claim as ClaimOutcome) };
+    },
+    canCommit: lanes.quick.canCommit,
+    moved: known.moved,
+    forget: known.forget,
+    knownHeads: known,
+    get waiting() {
+      return waiting();
+    },
+    async close() {
+      closed = true;
+      await Promise.all(each.map((lane) => lane.close()));
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { UsageCounter } from "../organizations/count-usage.ts";
+import type { CommitLanes } from "./commit-lanes.ts";
+
+/** Counts what was confirmed for the first time: a replay is the same commit, and a held one wrote nothing. */
+export const countCommits =
+  (submit: CommitLanes["submit"], usage: UsageCounter): CommitLanes["submit"] =>
+  async (commits, bytes) => {
+    const result = await submit(commits, bytes);
+    const [first] = commits;
+    if (result.kind !== "judged" || !first) return result;
+    const confirmed = result.judged.filter(({ decision }) => decision.kind === "confirmed");
+    if (confirmed.length === 0) return result;
+    const { tenant } = first.principal;
+    usage.add(tenant, "commits", confirmed.length);
+    usage.add(
+      tenant,
+      "operations",
+      confirmed.reduce((sum, { commit }) => sum + commit.operations.length, 0),
+    );
+    return result;
+  };

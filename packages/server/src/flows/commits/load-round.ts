@@ -1,0 +1,387 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { countClaims, loadLines, loadWaits } from "../../db/claims/claims.ts";
+import { loadGroupHeads } from "../../db/commits/group-heads.ts";
+import { type LockedHead, lockHeads, type Rewriting } from "../../db/commits/heads.ts";
+import { loadHistory } from "../../db/commits/history.ts";
+import { loadReceipts } from "../../db/commits/receipts.ts";
+import { type AskedRecord, type FoundRecord, loadRecords, loadSmallRecords } from "../../db/commits/records.ts";
+import type { Pipe } from "../../db/connection/pipe.ts";
+import { begin } from "../../db/connection/statement.ts";
+import { loadAuthors } from "../../db/log/log.ts";
+import { adoptRecords } from "../../db/schema/rewritten-records.ts";
+import { lockTokens } from "../../db/tokens/scoped-tokens.ts";
+import { type ClaimLine, holderName } from "../../rules/claims/claim.ts";
+import { type AcquireClaim, type ClaimOrder, tenantOfOrder } from "../../rules/claims/claim-order.ts";
+import { valuesAsked } from "../../rules/commits/commit-bytes.ts";
+import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../../rules/commits/commit-request.ts";
+import { writerOf } from "../../rules/commits/decide-commit.ts";
+import { type Judged, lookupFor } from "../../rules/commits/judge-commits.ts";
+import {
+  type ByteBounds,
+  type FiledEntry,
+  type RoundBytes,
+  receiptKey,
+  type TenantState,
+} from "../../rules/commits/tenant-state.ts";
+import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
+import { presentFields } from "../../rules/schema/schema-change.ts";
+import { participantName } from "../../rules/tokens/participant.ts";
+import type { LiveSchema } from "../schema/schema-cache.ts";
+
+/** What one request asks of a tenant: commits, one or a bulk's in their order, or something about claims. */
+export type Job =
+  | {
+      readonly commits: readonly CommitRequest[];
+      /** What earlier rounds made of the first of them: see rules/commits/commit-bytes.ts. */
+      readonly judged?: readonly Judged[];
+      readonly order?: undefined;
+      /** Of the request's body. */
+      readonly bytes?: number;
+    }
+  | {
+      readonly order: ClaimOrder;
+      readonly commits?: undefined;
+      readonly judged?: undefined;
+      readonly bytes?: undefined;
+    };
+
+/** All commits of a job are of one tenant. */
+export const tenantOf = ({ commits, order }: Job): number =>
+  order === undefined ? (commits[0]?.principal.tenant ?? 0) : tenantOfOrder(order);
+
+/** Whose turn a job takes; what only time asks for is nobody's. */
+export const tokenOf = (job: Job): string => principalOf(job)?.tokenId ?? "";
+
+/** What the first trip to the database brought: everything is read under the heads' locks. */
+export type Loaded = Awaited<ReturnType<typeof load>>;
+
+/** What a record may have after a write, and what commits and rounds may take into memory. */
+export interface SizeRules extends ByteBounds {
+  /** Of a record as JSON. */
+  readonly recordBytes: number;
+}
+
+/**
+ * First trip: lock the heads of all tenants concerned, then read whatever the jobs name. Claims are not asked for where there
+ * were none when this process last looked; the head says whether that is still so, and then they are asked for after all.
+ */
+export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<number>, sizes: SizeRules) {
+  const commits = commitsOf(jobs);
+  const orders = jobs.flatMap(({ order }) => order ?? []);
+  const tenants = [...new Set(jobs.map(tenantOf))].sort((a, b) => a - b);
+  const groups = commits.flatMap(groupNames);
+  const claimed = orders.map((order) => ({ tenant: tenantOfOrder(order), model: order.model, id: order.record }));
+  const written = commits.flatMap(writtenNames);
+  const named = [
+    ...commits.flatMap(writtenValues),
+    ...[...claimed, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
+  ];
+  const asksClaims = orders.length > 0 || tenants.some((tenant) => !unclaimed.has(tenant));
+  const askClaims = async () => (await pipe.send([loadLines([...written, ...claimed])]))[0];
+  const [[, heads, receipts, records, groupHeads], lines] = await Promise.all([
+    pipe.send([
+      begin,
+      lockHeads(tenants),
+      loadReceipts(commits.flatMap(receiptNames)),
+      loadSmallRecords(distinct(named)),
+      // Every statement is a message more for both sides, and few commits ask about groups.
+      ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
+    ]),
+    asksClaims ? askClaims() : undefined,
+  ]);
+  for (const { tenant, claims } of heads)
+    if (claims === 0) unclaimed.add(tenant);
+    else unclaimed.delete(tenant);
+  const present = await inPresentForm(pipe, heads, distinct(named), records);
+  const isSure = lines !== undefined || heads.every(({ tenant }) => unclaimed.has(tenant));
+  return {
+    heads,
+    receipts,
+    records: await withLargeValues(pipe, present, commits, sizes),
+    lines: lines ?? (isSure ? [] : await askClaims()),
+    groups: groupHeads ?? [],
+  };
+}
+
+/** Where a push has new forms of records beside their rows, those that are named get them before they are read. */
+async function inPresentForm(
+  pipe: Pipe,
+  heads: readonly (LockedHead & Rewriting)[],
+  names: readonly AskedRecord[],
+  records: readonly FoundRecord[],
+): Promise<readonly FoundRecord[]> {
+  const tenants = new Set(heads.filter(({ rewriting }) => rewriting).map(({ tenant }) => tenant));
+  const affected = names.filter(({ tenant }) => tenants.has(tenant));
+  if (affected.length === 0) return records;
+  const [, read] = await pipe.send([adoptRecords(affected), loadSmallRecords(affected)]);
+  return [...records.filter(({ tenant }) => !tenants.has(tenant)), ...read];
+}
+
+/** A record that several commits name is read once. */
+function distinct(names: readonly AskedRecord[]): AskedRecord[] {
+  const byKey = new Map<string, AskedRecord>();
+  for (const name of names) {
+    const key = tenantKey(name);
+    if (name.values || !byKey.has(key)) byKey.set(key, name);
+  }
+  return [...byKey.values()];
+}
+
+/** Large records that one statement reads at most: the last one may read so many too many. */
+const MOST_LARGE = 16;
+
+/**
+ * Reads the large values that the commits ask for, in their order, until the round is full: those of the first commit up
+ * to what one commit may take, those of the others up to what a round takes. The rest stays "not read".
+ */
+async function withLargeValues(
+  pipe: Pipe,
+  records: readonly FoundRecord[],
+  commits: readonly CommitRequest[],
+  { recordBytes, commitBytes, roundBytes }: SizeRules,
+): Promise<readonly FoundRecord[]> {
+  if (records.every(({ bytes }) => bytes !== "not read")) return records;
+  const byKey = new Map(records.map((record) => [tenantKey(record), record]));
+  const wanted = new Map<FoundRecord, "of the first" | "of others">();
+  for (const [n, commit] of commits.entries())
+    for (const record of valuesAsked(commit, (model, id) =>
+      byKey.get(tenantKey({ tenant: commit.principal.tenant, model, id })),
+    ))
+      if (record.bytes === "not read" && !wanted.has(record))
+        wanted.set(record, n === 0 ? "of the first" : "of others");
+  const names = [...wanted.keys()];
+  // How large they are is not known before they are read: as many as fit in any case, and more where they turn out small.
+  let most = Math.max(1, Math.floor(roundBytes / recordBytes));
+  let bytes = 0;
+  for (let i = 0; i < names.length; ) {
+    const bound = wanted.get(names[i] as FoundRecord) === "of the first" ? commitBytes : roundBytes;
+    if (bytes >= bound) break;
+    const [found] = await pipe.send([loadRecords(names.slice(i, i + most))]);
+    i += most;
+    for (const record of found) {
+      byKey.set(tenantKey(record), record);
+      bytes += record.bytes === "not read" ? 0 : (record.bytes ?? 0);
+    }
+    if (bytes < roundBytes / 2) most = Math.min(2 * most, MOST_LARGE);
+  }
+  return [...byKey.values()];
+}
+
+const tenantKey = ({ tenant, model, id }: Pick<AskedRecord, "tenant" | "model" | "id">): string =>
+  `${tenant} ${recordKey(model, id)}`;
+
+/** Those that were not judged yet. */
+export const commitsOf = (jobs: readonly Job[]): CommitRequest[] =>
+  jobs.flatMap(({ commits, judged }) => commits?.slice(judged?.length ?? 0) ?? []);
+
+/** What a round needs nobody's answer for. */
+const NOTHING_FOUND: Omit<Loaded, "heads"> = {
+  receipts: [],
+  records: [],
+  lines: [],
+  groups: [],
+};
+
+/** What all tenants of a round share. */
+export interface RoundSizes {
+  readonly recordBytes: number;
+  readonly bytes: RoundBytes;
+}
+
+export const roundSizes = ({ recordBytes, commitBytes, roundBytes }: SizeRules, jobs: readonly Job[]): RoundSizes => ({
+  recordBytes,
+  bytes: { commitBytes, roundBytes, first: commitsOf(jobs)[0], used: 0 },
+});
+
+/** A tenant of which nothing is asked but its head: no name that its jobs write under is taken, no record is there, and none is claimed. */
+export const emptyTenantAt = (
+  head: LockedHead,
+  schema: LiveSchema,
+  sizes: RoundSizes,
+  jobs: readonly Job[],
+): TenantState =>
+  tenantState(head, organizationOf(jobs), schema, NOTHING_FOUND, {
+    ...sizes,
+    claimsHeld: new Map(),
+    waits: [],
+    revokedTokens: new Set(),
+  });
+
+/** One tenant as the round finds it, with what its jobs ask about. The database is asked again only about what moved. */
+export async function tenantAt(
+  pipe: Pipe,
+  head: LockedHead,
+  schema: LiveSchema,
+  sizes: RoundSizes,
+  jobs: readonly Job[],
+  loaded: Loaded,
+): Promise<TenantState> {
+  const asked = {
+    ...sizes,
+    waits: await waitsFor(pipe, head.tenant, jobs, loaded),
+    claimsHeld: await claimsHeld(pipe, head, jobs),
+    revokedTokens: await revokedTokens(pipe, jobs),
+  };
+  const state = tenantState(head, organizationOf(jobs), schema, loaded, asked);
+  await lookUp(pipe, head.tenant, state, commitsOf(jobs));
+  return state;
+}
+
+/** Nobody in particular asks for what time does; then no rule asks for the organization either. */
+const organizationOf = (jobs: readonly Job[]): string =>
+  jobs.map((job) => principalOf(job)?.organization).find((name) => name !== undefined) ?? "";
+
+const principalOf = ({ commits, order }: Job) =>
+  commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
+
+/** Who waits for whom: asked only when a line is reordered, or somebody is about to wait for what another has, or gets in this very round. */
+async function waitsFor(pipe: Pipe, tenant: number, jobs: readonly Job[], { lines }: Loaded) {
+  const acquiring = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order : []));
+  const reordering = jobs.flatMap(({ order }) => (order?.kind === "reorder" ? order : []));
+  const others = [...acquiring.filter(({ queue }) => queue), ...reordering].flatMap((order) => [
+    ...lines.filter((claim) => claim.tenant === tenant && isOfOneRecord(claim, order)),
+    ...acquiring.filter((other) => other !== order && isOfOneRecord(other, order)).map(claimantOf),
+  ]);
+  if (others.length === 0) return [];
+  const [waits] = await pipe.send([loadWaits(others.map((other) => ({ tenant, holder: holderName(other) })))]);
+  const known = new Set(
+    lines.filter((claim) => claim.tenant === tenant).map((claim) => recordKey(claim.model, claim.record)),
+  );
+  // What the round itself has loaded it knows better.
+  return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
+}
+
+/** Nobody has too many where there are few in all: only elsewhere are those counted who ask for one. */
+async function claimsHeld(
+  pipe: Pipe,
+  { tenant, claims }: LockedHead,
+  jobs: readonly Job[],
+): Promise<Map<string, number>> {
+  const asking = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order.principal : []));
+  if (asking.length === 0 || claims + asking.length <= limits.claimsPerParticipant) return new Map();
+  const names = asking.map(({ participantKind, participantId }) => participantName(participantKind, participantId));
+  return (await pipe.send([countClaims(tenant, [...new Set(names)])]))[0];
+}
+
+/** A process remembers a token for a while: a claim is not granted to one that was revoked elsewhere meanwhile. */
+async function revokedTokens(pipe: Pipe, jobs: readonly Job[]): Promise<ReadonlySet<string>> {
+  const tokens = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order.principal : []));
+  if (tokens.length === 0) return new Set();
+  const idsOf = (isSecret: boolean) =>
+    [...new Set(tokens.filter(({ tokenKind }) => (tokenKind === "secret_key") === isSecret))].map(
+      ({ tokenId }) => tokenId,
+    );
+  const [scoped, secret] = await pipe.send([
+    lockTokens("scoped_token", idsOf(false)),
+    lockTokens("secret_key", idsOf(true)),
+  ]);
+  return new Set([...scoped, ...secret]);
+}
+
+type OfRecord = Pick<AcquireClaim, "model" | "record">;
+const isOfOneRecord = (a: OfRecord, b: OfRecord): boolean => a.model === b.model && a.record === b.record;
+
+const claimantOf = ({ principal: { tenant, participantKind, participantId }, clientId }: AcquireClaim) => ({
+  tenant,
+  participant: participantName(participantKind, participantId),
+  clientId: clientId ?? null,
+});
+
+const receiptNames = (commit: CommitRequest) => {
+  const { tenant } = commit.principal;
+  const participant = writerOf(commit).writtenBy;
+  const own = commit.operations.flatMap(({ idempotencyKey }) =>
+    idempotencyKey === undefined ? [] : [operationKeyName(idempotencyKey)],
+  );
+  return [...namesOf(commit), ...own].map((name) => ({ tenant, participant, name }));
+};
+
+const writtenNames = ({ principal: { tenant }, operations }: CommitRequest) =>
+  operations.map(({ model, id }) => ({ tenant, model, id }));
+
+/** Of a record that is deleted the values are of use only if it moved: that is not known yet. */
+const writtenValues = ({ principal: { tenant }, operations }: CommitRequest): AskedRecord[] =>
+  operations.map(({ action, model, id }) => ({ tenant, model, id, values: action !== "delete" && action !== "erase" }));
+
+const readNames = ({ principal: { tenant }, reads }: CommitRequest) =>
+  reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ tenant, model, id }]));
+
+const groupNames = ({ principal: { tenant }, reads }: CommitRequest) =>
+  reads.flatMap(({ group }) => (group === undefined ? [] : [{ tenant, name: group }]));
+
+const inTenant = <T extends { readonly tenant: number }>(tenant: number, items: readonly T[]): readonly T[] =>
+  items.filter((item) => item.tenant === tenant);
+
+const tenantState = (
+  head: LockedHead,
+  organization: string,
+  schema: LiveSchema,
+  { receipts, records, groups, lines }: Omit<Loaded, "heads">,
+  {
+    recordBytes,
+    bytes,
+    claimsHeld,
+    waits,
+    revokedTokens,
+  }: Pick<TenantState, "recordBytes" | "bytes" | "claimsHeld" | "waits" | "revokedTokens">,
+): TenantState => ({
+  organization,
+  models: schema.models,
+  recordBytes,
+  bytes,
+  now: head.now,
+  head,
+  records: new Map(inTenant(head.tenant, records).map((record) => [recordKey(record.model, record.id), record])),
+  history: new Map(),
+  groupHeads: new Map(inTenant(head.tenant, groups).map((group) => [group.name, group])),
+  authors: new Map(),
+  receipts: new Map(
+    inTenant(head.tenant, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
+  ),
+  newReceipts: [],
+  claims: linesByRecord(inTenant(head.tenant, lines)),
+  waits,
+  revokedTokens,
+  claimsHeld: new Map(claimsHeld),
+  claimChange: head.claimChange,
+  claimCount: head.claims,
+  changedClaims: new Map(),
+});
+
+function linesByRecord(claims: ClaimLine): Map<string, ClaimLine> {
+  const lines = new Map<string, ClaimLine>();
+  for (const claim of claims) {
+    const key = recordKey(claim.model, claim.record);
+    const line = lines.get(key) ?? [];
+    // Two jobs of a round may have named the same record.
+    if (!line.some(({ id }) => id === claim.id)) lines.set(key, [...line, claim]);
+  }
+  return lines;
+}
+
+/** Asks the log about records and groups that moved after a `readAt`: a trip of its own, and a rare one. */
+async function lookUp(
+  pipe: Pipe,
+  tenant: number,
+  state: TenantState,
+  commits: readonly CommitRequest[],
+): Promise<void> {
+  const { history, authors } = lookupFor(state, commits);
+  if (history.size === 0 && authors.size === 0) return;
+  const [lists, known] = await pipe.send([
+    loadHistory([...history.values()].map((question) => ({ tenant, ...question }))),
+    loadAuthors(tenant, [...authors]),
+  ]);
+  for (const [i, [key, { model }]] of [...history].entries())
+    state.history.set(
+      key,
+      (lists[i] ?? []).map((entry) => inPresentWords(entry, state.models.get(model))),
+    );
+  for (const [position, author] of known) state.authors.set(position, author);
+}
+
+/** Fields that were renamed since are told by the names they have now, and hidden ones not at all. */
+const inPresentWords = (entry: FiledEntry, declared: DeclaredModel | undefined): FiledEntry =>
+  !declared || declared.changes.length === 0 || entry.changedFields === null
+    ? entry
+    : { ...entry, changedFields: presentFields(entry.changedFields, entry.syncId, declared) };

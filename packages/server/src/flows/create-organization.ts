@@ -1,8 +1,0 @@
-import type { Organization } from "@holdfast/sdk/protocol";
-import { insertOrganization } from "../db/organizations.ts";
-import type { Transaction } from "../db/transaction.ts";
-import { newId } from "../ids.ts";
-
-/** An organization with its live and its test tenant, each with a log of its own. */
-export const createOrganization = (tx: Transaction, name: string): Promise<Organization> =>
-  insertOrganization(tx, newId("org_"), name, { live: newId("log_"), test: newId("log_") });

@@ -1,0 +1,12 @@
+import type { Datasource } from "@holdfast/sdk/protocol";
+import type { Database } from "../../db/connection/pool.ts";
+import { readOrganization } from "../../db/organizations/organizations.ts";
+import { hostedDatasources } from "../../rules/datasources/hosted-datasources.ts";
+
+/** Where an organization's rows live, in both environments. */
+export type ListDatasources = (organization: string) => Promise<Datasource[]>;
+
+export const listDatasources =
+  (db: Database): ListDatasources =>
+  async (organization) =>
+    hostedDatasources((await readOrganization(db, organization)).createdAt);

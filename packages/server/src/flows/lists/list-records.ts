@@ -1,0 +1,80 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { readHead } from "../../db/commits/heads.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
+import { createTurns } from "../../limits/turns.ts";
+import { listColumn } from "../../rules/lists/list-column.ts";
+import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
+import { checkModel } from "../../rules/tokens/scope.ts";
+import { liveSchema } from "../schema/live-schema.ts";
+import type { SchemaCache } from "../schema/schema-cache.ts";
+import type { PageCursors } from "./page-cursor.ts";
+
+export interface ListRequest {
+  readonly reader: Principal;
+  readonly model: string;
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  readonly orderBy: string;
+  readonly state: "live" | "archived" | "all";
+  readonly ids: readonly string[] | undefined;
+  /** What the address says beside the list's own parameters: each has to be a filter. */
+  readonly filters: readonly Parameter[];
+  readonly cursor: string | undefined;
+}
+
+export interface ListPage {
+  readonly model: string;
+  /** Each record as the JSON text that is stored. */
+  readonly records: readonly string[];
+  readonly nextCursor: string | null;
+  readonly stamp: number;
+  /** When the archived ones among them were archived, by id. */
+  readonly archived: Readonly<Record<string, string>>;
+}
+
+export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
+
+/** Lists that may have to read a whole model share a part of the connections, so that other reads find one. */
+const SLOW_LISTS = { most: 4, patienceMs: 1_000, longestMs: 5_000 };
+
+/** One page of a model's records, in a total order that does not depend on how deep the page lies. */
+export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
+  const turns = createTurns(SLOW_LISTS);
+  return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, cursor }) => {
+    const { tenant, scope } = reader;
+    const key = model.toLowerCase();
+    const declared = (await liveSchema(db, schemas, tenant)).models.get(key);
+    const hidden = checkModel(reader, declared?.name ?? model);
+    if (hidden) return hidden;
+    if (!declared) return refuse("unknown_model", { param: "model" });
+    const sort = listColumn(orderBy, declared.model);
+    if (!sort) return refuse("unknown_column", { param: "order_by" });
+    const filters = readFilters(parameters, declared.model);
+    if (isRefusal(filters)) return filters;
+    const groups = scope?.groups && [...scope.groups].sort();
+    const context = JSON.stringify(["list", tenant, key, order, sort, state, ids ?? null, filters, groups ?? null]);
+    const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as PageEnd | undefined);
+    if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+    const { syncId: stamp, rewriting } = await readHead(db, tenant);
+    const descending = order === "desc";
+    const question = { tenant, model: key, rewriting, state, ids, filters, groups, sort, descending, after, limit };
+    const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
+    const mayTakeLong = sort.kind !== "id" || filters.length > 0;
+    const page = mayTakeLong ? await turns.take(read) : await read();
+    if (!page) return refuse("overloaded");
+    const { records, hasMore } = page;
+    const last = records.at(-1);
+    return {
+      model: declared.name,
+      records: records.map(({ data }) => data),
+      nextCursor: hasMore && last ? cursors.seal(context, { value: last.value, id: last.id } satisfies PageEnd) : null,
+      stamp,
+      archived: Object.fromEntries(
+        records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
+      ),
+    };
+  };
+};

@@ -1,0 +1,303 @@
+import pg from "pg";
+import { expect, test } from "vitest";
+import { session } from "../../db/connection/pool.ts";
+import { type ListQuestion, listQuery } from "../../db/lists/list-records.ts";
+import { indexName } from "../../db/lists/record-indexes.ts";
+import { startApp } from "../../testing/app.ts";
+import { reconcileIndexes } from "./reconcile-indexes.ts";
+
+const app = await startApp();
+const { call } = app;
+const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
+  "select id as tenant from holdfast.tenant where organization = $1 and livemode",
+  [app.organization],
+);
+const never = new AbortController().signal;
+const reconcile = () => reconcileIndexes(app.databaseUrl, never);
+
+type Fields = Record<string, { type: string; index?: boolean; nullable?: boolean }>;
+const push = async (models: Record<string, Fields>, token = app.keys.live) => {
+  const before = (await call("GET", "/v1/schema", { token })).body.models as object;
+  const changes = Object.fromEntries(Object.entries(models).map(([name, fields]) => [name, { fields }]));
+  const answer = await call("POST", "/v1/schema", { token, json: { models: { ...before, ...changes } } });
+  expect([answer.status, answer.body.code]).toEqual([201, undefined]);
+  return answer;
+};
+const indexes = async () =>
+  app.sql<{ name: string; valid: boolean }>(
+    `select 'holdfast.' || relname as name, indisvalid as valid from pg_index join pg_class c on c.oid = indexrelid
+     where indrelid = 'holdfast.record'::regclass and starts_with(relname, 'record_by_') order by 1`,
+  );
+const named = (model: string, field: string, type: "string" | "number" | "datetime" | "boolean") =>
+  `holdfast.${indexName({ model, field, type })}`;
+const slideOrder = named("slide", "order", "number");
+/** Waits until these indexes are there, can be used, and are the only ones. */
+const settled = (...names: string[]) =>
+  expect.poll(indexes, { timeout: 20_000 }).toEqual(names.sort().map((name) => ({ name, valid: true })));
+
+const FIELDS: Fields = {
+  n: { type: "number", index: true },
+  s: { type: "string", index: true },
+  at: { type: "datetime", index: true },
+  b: { type: "boolean", index: true },
+  list: { type: "array", index: true },
+  free: { type: "string" },
+};
+const own = [
+  slideOrder,
+  named("indexed", "n", "number"),
+  named("indexed", "s", "string"),
+  named("indexed", "at", "datetime"),
+  named("indexed", "b", "boolean"),
+];
+
+test("[G10] indexes come with the push that declares them, for scalar fields, and are told of otherwise", async () => {
+  await settled(slideOrder);
+  const { body } = await push({ indexed: FIELDS });
+  expect(body.warnings).toEqual([expect.stringContaining("indexed.list")]);
+  await settled(...own);
+});
+
+test("[L7] [G10] an index over nothing tells the planner nothing: it would take the table for empty, also when it has grown", async () => {
+  expect(await app.sql("select reltuples from pg_class where oid = 'holdfast.record'::regclass")).toEqual([
+    { reltuples: -1 },
+  ]);
+});
+
+const ROWS = 60_000;
+const question: ListQuestion = {
+  tenant,
+  model: "indexed",
+  rewriting: false,
+  state: "live",
+  ids: undefined,
+  filters: [],
+  groups: undefined,
+  sort: { kind: "id" },
+  descending: false,
+  after: undefined,
+  limit: 100,
+  bytes: 4_194_304,
+};
+const column = (name: string, type: "string" | "number" | "datetime" | "boolean") =>
+  ({ kind: "field", name, type }) as const;
+
+test("[G10] filters and sorted pages, however deep, read a few pages of an index", async () => {
+  await app.sql(
+    `insert into holdfast.record select $1, 'indexed', 'i' || lpad(n::text, 6, '0'), 1,
+       json_build_object('id', 'i' || lpad(n::text, 6, '0'), 'n', case when n % 3 > 0 then n % 1000 end, 's', 'text ' || n % 777, 'b', n % 2 = 0,
+         'at', to_char(timestamp '2024-01-01' + make_interval(mins => n), 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'free', n::text),
+       '{}', null, 1, '', now(), now(), '' from generate_series(1, ${ROWS}) n`,
+    [tenant],
+  );
+  await app.sql("vacuum analyze holdfast.record");
+  const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
+  await client.connect();
+  try {
+    const read = async (asked: Partial<ListQuestion>) => {
+      const { text, values } = listQuery({ ...question, ...asked });
+      const { rows } = await client.query<{ "QUERY PLAN": string }>(
+        `explain (analyze, buffers, format json) ${text}`,
+        values,
+      );
+      const [{ Plan: plan }] = JSON.parse(rows[0]!["QUERY PLAN"]) as [{ Plan: Record<string, number> }];
+      return {
+        buffers: (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0),
+        plan: JSON.stringify(plan),
+      };
+    };
+    const cases: [string, Partial<ListQuestion>, string][] = [];
+    const expectIndex = (what: string, asked: Partial<ListQuestion>, index: string) => cases.push([what, asked, index]);
+    for (const descending of [false, true]) {
+      const way = descending ? "down" : "up";
+      expectIndex(`by number ${way}`, { sort: column("n", "number"), descending }, "n number");
+      expectIndex(
+        `by number ${way}, deep`,
+        { sort: column("n", "number"), descending, after: { value: "500", id: "i030500" } },
+        "n number",
+      );
+      expectIndex(
+        `by number ${way}, among those without`,
+        { sort: column("n", "number"), descending, after: { value: null, id: "i030000" } },
+        "n number",
+      );
+      expectIndex(
+        `by text ${way}, deep`,
+        { sort: column("s", "string"), descending, after: { value: "text 5", id: "i030500" } },
+        "s string",
+      );
+      expectIndex(
+        `by time ${way}, deep`,
+        { sort: column("at", "datetime"), descending, after: { value: "2024-01-20 00:00:00+00", id: "i030500" } },
+        "at datetime",
+      );
+    }
+    expectIndex("a number", { filters: [{ column: column("n", "number"), operator: "eq", value: 7 }] }, "n number");
+    expectIndex(
+      "a text",
+      { filters: [{ column: column("s", "string"), operator: "eq", value: "text 7" }] },
+      "s string",
+    );
+    expectIndex(
+      "a number, in a later page",
+      { filters: [{ column: column("n", "number"), operator: "eq", value: 7 }], after: { value: null, id: "i040000" } },
+      "n number",
+    );
+    expectIndex(
+      "a time",
+      { filters: [{ column: column("at", "datetime"), operator: "eq", value: "2024-01-20T01:00:00+01:00" }] },
+      "at datetime",
+    );
+    expectIndex(
+      "a range of times, sorted by them",
+      {
+        filters: [
+          { column: column("at", "datetime"), operator: "gte", value: "2024-01-20T00:00:00Z" },
+          { column: column("at", "datetime"), operator: "lt", value: "2024-01-20T00:30:00Z" },
+        ],
+        sort: column("at", "datetime"),
+      },
+      "at datetime",
+    );
+    for (const [what, asked, index] of cases) {
+      const [name = "", type] = index.split(" ");
+      const { buffers, plan } = await read(asked);
+      const found = plan.includes(indexName({ model: "indexed", field: name, type: type as "number" }));
+      expect([what, found, buffers < 600 ? "few" : buffers]).toEqual([what, true, "few"]);
+    }
+    const { buffers } = await read({ filters: [{ column: column("free", "string"), operator: "eq", value: "7" }] });
+    expect(buffers).toBeGreaterThan(1_000);
+  } finally {
+    await client.end();
+  }
+});
+
+test("[G10] an index gives the very list that there is without it", async () => {
+  const lists = async () => {
+    const found: unknown[] = [];
+    for (const search of [
+      "order_by=n",
+      "order_by=n&order=desc",
+      "order_by=at&order=desc",
+      "s=text%205",
+      "filter[n][gt]=998",
+      "b=true&order_by=s",
+    ])
+      found.push((await call("GET", `/v1/models/indexed?limit=100&${search}`)).body.data);
+    return found;
+  };
+  const withIndexes = await lists();
+  await app.sql(`drop index ${own.slice(1).join(", ")}`);
+  expect(await lists()).toEqual(withIndexes);
+  expect(await reconcile()).toMatchObject({ done: true, created: 4, dropped: 0 });
+  await settled(...own);
+});
+
+test("[G10] whatever other tenants keep in a field of that name, an index refuses no write", async () => {
+  const stranger = { token: app.keys.other };
+  await push(
+    {
+      indexed: {
+        n: { type: "string" },
+        s: { type: "json" },
+        at: { type: "string", index: true },
+        b: { type: "array" },
+      },
+    },
+    app.keys.other,
+  );
+  await settled(...own, named("indexed", "at", "string"));
+  const values = [
+    "2024-02-30T00:00:00Z",
+    "9999-99-99T99:99:99Z",
+    "infinity",
+    "",
+    "x".repeat(200_000),
+    "𝕳".repeat(3_000),
+  ];
+  for (const [i, at] of values.entries()) {
+    const data = { n: at, s: { deep: at }, at, b: [at] };
+    const written = await call("POST", "/v1/models/indexed", { ...stranger, json: { id: `x${i}`, data } });
+    expect([at.slice(0, 30), written.status]).toEqual([at.slice(0, 30), 200]);
+  }
+  const random = Array.from({ length: 50_000 }, (_, i) => String.fromCodePoint(0x4e00 + ((i * 7_919) % 20_000))).join(
+    "",
+  );
+  for (const [i, s] of [random, "𝕳".repeat(40_000), " ".repeat(10_000)].entries())
+    expect((await call("POST", "/v1/models/indexed", { json: { id: `y${i}`, data: { s } } })).status).toBe(200);
+  const found = await call("GET", `/v1/models/indexed?order_by=at&limit=3`, stranger);
+  expect((found.body.data as { at: string }[]).map(({ at }) => at.slice(0, 9))).toEqual(["", "2024-02-3", "9999-99-9"]);
+  await push(
+    { indexed: { n: { type: "string" }, s: { type: "json" }, at: { type: "string" }, b: { type: "array" } } },
+    app.keys.other,
+  );
+  await settled(...own);
+});
+
+test("[G10] an index whose building failed is built anew", async () => {
+  const [broken = ""] = own;
+  await app.sql("update pg_index set indisvalid = false where indexrelid = $1::regclass", [broken]);
+  expect(await reconcile()).toMatchObject({ done: true, created: 1, dropped: 1 });
+  await settled(...own);
+  expect(await reconcile()).toMatchObject({ done: true, created: 0, dropped: 0 });
+});
+
+test("[G10] one process is at it at a time, while all of them write", async () => {
+  await app.sql(`drop index ${own.join(", ")}`);
+  // An open transaction that began before: the building waits for it, and nobody waits for the building.
+  const held = await app.hold(
+    "update holdfast.record set sync_id = sync_id where tenant < 0; select pg_current_xact_id()",
+  );
+  const first = reconcile();
+  await expect.poll(() => indexes().then((found) => found.length)).toBeGreaterThan(0);
+  expect(await reconcile()).toMatchObject({ done: false, created: 0 });
+  for (let i = 0; i < 5; i++)
+    expect((await call("POST", "/v1/models/indexed", { json: { id: `w${i}`, data: { n: i } } })).status).toBe(200);
+  expect((await call("GET", "/v1/models/indexed?n=1&limit=1")).status).toBe(200);
+  await held.release();
+  expect(await first).toMatchObject({ done: true, created: own.length });
+  await settled(...own);
+});
+
+test("[G10] a server that stops lets go of the building, and the next one finishes it", async () => {
+  await app.sql(`drop index ${own[1]}`);
+  const held = await app.hold(
+    "update holdfast.record set sync_id = sync_id where tenant < 0; select pg_current_xact_id()",
+  );
+  const stopping = new AbortController();
+  const building = reconcileIndexes(app.databaseUrl, stopping.signal);
+  await expect.poll(() => indexes().then((found) => found.length)).toBe(own.length);
+  stopping.abort();
+  await expect(building).rejects.toThrow("stopping");
+  await held.release();
+  await expect.poll(async () => (await reconcile()).done, { timeout: 20_000 }).toBe(true);
+  await settled(...own);
+});
+
+test("[O21] an index of a table that grows with every commit is built beside the commits, and anew where that failed", async () => {
+  const receiptIndex = () =>
+    app.sql<{ valid: boolean }>(
+      "select indisvalid as valid from pg_index where indexrelid = to_regclass('holdfast.receipt_held')",
+    );
+  await app.sql("update pg_index set indisvalid = false where indexrelid = 'holdfast.receipt_held'::regclass");
+  expect(await reconcile()).toMatchObject({ created: 1 });
+  expect(await receiptIndex()).toEqual([{ valid: true }]);
+  await app.sql("drop index holdfast.receipt_held");
+  const held = await app.hold("update holdfast.receipt set held = held where tenant < 0; select pg_current_xact_id()");
+  const building = reconcile();
+  await expect.poll(receiptIndex).toEqual([{ valid: false }]);
+  for (let i = 0; i < 5; i++)
+    expect((await call("POST", "/v1/models/indexed", { json: { id: `r${i}`, data: { n: i } } })).status).toBe(200);
+  await held.release();
+  expect(await building).toMatchObject({ done: true, created: 1 });
+  expect(await receiptIndex()).toEqual([{ valid: true }]);
+});
+
+test("[G10] an index goes when no tenant declares it any more", async () => {
+  const without = Object.fromEntries(Object.entries(FIELDS).map(([name, { type }]) => [name, { type }]));
+  await push({ indexed: { n: { type: "number", index: true } } }, app.keys.test);
+  await push({ indexed: without });
+  await settled(slideOrder, own[1] as string);
+  await push({ indexed: { n: { type: "number" } } }, app.keys.test);
+  await settled(slideOrder);
+});

@@ -1,0 +1,91 @@
+import type { Claim } from "@holdfast/sdk/protocol";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { createPool } from "../../db/connection/pool.ts";
+import type { Transaction } from "../../db/connection/transaction.ts";
+import { readLogEpoch } from "../../db/log/log-epoch.ts";
+import { startApp } from "../../testing/app.ts";
+import { renewLogs } from "./log-epoch.ts";
+
+const app = await startApp();
+const { call, sql, databaseUrl } = app;
+
+/** As the command does it. */
+async function renew(): Promise<number> {
+  const db = createPool({ url: databaseUrl });
+  try {
+    return await renewLogs(db);
+  } finally {
+    await db.end();
+  }
+}
+
+const agent = async (participantId: string) => {
+  const json = { operations: ["slide.*"], syncGroups: [`org:${app.organization}`], participantId };
+  return String((await call("POST", "/v1/capabilities", { json })).body.token);
+};
+
+test("[O19] [O20] with its log's id a tenant's claims end, whoever held them or waited; the next fence is above theirs", async () => {
+  const [ann, ben, cem] = await Promise.all(["ann", "ben", "cem"].map(agent));
+  const id = "e1";
+  await call("POST", "/v1/models/slide", { json: { id, data: { title: "a" } } });
+  const claim = (token: string | undefined, json: object = {}) =>
+    call("POST", `/v1/models/slide/${id}/claim`, { token: token as string, json });
+  const held = (await claim(ann)).body as unknown as Claim;
+  const waiting = (await claim(ben, { queue: true })).body as unknown as Claim;
+  expect(waiting.status).toBe("queued");
+  expect(await renew()).toBeGreaterThan(0);
+
+  const next = await claim(cem);
+  expect(next.status).toBe(201);
+  expect((next.body as unknown as Claim).fence).toBeGreaterThan(held.fence as number);
+  const stateOf = async (token: string | undefined, claim: Claim) =>
+    (await call("GET", `/v1/claims/${claim.id}`, { token: token as string })).body.status;
+  expect([await stateOf(ann, held), await stateOf(ben, waiting)]).toEqual(["canceled", "canceled"]);
+  const renewal = await call("POST", `/v1/claims/${held.id}/renew`, { token: ann as string });
+  expect(renewal.body).toMatchObject({ code: "claim_lost", claims: [{ actor: "cem" }] });
+});
+
+test("[O19] [W52] what webhooks tell of the positions from then on is named anew, and a failed delivery is tried at once", async () => {
+  const url = "https://receiver.example.com/";
+  await call("POST", "/v1/webhook_endpoints", { json: { url, enabledEvents: ["slide"] } });
+  await sql("update holdfast.webhook_endpoint set attempt = 3, next_attempt_at = now() + interval '1 hour'");
+  const before = await sql<{ revision: number }>("select revision from holdfast.webhook_endpoint");
+  await renew();
+  const after = await sql<{ revision: number; attempt: number; waits: boolean }>(
+    "select revision, attempt, next_attempt_at is not null as waits from holdfast.webhook_endpoint",
+  );
+  expect(after).toMatchObject([{ attempt: 0, waits: false }]);
+  expect(after[0]?.revision).toBeGreaterThan(before[0]?.revision as number);
+});
+
+test("[O19] a Postgres that keeps its identity to itself is used without it; any other failure is one", async () => {
+  await sql("create role without_identity login password 'x'");
+  await sql("grant usage on schema holdfast to without_identity");
+  await sql("grant select on holdfast.log_epoch to without_identity");
+  await sql("revoke execute on function pg_control_system() from public");
+  const url = new URL(databaseUrl);
+  url.username = "without_identity";
+  url.password = "x";
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    const known = await readLogEpoch(client as unknown as Transaction);
+    expect(known.actual).toBeUndefined();
+    expect(known.epoch).toEqual(expect.any(String));
+    await sql("revoke select on holdfast.log_epoch from without_identity");
+    await expect(readLogEpoch(client as unknown as Transaction)).rejects.toMatchObject({ code: "42501" });
+  } finally {
+    await client.end();
+    await sql("drop owned by without_identity");
+    await sql("drop role without_identity");
+  }
+});
+
+test("[O19] a Postgres that says which it is says so with its timeline", async () => {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { actual } = await readLogEpoch(client as unknown as Transaction);
+  await client.end();
+  expect(actual).toMatch(/^\d+\/[0-9A-F]{8}$/);
+});

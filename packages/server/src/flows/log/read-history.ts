@@ -1,0 +1,76 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { readHead } from "../../db/commits/heads.ts";
+import { type RecordName, readRecord } from "../../db/commits/records.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { readRecordHistory } from "../../db/log/log.ts";
+import { isRecordId } from "../../rules/commits/record-id.ts";
+import { seenText } from "../../rules/log/seen-entry.ts";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Principal, Scope } from "../../rules/tokens/participant.ts";
+import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
+import type { PageCursors } from "../lists/page-cursor.ts";
+import { liveSchema } from "../schema/live-schema.ts";
+import type { SchemaCache } from "../schema/schema-cache.ts";
+
+export interface HistoryRequest {
+  readonly reader: Principal;
+  readonly model: string;
+  readonly id: string;
+  readonly order: "asc" | "desc";
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+export interface HistoryPage {
+  /** Entries as JSON text, like in the feed. */
+  readonly entries: readonly string[];
+  readonly nextCursor: string | null;
+  readonly stamp: number;
+  readonly logId: string;
+  /** Positions up to here are no longer kept: what happened there is missing. */
+  readonly trimmedTo: number;
+}
+
+export type ReadHistory = (request: HistoryRequest) => Promise<HistoryPage | Refusal>;
+
+interface HistoryCursor {
+  readonly syncId: number;
+}
+
+/** What happened to one record, as far as the log is kept; one that was deleted still has its history. */
+export const readHistory =
+  (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
+  async ({ reader, model, id, order, limit, cursor }) => {
+    const { tenant, scope } = reader;
+    const { models } = await liveSchema(db, schemas, tenant);
+    const key = model.toLowerCase();
+    const hidden = checkModel(reader, models.get(key)?.name ?? model);
+    if (hidden) return hidden;
+    if (!models.has(key)) return refuse("unknown_model", { param: "model" });
+    if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
+    const groups = scope?.groups && [...scope.groups].sort();
+    const { syncId: stamp, logId, trimmedTo } = await readHead(db, tenant);
+    const context = JSON.stringify(["history", logId, key, id, order, groups ?? null]);
+    const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as HistoryCursor | undefined);
+    if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+    const name = { tenant, model: key, id };
+    const descending = order === "desc";
+    const asked = { ...name, groups, after: after?.syncId, descending, limit, bytes: limits.pageBytes };
+    const { entries, hasMore } = await readRecordHistory(db, asked);
+    if (entries.length === 0 && !after && !(await isSeen(db, name, scope)))
+      return refuse("record_not_found", { param: "id" });
+    const last = entries.at(-1);
+    return {
+      entries: entries.flatMap((entry) => seenText({ models: undefined, groups: scope?.groups }, entry, models) ?? []),
+      nextCursor: hasMore && last ? cursors.seal(context, { syncId: last.syncId } satisfies HistoryCursor) : null,
+      stamp,
+      logId,
+      trimmedTo,
+    };
+  };
+
+/** Whether there is such a record for this reader, whose entries were all trimmed away. */
+async function isSeen(db: Database, name: RecordName, scope: Scope | undefined): Promise<boolean> {
+  const record = await readRecord(db, name);
+  return record !== undefined && (scope === undefined || isWithin(scope, record.groups));
+}

@@ -1,0 +1,45 @@
+import type { ReadEnvelope } from "@holdfast/sdk/protocol";
+import { readLines } from "../../db/claims/read-claims.ts";
+import { readHead } from "../../db/commits/heads.ts";
+import { readRecord as readStored } from "../../db/commits/records.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { presentLine } from "../../rules/claims/claim.ts";
+import { isRecordId } from "../../rules/commits/record-id.ts";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
+import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
+import { liveSchema } from "../schema/live-schema.ts";
+import type { SchemaCache } from "../schema/schema-cache.ts";
+
+export type ReadRecord = (reader: Principal, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
+
+/** One record. The stamp is taken first: what is read may be newer than it says, never older. */
+export const readRecord =
+  (db: Database, schemas: SchemaCache): ReadRecord =>
+  async (reader, model, id) => {
+    const { tenant, scope } = reader;
+    const declared = (await liveSchema(db, schemas, tenant)).models.get(model.toLowerCase());
+    const hidden = checkModel(reader, declared?.name ?? model);
+    if (hidden) return hidden;
+    if (!declared) return refuse("unknown_model", { param: "model" });
+    if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
+    const { syncId: stamp } = await readHead(db, tenant);
+    const record = await readStored(db, { tenant, model: model.toLowerCase(), id });
+    // Outside the reader's groups is as good as not there.
+    if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
+    const [line] = await readLines(db, [{ tenant, model: model.toLowerCase(), id }]);
+    const { syncId, createdAt, updatedAt, updatedBy, archivedAt, data } = record;
+    return {
+      object: "model",
+      model: declared.name,
+      id,
+      data: { ...data },
+      stamp,
+      claims: line ? presentLine(line.claims, declared.name, line.now).claims : [],
+      syncId,
+      createdAt,
+      updatedAt,
+      updatedBy,
+      archivedAt,
+    };
+  };

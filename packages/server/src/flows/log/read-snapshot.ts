@@ -1,0 +1,77 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { readHead } from "../../db/commits/heads.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { momentOf, type Transaction } from "../../db/connection/transaction.ts";
+import { readSnapshotPage } from "../../db/log/snapshot.ts";
+import { coveredModels, type View } from "../../rules/log/view.ts";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
+import type { PageCursors } from "../lists/page-cursor.ts";
+import { schemaAt } from "../schema/live-schema.ts";
+import type { SchemaCache } from "../schema/schema-cache.ts";
+import { viewHashOf } from "./view-hash.ts";
+
+export interface SnapshotRequest {
+  readonly reader: Principal;
+  /** Of what the reader asked for, all that its token covers. */
+  readonly view: View;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+/** A page as lines of JSON: a first line, the records, and a last line without which it is incomplete. */
+export type ReadSnapshot = (request: SnapshotRequest) => Promise<string | Refusal>;
+
+interface SnapshotCursor {
+  readonly model: string;
+  readonly id: string;
+  readonly stamp: number;
+  readonly logId: string;
+  readonly rowsVersion: number;
+}
+
+/** The stamp is the head before the first page, and the cursor carries it on: whoever reads the log from there misses nothing. */
+export const readSnapshot =
+  (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadSnapshot =>
+  (request) =>
+    // The head, the models and the records of one moment: a record of a model that is declared meanwhile comes with the log.
+    momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
+
+async function readPage(
+  db: Transaction,
+  schemas: SchemaCache,
+  cursors: PageCursors,
+  { reader, view, limit, cursor }: SnapshotRequest,
+): Promise<string | Refusal> {
+  const { tenant } = reader;
+  const keys = view.models && [...view.models].sort();
+  const head = await readHead(db, tenant);
+  const schema = await schemaAt(db, schemas, tenant, head.schemaVersion);
+  const models = coveredModels(view, schema.models);
+  if (models.length === 0 && keys && keys.length > 0) return refuse("unknown_model", { param: "model", status: 400 });
+  const within = view.groups && [...view.groups].sort();
+  const context = JSON.stringify(["snapshot", tenant, keys ?? null, within ?? null]);
+  const from = cursor === undefined ? undefined : (cursors.open(context, cursor) as SnapshotCursor | undefined);
+  if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });
+  // A log that was replaced, or rows that a push rewrote, between two pages would mix two pasts.
+  if (from && (from.logId !== head.logId || from.rowsVersion !== schema.rowsVersion))
+    return refuse("resync_required", { param: "starting_after" });
+  const stamp = from?.stamp ?? head.syncId;
+  const names = new Map([...schema.models].map(([key, { name }]) => [key, name]));
+  const shown =
+    keys === undefined && schema.hiddenModels.length === 0 ? undefined : models.map((name) => name.toLowerCase());
+  const page = await readSnapshotPage(
+    db,
+    { tenant, models: shown, rewriting: head.rewriting, groups: within, after: from, limit, bytes: limits.pageBytes },
+    names,
+  );
+  const { logId } = head;
+  const { rowsVersion } = schema;
+  const next = page.hasMore
+    ? cursors.seal(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor)
+    : null;
+  const [owner, viewHash] = [ownerName(reader), viewHashOf(reader)];
+  const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, owner, viewHash, models });
+  const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
+  return `${start}\n${page.lines}${end}\n`;
+}

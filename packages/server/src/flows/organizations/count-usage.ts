@@ -1,0 +1,64 @@
+import type { Database } from "../../db/connection/pool.ts";
+import { addUsage, type UsageCount } from "../../db/organizations/usage.ts";
+import { dayOf } from "../../rules/organizations/usage-period.ts";
+
+export type UsageEvent = "commits" | "operations" | "reads" | "webhook_deliveries";
+
+/** Counts in memory, so that nobody waits for it; what was counted goes to the database in pieces, when it is told to. */
+export interface UsageCounter {
+  add(tenant: number, eventName: UsageEvent, count?: number): void;
+  /** What was counted since the process started, of all tenants. */
+  readonly totals: Readonly<Record<UsageEvent, number>>;
+  /** Writes down what was counted so far. What cannot be written is kept for the next time. */
+  flush(): Promise<void>;
+}
+
+/** Rows of one statement: a tenant's day has one for each event. */
+const PIECE = 1_000;
+
+export function createUsageCounter(db: Database, now: () => number): UsageCounter {
+  const totals = { commits: 0, operations: 0, reads: 0, webhook_deliveries: 0 };
+  let counted = new Map<string, UsageCount>();
+  let flushing = Promise.resolve();
+  // Asked for with every count, and another one only once a day.
+  let today = { day: "", until: 0 };
+
+  function dayNow(): string {
+    const at = now();
+    if (at >= today.until || at < today.until - DAY_MS)
+      today = { day: dayOf(at), until: (Math.floor(at / DAY_MS) + 1) * DAY_MS };
+    return today.day;
+  }
+
+  function put({ tenant, day, eventName, count }: UsageCount): void {
+    const key = `${tenant} ${day} ${eventName}`;
+    counted.set(key, { tenant, day, eventName, count: count + (counted.get(key)?.count ?? 0) });
+  }
+
+  async function write(): Promise<void> {
+    const taken = [...counted.values()];
+    counted = new Map();
+    for (let done = 0; done < taken.length; done += PIECE)
+      try {
+        await addUsage(db, taken.slice(done, done + PIECE));
+      } catch (error) {
+        for (const count of taken.slice(done)) put(count);
+        throw error;
+      }
+  }
+
+  return {
+    totals,
+    add(tenant, eventName, count = 1) {
+      totals[eventName] += count;
+      put({ tenant, day: dayNow(), eventName, count });
+    },
+    flush: () => {
+      const next = flushing.then(write);
+      flushing = next.catch(() => {});
+      return next;
+    },
+  };
+}
+
+const DAY_MS = 86_400_000;

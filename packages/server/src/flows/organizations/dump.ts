@@ -1,0 +1,195 @@
+import { errorState } from "../../db/connection/database-error.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { type Transaction, transaction } from "../../db/connection/transaction.ts";
+import {
+  beginDump,
+  DUMPED,
+  type Dumped,
+  type DumpedKey,
+  dumpHead,
+  dumpKeys,
+  dumpRows,
+  findCreations,
+  restoreHead,
+  restoreKey,
+  restoreRows,
+  TENANT_ROW,
+} from "../../db/organizations/dump.ts";
+import { insertOrganization, listOrganizations, tenantOf } from "../../db/organizations/organizations.ts";
+import { newId } from "../../ids.ts";
+
+/**
+ * A dump is lines of JSON:
+ *
+ *   {"object":"holdfast_dump","version":2,"organization":{…},"keys":[…]}
+ *   then for each tenant:  {"tenant":"live","head":{…}}  {"what":"schemas"}  row …  {"what":"entries"}  row …  and so on
+ *   {"object":"dump_end","counts":{…}}      without which it is not whole
+ */
+export type DumpCounts = Readonly<Record<Dumped, number>>;
+
+export interface RestoreOptions {
+  /** As another organization: then without the keys, which are unique. */
+  readonly newId: boolean;
+  /** The dump's keys come back, and open nothing: one of them may have been revoked after the dump. */
+  readonly revokeKeys?: boolean;
+}
+
+export interface Restored {
+  readonly organization: string;
+  readonly counts: DumpCounts;
+}
+
+/** A dump that cannot be made or read, said in a sentence. */
+export class DumpError extends Error {}
+
+/** Version 1 said "world" where this one says "tenant": the same lines otherwise. */
+const VERSION = 2;
+const READABLE: readonly unknown[] = [1, VERSION];
+const TENANTS = ["live", "test"] as const;
+const PARTS = Object.keys(DUMPED) as Dumped[];
+const none = (): Record<Dumped, number> => ({ schemas: 0, entries: 0, records: 0, groups: 0, receipts: 0 });
+
+/** Writes an organization as of one moment; undefined: the only one there is. */
+export async function dumpOrganization(
+  db: Database,
+  wanted: string | undefined,
+  write: (line: string) => Promise<void>,
+): Promise<DumpCounts> {
+  return await transaction(db, async (tx) => {
+    await beginDump(tx);
+    const all = await listOrganizations(tx);
+    const organization = wanted === undefined && all.length === 1 ? all[0] : all.find(({ id }) => id === wanted);
+    if (!organization)
+      throw new DumpError(
+        wanted === undefined
+          ? `Say which organization with --org: there are ${all.length}.`
+          : `There is no organization ${wanted}.`,
+      );
+    const { id, name } = organization;
+    const keys = await dumpKeys(tx, id);
+    await write(JSON.stringify({ object: "holdfast_dump", version: VERSION, organization: { id, name }, keys }));
+    const counts = none();
+    for (const name of TENANTS) {
+      const tenant = (await tenantOf(tx, id, name === "live")) as number;
+      await write(`{"tenant":"${name}","head":${await dumpHead(tx, tenant)}}`);
+      for (const what of PARTS) {
+        await write(JSON.stringify({ what }));
+        for await (const rows of dumpRows(tx, what, tenant)) {
+          counts[what] += rows.length;
+          for (const row of rows) await write(row);
+        }
+      }
+    }
+    await write(JSON.stringify({ object: "dump_end", counts }));
+    return counts;
+  });
+}
+
+/**
+ * Brings an organization back, in one transaction. Its logs get new ids: whoever read the old ones may be ahead of the
+ * dump, and learns by the id to start over.
+ */
+export async function restoreOrganization(
+  db: Database,
+  lines: AsyncIterable<string>,
+  { newId: asNew, revokeKeys = false }: RestoreOptions,
+): Promise<Restored> {
+  const input = lines[Symbol.asyncIterator]();
+  const next = async (): Promise<string> => {
+    const { value, done } = (await input.next()) as IteratorResult<string, undefined>;
+    if (done || value === undefined) throw new DumpError("The dump is cut off: its last line is missing.");
+    return value;
+  };
+  const first = objectOf(await next());
+  if (first.object !== "holdfast_dump" || !first.organization || !Array.isArray(first.keys))
+    throw new DumpError("This is no dump of an organization.");
+  if (!READABLE.includes(first.version))
+    throw new DumpError(`The dump has version ${first.version}; this release reads versions up to ${VERSION}.`);
+  const { id: oldId, name } = first.organization as { id: string; name: string };
+  const organization = asNew ? newId("org_") : oldId;
+  // Not tried again as a whole: what was read of the file is gone.
+  const client = await db.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query("begin");
+    await client.query("set local idle_in_transaction_session_timeout = 0");
+    if ((await listOrganizations(client)).some(({ id }) => id === organization))
+      throw new DumpError(`There is an organization ${organization} here already. --new-id restores beside it.`);
+    await insertOrganization(client, organization, name, { live: newId("log_"), test: newId("log_") });
+    const counts = await restoreTenants(client, organization, next);
+    for (const livemode of [true, false])
+      await findCreations(client, (await tenantOf(client, organization, livemode)) as number);
+    if (!asNew) await restoreKeys(client, organization, revokeKeys, first.keys as DumpedKey[]);
+    await client.query("commit");
+    return { organization, counts };
+  } catch (error) {
+    await client.query("rollback").catch((failure: Error) => {
+      broken = failure;
+    });
+    // What the database cannot take was never dumped from one.
+    if (/^2[23]/.test(errorState(error) ?? ""))
+      throw new DumpError(`The dump is damaged, or being restored twice: ${(error as Error).message}`);
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** A row may be a MiB or two. */
+const BATCH = 200;
+
+async function restoreTenants(tx: Transaction, organization: string, next: () => Promise<string>): Promise<DumpCounts> {
+  const counts = none();
+  let tenant = 0;
+  let what: Dumped | undefined;
+  let rows: string[] = [];
+  const flush = async () => {
+    if (what && rows.length > 0 && (await restoreRows(tx, what, tenant, rows)) !== rows.length)
+      throw new DumpError("The dump is damaged: it has a row of another tenant.");
+    rows = [];
+  };
+  for (;;) {
+    const line = await next();
+    // Every row begins with the number of its tenant.
+    if (what && TENANT_ROW.test(line)) {
+      counts[what] += rows.push(line) > 0 ? 1 : 0;
+      if (rows.length === BATCH) await flush();
+      continue;
+    }
+    await flush();
+    const mark = objectOf(line);
+    if (mark.object === "dump_end") {
+      if (JSON.stringify(mark.counts) !== JSON.stringify(counts))
+        throw new DumpError("The dump is damaged: it does not hold as many lines as it says.");
+      return counts;
+    }
+    const environment = mark.tenant ?? mark.world;
+    if (typeof environment === "string") {
+      tenant = (await tenantOf(tx, organization, environment === "live")) as number;
+      await restoreHead(tx, tenant, JSON.stringify(mark.head));
+      what = undefined;
+    } else if (tenant !== 0 && PARTS.includes(mark.what as Dumped)) what = mark.what as Dumped;
+    else throw new DumpError(`The dump is damaged: ${line.slice(0, 80)}`);
+  }
+}
+
+async function restoreKeys(
+  tx: Transaction,
+  organization: string,
+  revoked: boolean,
+  keys: readonly DumpedKey[],
+): Promise<void> {
+  for (const key of keys)
+    if (!(await restoreKey(tx, (await tenantOf(tx, organization, key.livemode)) as number, key, revoked)))
+      throw new DumpError(`The key ${key.id} of the dump is here already. --new-id restores without keys.`);
+}
+
+function objectOf(line: string): Record<string, unknown> {
+  try {
+    const value = JSON.parse(line) as unknown;
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below, like any other line that is none of ours.
+  }
+  throw new DumpError(`The dump is damaged: ${line.slice(0, 80)}`);
+}

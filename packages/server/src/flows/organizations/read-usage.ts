@@ -1,0 +1,22 @@
+import type { Usage } from "@holdfast/sdk/protocol";
+import type { Database } from "../../db/connection/pool.ts";
+import { readUsage as readStored } from "../../db/organizations/usage.ts";
+import { usagePeriod } from "../../rules/organizations/usage-period.ts";
+import { isRefusal, type Refusal } from "../../rules/refusal.ts";
+import type { UsageCounter } from "./count-usage.ts";
+
+export type ReadUsage = (
+  tenant: number,
+  startingAt: string | undefined,
+  endingAt: string | undefined,
+) => Promise<Usage[] | Refusal>;
+
+/** What a tenant did, day by day, with all that this process has counted so far. */
+export const readUsage =
+  (db: Database, usage: UsageCounter, now: () => number): ReadUsage =>
+  async (tenant, startingAt, endingAt) => {
+    const period = usagePeriod(startingAt, endingAt, now());
+    if (isRefusal(period)) return period;
+    await usage.flush();
+    return await readStored(db, tenant, period);
+  };

@@ -1,0 +1,310 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
+import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
+import { renameClaimedFields } from "../../db/claims/claims.ts";
+import { type LockedHead, lockHeads } from "../../db/commits/heads.ts";
+import { hasRecords } from "../../db/commits/records.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { type Transaction, transaction, transactionOn } from "../../db/connection/transaction.ts";
+import { changesOf, insertSchema, readSchema, type StoredSchema } from "../../db/schema/model-schemas.ts";
+import {
+  adoptRecords,
+  areFew,
+  beginRewriting,
+  bytesWrittenSince,
+  claimRewritingHere,
+  hasHiddenValues,
+  moveAllGroups,
+  readRows,
+  whileRewriting,
+} from "../../db/schema/rewritten-records.ts";
+import { lockEndpoints, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
+import { canonical } from "../../rules/json/canonical.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import {
+  checkIndexes,
+  checkSchema,
+  diffSchemas,
+  type Renames,
+  readRenames,
+  type SchemaDiff,
+  spelledProblem,
+  uselessIndexes,
+} from "../../rules/schema/schema-push.ts";
+import { revise } from "../../rules/webhooks/delivery.ts";
+import {
+  continues,
+  type ModelChanges,
+  type Prepared,
+  prepareRecords,
+  prepareRows,
+  prepareWritten,
+  settleRecords,
+} from "./rewrite-records.ts";
+
+/**
+ * Makes a schema the tenant's newest one, under the head's lock: no commit is judged by half of a change. Records that it
+ * rewrites are prepared before, without that lock; a few are rewritten under it.
+ */
+export async function pushSchema(
+  pool: Database,
+  tenant: number,
+  push: SchemaPush,
+  options: PushOptions = {},
+): Promise<SchemaPushed | Refusal> {
+  const refusal = checkSchema(push);
+  if (refusal) return refusal;
+  const landed = await transaction(pool, (tx) => land(tx, tenant, push, undefined));
+  if (!("unprepared" in landed)) return landed;
+  const { stopping = new AbortController().signal } = options;
+  try {
+    const prepare = () => whileRewriting(pool, tenant, (client) => landPrepared(client, tenant, push, stopping));
+    return (await inTurn(options, prepare)) ?? refuse("schema_busy");
+  } catch (error) {
+    // Nothing has landed: what was prepared does not count.
+    if (stopping.aborted) return refuse("unavailable");
+    throw error;
+  }
+}
+
+export interface PushOptions {
+  /** Waits for the turn of a push that prepares records, and answers what ends it: each takes a connection for so long. */
+  enter?(): Promise<() => void>;
+  /** Pushes of other tenants have their turns, and a push of this one may still be putting records into their rows: 30 s. */
+  readonly patienceMs?: number;
+  /** Ends the preparation. */
+  readonly stopping?: AbortSignal;
+}
+
+const ASKED_EVERY_MS = 200;
+
+/** Tries until the work is done, each time in a turn: a push that waits for its own tenant keeps no other one waiting. */
+async function inTurn<T>(
+  { enter = async () => () => {}, patienceMs = 30_000 }: PushOptions,
+  attempt: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const patience = AbortSignal.timeout(patienceMs);
+  const late = once(patience, "abort").then(() => undefined);
+  for (;;) {
+    const turn = enter();
+    const leave = await Promise.race([turn, late]);
+    if (!leave) {
+      void turn.then((end) => end());
+      return undefined;
+    }
+    const done = await attempt().finally(leave);
+    if (done !== undefined || patience.aborted) return done;
+    await setTimeout(ASKED_EVERY_MS);
+  }
+}
+
+/** Prepares what the push rewrites until so little is left that it can be done under the head's lock. */
+async function landPrepared(
+  client: Transaction,
+  tenant: number,
+  push: SchemaPush,
+  stopping: AbortSignal,
+): Promise<SchemaPushed | Refusal> {
+  await settleRecords(client, tenant, stopping);
+  for (let prepared: Prepared | undefined; ; ) {
+    const landed = await transactionOn(client, (tx) => land(tx, tenant, push, prepared));
+    if (!("unprepared" in landed)) return landed;
+    const { unprepared, rowsVersion } = landed;
+    prepared = await prepareRecords(client, tenant, { changes: unprepared, rowsVersion }, prepared, stopping);
+  }
+}
+
+/** The records that a push changes: nothing was written yet. */
+interface Unprepared {
+  readonly unprepared: ModelChanges;
+  readonly rowsVersion: number;
+}
+
+async function land(
+  tx: Transaction,
+  tenant: number,
+  push: SchemaPush,
+  prepared: Prepared | undefined,
+): Promise<SchemaPushed | Refusal | Unprepared> {
+  const { models, force = false } = push;
+  const hash = createHash("sha256").update(canonical(models)).digest("hex");
+  const { text, values, read } = lockHeads([tenant]);
+  const head = read((await tx.query(text, [...values])).rows, "")[0];
+  if (!head) throw new Error(`Tenant ${tenant} has no head.`);
+  const before = (await readSchema(tx, tenant, head.schemaVersion)) ?? NOTHING;
+  if (before.hash === hash)
+    return {
+      object: "schema" as const,
+      version: before.version,
+      hash,
+      unchanged: true,
+      warnings: (push.renames ?? []).map(
+        ({ model, from, to }) => `"${model}.${from}" was not renamed to "${to}": the schema is the one that was there.`,
+      ),
+    };
+  const tooMany = checkIndexes(before, { models });
+  if (tooMany) return tooMany;
+  const renames = readRenames(before, push);
+  if (isRefusal(renames)) return renames;
+  const filled = await modelsWithRecords(tx, tenant, before);
+  const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
+  if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
+  // What records hide is told by their rows, once those have moved.
+  if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
+  const rewritten = await modelsToRewrite(tx, tenant, before, diff, renames);
+  const refiled = new Set([
+    ...diff.refiled,
+    ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),
+  ]);
+  const changes = changesToRecords(models, rewritten, refiled, renames);
+  const change = await changeRecords(tx, head, before, changes, prepared);
+  if (change === "unprepared") return { unprepared: changes, rowsVersion: before.rowsVersion };
+  if (refiled.size > 0) await moveAllGroups(tx, tenant);
+  const hidden = diff.dropped.map((name) => name.toLowerCase());
+  const version = head.schemaVersion + 1;
+  await insertSchema(tx, tenant, {
+    version,
+    hash,
+    models,
+    changes: nextChanges(before, rewritten, renames, head.syncId),
+    hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
+    rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
+  });
+  // What webhooks tell of a position may be said in other words now.
+  for (const endpoint of await lockEndpoints(tx, tenant))
+    await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });
+  for (const [key, names] of renames) await renameClaimedFields(tx, tenant, key, names);
+  return {
+    object: "schema" as const,
+    version,
+    hash,
+    unchanged: false,
+    warnings: warningsOf({ models }, diff, refiled, renames),
+  };
+}
+
+/** Whether models that have records, or had some before they were dropped, are other ones now. */
+const changesStored = ({ models, hiddenModels }: StoredSchema, { changed, refiled }: SchemaDiff): boolean =>
+  refiled.length > 0 ||
+  changed.some((name) => isDeclared(models, name.toLowerCase()) || hiddenModels.includes(name.toLowerCase()));
+
+/**
+ * What is rewritten under the head's lock at most: records, and their bytes; every writer of the tenant waits for it. With
+ * each pass it is as much again, so that a tenant which writes faster than its records are prepared waits longer in the end.
+ */
+const LEFT = { records: 300, bytes: 2 * 2 ** 20 };
+
+/** Rewrites what is left, and lets what was prepared count. */
+async function changeRecords(
+  tx: Transaction,
+  { tenant, syncId }: LockedHead,
+  { rowsVersion }: StoredSchema,
+  changes: ModelChanges,
+  prepared: Prepared | undefined,
+): Promise<"unprepared" | "changed"> {
+  if (changes.size === 0) return "changed";
+  if (prepared) {
+    if (!continues(prepared, changes, rowsVersion)) return "unprepared";
+    if (syncId - prepared.upTo > LEFT.records * prepared.passes) return "unprepared";
+    const written = await bytesWrittenSince(tx, tenant, [...changes.keys()], prepared.upTo);
+    if (written > LEFT.bytes * prepared.passes) return "unprepared";
+    await prepareWritten((work) => work(tx), tenant, changes, prepared.upTo, syncId);
+    await beginRewriting(tx, tenant);
+    return "changed";
+  }
+  if (!(await areFew(tx, tenant, [...changes.keys()], LEFT))) return "unprepared";
+  // Another push is just preparing.
+  if (!(await claimRewritingHere(tx, tenant))) return "unprepared";
+  for (const [model, change] of changes) {
+    const ids = await prepareRows(tx, tenant, model, change, await readRows(tx, tenant, model, "", LEFT.records));
+    const { text, values } = adoptRecords(ids.map((id) => ({ tenant, model, id })));
+    await tx.query(text, [...values]);
+  }
+  return "changed";
+}
+
+const changesToRecords = (
+  models: ModelSchema["models"],
+  rewritten: readonly string[],
+  refiled: ReadonlySet<string>,
+  renames: Renames,
+): ModelChanges =>
+  new Map(
+    [...new Set([...rewritten, ...refiled])].map((name) => {
+      const key = name.toLowerCase();
+      const isRewritten = rewritten.includes(name);
+      return [
+        key,
+        {
+          model: modelOf(models, name),
+          renames: isRewritten ? (renames.get(key) ?? {}) : undefined,
+          isRefiled: refiled.has(name),
+        },
+      ];
+    }),
+  );
+
+const NOTHING: StoredSchema = { version: 0, hash: "", models: {}, changes: {}, hiddenModels: [], rowsVersion: 0 };
+
+/** The models that have records; in lower case. */
+async function modelsWithRecords(tx: Transaction, tenant: number, before: StoredSchema): Promise<ReadonlySet<string>> {
+  const filled = new Set<string>();
+  for (const key of Object.keys(before.models).map((name) => name.toLowerCase()))
+    if (await hasRecords(tx, tenant, key)) filled.add(key);
+  return filled;
+}
+
+/**
+ * Models whose stored rows, or entries where no row is left, say something else under the new schema than under the old
+ * one.
+ */
+async function modelsToRewrite(
+  tx: Transaction,
+  tenant: number,
+  before: StoredSchema,
+  { changed, problems }: SchemaDiff,
+  renames: Renames,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of changed) {
+    const key = name.toLowerCase();
+    const isOther =
+      renames.has(key) ||
+      before.hiddenModels.includes(key) ||
+      problems.some(({ model, field }) => field !== undefined && model.toLowerCase() === key) ||
+      (await hasHiddenValues(tx, tenant, key));
+    if (isOther) found.push(name);
+  }
+  return found;
+}
+
+function nextChanges(
+  before: StoredSchema,
+  rewritten: readonly string[],
+  renames: Renames,
+  upTo: number,
+): StoredSchema["changes"] {
+  const keys = new Set([...rewritten.map((name) => name.toLowerCase()), ...renames.keys()]);
+  const added = [...keys].map((key) => [key, [...changesOf(before, key), { upTo, renames: renames.get(key) ?? {} }]]);
+  return { ...before.changes, ...Object.fromEntries(added) };
+}
+
+function warningsOf(
+  schema: ModelSchema,
+  { problems }: SchemaDiff,
+  refiled: ReadonlySet<string>,
+  renames: Renames,
+): string[] {
+  return [
+    ...problems.map(spelledProblem),
+    ...[...renames.keys()].map((key) => `Every record of "${key}" was rewritten with its fields' new names.`),
+    ...[...refiled].map((name) => `Every record of "${name}" was filed under its new groups.`),
+    ...uselessIndexes(schema).map((path) => `"${path}" needs no index: lists know nothing of arrays and json.`),
+  ];
+}
+
+const modelOf = (models: ModelSchema["models"], name: string) => models[name] as ModelSchema["models"][string];
+
+const isDeclared = (models: ModelSchema["models"], key: string): boolean =>
+  Object.keys(models).some((name) => name.toLowerCase() === key);

@@ -1,0 +1,69 @@
+import { changesOf, type StoredSchema } from "../../db/schema/model-schemas.ts";
+import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
+import { createSizedCache, type SizedCache } from "../sized-cache.ts";
+
+/** A tenant's models as pushed, ready to be looked up by lower-case name. */
+export interface LiveSchema {
+  readonly version: number;
+  readonly hash: string;
+  readonly models: ReadonlyMap<string, DeclaredModel>;
+  /** Models that a forced push took away: nobody sees their records. */
+  readonly hiddenModels: readonly string[];
+  /** The version that last changed rows without an entry in the log. */
+  readonly rowsVersion: number;
+}
+
+/** Schemas of the tenants that this process works for. The version in the head says when one is out of date. */
+export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits" | "misses" | "bytes"> {
+  get(tenant: number, version: number): LiveSchema | undefined;
+  put(tenant: number, schema: StoredSchema | undefined): LiveSchema;
+  forget(): void;
+}
+
+const NO_SCHEMA: LiveSchema = { version: 0, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 0 };
+
+/** Declared models take about so many times the memory that they have bytes as JSON. */
+const BYTES_PER_JSON_BYTE = 6;
+const USUAL_BYTES = 64 * 2 ** 20;
+
+export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
+  const byTenant = createSizedCache<number, LiveSchema>(
+    maxBytes,
+    ({ models, hiddenModels }) =>
+      1_000 + BYTES_PER_JSON_BYTE * JSON.stringify([[...models.values()], hiddenModels]).length,
+  );
+  return {
+    get: (tenant, version) => {
+      if (version === 0) return NO_SCHEMA;
+      const cached = byTenant.get(tenant);
+      return cached?.version === version ? cached : undefined;
+    },
+    put: (tenant, schema) => {
+      if (!schema) return NO_SCHEMA;
+      const live: LiveSchema = {
+        version: schema.version,
+        hash: schema.hash,
+        models: new Map(
+          Object.entries(schema.models).map(([name, model]) => [
+            name.toLowerCase(),
+            { name, model, changes: changesOf(schema, name.toLowerCase()) },
+          ]),
+        ),
+        hiddenModels: schema.hiddenModels,
+        rowsVersion: schema.rowsVersion,
+      };
+      byTenant.set(tenant, live);
+      return live;
+    },
+    forget: byTenant.clear,
+    get hits() {
+      return byTenant.hits;
+    },
+    get misses() {
+      return byTenant.misses;
+    },
+    get bytes() {
+      return byTenant.bytes;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Database } from "../../db/connection/pool.ts";
+import { findSecretKeys, type KeyLookup } from "../../db/organizations/organizations.ts";
+import { findTokens } from "../../db/tokens/scoped-tokens.ts";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
+import { scopeOf } from "../../rules/tokens/scope.ts";
+import { hasValidChecksum, isSecretKey } from "../../rules/tokens/token.ts";
+import { createSizedCache, type SizedCache } from "../sized-cache.ts";
+import { createBatch } from "./batch.ts";
+import { tokenHash } from "./secret-keys.ts";
+
+/**
+ * Who is asking, from memory where possible. While the ends of tokens are heard of (see follow-token-ends.ts), memory lasts
+ * a minute; else two seconds, so that a revocation works everywhere within five.
+ */
+export interface Authenticator extends Pick<SizedCache<string, Remembered>, "hits" | "misses" | "bytes"> {
+  /** At once while it is remembered: this is asked with every request. */
+  principalOf(token: string): Principal | Refusal | Promise<Principal | Refusal>;
+  /** The same for a socket that came with it: asks the database only if an end may have been missed. */
+  stillGood(token: string): Principal | Refusal | Promise<Principal | Refusal>;
+  isOperator(token: string): boolean;
+  /** Whether it was good when it was last looked at here; asks nobody. */
+  knows(token: string): boolean;
+  /** Forgets what is remembered of a key: its next request asks the database. */
+  forget(tokenId: string): void;
+  forgetAll(): void;
+}
+
+export interface AuthenticatorOptions {
+  /** Whether the ends of all tokens are heard of. */
+  hearsEnds?(): boolean;
+  readonly maxBytes?: number;
+}
+
+interface Remembered {
+  readonly found: Known;
+  /** Monotonic, in milliseconds. */
+  readonly at: number;
+}
+
+const UNHEARD_MS = 2_000;
+/** That a token is used is written down once a minute, when it is looked up. */
+const HEARD_MS = 60_000;
+const USUAL_BYTES = 16 * 2 ** 20;
+/** Statements that look tokens up at the same time; each takes all tokens that wait. */
+const AT_ONCE = 2;
+
+export function createAuthenticator(
+  db: Database,
+  adminToken: string,
+  { hearsEnds = () => false, maxBytes = USUAL_BYTES }: AuthenticatorOptions = {},
+): Authenticator {
+  const remembered = createSizedCache<string, Remembered>(maxBytes, bytesOf);
+  const tokensById = new Map<string, string>();
+  const adminHash = tokenHash(adminToken);
+  const askSecretKeys = createBatch((tokens: readonly string[]) => findAll(findSecretKeys, tokens), {
+    atOnce: AT_ONCE,
+  });
+  const askTokens = createBatch((tokens: readonly string[]) => findAll(findTokens, tokens), { atOnce: AT_ONCE });
+
+  async function findAll(find: typeof findTokens, tokens: readonly string[]): Promise<Map<string, KeyLookup>> {
+    const found = await find(db, tokens.map(tokenHash));
+    return new Map([...found].map(([nth, lookup]) => [tokens[nth] as string, lookup]));
+  }
+
+  async function askDatabase(token: string): Promise<Known | undefined> {
+    const found = known(await (isSecretKey(token) ? askSecretKeys : askTokens)(token));
+    // Unknown tokens are not remembered: a stranger cannot fill the memory with guesses.
+    if (!found) return undefined;
+    remembered.set(token, { found, at: performance.now() });
+    rememberId(found.principal.tokenId, token);
+    return found;
+  }
+
+  function rememberId(id: string, token: string): void {
+    tokensById.set(id, token);
+    if (tokensById.size <= 2 * (remembered.size + 1_000)) return;
+    for (const [one, its] of tokensById) if (!remembered.peek(its)) tokensById.delete(one);
+  }
+
+  function within(ms: number, token: string): Principal | Refusal | Promise<Principal | Refusal> {
+    const memory = remembered.get(token);
+    const ageMs = memory ? performance.now() - memory.at : 0;
+    if (memory && ageMs < ms) return verdict(memory.found, ageMs);
+    if (!hasValidChecksum(token)) return refuse("apikey_invalid");
+    return askDatabase(token).then((found) => verdict(found, 0));
+  }
+
+  return {
+    principalOf: (token) => within(hearsEnds() ? HEARD_MS : UNHEARD_MS, token),
+    stillGood: (token) => within(hearsEnds() ? Number.POSITIVE_INFINITY : UNHEARD_MS, token),
+    isOperator: (token) => timingSafeEqual(tokenHash(token), adminHash),
+    knows: (token) => remembered.peek(token)?.found.revoked === false,
+    forget(tokenId) {
+      const token = tokensById.get(tokenId);
+      if (token !== undefined) remembered.delete(token);
+      tokensById.delete(tokenId);
+    },
+    forgetAll() {
+      remembered.clear();
+      tokensById.clear();
+    },
+    get hits() {
+      return remembered.hits;
+    },
+    get misses() {
+      return remembered.misses;
+    },
+    get bytes() {
+      return remembered.bytes;
+    },
+  };
+}
+
+/** About what a token takes, with its principal. */
+const bytesOf = ({ found: { principal } }: Remembered): number =>
+  1_500 + 100 * ((principal.scope?.groups?.size ?? 0) + (principal.scope?.operations.size ?? 0));
+
+interface Known {
+  readonly principal: Principal;
+  readonly revoked: boolean;
+  readonly expiresInMs: number | undefined;
+}
+
+const known = (found: KeyLookup | undefined): Known | undefined =>
+  found && {
+    principal: {
+      ...found.principal,
+      scope: found.grant && scopeOf(found.principal.organization, found.grant.operations, found.grant.syncGroups),
+    },
+    revoked: found.revoked,
+    expiresInMs: found.expiresInMs,
+  };
+
+function verdict(found: Known | undefined, ageMs: number): Principal | Refusal {
+  if (found === undefined) return refuse("apikey_invalid");
+  if (found.revoked) return refuse("token_revoked");
+  return found.expiresInMs !== undefined && found.expiresInMs <= ageMs ? refuse("token_expired") : found.principal;
+}
+
+/** The token of `Authorization: Bearer <token>`; undefined when the header is absent or anything else. */
+export function bearerToken(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
+}

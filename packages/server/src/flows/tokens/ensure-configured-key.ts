@@ -1,0 +1,39 @@
+import { revokeClaims } from "../../db/claims/claims.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { transaction } from "../../db/connection/transaction.ts";
+import {
+  findSecretKeys,
+  listOrganizations,
+  revokeConfiguredKeys,
+  tenantOf,
+} from "../../db/organizations/organizations.ts";
+import { tokenPrefixes } from "../../rules/tokens/token.ts";
+import { createOrganization } from "../organizations/create-organization.ts";
+import { storeSecretKey, tokenHash } from "./secret-keys.ts";
+
+/** The tenant that the operator's own key opens. */
+export interface FirstTenant {
+  readonly tenant: number;
+  readonly organization: string;
+}
+
+const FIRST_LOCK = 4_270_002;
+
+/**
+ * Makes sure that there is a first organization and that this key opens it, in the environment its prefix names.
+ * Another key that was configured there before is revoked. Safe with several processes starting at once.
+ */
+export async function ensureConfiguredKey(pool: Database, token: string): Promise<FirstTenant> {
+  const livemode = token.startsWith(tokenPrefixes.live);
+  return await transaction(pool, async (tx) => {
+    await tx.query("select pg_advisory_xact_lock($1)", [FIRST_LOCK]);
+    const first = (await listOrganizations(tx))[0] ?? (await createOrganization(tx, "default"));
+    const tenant = await tenantOf(tx, first.id, livemode);
+    if (tenant === undefined) throw new Error(`Organization ${first.id} lacks a tenant.`);
+    await revokeClaims(tx, await revokeConfiguredKeys(tx, tenant, tokenHash(token)));
+    const known = (await findSecretKeys(tx, [tokenHash(token)])).get(0);
+    if (!known) await storeSecretKey(tx, tenant, token, "configured at start", true);
+    else if (known.revoked) throw new Error("HOLDFAST_SECRET_KEY names a key that was revoked. Set another one.");
+    return { tenant: known?.principal.tenant ?? tenant, organization: known?.principal.organization ?? first.id };
+  });
+}

@@ -1,0 +1,34 @@
+import type { Identity } from "@holdfast/sdk/protocol";
+import { readHead } from "../../db/commits/heads.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { readToken } from "../../db/tokens/scoped-tokens.ts";
+import { organizationGroup } from "../../rules/schema/sync-group.ts";
+import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
+import { viewHashOf } from "../log/view-hash.ts";
+
+/** What a token says of itself: whose it is, what it may do, and which log it reads. */
+export type Identify = (principal: Principal) => Promise<Identity>;
+
+const EVERYTHING = ["*.*", "claim.preempt", "claim.reorder"];
+
+export const identify =
+  (db: Database): Identify =>
+  async (principal) => {
+    const { tenant, organization, livemode, participantId, participantKind, tokenKind, tokenId, expiresAt } = principal;
+    const { logId } = await readHead(db, tenant);
+    const scoped =
+      tokenKind === "secret_key" ? undefined : await readToken(db, { tenant, kind: tokenKind, id: tokenId });
+    return {
+      object: "identity",
+      organization,
+      livemode,
+      participant: participantId,
+      participantKind,
+      operations: [...(scoped?.operations ?? EVERYTHING)],
+      syncGroups: [...(scoped?.syncGroups ?? [organizationGroup(organization)])],
+      expiresAt,
+      logId,
+      owner: ownerName(principal),
+      viewHash: viewHashOf(principal),
+    };
+  };

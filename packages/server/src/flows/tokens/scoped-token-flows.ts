@@ -1,0 +1,140 @@
+import { type CapabilityBody, type EphemeralKeyBody, limits, type RotateBody } from "@holdfast/sdk/protocol";
+import { revokeClaims } from "../../db/claims/claims.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { type Transaction, transaction } from "../../db/connection/transaction.ts";
+import {
+  insertToken,
+  listTokens,
+  lockToken,
+  readToken,
+  revokeToken,
+  revokeTokensOf,
+  type ScopedKind,
+  type StoredToken,
+  type TokenQuestion,
+} from "../../db/tokens/scoped-tokens.ts";
+import { base62, newId } from "../../ids.ts";
+import { isRecordId } from "../../rules/commits/record-id.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
+import { tokenOf, tokenPrefixes } from "../../rules/tokens/token.ts";
+import { capabilityGrant, ephemeralGrant, type TokenGrant } from "../../rules/tokens/token-request.ts";
+import type { PageCursors } from "../lists/page-cursor.ts";
+import { liveSchema } from "../schema/live-schema.ts";
+import type { SchemaCache } from "../schema/schema-cache.ts";
+import { tokenHash } from "./secret-keys.ts";
+
+/** A token as it is told once: with its secret. */
+export type { StoredToken };
+export type MintedToken = StoredToken & { readonly token: string };
+
+export interface TokenPage {
+  readonly tokens: readonly StoredToken[];
+  readonly nextCursor: string | null;
+}
+
+/** Tokens that a secret key hands out: minted, listed, rotated, ended. */
+export interface ScopedTokenFlows {
+  createCapability(by: Principal, body: CapabilityBody): Promise<MintedToken | Refusal>;
+  createEphemeralKey(by: Principal, body: EphemeralKeyBody): Promise<MintedToken | Refusal>;
+  list(
+    by: Principal,
+    kind: ScopedKind,
+    page: { limit: number; cursor: string | undefined; participantId?: string | undefined },
+  ): Promise<TokenPage | Refusal>;
+  /** Undefined: there is no such token. */
+  read(by: Principal, kind: ScopedKind, id: string): Promise<StoredToken | undefined>;
+  /** A new token with the same scope and participant; the old one goes on for the grace. Undefined: none, or ended. */
+  rotate(by: Principal, id: string, body: RotateBody): Promise<MintedToken | undefined>;
+  /** How many streams of this process ended with it; undefined: there is no such token. */
+  revoke(by: Principal, kind: ScopedKind, id: string): Promise<number | undefined>;
+  revokeAllOf(by: Principal, user: string): Promise<{ tokens: number; sessions: number }>;
+}
+
+/** `revoked` is told of a token that ended now; it answers how many streams ended with it. */
+export function scopedTokenFlows(
+  db: Database,
+  schemas: SchemaCache,
+  cursors: PageCursors,
+  revoked: (tokenId: string) => number,
+): ScopedTokenFlows {
+  return {
+    async createCapability(by, body) {
+      const grant = capabilityGrant(body, by.organization);
+      return isRefusal(grant) ? grant : transaction(db, (tx) => mint(tx, by.tenant, "capability", grant));
+    },
+    async createEphemeralKey(by, body) {
+      const { models } = await liveSchema(db, schemas, by.tenant);
+      const declared = [...models.values()].map(({ name }) => name);
+      const grant = ephemeralGrant(body, by.organization, declared);
+      return isRefusal(grant) ? grant : transaction(db, (tx) => mint(tx, by.tenant, "ephemeral_key", grant));
+    },
+    async list({ tenant }, kind, { limit, cursor, participantId }) {
+      const context = JSON.stringify([kind, tenant, participantId ?? null]);
+      const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as TokenQuestion["after"]);
+      if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+      const found = await listTokens(db, { tenant, kind, participantId, after, limit: limit + 1 });
+      const tokens = found.slice(0, limit);
+      const last = tokens.at(-1);
+      const more = found.length > limit && last !== undefined;
+      return { tokens, nextCursor: more ? cursors.seal(context, { at: last.issuedAt, id: last.id }) : null };
+    },
+    read: async ({ tenant }, kind, id) => (isRecordId(id) ? await readToken(db, { tenant, kind, id }) : undefined),
+    async rotate({ tenant }, id, { graceSeconds = 0, ttlSeconds = limits.capabilityTtlSeconds }) {
+      if (!isRecordId(id)) return undefined;
+      const minted = await transaction(db, async (tx) => {
+        const name = { tenant, kind: "capability" as const, id };
+        // A statement of its own: of two rotations at once the second sees what the first did.
+        await lockToken(tx, name);
+        const old = await readToken(tx, name);
+        if (old?.status !== "active") return undefined;
+        await revokeToken(tx, name, graceSeconds);
+        return await mint(tx, tenant, "capability", { ...old, ttlSeconds }, id);
+      });
+      if (minted && graceSeconds === 0) revoked(id);
+      return minted;
+    },
+    async revoke({ tenant }, kind, id) {
+      if (!isRecordId(id)) return undefined;
+      const known = await transaction(db, async (tx) => {
+        const ended = await revokeToken(tx, { tenant, kind, id }, 0);
+        // One that is not there to be revoked, in this tenant and of this kind, may still be there for others.
+        if (ended) await revokeClaims(tx, [id]);
+        return ended;
+      });
+      return known ? revoked(id) : undefined;
+    },
+    async revokeAllOf({ tenant }, user) {
+      const ids = await transaction(db, async (tx) => {
+        const ended = await revokeTokensOf(tx, tenant, user);
+        await revokeClaims(tx, ended);
+        return ended;
+      });
+      return { tokens: ids.length, sessions: ids.reduce((sum, id) => sum + revoked(id), 0) };
+    },
+  };
+}
+
+const ID_PREFIX = { capability: "cap_", ephemeral_key: "eph_" } as const;
+
+async function mint(
+  tx: Transaction,
+  tenant: number,
+  kind: ScopedKind,
+  grant: TokenGrant,
+  rotatedFrom: string | null = null,
+): Promise<MintedToken> {
+  const id = newId(ID_PREFIX[kind]);
+  const token = tokenOf(tokenPrefixes[kind], base62(30));
+  const stored = await insertToken(tx, {
+    ...grant,
+    id,
+    tenant,
+    kind,
+    hash: tokenHash(token),
+    last4: token.slice(-4),
+    participantId: grant.participantId ?? id,
+    rotatedFrom,
+  });
+  return { ...stored, token };
+}

@@ -1,0 +1,111 @@
+import type { Attempt } from "../../db/webhooks/webhook-attempts.ts";
+import type { Endpoint } from "../../db/webhooks/webhook-endpoints.ts";
+import { newId } from "../../ids.ts";
+import type { DeliveryTimes, Outcome, Sent } from "../../rules/webhooks/delivery.ts";
+import { type Answer, outcomeOf } from "../../rules/webhooks/delivery-outcome.ts";
+import { type Batch as BatchOf, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
+import { bodyOf, type WebhookEvent } from "./webhook-events.ts";
+import type { WebhookSecrets } from "./webhook-secrets.ts";
+
+export type Batch = BatchOf<WebhookEvent>;
+
+/** One signed request to a receiver; the signal ends it. */
+export type SendWebhook = (
+  webhook: {
+    readonly url: string;
+    readonly id: string;
+    /** Seconds since 1970. */
+    readonly timestamp: number;
+    readonly body: Buffer;
+    readonly secrets: readonly string[];
+  },
+  signal: AbortSignal,
+) => Promise<Answer>;
+
+export interface AttemptParts {
+  readonly secrets: WebhookSecrets;
+  readonly send: SendWebhook;
+  readonly times: DeliveryTimes;
+  /** A delivery was answered with a 2xx. */
+  readonly delivered: (tenant: number) => void;
+}
+
+/** How an endpoint is, and what time it is there: the database's clock goes on by our own. */
+export interface Known {
+  readonly endpoint: Endpoint;
+  now(): number;
+}
+
+/** An attempt that is over, and not written down yet. */
+export interface Over {
+  readonly begun: Known;
+  readonly sent: Sent;
+  readonly outcome: Outcome;
+  readonly noted: Attempt;
+}
+
+/** Sends a batch of which the row says that it was begun, and says what came of it. */
+export function attemptBatch({ secrets, send, times, delivered }: AttemptParts) {
+  async function answerOf(
+    { endpoint, now }: Known,
+    { id, body }: { id: string; body: Buffer },
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const opened = secrets.open(endpoint, now());
+    if (!opened)
+      return {
+        kind: "unanswered",
+        code: "secret_unreadable",
+        message: "The signing secret was sealed with a master key that this server does not have.",
+      };
+    // A process that stood still may have lost its lease since: what takes 15 s would outlast it.
+    const { lease } = endpoint.delivery;
+    if (signal.aborted || !lease || now() + times.requestMs > lease.until) return { kind: "interrupted" };
+    return await send({ url: endpoint.url, id, timestamp: Math.floor(now() / 1_000), body, secrets: opened }, signal);
+  }
+
+  return async (begun: Known, batch: Batch, signal: AbortSignal): Promise<Over> => {
+    const { endpoint } = begun;
+    const { revision, cursor, lease, attempt } = endpoint.delivery;
+    const startedAt = begun.now();
+    const id = webhookIdOf(endpoint.id, revision, batch);
+    const answer = await answerOf(begun, { id, body: bodyOf(batch.events, endpoint.logId) }, signal);
+    const endedAt = begun.now();
+    const outcome = outcomeOf(answer, endedAt);
+    if (outcome.kind === "succeeded") delivered(endpoint.tenant);
+    return {
+      begun,
+      sent: { lease: lease?.token ?? "", revision, cursor, positions: positionsOf(batch) },
+      outcome,
+      noted: {
+        ...attemptOf(outcome, batch, id, attempt),
+        response: answer.kind === "answered" ? answer.body : null,
+        startedAt: new Date(startedAt).toISOString(),
+        durationMs: endedAt - startedAt,
+      },
+    };
+  };
+}
+
+export const positionsOf = ({ events }: Batch): number[] => events.map(({ syncId }) => syncId);
+
+/** What is noted of an attempt, but for its times and what was answered. */
+export function attemptOf(outcome: Outcome, { from, to, events }: Batch, webhookId: string, attempt: number) {
+  return {
+    id: newId("wha_"),
+    kind: "delivery" as const,
+    webhookId,
+    from,
+    to,
+    events: events.length,
+    attempt,
+    ...notedOutcome(outcome),
+  };
+}
+
+export const notedOutcome = (outcome: Outcome) => ({
+  outcome: outcome.kind,
+  status: outcome.kind === "unknown" ? null : outcome.status,
+  errorCode: outcome.kind === "succeeded" ? null : outcome.code,
+  errorMessage: outcome.kind === "succeeded" ? null : outcome.message,
+});

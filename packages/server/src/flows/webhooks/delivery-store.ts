@@ -1,0 +1,64 @@
+import type { Database } from "../../db/connection/pool.ts";
+import { type DeliveryChange, type Reading, type Saved, saveDeliveries } from "../../db/webhooks/deliveries.ts";
+
+/**
+ * Writes down where deliveries are. What comes while it writes goes together with the next: twenty endpoints that are told
+ * at the same time cost one transaction, not twenty.
+ */
+export interface DeliveryLedger {
+  /** How the endpoint is now; undefined: somebody else changed it since it was read, or it is gone. */
+  save(change: DeliveryChange): Promise<Reading | undefined>;
+}
+
+interface Waiting {
+  readonly change: DeliveryChange;
+  resolve(saved: Reading | undefined): void;
+  reject(error: unknown): void;
+}
+
+const PIECE = 100;
+
+export function createDeliveryLedger(db: Database): DeliveryLedger {
+  let waiting: Waiting[] = [];
+  let writing = false;
+
+  async function write(): Promise<void> {
+    if (writing) return;
+    writing = true;
+    while (waiting.length > 0) {
+      const taken = waiting.slice(0, PIECE);
+      waiting = waiting.slice(PIECE);
+      await saveDeliveries(db, inOrder(taken.map(({ change }) => change))).then(
+        (saved) => {
+          const byKey = new Map(saved.map((one) => [keyOf(one), one]));
+          for (const { change, resolve } of taken) resolve(after(change, byKey.get(keyOf(change.endpoint))));
+        },
+        (error: unknown) => {
+          for (const { reject } of taken) reject(error);
+        },
+      );
+    }
+    writing = false;
+  }
+
+  return {
+    save: (change) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ change, resolve, reject });
+        void write();
+      }),
+  };
+}
+
+/** How an endpoint is after a change that was saved. */
+export function after({ endpoint, delivery }: DeliveryChange, saved: Saved | undefined): Reading | undefined {
+  if (!saved) return undefined;
+  const { version, head, schemaVersion, erasedTo, now } = saved;
+  return { endpoint: { ...endpoint, delivery, version, head, schemaVersion, erasedTo }, now };
+}
+
+const keyOf = ({ tenant, id }: { tenant: number; id: string }): string => `${tenant}/${id}`;
+
+/** Rows are locked in this order in every process. */
+const inOrder = (changes: readonly DeliveryChange[]): DeliveryChange[] =>
+  changes.toSorted(({ endpoint: a }, { endpoint: b }) => a.tenant - b.tenant || (a.id < b.id ? -1 : 1));

@@ -1,0 +1,86 @@
+import type { Database } from "../../db/connection/pool.ts";
+import { type Reading, readDelivery } from "../../db/webhooks/deliveries.ts";
+import { base62, newId } from "../../ids.ts";
+import { isRecordId } from "../../rules/commits/record-id.ts";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
+import type { DeliveryTimes } from "../../rules/webhooks/delivery.ts";
+import { type Answer, outcomeOf } from "../../rules/webhooks/delivery-outcome.ts";
+import { testEvent } from "../../rules/webhooks/webhook-event.ts";
+import { notedOutcome, type SendWebhook } from "./attempt-batch.ts";
+import { type Delivery, TEST_LEASE } from "./deliver.ts";
+import type { DeliveryLedger } from "./delivery-store.ts";
+import type { ListedAttempt } from "./webhook-endpoint-flows.ts";
+import { bodyOf, encoded } from "./webhook-events.ts";
+import type { WebhookSecrets } from "./webhook-secrets.ts";
+
+export interface TestParts {
+  readonly db: Database;
+  readonly ledger: DeliveryLedger;
+  readonly secrets: WebhookSecrets;
+  readonly send: SendWebhook;
+  readonly endLost: Delivery["endLost"];
+  readonly times: DeliveryTimes;
+  readonly monotonic: () => number;
+  readonly changed: (tenant: number) => void;
+}
+
+/** Sends an endpoint one event that changes nothing, also while it is disabled, and says what came of it. */
+export type TestWebhook = (
+  by: Principal,
+  id: string,
+  signal: AbortSignal,
+) => Promise<Omit<ListedAttempt, "nth"> | Refusal | undefined>;
+
+export function testWebhook({ db, ledger, secrets, send, endLost, times, monotonic, changed }: TestParts): TestWebhook {
+  /** It waits for its turn like any request to the endpoint; the turn is not counted as an attempt. */
+  async function lease(tenant: number, id: string, token: string): Promise<Reading | Refusal | undefined> {
+    const found = await readDelivery(db, tenant, id);
+    // Of a disabled endpoint nobody else finds that a process ended in the middle of a request.
+    if (found) await endLost(found);
+    const before = found?.endpoint.delivery.lease ? await readDelivery(db, tenant, id) : found;
+    if (!before) return undefined;
+    const { endpoint, now } = before;
+    if (endpoint.delivery.lease) return refuse("endpoint_busy");
+    const delivery = { ...endpoint.delivery, lease: { token, at: now, until: now + times.leaseMs } };
+    return (await ledger.save({ endpoint, delivery })) ?? refuse("endpoint_busy");
+  }
+
+  return async ({ tenant }, id, signal) => {
+    if (!isRecordId(id)) return undefined;
+    const token = newId(TEST_LEASE);
+    const taken = await lease(tenant, id, token);
+    if (!taken || "code" in taken) return taken;
+    const { endpoint } = taken;
+    const sentAt = monotonic();
+    const opened = secrets.open(endpoint, taken.now);
+    const webhookId = `msg_${id}_test_${base62(12)}`;
+    const answer: Answer = opened
+      ? await send(
+          {
+            url: endpoint.url,
+            id: webhookId,
+            timestamp: Math.floor(taken.now / 1_000),
+            body: bodyOf([encoded(testEvent(id, endpoint.delivery.cursor, taken.now))], endpoint.logId),
+            secrets: opened,
+          },
+          signal,
+        )
+      : { kind: "unanswered", code: "secret_unreadable", message: "The signing secret cannot be read: roll it." };
+    const durationMs = Math.ceil(monotonic() - sentAt);
+    const attempt = {
+      ...{ id: newId("wha_"), kind: "test" as const, webhookId, from: null, to: null, events: 1, attempt: 0 },
+      ...notedOutcome(outcomeOf(answer, taken.now + durationMs)),
+      response: answer.kind === "answered" ? answer.body : null,
+      startedAt: new Date(taken.now).toISOString(),
+      durationMs,
+    };
+    for (let at: Reading | undefined = taken; at?.endpoint.delivery.lease?.token === token; ) {
+      const { endpoint: now }: Reading = at;
+      const saved = await ledger.save({ endpoint: now, delivery: { ...now.delivery, lease: null }, attempt });
+      at = saved ? undefined : await readDelivery(db, tenant, id);
+    }
+    changed(tenant);
+    return attempt;
+  };
+}

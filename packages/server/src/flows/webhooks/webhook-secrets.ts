@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto";
+import { webhookLimits } from "@holdfast/sdk/protocol";
+import type { Database } from "../../db/connection/pool.ts";
+import { transaction } from "../../db/connection/transaction.ts";
+import { type Endpoint, listStaleSecrets, lockEndpoint, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
+
+/** Keeps a text for one owner, and gives it back to that one only. */
+export interface Sealing {
+  seal(text: string, owner: string): Buffer;
+  /** Undefined: sealed with a key that is not there, for another owner, or changed. */
+  open(sealed: Buffer, owner: string): string | undefined;
+  /** How everything begins that the newest key sealed. */
+  readonly mark: Buffer;
+}
+
+/** What deliveries are signed with. */
+export interface WebhookSecrets {
+  /** A new one for an endpoint. */
+  make(owner: Pick<Endpoint, "organization" | "id">): { secret: string; sealed: Buffer };
+  /** Those that sign now, the newest first; undefined: the newest cannot be read. */
+  open(endpoint: Endpoint, now: number): string[] | undefined;
+}
+
+export function webhookSecrets({ seal, open }: Sealing): WebhookSecrets {
+  /** What was opened lately: it is asked for with every delivery. */
+  const opened = new Map<string, string>();
+
+  function openOnce(sealed: Buffer, owner: string): string | undefined {
+    const key = `${owner} ${sealed.toString("latin1")}`;
+    const known = opened.get(key);
+    if (known !== undefined) return known;
+    const text = open(sealed, owner);
+    if (opened.size >= MOST_OPENED) opened.clear();
+    if (text !== undefined) opened.set(key, text);
+    return text;
+  }
+
+  return {
+    make(owner) {
+      const secret = `whsec_${randomBytes(webhookLimits.secretBytes).toString("base64")}`;
+      return { secret, sealed: seal(secret, ownerOf(owner)) };
+    },
+    open(endpoint, now) {
+      const { secret, oldSecret, oldSecretUntil } = endpoint;
+      const owner = ownerOf(endpoint);
+      const newest = openOnce(secret, owner);
+      if (newest === undefined) return undefined;
+      const isFresh = oldSecretUntil !== null && now < oldSecretUntil;
+      const before = oldSecret && isFresh ? openOnce(oldSecret, owner) : undefined;
+      return before === undefined ? [newest] : [newest, before];
+    },
+  };
+}
+
+const MOST_OPENED = 1_000;
+
+const ownerOf = ({ organization, id }: Pick<Endpoint, "organization" | "id">): string => `${organization}/${id}`;
+
+/** Seals anew what an older master key sealed, so that that key can be taken away. Answers how many cannot be read. */
+export async function resealSecrets(db: Database, { seal, open, mark }: Sealing): Promise<number> {
+  let unreadable = 0;
+  for (const { tenant, id } of await listStaleSecrets(db, mark))
+    await transaction(db, async (tx) => {
+      const endpoint = await lockEndpoint(tx, tenant, id);
+      if (!endpoint) return;
+      const owner = ownerOf(endpoint);
+      const again = (sealed: Buffer): Buffer => {
+        const text = open(sealed, owner);
+        return text === undefined ? sealed : seal(text, owner);
+      };
+      const secret = again(endpoint.secret);
+      const oldSecret = endpoint.oldSecret && again(endpoint.oldSecret);
+      if (open(secret, owner) === undefined) unreadable++;
+      if (secret !== endpoint.secret || oldSecret !== endpoint.oldSecret)
+        await updateEndpoint(tx, { ...endpoint, secret, oldSecret });
+    });
+  return unreadable;
+}

@@ -1,0 +1,84 @@
+import type { EndpointSchema } from "@holdfast/sdk/protocol";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ClientAddress } from "../addresses/client-address.ts";
+import { searchOf } from "../addresses/request-url.ts";
+import { statusOf } from "../envelope/envelope.ts";
+import { type Authenticator, bearerToken } from "../flows/tokens/authenticate.ts";
+import type { ConnectionQuota } from "../limits/connection-quota.ts";
+import type { Strangers } from "../limits/failed-auth-limiter.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
+import { prefixOf } from "../rules/tokens/token.ts";
+import type { Traffic } from "./traffic.ts";
+
+/** Who may come in, and when. */
+export interface Door {
+  /** Sets the request's principal (none for the operator), or says why not: at once, unless somebody has to be asked. */
+  enter(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    endpoint: Pick<EndpointSchema, "audience" | "query">,
+  ): Refusal | undefined | Promise<Refusal | undefined>;
+  /** Of a request that has been in for a while: whether its token ended meanwhile. */
+  recheck(request: FastifyRequest): Promise<Refusal | undefined>;
+}
+
+export interface DoorDeps {
+  readonly authenticator: Authenticator;
+  readonly clientAddress: ClientAddress;
+  readonly quota: ConnectionQuota;
+  readonly strangers: Strangers;
+  readonly traffic: Traffic;
+}
+
+export function createDoor({ authenticator, clientAddress, quota, strangers, traffic }: DoorDeps): Door {
+  const enter: Door["enter"] = (request, reply, endpoint) => {
+    const { authorization } = request.headers;
+    const token = bearerToken(authorization);
+    if (token === undefined)
+      return turnAway(request, reply, refuse(authorization === undefined ? "auth_no_credentials" : "apikey_invalid"));
+    if (endpoint.audience === "operator" && authenticator.isOperator(token)) return undefined;
+    const admit = (principal: Principal | Refusal) => {
+      if (isRefusal(principal)) return statusOf(principal) === 401 ? turnAway(request, reply, principal) : principal;
+      quota.authenticated(request.socket);
+      return letIn(request, reply, endpoint, principal, token);
+    };
+    const found = authenticator.principalOf(token);
+    return found instanceof Promise ? found.then(admit) : admit(found);
+  };
+
+  /** Every token is looked at, whatever came from its address before: many people may share one. */
+  function turnAway(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Refusal {
+    const address = clientAddress.of(request.raw);
+    const tooMany = strangers.areTooMany(address);
+    strangers.came(address);
+    if (quota.rejected(request.socket)) void reply.header("connection", "close");
+    return tooMany ? refuse("rate_limited", TOO_OFTEN) : refusal;
+  }
+
+  function letIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { audience, query }: Pick<EndpointSchema, "audience" | "query">,
+    principal: Principal,
+    token: string,
+  ): ReturnType<Traffic> {
+    if (audience === "operator") return refuse("admin_required");
+    if (audience === "secret_key" && principal.tokenKind !== "secret_key") return refuse("secret_key_required");
+    request.principal = principal;
+    const longPoll = query !== undefined && "wait" in query && WAITS.test(searchOf(request.url));
+    return traffic({ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll, reply });
+  }
+
+  return {
+    enter,
+    async recheck({ principal, headers: { authorization } }) {
+      const token = principal && bearerToken(authorization);
+      const found = token === undefined ? undefined : await authenticator.principalOf(token);
+      return found && isRefusal(found) ? found : undefined;
+    },
+  };
+}
+
+const WAITS = /(?:^|&)wait=0*[1-9]/;
+const TOO_OFTEN = { message: "Too many requests without a valid token came from this address." };

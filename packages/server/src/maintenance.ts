@@ -1,0 +1,61 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Database } from "./db/connection/pool.ts";
+import { reconcileIndexes } from "./flows/lists/reconcile-indexes.ts";
+import { prune } from "./flows/log/prune.ts";
+import type { UsageCounter } from "./flows/organizations/count-usage.ts";
+import { settleAllRecords } from "./flows/schema/rewrite-records.ts";
+import type { Report, ServerOptions } from "./server-options.ts";
+import { startIndexer } from "./workers/indexer.ts";
+import { startPruner, type Worker } from "./workers/pruner.ts";
+import { startUsageWriter } from "./workers/usage-writer.ts";
+
+/** Receipts: as long a key is remembered. */
+const KEPT = { receiptDays: 30, tokenDays: 30, usageDays: 400, claimDays: 7, attemptDays: 30 };
+const HOUR_MS = 3_600_000;
+/** What was counted since is lost when the process crashes. */
+const USAGE_MS = 2_000;
+const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
+/** Lists of a tenant take longer until its records are settled. */
+const SETTLER_TIMES = { everyMs: 60_000, busyMs: 2_000, failedMs: 5_000 };
+
+export interface UpkeepParts extends Pick<ServerOptions, "databaseUrl" | "logRetentionDays" | "pruneEveryMs"> {
+  readonly pool: Database;
+  readonly usage: UsageCounter;
+  readonly logger: FastifyBaseLogger;
+  readonly report: Report;
+}
+
+/** What nobody asks for and the tables need: indexes, rows in the words of their schema, an end for what is old, and what was counted written down. */
+export interface Upkeep extends Worker {
+  /** Other fields may want an index now, and records that were prepared their rows. */
+  schemaChanged(): void;
+}
+
+export function startUpkeep(parts: UpkeepParts): Upkeep {
+  const { databaseUrl, pool, usage, logger, report, logRetentionDays, pruneEveryMs = HOUR_MS } = parts;
+  const indexer = startIndexer(
+    async (signal) => {
+      const { done, refused, ...changed } = await reconcileIndexes(databaseUrl, signal);
+      if (changed.created + changed.dropped > 0) logger.info({ event: "indexed", ...changed }, "Indexes were changed.");
+      if (refused.length > 0)
+        logger.warn({ event: "too_many_indexes", refused }, "These fields stay without an index.");
+      return done;
+    },
+    INDEXER_TIMES,
+    report("index_failed"),
+  );
+  const settler = startIndexer((signal) => settleAllRecords(pool, signal), SETTLER_TIMES, report("rewrite_failed"));
+  const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
+  const pruner = startPruner(
+    () => prune(pool, { ...KEPT, logDays: logRetentionDays }),
+    pruneEveryMs,
+    report("prune_failed"),
+  );
+  return {
+    schemaChanged: () => {
+      indexer.wake();
+      settler.wake();
+    },
+    stop: async () => void (await Promise.all([pruner.stop(), indexer.stop(), settler.stop(), usageWriter.stop()])),
+  };
+}

@@ -1,0 +1,113 @@
+import type { Database } from "../db/connection/pool.ts";
+import { readWebhookStanding } from "../db/webhooks/deliveries.ts";
+import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
+import type { UsageCounter } from "../flows/organizations/count-usage.ts";
+import type { SizedCache } from "../flows/sized-cache.ts";
+import type { Tally } from "../http/counters.ts";
+import type { Gateway } from "../realtime/gateway.ts";
+import type { Failures } from "../server-options.ts";
+import type { Metrics } from "./prometheus.ts";
+
+export interface Measured {
+  readonly pool: Database;
+  readonly authPool: Database;
+  /** By name: what the process remembers. */
+  readonly caches: Readonly<Record<string, Pick<SizedCache<never, never>, "hits" | "misses" | "bytes">>>;
+  readonly tally: Tally;
+  readonly usage: UsageCounter;
+  readonly lane: CommitLanes;
+  readonly gateway: Gateway;
+  readonly failures: Failures;
+}
+
+/** Seconds: from a commit that met an idle database to one that is about to be told to come again. */
+export const ROUND_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** What the service tells of itself: the numbers of its parts, under their names. All but the last two are this process's own. */
+export function measure(metrics: Metrics, measured: Measured): void {
+  const { pool, tally, usage, lane, gateway, failures } = measured;
+  const { counter, gauge } = metrics;
+  counter("holdfast_requests_total", "Requests that came.", () => tally.requests);
+  counter("holdfast_refusals_total", "Requests that were refused, by code.", () =>
+    [...tally.refusals].map(([code, count]) => [count, { code }] as const),
+  );
+  const { totals } = usage;
+  counter("holdfast_commits_total", "Commits that were confirmed, each once.", () => totals.commits);
+  counter("holdfast_operations_total", "Operations of these commits.", () => totals.operations);
+  counter("holdfast_reads_total", "Requests that were shown records or the log.", () => totals.reads);
+  counter("holdfast_webhook_deliveries_total", "Deliveries that an endpoint took.", () => totals.webhook_deliveries);
+  gauge("holdfast_commits_waiting", "Requests that wait to be written.", () => lane.waiting);
+  gauge("holdfast_streams", "Open sockets of the stream.", () => gateway.size);
+  gauge("holdfast_database_connections", "Connections for everything but commits, by state.", () => [
+    [pool.totalCount - pool.idleCount, { state: "busy" }],
+    [pool.idleCount, { state: "idle" }],
+  ]);
+  gauge("holdfast_database_waiting", "Who waits for one of these connections.", () => pool.waitingCount);
+  counter("holdfast_background_failures_total", "What failed in the background, by event of the log.", () =>
+    [...failures].map(([event, count]) => [count, { event }] as const),
+  );
+  measureAuthentication(metrics, measured);
+  measureCaches(metrics, measured);
+  measureProcess(metrics);
+  measureWebhooks(metrics, pool);
+}
+
+function measureAuthentication({ gauge }: Metrics, { authPool }: Measured): void {
+  gauge("holdfast_auth_connections", "Connections for looking up tokens, by state.", () => [
+    [authPool.totalCount - authPool.idleCount, { state: "busy" }],
+    [authPool.idleCount, { state: "idle" }],
+  ]);
+}
+
+function measureCaches({ counter, gauge }: Metrics, { caches }: Measured): void {
+  const each = Object.entries(caches);
+  counter("holdfast_cache_requests_total", "Questions to what the process remembers, by cache and result.", () =>
+    each.flatMap(([cache, { hits, misses }]) => [
+      [hits, { cache, result: "hit" }] as const,
+      [misses, { cache, result: "miss" }] as const,
+    ]),
+  );
+  gauge("holdfast_cache_bytes", "Memory that each cache takes, as estimated.", () =>
+    each.map(([cache, { bytes }]) => [bytes, { cache }] as const),
+  );
+}
+
+function measureProcess({ counter, gauge }: Metrics): void {
+  const startedAt = Date.now() / 1_000 - process.uptime();
+  gauge("process_start_time_seconds", "When the process started, in seconds since 1970.", () => startedAt);
+  counter("process_cpu_seconds_total", "Time on processors, of all threads.", () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  gauge("process_resident_memory_bytes", "Memory that the process holds.", () => process.memoryUsage.rss());
+  gauge("nodejs_heap_used_bytes", "Of it, what JavaScript uses.", () => process.memoryUsage().heapUsed);
+  counter(
+    "nodejs_eventloop_active_seconds_total",
+    "Time in which the event loop was at work: near one second a second, everything waits.",
+    () => performance.eventLoopUtilization().active / 1_000,
+  );
+}
+
+/** Asked of the database: of all processes together. */
+function measureWebhooks({ gauge }: Metrics, pool: Database): void {
+  let asking: ReturnType<typeof readWebhookStanding> | undefined;
+  const standing = () => {
+    asking ??= readWebhookStanding(pool).finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+  gauge(
+    "holdfast_webhook_endpoints",
+    "Webhook endpoints, by status; failing: enabled, and not taking what is next.",
+    async () => {
+      const { enabled, failing, disabled } = await standing();
+      return Object.entries({ enabled, failing, disabled }).map(([status, count]) => [count, { status }] as const);
+    },
+  );
+  gauge(
+    "holdfast_webhook_lag_entries",
+    "Log entries by which the endpoint that is furthest behind is behind, of those that are not disabled.",
+    async () => (await standing()).lag,
+  );
+}

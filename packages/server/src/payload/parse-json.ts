@@ -1,0 +1,23 @@
+import { isUtf8 } from "node:buffer";
+import { checkJsonCount } from "../rules/json/check-json-count.ts";
+import { checkJsonValues } from "../rules/json/check-json-values.ts";
+import { type Refusal, refuse } from "../rules/refusal.ts";
+
+const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
+
+export const isJsonType = (contentType: string | undefined): boolean =>
+  contentType === "application/json" || (contentType !== undefined && JSON_IN_UTF8.test(contentType.trim()));
+
+/** Bytes → a JSON value that can be kept and given back. Of two equal keys the last one counts; a leading BOM is skipped. */
+export function parseJson(bytes: Buffer): { readonly value: unknown } | Refusal {
+  if (!isUtf8(bytes)) return refuse("invalid_encoding");
+  const refusal = checkJsonCount(bytes);
+  if (refusal) return refusal;
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, ""));
+  } catch {
+    return refuse("invalid_json");
+  }
+  return checkJsonValues(value) ?? { value };
+}

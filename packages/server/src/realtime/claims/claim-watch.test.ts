@@ -1,0 +1,120 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
+import { recordKey } from "../../rules/commits/commit-request.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
+import { type ClaimNews, type HeardRecord, lineFrame } from "./claim-hub.ts";
+import { createClaimWatch } from "./claim-watch.ts";
+import { createWatchQuota, type WatchShare } from "./watch-quota.ts";
+
+const reader = {
+  tenant: 1,
+  participantKind: "user",
+  participantId: "ann",
+  tokenId: "key",
+  scope: undefined,
+} as Principal;
+
+/** A watch, and how many records are listened to. */
+function open(
+  groups: (id: string) => readonly string[] | undefined = () => ["deck:a"],
+  share: WatchShare = createWatchQuota(limits.watchedPerToken).share(),
+) {
+  const keys = new Set<string>();
+  let listeners = 0;
+  const told: string[] = [];
+  let heard: HeardRecord = () => {};
+  const news = {
+    hear: async () => () => {},
+    watch: async (_: number, listener: HeardRecord) => {
+      heard = listener;
+      listeners += 1;
+      return { add: (key: string) => keys.add(key), remove: (key: string) => keys.delete(key), end: () => listeners-- };
+    },
+  } as unknown as ClaimNews;
+  const follow = {
+    lines: async (names: readonly { id: string }[]) =>
+      names.map(({ id }) => ({ claims: [], groups: groups(id), asOf: 0, now: 0 })),
+    modelNames: async () => (model: string) => model,
+  } as unknown as FollowClaims;
+  const watch = createClaimWatch({
+    ...{ news, follow, share, reader: () => reader },
+    tell: (text) => void told.push(JSON.parse(text).id),
+  });
+  /** A claim of a record that is there now has changed: told to whoever is among its listeners. */
+  const change = (model: string, id: string) => {
+    const line = { claims: [], groups: ["deck:a"], asOf: 1, now: 0 };
+    if (keys.has(recordKey(model, id))) heard(recordKey(model, id), { line, text: lineFrame(model, id, line) });
+  };
+  return { watch, told, keys, change, listeners: () => listeners };
+}
+
+const many = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+
+test("[A17] the sockets of a token watch so many records together and no more, over all models; what is replaced or given up does not count", async () => {
+  const quota = createWatchQuota(limits.watchedPerToken);
+  const [one, two] = [open(undefined, quota.share()), open(undefined, quota.share())];
+  const models = limits.watchedPerToken / limits.watchedPerModel;
+  for (let i = 0; i < models; i++) {
+    const { watch } = i % 2 === 0 ? one : two;
+    expect(await watch.watch(reader, `m${i}`, many("r", limits.watchedPerModel))).toBe("watching");
+  }
+  expect(await one.watch.watch(reader, "m0", many("other", limits.watchedPerModel))).toBe("watching");
+  expect(one.keys.size + two.keys.size).toBe(limits.watchedPerToken);
+  expect([one.listeners(), two.listeners()]).toEqual([1, 1]);
+  for (const { watch } of [one, two]) expect(await watch.watch(reader, "more", ["one"])).toBe("too many");
+  expect(await one.watch.watch(reader, "more", [])).toBe("watching");
+  const other = { ...reader, tokenId: "another" } as Principal;
+  const third = open(undefined, quota.share());
+  expect(await third.watch.watch(other, "more", ["one"])).toBe("watching");
+  one.watch.end();
+  expect([one.keys.size, one.listeners()]).toEqual([0, 0]);
+  expect(await two.watch.watch(reader, "more", ["one"])).toBe("watching");
+  two.watch.end();
+  third.watch.end();
+  expect([two.keys.size, two.listeners(), third.keys.size, third.listeners()]).toEqual([0, 0, 0, 0]);
+});
+
+test("[A17] a record that could not be seen is told when it is asked for again", async () => {
+  let filed: readonly string[] | undefined;
+  const { watch, told } = open(() => filed);
+  await watch.watch(reader, "slide", ["s1"]);
+  filed = ["deck:a"];
+  await watch.watch(reader, "slide", ["s1", "s2"]);
+  await watch.watch(reader, "slide", ["s1", "s2"]);
+  expect(told).toEqual(["s1", "s2"]);
+});
+
+test("[A27] of the records that nothing was told of, the 100 asked for last are kept, over all models; the others cost nothing that stays", async () => {
+  const quota = createWatchQuota(limits.watchedPerModel);
+  const { watch, told, keys, change } = open((id) => (id.startsWith("there") ? ["deck:a"] : undefined), quota.share());
+  await watch.watch(reader, "slide", [...many("there", 50), ...many("not", 300)]);
+  expect([told.length, keys.size]).toEqual([50, 50 + 100]);
+  await watch.watch(reader, "deck", many("not", 30));
+  expect(keys.size).toBe(50 + 100);
+  // The token has room for what this one does not keep.
+  const other = open(undefined, quota.share());
+  expect(await other.watch.watch(reader, "deck", many("there", limits.watchedPerModel - 150))).toBe("watching");
+  expect(await other.watch.watch(reader, "more", ["one"])).toBe("too many");
+  told.length = 0;
+  for (const id of ["not0", "not229", "not230", "not299", "there0"]) change("slide", id);
+  expect(told).toEqual(["not230", "not299", "there0"]);
+  // Told once, they stay, and make room for others that nothing was told of.
+  other.watch.end();
+  await watch.watch(reader, "room", many("not", 2));
+  expect(keys.size).toBe(50 + 2 + 100);
+  watch.end();
+  expect(keys.size).toBe(0);
+});
+
+test("[A27] what is asked for again is the latest, in the order of the asking", async () => {
+  const { watch, keys } = open(() => undefined);
+  await watch.watch(reader, "slide", many("a", 150));
+  await watch.watch(reader, "slide", many("a", 151));
+  expect([...keys].sort()).toEqual(
+    many("a", 151)
+      .slice(-100)
+      .map((id) => recordKey("slide", id))
+      .sort(),
+  );
+});

@@ -1,0 +1,150 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { maySee } from "../../flows/claims/claim-flows.ts";
+import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
+import { recordKey } from "../../rules/commits/commit-request.ts";
+import { isRecordId } from "../../rules/commits/record-id.ts";
+import { type Principal, participantName } from "../../rules/tokens/participant.ts";
+import { type ClaimNews, type LineNews, lineFrame, type OwnNews, type RecordWatch } from "./claim-hub.ts";
+import type { WatchShare } from "./watch-quota.ts";
+
+/** No change has this number: the reader was told nothing yet. */
+const UNTOLD = -1;
+
+/** What one session hears of claims: its participant's own, and those of the records that it watches. */
+export interface ClaimWatch {
+  begin(principal: Principal): Promise<void>;
+  /** Replaces what is watched of a model. Each that is new, or was out of sight, is told at once, free ones too. */
+  watch(principal: Principal, model: string, ids: readonly string[]): Promise<"watching" | "too many">;
+  end(): void;
+}
+
+export interface ClaimWatchParts {
+  readonly news: ClaimNews;
+  readonly follow: FollowClaims;
+  readonly share: WatchShare;
+  tell(text: string): void;
+  /** Who the session is now: a fresh token may carry another scope. */
+  reader(): Principal | undefined;
+}
+
+export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWatchParts): ClaimWatch {
+  /** By model and id: the last change that the reader was told of. */
+  const byModel = new Map<string, Map<string, number>>();
+  /** Those that the reader was shown nothing of, by record key: what was asked for last comes last. */
+  const unseen = new Set<string>();
+  let endHearing: (() => void) | undefined;
+  let records: RecordWatch | undefined;
+  /** Counts beginnings and ends: what was asked for before one is of no use after it. */
+  let term = 0;
+  let tokenId = "";
+
+  function show(model: string, id: string, { line, text }: LineNews): void {
+    const who = reader();
+    const asOf = byModel.get(model)?.get(id);
+    if (!who || asOf === undefined || line.asOf <= asOf || !maySee(who, model, line)) return;
+    byModel.get(model)?.set(id, line.asOf);
+    unseen.delete(recordKey(model, id));
+    tell(text);
+  }
+
+  function hearOwn({ model, line, text, withHolders }: OwnNews): void {
+    const who = reader();
+    tell(who && maySee(who, model, line) ? withHolders : text);
+  }
+
+  function heard(key: string, told: LineNews): void {
+    show(...namesOf(key), told);
+  }
+
+  /** Of the records that may not be there at all the latest are kept: to ask for more of them costs nothing that stays. */
+  function forgetUnseen(watch: RecordWatch): void {
+    for (const key of [...unseen].slice(0, -limits.watchedUnseen)) {
+      const [model, id] = namesOf(key);
+      watch.remove(key);
+      unseen.delete(key);
+      const kept = byModel.get(model);
+      kept?.delete(id);
+      if (kept?.size === 0) byModel.delete(model);
+    }
+    share.resize(
+      tokenId,
+      [...byModel.values()].reduce((sum, { size }) => sum + size, 0),
+    );
+  }
+
+  /** The listener of this term; undefined: the term is over. */
+  async function listening(tenant: number): Promise<RecordWatch | undefined> {
+    if (records) return records;
+    const own = term;
+    const joined = await news.watch(tenant, heard);
+    if (own !== term) joined.end();
+    else records = joined;
+    return own === term ? joined : undefined;
+  }
+
+  return {
+    async begin({ tenant, participantKind, participantId }) {
+      const own = ++term;
+      const end = await news.hear(tenant, participantName(participantKind, participantId), hearOwn);
+      if (own === term) endHearing = end;
+      else end();
+    },
+    async watch(principal, model, ids) {
+      const { tenant } = principal;
+      const key = model.toLowerCase();
+      const wanted = new Set(ids.filter(isRecordId));
+      const elsewhere = [...byModel].reduce((sum, [name, { size }]) => sum + (name === key ? 0 : size), 0);
+      tokenId = principal.tokenId;
+      if (!share.resize(tokenId, elsewhere + wanted.size)) return "too many";
+      const own = term;
+      const watch = await listening(tenant);
+      if (!watch) return "watching";
+      const kept = byModel.get(key) ?? new Map<string, number>();
+      for (const id of kept.keys())
+        if (!wanted.has(id)) {
+          watch.remove(recordKey(key, id));
+          unseen.delete(recordKey(key, id));
+          kept.delete(id);
+        }
+      for (const id of wanted)
+        if (!kept.has(id)) {
+          watch.add(recordKey(key, id));
+          kept.set(id, UNTOLD);
+        }
+      if (kept.size > 0) byModel.set(key, kept);
+      else byModel.delete(key);
+      const untold = [...wanted].filter((id) => kept.get(id) === UNTOLD);
+      for (const id of untold) {
+        unseen.delete(recordKey(key, id));
+        unseen.add(recordKey(key, id));
+      }
+      if (untold.length === 0) return "watching";
+      const lines = await follow.lines(untold.map((id) => ({ tenant, model: key, id })));
+      const nameOf = await follow.modelNames(tenant);
+      if (own !== term) return "watching";
+      for (const [i, id] of untold.entries()) {
+        const line = lines[i];
+        if (line) show(key, id, { line, text: lineFrame(nameOf(key), id, line) });
+      }
+      forgetUnseen(watch);
+      return "watching";
+    },
+    end() {
+      term += 1;
+      endHearing?.();
+      endHearing = undefined;
+      for (const [model, kept] of byModel) for (const id of kept.keys()) records?.remove(recordKey(model, id));
+      records?.end();
+      records = undefined;
+      byModel.clear();
+      unseen.clear();
+      share.resize(tokenId, 0);
+    },
+  };
+}
+
+/** `/` is no letter of a model's name. */
+function namesOf(key: string): [model: string, id: string] {
+  const at = key.indexOf("/");
+  return [key.slice(0, at), key.slice(at + 1)];
+}

@@ -1,0 +1,77 @@
+import type { Waiter } from "../flows/claims/keep-claims.ts";
+import type { Authenticator } from "../flows/tokens/authenticate.ts";
+import type { Strangers } from "../limits/failed-auth-limiter.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { type Principal, participantName } from "../rules/tokens/participant.ts";
+import type { WatchShare } from "./claims/watch-quota.ts";
+import type { Seat } from "./socket-quota.ts";
+
+/** Who said hello, and with which token; still so when it is told to say hello again. */
+export interface Known {
+  readonly principal: Principal;
+  readonly token: string;
+  readonly clientId: string | null;
+}
+
+/** How a socket says who it is. */
+export interface Introduction {
+  /** Who a token is. Bad ones are counted, and there is room for so many sockets of a good one. */
+  meet(token: string): Promise<Principal | Refusal>;
+  /** A fresh token in the place of one that will end: it has to be the same participant's. */
+  meetAgain(before: Principal, token: string): Promise<Principal | Refusal>;
+}
+
+export interface IntroductionDeps {
+  readonly authenticator: Authenticator;
+  readonly strangers: Strangers;
+}
+
+/** What a session knows of its own connection. */
+export interface Connection {
+  readonly address: string;
+  readonly seat: Seat;
+  /** Its part of the records that its token watches. */
+  readonly watched: WatchShare;
+  /** It brought a valid token. */
+  authenticated(): void;
+}
+
+export function introduction(
+  { authenticator, strangers }: IntroductionDeps,
+  { address, seat, authenticated }: Connection,
+): Introduction {
+  async function meet(token: string): Promise<Principal | Refusal> {
+    const principal = await authenticator.principalOf(token);
+    if (isRefusal(principal)) {
+      const tooMany = strangers.areTooMany(address);
+      strangers.came(address);
+      return tooMany ? refuse("rate_limited") : principal;
+    }
+    authenticated();
+    if (!seat.moveTo(principal.tokenId))
+      return refuse("rate_limited", { message: "Too many sockets of this token are open." });
+    return principal;
+  }
+
+  return {
+    meet,
+    async meetAgain(before, token) {
+      const next = await meet(token);
+      if (isRefusal(next) || isSameParticipant(next, before)) return next;
+      return refuse("apikey_invalid", { message: "The new token is another participant's." });
+    },
+  };
+}
+
+const isSameParticipant = (a: Principal, b: Principal): boolean =>
+  a.tenant === b.tenant && a.participantKind === b.participantKind && a.participantId === b.participantId;
+
+export const nameOf = ({ participantKind, participantId }: Principal): string =>
+  participantName(participantKind, participantId);
+
+/** Whoever is there, and on which device. */
+export const presenceOf = ({ principal, clientId }: Known): Waiter => ({
+  tenant: principal.tenant,
+  participant: nameOf(principal),
+  clientId,
+});

@@ -1,0 +1,104 @@
+import type { FollowLog } from "../../flows/log/follow-log.ts";
+import { createSizedCache, type SizedCache } from "../../flows/sized-cache.ts";
+import type { FairTurns } from "../../limits/limiter.ts";
+import { type View, viewName } from "../../rules/log/view.ts";
+import { entriesFrame, type News, newsOfEntries } from "./news.ts";
+
+/** What a reader needs next: entries after a position, up to another one at most. */
+export interface CatchUpQuestion {
+  readonly tenant: number;
+  readonly after: number;
+  readonly to: number;
+  /** Where the newest erasure stands that is known: pages that were read before it are not told. */
+  readonly erasedTo: number;
+  readonly view: View;
+  /** The version of the schema that the reader was welcomed with: older entries are told in its words. */
+  readonly schemaVersion: number;
+}
+
+export interface CatchUpPage {
+  /** The end of the page. */
+  readonly to: number;
+  readonly frame: Buffer;
+}
+
+/**
+ * Pages of logs for sockets that catch up. After a restart thousands ask for the same ones: each page is read once, each
+ * frame is made once for each view, and tenants take turns, a few pages at a time.
+ */
+export interface CatchUp extends Pick<SizedCache<string, News>, "hits" | "misses" | "bytes"> {
+  /** Hands out the page in its turn. "trimmed": what comes next is no longer kept. */
+  page(question: CatchUpQuestion, send: (page: CatchUpPage) => void): Promise<"sent" | "trimmed">;
+  forget(): void;
+}
+
+const USUAL_BYTES = 16 * 2 ** 20;
+
+export function createCatchUp(log: FollowLog, turns: FairTurns, maxBytes = USUAL_BYTES): CatchUp {
+  const pages = createSizedCache<string, News>(maxBytes / 2, ({ lines }) =>
+    lines.reduce((sum, { text }) => sum + 200 + 2 * text.length, 500),
+  );
+  const frames = createSizedCache<string, CatchUpPage>(maxBytes / 2, ({ frame }) => frame.length + 500);
+  /** Pages that are being read. */
+  const reading = new Map<string, Promise<News | undefined>>();
+
+  async function read(key: string, { tenant, after, to, schemaVersion }: CatchUpQuestion): Promise<News | undefined> {
+    const entries = await log.entries(tenant, after, to);
+    const last = entries.at(-1)?.syncId;
+    // A log has no holes: what is missing was trimmed away while we read.
+    if (last === undefined || last - after > entries.length) return undefined;
+    // Not before: an entry may be of a model that was declared meanwhile.
+    const { schema } = await log.standing(tenant);
+    const news = newsOfEntries(after, last, entries, schema);
+    if (schema.version === schemaVersion) pages.set(key, news);
+    return news;
+  }
+
+  function newsOf(key: string, question: CatchUpQuestion): Promise<News | undefined> {
+    const known = pages.get(key);
+    if (known) return Promise.resolve(known);
+    const asked = reading.get(key) ?? read(key, question).finally(() => reading.delete(key));
+    reading.set(key, asked);
+    return asked;
+  }
+
+  async function pageOf(question: CatchUpQuestion): Promise<CatchUpPage | undefined> {
+    const { tenant, after, to, schemaVersion, erasedTo, view } = question;
+    const key = `${tenant}:${after}:${to}:${schemaVersion}:${erasedTo}`;
+    const frameKey = `${key} ${viewName(view)}`;
+    const known = frames.get(frameKey);
+    if (known) return known;
+    const news = await newsOf(key, question);
+    if (!news) return undefined;
+    // Those who waited for the same page meanwhile have its frame already.
+    const made = frames.peek(frameKey);
+    if (made) return made;
+    const page = { to: news.to, frame: Buffer.from(entriesFrame(view, news)) };
+    if (pages.peek(key)) frames.set(frameKey, page);
+    return page;
+  }
+
+  return {
+    page: (question, send) =>
+      turns.take(question.tenant, "", async () => {
+        const page = await pageOf(question);
+        if (!page) return "trimmed";
+        send(page);
+        return "sent";
+      }),
+    forget() {
+      pages.clear();
+      frames.clear();
+      reading.clear();
+    },
+    get hits() {
+      return pages.hits + frames.hits;
+    },
+    get misses() {
+      return pages.misses;
+    },
+    get bytes() {
+      return pages.bytes + frames.bytes;
+    },
+  };
+}

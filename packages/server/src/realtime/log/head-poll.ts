@@ -1,0 +1,61 @@
+import type { PolledHead } from "../../flows/log/follow-log.ts";
+
+/**
+ * The truth behind the hints: asks for the heads of all tenants that this process listens to, with one statement an
+ * interval, whatever number of hints were lost.
+ */
+export interface HeadPoll {
+  /** Returns what ends it. */
+  watch(tenant: number, heard: (head: PolledHead) => void): () => void;
+  /** Hints may have been lost: asks for all heads, now. */
+  askAll(): void;
+  close(): void;
+}
+
+const POLL_MS = 1_000;
+/** In one statement. Where a process listens to more tenants than that, each is asked for every second time, or less often. */
+const MOST_TENANTS = 2_000;
+
+export function createHeadPoll(
+  read: (tenants: readonly number[]) => Promise<ReadonlyMap<number, PolledHead>>,
+  failed: (error: unknown) => void,
+): HeadPoll {
+  const watchers = new Map<number, Set<(head: PolledHead) => void>>();
+  /** The tenants that were not asked for yet since all of them were. */
+  let rest: number[] = [];
+  let isAsking = false;
+  const timer = setInterval(() => void poll().catch(failed), POLL_MS).unref();
+
+  async function poll(): Promise<void> {
+    if (isAsking || watchers.size === 0) return;
+    isAsking = true;
+    try {
+      if (rest.length === 0) rest = [...watchers.keys()];
+      await ask(rest.splice(0, MOST_TENANTS));
+    } finally {
+      isAsking = false;
+    }
+  }
+
+  async function ask(tenants: readonly number[]): Promise<void> {
+    for (const [tenant, head] of await read(tenants)) for (const heard of watchers.get(tenant) ?? []) heard(head);
+  }
+
+  async function askAll(): Promise<void> {
+    const tenants = [...watchers.keys()];
+    for (let from = 0; from < tenants.length; from += MOST_TENANTS) await ask(tenants.slice(from, from + MOST_TENANTS));
+  }
+
+  return {
+    watch(tenant, heard) {
+      const own = watchers.get(tenant) ?? new Set();
+      watchers.set(tenant, own.add(heard));
+      return () => {
+        own.delete(heard);
+        if (own.size === 0 && watchers.get(tenant) === own) watchers.delete(tenant);
+      };
+    },
+    askAll: () => void askAll().catch(failed),
+    close: () => clearInterval(timer),
+  };
+}

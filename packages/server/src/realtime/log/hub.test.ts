@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import type { Batch } from "../../flows/commits/commit-round.ts";
+import type { FollowLog } from "../../flows/log/follow-log.ts";
+import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
+import type { HeadPoll } from "./head-poll.ts";
+import { createHub } from "./hub.ts";
+import type { News } from "./news.ts";
+
+const schema: LiveSchema = { version: 1, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 1 };
+const poll: HeadPoll = { watch: () => () => {}, askAll: () => {}, close: () => {} };
+const log = { standing: async () => ({ head: { syncId: 0 }, schema }) } as unknown as FollowLog;
+
+test("[T9] while it rests from a telling that took long, what is committed becomes one piece of news", async () => {
+  const hub = createHub(log, poll, (error) => {
+    throw error;
+  });
+  const heard: Pick<News, "from" | "to">[] = [];
+  const hear = ({ from, to }: News) => {
+    heard.push({ from, to });
+    for (const until = performance.now() + 5; performance.now() < until; );
+  };
+  const subscription = await hub.listen(1, { hear, schemaPushed: () => {} });
+  const committed = (from: number, to: number) => hub.committed({ tenant: 1, from, to, lines: [], schema } as Batch);
+  committed(0, 1);
+  committed(1, 2);
+  committed(2, 5);
+  expect(heard).toEqual([{ from: 0, to: 1 }]);
+  // Who begins to listen now need not hear them: they are in the log.
+  expect(subscription.position()).toBe(5);
+  await expect
+    .poll(() => heard)
+    .toEqual([
+      { from: 0, to: 1 },
+      { from: 1, to: 5 },
+    ]);
+  subscription.end();
+});

@@ -1,0 +1,190 @@
+import type { Batch } from "../../flows/commits/commit-round.ts";
+import type { FollowLog, PolledHead } from "../../flows/log/follow-log.ts";
+import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
+import type { HeadPoll } from "./head-poll.ts";
+import { type News, newsOfBatch, newsOfEntries } from "./news.ts";
+import { createPace } from "./pace.ts";
+import { createTail, type Tail } from "./tail.ts";
+import { createTailReader } from "./tail-reader.ts";
+
+/** Somebody in this process who hears one tenant's log: a stream session, or a long poll. */
+export interface Listener {
+  hear(news: News): void;
+  /** A schema was pushed; `rowsChanged` when records look otherwise now without an entry in the log. */
+  schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
+}
+
+/** Everybody in this process who listens, by tenant. A tenant without listeners costs nothing. */
+export interface Hub {
+  listen(tenant: number, listener: Listener): Promise<Subscription>;
+  /** A round of this process was committed. */
+  committed(batch: Batch): void;
+  /** Another process says how far a tenant's log reaches; undefined: it has grown. */
+  hint(tenant: number, position: number | undefined): void;
+  /** A schema was pushed, here or in another process. */
+  schemaHint(tenant: number): void;
+  /** The logs are others now. Who listens hears nothing more; who comes anew hears the new ones. */
+  forget(): void;
+}
+
+export interface Subscription {
+  /** Everything up to here was told, or came before the subscription. */
+  position(): number;
+  /** Where the newest erasure up to there stands. */
+  erasedTo(): number;
+  end(): void;
+}
+
+interface Audience {
+  readonly tail: Tail;
+  readonly listeners: Set<Listener>;
+  erasedTo: number;
+  schema: LiveSchema;
+  end(): void;
+}
+
+/** Of a log that has grown we do not know how far: as far as it goes. */
+const TO_THE_END = Number.MAX_SAFE_INTEGER;
+
+export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
+  const audiences = new Map<number, Promise<Audience>>();
+  const ready = new Map<number, Audience>();
+  /** What was said of tenants whose head was just being read: how far their logs reach. */
+  const opening = new Map<number, number>();
+  /** How often all was forgotten. */
+  let eras = 0;
+  const reader = createTailReader({
+    read: log.tails,
+    positionOf: (tenant) => ready.get(tenant)?.tail.position,
+    tell: ({ tenant, from, to, entries, schema }) => {
+      const audience = ready.get(tenant);
+      if (audience) take(audience, newsOfEntries(from, to, entries, schema));
+    },
+    failed,
+  });
+
+  async function open(tenant: number): Promise<Audience> {
+    const era = eras;
+    opening.set(tenant, 0);
+    const { head, schema } = await log.standing(tenant).catch((error: unknown) => {
+      opening.delete(tenant);
+      throw error;
+    });
+    // Its head may be that of the old log.
+    if (era !== eras) return await audienceOf(tenant);
+    const listeners = new Set<Listener>();
+    const tail = createTail({
+      position: head.syncId,
+      tell: createPace((news) => {
+        for (const listener of listeners) listener.hear(news);
+      }),
+      missing: (to) => reader.want(tenant, to),
+    });
+    const audience = {
+      ...{ tail, listeners, schema, erasedTo: head.erasedTo },
+      end: poll.watch(tenant, (polled) => compare(tenant, polled)),
+    };
+    ready.set(tenant, audience);
+    // What was committed while the head was read is not lost.
+    reader.want(tenant, opening.get(tenant) ?? 0);
+    opening.delete(tenant);
+    return audience;
+  }
+
+  /** News for an audience. An erasure counts before its position does: what was read before it is then not told any more. */
+  function take(audience: Audience, news: News): void {
+    for (const { verb, syncId } of news.lines)
+      if (verb === "erased") audience.erasedTo = Math.max(audience.erasedTo, syncId);
+    audience.tail.news(news);
+  }
+
+  function audienceOf(tenant: number): Promise<Audience> {
+    let audience = audiences.get(tenant);
+    if (!audience) {
+      audience = open(tenant);
+      audiences.set(tenant, audience);
+      audience.catch(() => audiences.delete(tenant));
+    }
+    return audience;
+  }
+
+  function compare(tenant: number, { syncId, schemaVersion }: PolledHead): void {
+    const audience = ready.get(tenant);
+    if (!audience) return;
+    reader.want(tenant, syncId);
+    if (schemaVersion !== audience.schema.version) void tellSchema(tenant, audience).catch(failed);
+  }
+
+  async function tellSchema(tenant: number, audience: Audience): Promise<void> {
+    const { schema } = await log.standing(tenant);
+    const before = audience.schema;
+    if (schema.version === before.version) return;
+    audience.schema = schema;
+    const rowsChanged = schema.rowsVersion > before.version;
+    for (const listener of audience.listeners) listener.schemaPushed(schema, rowsChanged);
+  }
+
+  /** It is known that a log reaches so far. */
+  function reaches(tenant: number, position: number): void {
+    if (opening.has(tenant)) opening.set(tenant, Math.max(position, opening.get(tenant) ?? 0));
+    else if (ready.has(tenant)) reader.want(tenant, position);
+  }
+
+  return {
+    async listen(tenant, listener) {
+      let audience = await audienceOf(tenant);
+      // The last listener may have left, and the audience with it, while we waited for it.
+      while (ready.get(tenant) !== audience) audience = await audienceOf(tenant);
+      audience.listeners.add(listener);
+      return {
+        position: () => audience.tail.position,
+        erasedTo: () => audience.erasedTo,
+        end: () => {
+          audience.listeners.delete(listener);
+          if (audience.listeners.size > 0 || ready.get(tenant) !== audience) return;
+          audience.end();
+          ready.delete(tenant);
+          audiences.delete(tenant);
+        },
+      };
+    },
+    committed(batch) {
+      const audience = ready.get(batch.tenant);
+      if (audience) take(audience, newsOfBatch(batch));
+      else reaches(batch.tenant, batch.to);
+    },
+    hint: (tenant, position = TO_THE_END) => reaches(tenant, position),
+    schemaHint(tenant) {
+      const audience = ready.get(tenant);
+      if (audience) void tellSchema(tenant, audience).catch(failed);
+    },
+    forget() {
+      eras += 1;
+      for (const audience of ready.values()) audience.end();
+      ready.clear();
+      audiences.clear();
+    },
+  };
+}
+
+/** Waits until a tenant's log reaches beyond a position, `waitMs` are over, or nobody waits any more. */
+export async function awaitNews(
+  hub: Hub,
+  tenant: number,
+  after: number,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let wake: () => void = () => {};
+  const woken = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  const subscription = await hub.listen(tenant, { hear: () => wake(), schemaPushed: () => {} });
+  const timer = setTimeout(wake, waitMs);
+  signal.addEventListener("abort", wake, { once: true });
+  if (subscription.position() > after || signal.aborted) wake();
+  await woken;
+  clearTimeout(timer);
+  signal.removeEventListener("abort", wake);
+  subscription.end();
+}

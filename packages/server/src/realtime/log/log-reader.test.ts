@@ -1,0 +1,129 @@
+import type { Model } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import type { FollowLog } from "../../flows/log/follow-log.ts";
+import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
+import { createFairTurns } from "../../limits/limiter.ts";
+import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
+import { createCatchUp } from "./catch-up.ts";
+import type { Hub } from "./hub.ts";
+import { listenToLog } from "./log-reader.ts";
+
+const schemaOf = (...names: string[]): LiveSchema => ({
+  version: names.length,
+  hash: "",
+  models: new Map(
+    names.map((name) => [name, { name, model: { fields: { a: { type: "string" } } } satisfies Model, changes: [] }]),
+  ),
+  hiddenModels: [],
+  rowsVersion: 1,
+});
+
+const entryOf = (syncId: number, model: string): StoredEntry => ({
+  syncId,
+  model,
+  id: `r${syncId}`,
+  verb: "created",
+  data: '{"a":"x"}',
+  changedFields: null,
+  groups: [],
+  groupsBefore: null,
+  clientTxId: `t${syncId}`,
+  clientId: null,
+  transactionId: null,
+  actor: "ann",
+  participantKind: "user",
+  claim: null,
+  createdAt: "2026-01-02T03:04:05.678Z",
+});
+
+test("[T2] who catches up hears of a model that was declared on the way", async () => {
+  const many = 700;
+  let declared = schemaOf("note");
+  const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
+  const log = {
+    entries: async (_tenant: number, after: number, to: number) =>
+      Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, after + i + 1 === many ? "task" : "note")),
+    standing: async () => ({ schema: declared }),
+  } as unknown as FollowLog;
+  const heard: number[] = [];
+  const reader = await listenToLog(hub, createCatchUp(log, createFairTurns({ most: 1, mostOfTenant: 1 })), 1, {
+    tell: () => {},
+    write: async (frame) => {
+      heard.push(...entriesOf(frame));
+      declared = schemaOf("note", "task");
+    },
+    schemaPushed: () => {},
+  });
+  expect(await reader.begin({ models: undefined, groups: undefined }, 0, 1)).toBe("live");
+  expect(heard).toEqual(Array.from({ length: many }, (_, i) => i + 1));
+});
+
+const entriesOf = (frame: Buffer): number[] =>
+  (JSON.parse(frame.toString()) as { entries: { syncId: number }[] }).entries.map(({ syncId }) => syncId);
+
+test("[T11] sockets that catch up from the same position share what is read, and with the same view the bytes", async () => {
+  const many = 1_200;
+  const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
+  let reads = 0;
+  const log = {
+    entries: async (_tenant: number, after: number, to: number) => {
+      reads += 1;
+      return Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, "note"));
+    },
+    standing: async () => ({ schema: schemaOf("note") }),
+  } as unknown as FollowLog;
+  const catchUp = createCatchUp(log, createFairTurns({ most: 4, mostOfTenant: 3 }));
+  const frames = new Set<Buffer>();
+  const readers = await Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const heard: number[] = [];
+      const write = async (frame: Buffer) => {
+        frames.add(frame);
+        heard.push(...entriesOf(frame));
+      };
+      const reader = await listenToLog(hub, catchUp, 1, { tell: () => {}, write, schemaPushed: () => {} });
+      await reader.begin({ models: undefined, groups: undefined }, 0, 1);
+      return heard.length;
+    }),
+  );
+  expect(new Set(readers)).toEqual(new Set([many]));
+  expect(reads).toBe(3);
+  expect(frames.size).toBe(3);
+  // Another view has frames of its own, of the same pages.
+  const other = await listenToLog(hub, catchUp, 1, {
+    tell: () => {},
+    write: async (frame) => void frames.add(frame),
+    schemaPushed: () => {},
+  });
+  await other.begin({ models: new Set(["note"]), groups: undefined }, 0, 1);
+  expect(reads).toBe(3);
+  expect(frames.size).toBe(6);
+});
+
+test("[ER6] a page that was read before an erasure is read again for whoever catches up after it", async () => {
+  let erasedTo = 0;
+  const hub = {
+    listen: async () => ({ position: () => 500, erasedTo: () => erasedTo, end: () => {} }),
+  } as unknown as Hub;
+  let reads = 0;
+  const log = {
+    entries: async () => {
+      reads += 1;
+      return Array.from({ length: 500 }, (_, i) => entryOf(i + 1, "note"));
+    },
+    standing: async () => ({ schema: schemaOf("note") }),
+  } as unknown as FollowLog;
+  const catchUp = createCatchUp(log, createFairTurns({ most: 1, mostOfTenant: 1 }));
+  const readAll = async () => {
+    const reader = await listenToLog(hub, catchUp, 1, {
+      tell: () => {},
+      write: async () => {},
+      schemaPushed: () => {},
+    });
+    await reader.begin({ models: undefined, groups: undefined }, 0, 1);
+    return reads;
+  };
+  expect([await readAll(), await readAll()]).toEqual([1, 1]);
+  erasedTo = 501;
+  expect([await readAll(), await readAll()]).toEqual([2, 2]);
+});

@@ -1,0 +1,179 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { presenceFrame } from "./presence-frame.ts";
+import { createPresenceMesh, type PresenceTimes } from "./presence-mesh.ts";
+import type { PresenceMessage } from "./presence-message.ts";
+import type { Attendee } from "./presence-room.ts";
+
+/** Takes a frame for one socket; `isFirst`: it holds all who are in the room. */
+export type Hear = (frame: Buffer, isFirst: boolean) => void;
+
+/** The rooms of this process, joined with those of the others. */
+export interface PresenceRooms {
+  say(tenant: number, room: string, attendee: Omit<Attendee, "spokeAt">, hear: Hear): void;
+  /** It says so itself: told at once. */
+  leave(tenant: number, room: string, session: string): void;
+  /** Its socket is gone, and it may be back in a moment. */
+  breakOff(tenant: number, room: string, session: string): void;
+  /** Says goodbye to the other processes. What comes later is not told any more. */
+  close(): Promise<void>;
+}
+
+/** A line to the other processes that may lose what it is given, and keeps what it carries in order. */
+export interface PresenceLine {
+  /** What this process is called by those who hear it. */
+  readonly self: string;
+  send(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface PresenceOptions {
+  readonly times: PresenceTimes;
+  openLine(on: { heard(from: string, text: string): void; opened(): void }): PresenceLine;
+  /** Never goes back: by it sessions and processes are forgotten. */
+  now(): number;
+  failed(error: unknown): void;
+}
+
+/** Who listens to one room in this process. */
+interface Audience {
+  readonly room: string;
+  readonly listeners: Map<string, Hear>;
+  /** Those who have not been told who is there. */
+  readonly entrants: Map<string, Hear>;
+  toldAt: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** No room is told of more often, here and between processes. */
+const FLUSH_MS = 1_000 / limits.presencePerSecond;
+const SETTLING_MS = 10;
+/** A grace lasts that much longer at most. */
+const TICK_MS = 100;
+
+export function openPresenceRooms({ times, openLine, now, failed }: PresenceOptions): PresenceRooms {
+  const audiences = new Map<string, Audience>();
+  let closed = false;
+  let sentAt = 0;
+  let sending: NodeJS.Timeout | undefined;
+  let flight: Promise<void> | undefined;
+  const ticking = setInterval(() => act(() => mesh.tick(now())), TICK_MS).unref();
+  const beating = setInterval(() => act(() => mesh.beat(now())), times.beatMs).unref();
+  const line = openLine({
+    heard: (from, text) => {
+      // A process of another version may speak another language: what cannot be read is not heard.
+      try {
+        const message = JSON.parse(text) as PresenceMessage;
+        act(() => mesh.receive(from, message, now()));
+      } catch (error) {
+        failed(error);
+      }
+    },
+    opened: () => act(() => mesh.listening(now())),
+  });
+  const mesh = createPresenceMesh(line.self, times);
+
+  /** Whatever happens to the mesh, those who have to hear of it will. */
+  function act(change: () => void): void {
+    if (closed) return;
+    change();
+    for (const key of mesh.stirred()) tellSoon(key);
+    if (mesh.hasOutgoing) sendSoon();
+  }
+
+  function tellSoon(key: string): void {
+    const audience = audiences.get(key);
+    if (audience && audience.timer === undefined) schedule(key, audience, audience.toldAt + FLUSH_MS - now());
+  }
+
+  function schedule(key: string, audience: Audience, delayMs: number): void {
+    audience.timer = setTimeout(() => tell(key, audience), Math.max(0, delayMs)).unref();
+  }
+
+  /** One flush of one room: each frame is built once, however many hear it. */
+  function tell(key: string, audience: Audience): void {
+    audience.timer = undefined;
+    const { room, listeners, entrants } = audience;
+    if (!mesh.isSettled(key, now())) return schedule(key, audience, SETTLING_MS);
+    audience.toldAt = now();
+    const news = mesh.news(key);
+    if (news && listeners.size > 0) {
+      const frame = presenceFrame(room, news);
+      for (const hear of [...listeners.values()]) hear(frame, false);
+    }
+    if (entrants.size === 0) return;
+    const whole = presenceFrame(room, { joined: mesh.everybody(key), updated: [], left: [] });
+    const entering = [...entrants];
+    entrants.clear();
+    for (const [session, hear] of entering) listeners.set(session, hear);
+    for (const [, hear] of entering) hear(whole, true);
+  }
+
+  function sendSoon(): void {
+    if (flight) return;
+    sending ??= setTimeout(() => void send(), Math.max(0, sentAt + FLUSH_MS - now())).unref();
+  }
+
+  /** One flight at a time: what changes meanwhile goes with the next one, as it is then. */
+  async function send(): Promise<void> {
+    sending = undefined;
+    sentAt = now();
+    flight = sendAll(mesh.outgoing()).catch(failed);
+    await flight;
+    flight = undefined;
+    if (mesh.hasOutgoing && !closed) sendSoon();
+  }
+
+  async function sendAll(messages: readonly PresenceMessage[]): Promise<void> {
+    for (const message of messages) await line.send(JSON.stringify(message));
+  }
+
+  function forget(key: string, session: string): void {
+    const audience = audiences.get(key);
+    if (!audience) return;
+    audience.listeners.delete(session);
+    audience.entrants.delete(session);
+    if (audience.listeners.size + audience.entrants.size > 0) return;
+    clearTimeout(audience.timer);
+    audiences.delete(key);
+  }
+
+  return {
+    say(tenant, room, attendee, hear) {
+      if (closed) return;
+      const key = keyOf(tenant, room);
+      let audience = audiences.get(key);
+      if (!audience) {
+        audience = { room, listeners: new Map(), entrants: new Map(), toldAt: 0, timer: undefined };
+        audiences.set(key, audience);
+      }
+      const isNew = !audience.listeners.has(attendee.session);
+      if (isNew) audience.entrants.set(attendee.session, hear);
+      act(() => mesh.say(key, attendee, now()));
+      // It may have said nothing new, and has to be told all the same.
+      if (isNew) tellSoon(key);
+    },
+    leave(tenant, room, session) {
+      const key = keyOf(tenant, room);
+      forget(key, session);
+      act(() => mesh.leave(key, session));
+    },
+    breakOff(tenant, room, session) {
+      const key = keyOf(tenant, room);
+      forget(key, session);
+      act(() => mesh.breakOff(key, session, now()));
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      clearInterval(ticking);
+      clearInterval(beating);
+      clearTimeout(sending);
+      for (const { timer } of audiences.values()) clearTimeout(timer);
+      await flight;
+      await sendAll(mesh.hasRooms ? [...mesh.outgoing(), { kind: "bye" }] : mesh.outgoing()).catch(failed);
+      await line.close();
+    },
+  };
+}
+
+const keyOf = (tenant: number, room: string): string => `${tenant} ${room}`;

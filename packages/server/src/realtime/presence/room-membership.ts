@@ -1,0 +1,99 @@
+import { closeCodes, type FrameUp, limits } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+import { isSyncGroup } from "../../rules/schema/sync-group.ts";
+import { type Principal, participantName } from "../../rules/tokens/participant.ts";
+import { deny, isWithin } from "../../rules/tokens/scope.ts";
+import type { PresenceRooms } from "./presence-rooms.ts";
+
+/** One socket's part in the rooms: what it may enter, and which ones it is in. */
+export interface Attendance {
+  /** Who the socket is from now on, on the same device if it is not said. Rooms that are not for it are left. */
+  signIn(principal: Principal, clientId?: string | null): void;
+  /** Enters, says something else, or leaves. */
+  say(frame: PresenceUp): { readonly refusal: Refusal; readonly closeCode: number } | undefined;
+  /** The socket is closed. */
+  breakOff(): void;
+  /** Bytes of first answers that are on their way: however many there are, they are no sign of a slow reader. */
+  readonly greeting: number;
+}
+
+type PresenceUp = Extract<FrameUp, { frame: "presence" }>;
+
+/** Gives the socket a frame, and says when it is written. */
+type Send = (frame: Buffer, written: () => void) => void;
+
+export function createAttendance(rooms: PresenceRooms, session: string, send: Send): Attendance {
+  const entered = new Set<string>();
+  /** Room → bytes of its first answer that are not yet written. */
+  const greetings = new Map<string, number>();
+  let who: { readonly principal: Principal; readonly clientId: string | null } | undefined;
+  let isOver = false;
+
+  function leave(tenant: number, room: string): void {
+    entered.delete(room);
+    rooms.leave(tenant, room, session);
+  }
+
+  const hearIn = (room: string) => (frame: Buffer, isFirst: boolean) => {
+    // Who enters again before it has read the first answer gets no more patience for the second.
+    const counts = isFirst && !greetings.has(room);
+    if (counts) greetings.set(room, frame.length);
+    send(frame, () => {
+      if (counts) greetings.delete(room);
+    });
+  };
+
+  return {
+    signIn(principal, clientId = who?.clientId ?? null) {
+      if (isOver) return;
+      const before = who?.principal;
+      who = { principal, clientId };
+      if (!before) return;
+      const isSame =
+        before.tenant === principal.tenant &&
+        participantName(before.participantKind, before.participantId) ===
+          participantName(principal.participantKind, principal.participantId);
+      for (const room of [...entered]) if (!isSame || !covers(principal, room)) leave(before.tenant, room);
+    },
+    say({ room, state }) {
+      if (!who || isOver) return undefined;
+      const { principal, clientId } = who;
+      if (!isSyncGroup(room)) return badFrame(refuse("invalid_sync_group", { param: "room" }));
+      // Leaving where one is not tells nothing and harms nobody, whatever the token covers by now.
+      if (state === null) {
+        if (entered.has(room)) leave(principal.tenant, room);
+        return undefined;
+      }
+      if (!covers(principal, room)) {
+        const refusal = deny({ can: "read", model: "*", syncGroup: room }, { param: "room" });
+        return { refusal, closeCode: closeCodes.forbidden };
+      }
+      const text = JSON.stringify(state);
+      if (Buffer.byteLength(text) > limits.presenceStateBytes)
+        return badFrame(tooMuch("state", `A state has up to ${limits.presenceStateBytes} bytes as JSON.`));
+      if (!entered.has(room) && entered.size >= limits.roomsPerSession)
+        return badFrame(tooMuch("room", `A socket is in up to ${limits.roomsPerSession} rooms.`));
+      entered.add(room);
+      const { tenant, participantKind, participantId } = principal;
+      rooms.say(tenant, room, { session, clientId, participantKind, participantId, state: text }, hearIn(room));
+      return undefined;
+    },
+    breakOff() {
+      // Frames that came before the end may still be answered after it: they enter nothing any more.
+      isOver = true;
+      if (who) for (const room of entered) rooms.breakOff(who.principal.tenant, room, session);
+      entered.clear();
+    },
+    get greeting() {
+      let bytes = 0;
+      for (const more of greetings.values()) bytes += more;
+      return bytes;
+    },
+  };
+}
+
+const covers = ({ scope }: Principal, room: string): boolean => scope === undefined || isWithin(scope, [room]);
+
+const badFrame = (refusal: Refusal) => ({ refusal, closeCode: closeCodes.badFrame });
+
+const tooMuch = (param: string, message: string): Refusal => refuse("invalid_value", { param, message });

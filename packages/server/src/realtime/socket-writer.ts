@@ -1,0 +1,75 @@
+import { closeCodes, limits } from "@holdfast/sdk/protocol";
+import type { WebSocket } from "ws";
+import { type DocUrl, envelopeOf } from "../envelope/envelope.ts";
+import { newId } from "../ids.ts";
+import type { Refusal } from "../rules/refusal.ts";
+
+/** What a session says to its socket, the last word too; and who does not read it is let go. */
+export interface Outlet {
+  send(frame: object | string): void;
+  /** News: who reads too slowly is let go. */
+  tell(frame: string): void;
+  /** The same of bytes; and when they are written. */
+  pass(frame: Buffer, written: () => void): void;
+  /** One of many pages: resolves when it is written. */
+  write(frame: Buffer): Promise<void>;
+  close(code: number, reason: string): void;
+  /** Says why, and closes. */
+  fail(refusal: Refusal, code: number): void;
+  /** Called every few seconds: lets go of who has read too little for too long; answers whether it did. */
+  letGoIfStuck(): boolean;
+}
+
+export interface OutletOptions {
+  readonly docUrl: DocUrl;
+  now(): number;
+  /** Bytes on their way that are no sign of a slow reader. */
+  excused(): number;
+  /** Called when it closes. */
+  closing(): void;
+}
+
+export function createOutlet(socket: WebSocket, { docUrl, now, excused, closing }: OutletOptions): Outlet {
+  let slowSince: number | undefined;
+
+  function send(frame: object | string): void {
+    if (socket.readyState === socket.OPEN) socket.send(typeof frame === "string" ? frame : JSON.stringify(frame));
+  }
+
+  function close(code: number, reason: string): void {
+    closing();
+    socket.close(code, reason);
+    // A peer that does not answer the close is not waited for.
+    setTimeout(() => socket.terminate(), 2_000).unref();
+  }
+
+  const letGo = () => close(closeCodes.slowReader, "reads too slowly");
+
+  function letGoIfSlow(): void {
+    if (socket.bufferedAmount - excused() > limits.slowReaderBytes) letGo();
+  }
+
+  return {
+    send,
+    tell(frame) {
+      send(frame);
+      letGoIfSlow();
+    },
+    pass(frame, written) {
+      if (socket.readyState === socket.OPEN) socket.send(frame, { binary: false }, written);
+      letGoIfSlow();
+    },
+    write: (frame) => new Promise((resolve) => socket.send(frame, { binary: false }, () => resolve())),
+    close,
+    fail(refusal, code) {
+      send({ frame: "error", ...envelopeOf(refusal, newId("req_"), docUrl) });
+      close(code, refusal.code);
+    },
+    letGoIfStuck() {
+      slowSince = socket.bufferedAmount < limits.frameBytes ? undefined : (slowSince ?? now());
+      const isStuck = slowSince !== undefined && now() - slowSince > limits.slowReaderMs;
+      if (isStuck) letGo();
+      return isStuck;
+    },
+  };
+}

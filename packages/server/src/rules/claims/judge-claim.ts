@@ -1,0 +1,57 @@
+import { recordKey } from "../commits/commit-request.ts";
+import type { TenantState } from "../commits/tenant-state.ts";
+import type { ClaimLine } from "./claim.ts";
+import type { ClaimOrder } from "./claim-order.ts";
+import { type ClaimDecision, type ClaimTenant, decideClaim } from "./decide-claim.ts";
+import { settleLine } from "./settle-queue.ts";
+import { waitsIn } from "./wait-graph.ts";
+
+/** Judges an order among the commits of its round, and moves the tenant on. */
+export function judgeClaim(state: TenantState, order: ClaimOrder): ClaimDecision {
+  const key = recordKey(order.model, order.record);
+  const line = state.claims.get(key) ?? [];
+  const decision = decideClaim(line, order, claimTenant(state, key, order.model));
+  replaceLine(state, key, line, decision.line);
+  return decision;
+}
+
+/** The claims of a record after something happened to it. */
+export function settleClaims(state: TenantState, key: string): void {
+  const line = state.claims.get(key);
+  if (line) replaceLine(state, key, line, settleLine(line, claimTenant(state, key, line[0]?.model ?? "")));
+}
+
+function claimTenant(state: TenantState, key: string, model: string): ClaimTenant {
+  const now = Date.parse(state.now);
+  const declared = state.models.get(model);
+  return {
+    now,
+    // What a model that is no longer declared holds is nobody's to claim.
+    groups: declared && state.records.get(key)?.groups,
+    declaredName: declared?.name ?? model,
+    revokedTokens: state.revokedTokens,
+    claimsHeld: state.claimsHeld,
+    syncId: state.head.syncId,
+    nextFence: () => {
+      state.claimChange += 1;
+      return state.claimChange;
+    },
+    get waitsElsewhere() {
+      const others = [...state.claims].flatMap(([other, line]) => (other === key ? [] : waitsIn(line, now)));
+      return [...state.waits, ...others];
+    },
+  };
+}
+
+function replaceLine(state: TenantState, key: string, before: ClaimLine, after: ClaimLine): void {
+  const known = new Set(before);
+  for (const claim of after.filter((one) => !known.has(one))) {
+    state.claimChange += 1;
+    state.changedClaims.set(claim.id, { claim, change: state.claimChange });
+  }
+  const living = after.filter(({ endedAt }) => endedAt === null);
+  for (const { participant } of living.filter(({ id }) => !before.some((one) => one.id === id)))
+    state.claimsHeld.set(participant, (state.claimsHeld.get(participant) ?? 0) + 1);
+  state.claimCount += living.length - before.length;
+  state.claims.set(key, living);
+}

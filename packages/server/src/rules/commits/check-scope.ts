@@ -1,0 +1,126 @@
+import { applyOperation, type JsonObject, type RequiredCapability, type Row } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "../refusal.ts";
+import { groupsOf, organizationGroup } from "../schema/sync-group.ts";
+import type { Principal, Scope } from "../tokens/participant.ts";
+import { canOf, deny, isWithin, type Lack, may } from "../tokens/scope.ts";
+import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
+import { isRepeated } from "./replay.ts";
+import type { TenantState } from "./tenant-state.ts";
+
+/**
+ * Whether the token covers a commit: each operation its verb, the groups that its record is in before, and those that
+ * it adds; each premise a read. Asked before anything is said about the records themselves.
+ */
+export function checkScope(state: TenantState, commit: CommitRequest): Refusal | undefined {
+  const { scope } = commit.principal;
+  if (scope === undefined) return undefined;
+  return checkOperations(state, commit, scope) ?? checkReads(state, commit, scope);
+}
+
+/** A record on the commit's way through it: what it holds, and where it is filed. */
+interface Filed extends Row {
+  readonly groups: readonly string[];
+}
+
+function checkOperations(state: TenantState, commit: CommitRequest, scope: Scope): Refusal | undefined {
+  // Later operations of a commit see what the earlier ones would have made.
+  const filed = new Map<string, Filed | undefined>();
+  for (const [index, operation] of commit.operations.entries()) {
+    if (isRepeated(state, commit, operation)) continue;
+    const key = recordKey(operation.model, operation.id);
+    const before = filed.has(key) ? filed.get(key) : (state.records.get(key) ?? undefined);
+    // Where the caller may not see what is there, nothing else is asked of it.
+    const after = before && !isWithin(scope, before.groups) ? before : outcome(state, operation, before);
+    filed.set(key, after);
+    const lack = lackOf(state, commit.principal, scope, operation, before, after);
+    if (!lack) continue;
+    const isNew = after && !before && may(scope, operation.model, "create");
+    const unfiled = isNew ? unfiledField(state, operation, after) : undefined;
+    if (unfiled !== undefined) return missingGroup(commit, index, lack, unfiled);
+    return denyOperation(commit, operation, index, lack);
+  }
+  return undefined;
+}
+
+function outcome(state: TenantState, operation: CommitOperation, before: Filed | undefined): Filed | undefined {
+  const model = state.models.get(operation.model)?.model;
+  if (model === undefined || (operation.action === "create" && before)) return before;
+  const data = operation.data as JsonObject | undefined;
+  const row = applyOperation(before, { action: rowAction(operation.action), id: operation.id, data }, model, state.now);
+  return row && { ...row, groups: groupsOf(model, row.data) };
+}
+
+function lackOf(
+  state: TenantState,
+  { organization }: Principal,
+  scope: Scope,
+  operation: CommitOperation,
+  before: Filed | undefined,
+  after: Filed | undefined,
+): Lack | undefined {
+  const can = canOf(operation.action);
+  const model = state.models.get(operation.model)?.name ?? operation.model;
+  const whole = organizationGroup(organization);
+  const own = scope.groups?.values().next().value ?? whole;
+  if (!may(scope, operation.model, can)) return { can, model, syncGroup: own };
+  if (scope.groups === undefined) return undefined;
+  // Where a record is that the caller may not see is not told: the organization's group is one that would do.
+  if (before && !isWithin(scope, before.groups)) return { can, model, syncGroup: whole };
+  const added = after?.groups.filter((group) => !before?.groups.includes(group)) ?? [];
+  const foreign = added.find((group) => !isWithin(scope, [group]));
+  if (foreign !== undefined) return { can, model, syncGroup: foreign };
+  // A new record in no other group would be the whole organization's.
+  return after && !before && added.length === 0 ? { can, model, syncGroup: whole } : undefined;
+}
+
+/** The field that would name the group of a new record, if the caller left it out. */
+function unfiledField(state: TenantState, { model }: CommitOperation, after: Filed): string | undefined {
+  if (after.groups.length > 0) return undefined;
+  const fields = state.models.get(model)?.model.groups?.map(({ from }) => from) ?? [];
+  return fields.find((field) => !Object.hasOwn(after.data, field));
+}
+
+const missingGroup = (commit: CommitRequest, index: number, { model }: Lack, field: string): Refusal =>
+  refuse("missing_field", {
+    param: `${commit.single ? "" : `operations[${index}].`}data.${field}`,
+    message: `"${field}" names the group of a ${model}. Without it the record belongs to the whole organization, which the token's scope does not cover.`,
+  });
+
+/** Of the route's own caller a favorite's denial says more: what to ask whom for, and for how long. */
+function denyOperation(commit: CommitRequest, operation: CommitOperation, index: number, lack: Lack): Refusal {
+  const refusal = deny(lack, commit.single ? {} : { param: `operations[${index}]` });
+  if (commit.endpoint !== "updateRecord" || operation.model !== "favorite") return refusal;
+  return {
+    ...refusal,
+    requiredCapability: {
+      ...(refusal.requiredCapability as RequiredCapability),
+      constraints: { model: lack.model, syncGroup: lack.syncGroup },
+      issuer: commit.principal.organization,
+      ttlSeconds: FAVORITE_TTL_SECONDS,
+      nonce: commit.serverTxId,
+    },
+  };
+}
+
+/** A capability's usual lifetime. */
+const FAVORITE_TTL_SECONDS = 600;
+
+function checkReads(state: TenantState, commit: CommitRequest, scope: Scope): Refusal | undefined {
+  for (const [index, { model, id, group }] of commit.reads.entries()) {
+    const lack = group === undefined ? rowLack(state, scope, model ?? "", id ?? "") : groupLack(scope, group);
+    if (lack) return deny(lack, { param: `reads[${index}]` });
+  }
+  return undefined;
+}
+
+function rowLack(state: TenantState, scope: Scope, model: string, id: string): Lack | undefined {
+  const name = state.models.get(model)?.name ?? model;
+  const whole = organizationGroup(state.organization);
+  if (!may(scope, model, "read"))
+    return { can: "read", model: name, syncGroup: scope.groups?.values().next().value ?? whole };
+  const record = state.records.get(recordKey(model, id));
+  return record && !isWithin(scope, record.groups) ? { can: "read", model: name, syncGroup: whole } : undefined;
+}
+
+const groupLack = (scope: Scope, group: string): Lack | undefined =>
+  isWithin(scope, [group]) ? undefined : { can: "read", model: "*", syncGroup: group };

@@ -1,0 +1,67 @@
+import { type Refusal, refuse } from "../refusal.ts";
+import { isWithin } from "../tokens/scope.ts";
+import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
+import type { RecordState, TenantState } from "./tenant-state.ts";
+
+/** Whether the values of a record that stands there count: a delete asks only for its position and its groups. */
+export const asksValues = (
+  { action, readAt, onStale }: Pick<CommitOperation, "action" | "readAt" | "onStale">,
+  { syncId }: Pick<RecordState, "syncId">,
+): boolean =>
+  (action !== "delete" && action !== "erase") || (readAt !== undefined && onStale !== "overwrite" && syncId > readAt);
+
+/** A premise that nothing moved is judged by positions alone. */
+export const premiseAsksValues = (
+  { readAt, onStale }: CommitRequest["reads"][number],
+  { syncId }: Pick<RecordState, "syncId">,
+): boolean => onStale !== "overwrite" && syncId > readAt;
+
+/** The records whose values a commit asks for, in its order; one that it names twice comes twice. */
+export function valuesAsked<R extends Pick<RecordState, "syncId">>(
+  { operations, reads }: CommitRequest,
+  recordAt: (model: string, id: string) => R | null | undefined,
+): R[] {
+  const asked: R[] = [];
+  for (const operation of operations) {
+    const record = recordAt(operation.model, operation.id);
+    if (record && asksValues(operation, record)) asked.push(record);
+  }
+  for (const read of reads) {
+    if (read.model === undefined || read.id === undefined) continue;
+    const record = recordAt(read.model, read.id);
+    if (record && premiseAsksValues(read, record)) asked.push(record);
+  }
+  return asked;
+}
+
+/** Whether a commit has to wait for a later round: the values that it asks for were not read, or this round is full. */
+export function isForLater(state: TenantState, commit: CommitRequest): boolean {
+  const { first, used, roundBytes } = state.bytes;
+  if (commit === first) return false;
+  const asked = bytesAsked(state, commit);
+  return asked === "not read" || (used > 0 && used + asked > roundBytes);
+}
+
+export function checkCommitBytes(state: TenantState, commit: CommitRequest): Refusal | undefined {
+  const asked = bytesAsked(state, commit);
+  const { commitBytes } = state.bytes;
+  return asked === "not read" || asked > commitBytes ? tooLargeCommit(commitBytes) : undefined;
+}
+
+export const tooLargeCommit = (commitBytes: number): Refusal =>
+  refuse("commit_too_large", {
+    message: `The records that this commit names have more than ${commitBytes} bytes of JSON together: write them with several commits.`,
+  });
+
+/** Of records that are read by name; small ones, which come in any case, do not count. */
+function bytesAsked(state: TenantState, commit: CommitRequest): number | "not read" {
+  const { scope } = commit.principal;
+  let bytes = 0;
+  for (const record of valuesAsked(commit, (model, id) => state.records.get(recordKey(model, id)))) {
+    // Its size is not told to those who may not see it: their commit is refused for that.
+    if (scope !== undefined && !isWithin(scope, record.groups)) continue;
+    if (record.bytes === "not read") return "not read";
+    bytes += record.bytes ?? 0;
+  }
+  return bytes;
+}

@@ -1,0 +1,186 @@
+import { expect, test } from "vitest";
+import { commitOf, create, emptyTenant, outcomeOf, remove, update, write, written } from "../../testing/tenant.ts";
+import { lookupFor } from "./judge-commits.ts";
+
+const outcomes = (judged: ReturnType<typeof written>) => judged.map(outcomeOf);
+
+test("[C9] commits of a bulk stand alone: one that fails leaves the others", () => {
+  const state = emptyTenant();
+  const judged = written(
+    state,
+    commitOf([create("slide", "a", { title: "1" })]),
+    commitOf([update("slide", "b", { colour: "red" })]),
+    commitOf([create("slide", "c", { title: "3" })]),
+  );
+  expect(outcomes(judged)).toEqual(["confirmed", "unknown_field", "confirmed"]);
+  expect(state.head.syncId).toBe(2);
+});
+
+test("[C9] what touches a record of a commit that was not confirmed is not tried, and so on from there", () => {
+  const state = emptyTenant();
+  write(state, [create("slide", "x", {})]);
+  write(state, [update("slide", "x", { title: "theirs" })], { id: "bob" });
+  const judged = written(
+    state,
+    commitOf([update("slide", "x", { title: "mine" }, { readAt: 1, onStale: "notify" }), create("slide", "a", {})]),
+    commitOf([create("slide", "a", {}), create("slide", "b", {})]),
+    commitOf([create("slide", "b", {}), create("slide", "c", {})]),
+    commitOf([create("slide", "c", {})]),
+    commitOf([create("slide", "d", {})]),
+    commitOf([remove("whole", "a")]),
+  );
+  expect(outcomes(judged)).toEqual([
+    "held",
+    "dependency_blocked",
+    "dependency_blocked",
+    "dependency_blocked",
+    "confirmed",
+    "confirmed",
+  ]);
+  const blockers = judged.map(({ decision }) => decision.kind === "refused" && decision.refusal.blockedBy);
+  expect(blockers).toEqual([false, 0, 1, 2, false, false]);
+});
+
+test("[C9] a later commit sees what an earlier one of the same round did", () => {
+  const state = emptyTenant();
+  const judged = written(
+    state,
+    commitOf([create("slide", "a", { title: "1", deckId: "d" })]),
+    commitOf([update("slide", "a", { title: "2" }, { readAt: 0 })], { id: "bob" }),
+    commitOf([create("slide", "b", {})], { id: "bob", reads: [{ group: "deck:d", readAt: 0 }] }),
+  );
+  // Both of bob's were sent with the head before the round: what came in between is news to them.
+  expect(outcomes(judged)).toEqual(["confirmed", "stale_context", "stale_context"]);
+});
+
+test("[I1] the same key twice in one round is one write", () => {
+  const state = emptyTenant();
+  const sent = { idempotencyKey: "k", fingerprint: "f" };
+  const [first, second] = written(
+    state,
+    commitOf([create("slide", "a", {})], sent),
+    commitOf([create("slide", "a", {})], { ...sent, serverTxId: "stx_other" }),
+  );
+  expect([outcomeOf(first!), outcomeOf(second!)]).toEqual(["confirmed", "replayed"]);
+  expect(second!.body).toBe(first!.body);
+  expect(state.head.syncId).toBe(1);
+});
+
+test("[I2] the same key for something else is refused", () => {
+  const state = emptyTenant();
+  write(state, [create("slide", "a", {})], { idempotencyKey: "k", fingerprint: "f" });
+  const other = write(state, [create("slide", "b", {})], { idempotencyKey: "k", fingerprint: "g" });
+  expect(JSON.parse(other.body)).toMatchObject({ error: { code: "idempotency_conflict", field: "idempotencyKey" } });
+});
+
+test("[I3] a key belongs to its participant", () => {
+  const state = emptyTenant();
+  write(state, [create("slide", "a", {})], { idempotencyKey: "k", id: "ann" });
+  expect(outcomeOf(write(state, [create("slide", "b", {})], { idempotencyKey: "k", id: "bob" }))).toBe("confirmed");
+});
+
+test("[I4] a refusal is not remembered, a held commit is", () => {
+  const state = emptyTenant();
+  write(state, [create("slide", "a", {})]);
+  write(state, [update("slide", "a", { title: "theirs" })], { id: "bob" });
+  const sent = (fingerprint: string) => ({ idempotencyKey: "k", fingerprint });
+  expect(outcomeOf(write(state, [update("slide", "a", { colour: 1 })], sent("wrong")))).toBe("unknown_field");
+  expect(outcomeOf(write(state, [update("slide", "a", { title: "x" }, { readAt: 1 })], sent("stale")))).toBe(
+    "stale_context",
+  );
+  const held = write(state, [update("slide", "a", { title: "x" }, { readAt: 1, onStale: "notify" })], sent("held"));
+  expect(outcomeOf(held)).toBe("held");
+  const again = write(state, [update("slide", "a", { title: "x" }, { readAt: 1, onStale: "notify" })], sent("held"));
+  expect([outcomeOf(again), again.body]).toEqual(["replayed", held.body]);
+});
+
+test("[I4] a held commit that is sent again still blocks what was built on it", () => {
+  const state = emptyTenant();
+  write(state, [create("slide", "a", {})]);
+  write(state, [update("slide", "a", { title: "theirs" })], { id: "bob" });
+  const held = commitOf([update("slide", "a", { title: "x" }, { readAt: 1, onStale: "notify" })], {
+    idempotencyKey: "k",
+  });
+  const next = commitOf([update("slide", "a", { order: 3 })]);
+  expect(outcomes(written(state, held, next))).toEqual(["held", "dependency_blocked"]);
+  expect(outcomes(written(state, held, next))).toEqual(["replayed", "dependency_blocked"]);
+});
+
+test("[I5] a commit is known by its clientTxId too, and that is its alone", () => {
+  const state = emptyTenant();
+  const both = { idempotencyKey: "k", clientTxId: "t", fingerprint: "f" };
+  const first = write(state, [create("slide", "a", {})], both);
+  expect(JSON.parse(first.body)).toMatchObject({ clientTxId: "t" });
+  const byName = write(state, [create("slide", "a", {})], { clientTxId: "t", fingerprint: "f" });
+  expect([outcomeOf(byName), byName.body]).toEqual(["replayed", first.body]);
+  const taken = write(state, [create("slide", "b", {})], {
+    idempotencyKey: "other",
+    clientTxId: "t",
+    fingerprint: "g",
+  });
+  expect(JSON.parse(taken.body)).toMatchObject({ error: { code: "idempotency_conflict", field: "clientTxId" } });
+});
+
+test("[I6] an operation with its own key is done once: it counts, and does nothing", () => {
+  const state = emptyTenant();
+  const keyed = { ...create("slide", "a", { title: "1" }, { idempotencyKey: "op" }), fingerprint: "f" };
+  write(state, [keyed]);
+  write(state, [update("slide", "a", { title: "2" })]);
+  const again = write(state, [keyed, create("slide", "b", {})]);
+  expect(JSON.parse(again.body)).toMatchObject({ status: "confirmed", ops: 2, lastSyncId: 3 });
+  expect(state.records.get("slide/a")?.data.title).toBe("2");
+  const other = write(state, [create("slide", "c", {}), { ...keyed, fingerprint: "g" }]);
+  expect(JSON.parse(other.body)).toMatchObject({
+    error: { code: "idempotency_conflict", field: "operations[1].idempotencyKey" },
+  });
+});
+
+test("[I6] within one commit a key is one operation's too", () => {
+  const state = emptyTenant();
+  const keyed = { ...create("slide", "a", { title: "1" }, { idempotencyKey: "op" }), fingerprint: "f" };
+  const twice = write(state, [keyed, { ...keyed, id: "b" }]);
+  expect(JSON.parse(twice.body)).toMatchObject({ status: "confirmed", ops: 2, lastSyncId: 1 });
+  expect(state.records.get("slide/b")).toBeUndefined();
+  const other = { ...update("slide", "a", { title: "2" }, { idempotencyKey: "op2" }), fingerprint: "g" };
+  const mixed = write(state, [other, { ...other, fingerprint: "h" }]);
+  expect(JSON.parse(mixed.body)).toMatchObject({
+    error: { code: "idempotency_conflict", field: "operations[1].idempotencyKey" },
+  });
+});
+
+test("[I6] operation keys and commit keys do not meet", () => {
+  const state = emptyTenant();
+  write(state, [create("slide", "a", {})], { idempotencyKey: "k" });
+  const keyed = { ...create("slide", "b", {}, { idempotencyKey: "k" }), fingerprint: "f" };
+  expect(outcomeOf(write(state, [keyed]))).toBe("confirmed");
+  expect(state.head.syncId).toBe(2);
+});
+
+test("[S8] the log is asked only about what moved since", () => {
+  const state = emptyTenant();
+  write(state, [create("slide", "a", { deckId: "d" })]);
+  write(state, [create("slide", "b", {})]);
+  const ask = (readAt: number, id: string) => [
+    ...lookupFor(state, [commitOf([update("slide", id, { title: "x" }, { readAt })])]).history.keys(),
+  ];
+  expect([ask(0, "a"), ask(1, "a"), ask(2, "a"), ask(1, "gone"), ask(2, "gone")]).toEqual([
+    ["slide/a"],
+    [],
+    [],
+    ["slide/gone"],
+    [],
+  ]);
+  const overwrites = update("slide", "a", { title: "x" }, { readAt: 0, onStale: "overwrite" });
+  expect(lookupFor(state, [commitOf([overwrites])]).history.size).toBe(0);
+  const both = lookupFor(state, [
+    commitOf([update("slide", "b", { title: "x" }, { readAt: 1 })]),
+    commitOf([], {
+      reads: [
+        { model: "slide", id: "b", readAt: 0 },
+        { group: "deck:d", readAt: 0 },
+      ],
+    }),
+  ]);
+  expect([...both.history.values()]).toEqual([{ model: "slide", id: "b", after: 0 }]);
+  expect([...both.authors]).toEqual([1]);
+});

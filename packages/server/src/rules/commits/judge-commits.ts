@@ -1,0 +1,167 @@
+import { settleClaims } from "../claims/judge-claim.ts";
+import { refuse } from "../refusal.ts";
+import { isForLater } from "./commit-bytes.ts";
+import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } from "./commit-request.ts";
+import { type Decision, decideCommit, writerOf } from "./decide-commit.ts";
+import { groupHeadOf } from "./premises.ts";
+import { rejectedReceipt } from "./receipt.ts";
+import {
+  groupsTouched,
+  type LogLine,
+  type NewReceipt,
+  nextGroupHead,
+  receiptKey,
+  type TenantState,
+  writerName,
+} from "./tenant-state.ts";
+
+/** What came of one commit, with the text that it is answered and remembered by. */
+export interface Judged {
+  readonly commit: CommitRequest;
+  readonly decision: Decision;
+  /** The receipt as JSON: sent now, and sent again to the same key. For a refusal, the rejected receipt. */
+  readonly body: string;
+}
+
+/**
+ * Judges the commits of one request, in order, and moves the tenant on after each that is confirmed. When one is not
+ * confirmed, every later one that touches one of its records is not tried: it was built on what did not happen.
+ * Goes on behind those that earlier rounds judged, and ends early when the round is full: see commit-bytes.ts.
+ */
+export function judgeInOrder(
+  state: TenantState,
+  commits: readonly CommitRequest[],
+  earlier: readonly Judged[] = [],
+): Judged[] {
+  const judged = [...earlier];
+  const blockers = new Map<string, number>();
+  const block = ({ commit, decision }: Judged, index: number) => {
+    if (!isConfirmed(decision)) for (const key of touched(commit)) if (!blockers.has(key)) blockers.set(key, index);
+  };
+  earlier.forEach(block);
+  for (const commit of commits.slice(earlier.length)) {
+    const blocker = touched(commit)
+      .map((key) => blockers.get(key))
+      .find((found) => found !== undefined);
+    if (blocker === undefined && isForLater(state, commit)) break;
+    const decision: Decision =
+      blocker === undefined
+        ? decideCommit(state, commit)
+        : { kind: "refused", refusal: refuse("dependency_blocked", { blockedBy: blocker }) };
+    const one = { commit, decision, body: bodyOf(commit, decision) };
+    if (isConfirmed(decision)) settle(state, one);
+    if (decision.kind === "held") hold(state, one);
+    block(one, judged.length);
+    judged.push(one);
+  }
+  return judged;
+}
+
+/** A replay of a held receipt is as unconfirmed as the first time. */
+const isConfirmed = (decision: Decision): boolean =>
+  decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.held);
+
+function bodyOf(commit: CommitRequest, decision: Decision): string {
+  switch (decision.kind) {
+    case "confirmed":
+    case "held":
+      return JSON.stringify(decision.receipt);
+    case "replayed":
+      return decision.receipt.body;
+    case "refused":
+      return JSON.stringify(rejectedReceipt(commit, decision.refusal));
+  }
+}
+
+function settle(state: TenantState, judged: Judged): void {
+  if (judged.decision.kind !== "confirmed") return;
+  for (const line of judged.decision.lines) append(state, judged.commit, line);
+  remember(state, judged);
+}
+
+function hold(state: TenantState, judged: Judged): void {
+  state.bytes.used += judged.body.length;
+  remember(state, judged);
+}
+
+function append(state: TenantState, commit: CommitRequest, line: LogLine): void {
+  state.bytes.used += line.text?.length ?? 0;
+  const key = recordKey(line.model, line.id);
+  const writer = writerOf(commit);
+  const name = writerName(writer);
+  state.records.set(key, line.after);
+  if (line.after === null) settleClaims(state, key);
+  state.authors.set(line.syncId, { model: line.model, id: line.id, writtenBy: writer.writtenBy });
+  const entry = {
+    syncId: line.syncId,
+    verb: line.verb,
+    changedFields: line.changedFields,
+    groups: line.groups,
+    ...writer,
+  };
+  const past = state.history.get(key);
+  if (past) past.push(entry);
+  else state.history.set(key, [entry]);
+  state.head = { ...state.head, ...nextGroupHead(state.head, line.syncId, name) };
+  for (const group of groupsTouched(line))
+    state.groupHeads.set(group, nextGroupHead(state.groupHeads.get(group), line.syncId, name));
+}
+
+function remember(state: TenantState, { commit, decision, body }: Judged): void {
+  const { writtenBy: participant } = writerOf(commit);
+  const held = decision.kind === "held";
+  for (const name of namesOf(commit))
+    addReceipt(state, { participant, name, fingerprint: commit.fingerprint, body, held });
+  if (held) return;
+  const keyed = commit.operations.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
+  const own = new Map(keyed.map(({ idempotencyKey = "", fingerprint = "" }) => [idempotencyKey, fingerprint]));
+  for (const [key, fingerprint] of own)
+    addReceipt(state, { participant, name: operationKeyName(key), fingerprint, body: null, held });
+}
+
+/** An operation's key that was there before made it a repetition: that one stays as it is. */
+function addReceipt({ receipts, newReceipts }: TenantState, receipt: NewReceipt): void {
+  const key = receiptKey(receipt.participant, receipt.name);
+  if (receipts.has(key)) return;
+  receipts.set(key, { ...receipt, body: receipt.body ?? "" });
+  newReceipts.push(receipt);
+}
+
+/** What a round has to look up in the log before it can judge: nothing, in the usual case. */
+export interface Lookup {
+  /** The oldest `readAt` that is asked about, for each record that moved since. */
+  readonly history: ReadonlyMap<string, RecordQuestion>;
+  /** The newest positions of the groups that `reads` name. */
+  readonly authors: ReadonlySet<number>;
+}
+
+interface RecordQuestion {
+  readonly model: string;
+  readonly id: string;
+  readonly after: number;
+}
+
+export function lookupFor(state: TenantState, commits: readonly CommitRequest[]): Lookup {
+  const history = new Map<string, RecordQuestion>();
+  const authors = new Set<number>();
+  const ask = (model: string, id: string, readAt: number | undefined) => {
+    const key = recordKey(model, id);
+    const record = state.records.get(key);
+    if (readAt === undefined || readAt >= state.head.syncId || (record && record.syncId <= readAt)) return;
+    history.set(key, { model, id, after: Math.min(readAt, history.get(key)?.after ?? readAt) });
+  };
+  for (const { operations, reads } of commits) {
+    // What overwrites whatever is there is not asked against it.
+    for (const { action, model, id, readAt, onStale } of operations) {
+      if (onStale !== "overwrite") ask(model, id, readAt);
+      // Of a record that is gone the log may still hold the values.
+      if (action === "erase" && !state.records.has(recordKey(model, id))) ask(model, id, 0);
+    }
+    for (const { model, id, group, readAt } of reads) {
+      if (model !== undefined && id !== undefined) ask(model, id, readAt);
+      const head = group === undefined ? undefined : groupHeadOf(state, group);
+      for (const position of head ? [head.syncId, head.otherSyncId] : []) if (position > readAt) authors.add(position);
+    }
+  }
+  return { history, authors };
+}

@@ -1,0 +1,100 @@
+import type { Read, StaleNotification } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "../refusal.ts";
+import { organizationGroup } from "../schema/sync-group.ts";
+import type { Scope } from "../tokens/participant.ts";
+import { participantName } from "../tokens/participant.ts";
+import { may } from "../tokens/scope.ts";
+import { type CommitRequest, recordKey } from "./commit-request.ts";
+import { type Collision, judgePremise, type Writer } from "./stale.ts";
+import { type GroupHead, newerEntries, newestOfOthers, type TenantState, writerName } from "./tenant-state.ts";
+
+export interface Premises {
+  readonly held: readonly StaleNotification[];
+  readonly refusal?: Refusal;
+}
+
+/** The batch's `reads`: a moved premise fires its own policy over the whole batch. */
+export function judgeReads(state: TenantState, commit: CommitRequest): Premises {
+  if (commit.reads.length === 0) return { held: [] };
+  const held: StaleNotification[] = [];
+  const writer = {
+    writtenBy: participantName(commit.principal.participantKind, commit.principal.participantId),
+    clientId: commit.clientId,
+  };
+  const { scope } = commit.principal;
+  for (const [index, read] of commit.reads.entries()) {
+    if (read.onStale === "overwrite") continue;
+    const notice =
+      read.group === undefined
+        ? rowPremise(state, read, writer, scope)
+        : groupPremise(state, read, read.group, writer, scope);
+    if (notice && read.onStale === "notify") held.push(notice);
+    else if (notice) return { held, refusal: refuse("stale_context", { param: `reads[${index}]` }) };
+  }
+  return { held };
+}
+
+/** The head that a group premise asks: the organization's group is the whole log. */
+export const groupHeadOf = (state: TenantState, group: string): GroupHead | undefined =>
+  group === organizationGroup(state.organization) ? state.head : state.groupHeads.get(group);
+
+function rowPremise(
+  state: TenantState,
+  read: Read,
+  writer: Writer,
+  scope: Scope | undefined,
+): StaleNotification | undefined {
+  const model = read.model as string;
+  const id = read.id as string;
+  const key = recordKey(model, id);
+  const record = state.records.get(key);
+  const newer = newerEntries(state, key, read.readAt, writer, scope);
+  const collision =
+    (newer.length > 0 ? judgePremise(read.fields, record?.data, newer) : undefined) ??
+    (record ? undefined : goneUnseen(state, read));
+  return (
+    collision && {
+      object: "stale_notification",
+      model: state.models.get(model)?.name ?? model,
+      id,
+      readAt: read.readAt,
+      ...collision,
+    }
+  );
+}
+
+/** A record that is not there may have been taken away where the log no longer reaches: nobody can vouch for it. */
+function goneUnseen(state: TenantState, { readAt, fields = [] }: Read): Collision | undefined {
+  const { trimmedTo } = state.head;
+  return readAt < trimmedTo
+    ? { writtenBy: "", observedSyncId: trimmedTo, conflictingFields: [...fields], currentValues: {} }
+    : undefined;
+}
+
+function groupPremise(
+  state: TenantState,
+  read: Read,
+  group: string,
+  writer: Writer,
+  scope: Scope | undefined,
+): StaleNotification | undefined {
+  const newest = newestOfOthers(groupHeadOf(state, group), writerName(writer));
+  if (newest <= read.readAt) return undefined;
+  const author = state.authors.get(newest);
+  // That the group has news is told; of what kind, only to who may read it.
+  const isTold = author && (scope === undefined || may(scope, author.model, "read"));
+  const { model, id, writtenBy } = isTold ? author : NOBODY;
+  return {
+    object: "stale_notification",
+    model: state.models.get(model)?.name ?? model,
+    id,
+    writtenBy,
+    group,
+    readAt: read.readAt,
+    observedSyncId: newest,
+    conflictingFields: [],
+    currentValues: {},
+  };
+}
+
+const NOBODY = { model: "", id: "", writtenBy: "" };

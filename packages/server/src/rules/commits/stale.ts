@@ -1,0 +1,102 @@
+import type { Action, Json, JsonObject, StaleNotification, Verb } from "@holdfast/sdk/protocol";
+import { sameJson } from "../json/same-json.ts";
+
+/** What the log says happened to a record: enough to judge staleness by. */
+export interface PastEntry {
+  readonly syncId: number;
+  readonly verb: Verb;
+  readonly changedFields: readonly string[] | null;
+  /** `<kind>:<participant>` */
+  readonly writtenBy: string;
+  readonly clientId: string | null;
+}
+
+/** Who writes: entries of the same participant with the same non-empty `clientId` do not count against it. */
+export interface Writer {
+  readonly writtenBy: string;
+  readonly clientId: string | null;
+}
+
+export const isOwn = (writer: Writer, entry: Writer): boolean =>
+  writer.clientId !== null && writer.clientId === entry.clientId && writer.writtenBy === entry.writtenBy;
+
+/** What collides: the part of a StaleNotification that depends on what happened. */
+export type Collision = Pick<StaleNotification, "writtenBy" | "observedSyncId" | "conflictingFields" | "currentValues">;
+
+export interface StaleQuestion {
+  readonly action: Action;
+  readonly data: JsonObject | undefined;
+  readonly conflict: "field" | "record";
+  /** The row now; undefined when there is none. */
+  readonly row: JsonObject | undefined;
+  /** Entries of this record after `readAt`, of others only, oldest first. */
+  readonly newer: readonly PastEntry[];
+}
+
+/** Has the record moved in a way that this write would clobber? */
+export function judgeStale({ action, data, conflict, row, newer }: StaleQuestion): Collision | undefined {
+  const newest = newer.at(-1);
+  if (!newest) return undefined;
+  if (action === "delete" && row === undefined) return undefined;
+  const by = { writtenBy: newest.writtenBy, observedSyncId: newest.syncId };
+  const moved = changedFields(newer);
+  if (action !== "update" && action !== "create")
+    return { ...by, conflictingFields: [...(moved ?? Object.keys(row ?? {}))], currentValues: { ...row } };
+  const written = Object.keys(data ?? {}).filter((name) => name !== "id");
+  if (row === undefined) return { ...by, conflictingFields: written, currentValues: {} };
+  const differing = written.filter((name) => !sameJson(row[name], data?.[name]));
+  if (differing.length === 0) return undefined;
+  const colliding =
+    conflict === "record" || moved === undefined ? differing : differing.filter((name) => moved.has(name));
+  if (colliding.length === 0) return undefined;
+  const culprit =
+    (conflict === "record" || moved === undefined
+      ? undefined
+      : newer.filter((entry) => entry.changedFields?.some((name) => colliding.includes(name))).at(-1)) ?? newest;
+  return {
+    writtenBy: culprit.writtenBy,
+    observedSyncId: culprit.syncId,
+    conflictingFields: colliding,
+    currentValues: pick(row, colliding),
+  };
+}
+
+/** A premise on a row: with `fields` those count, without them any newer entry does. */
+export function judgePremise(
+  fields: readonly string[] | undefined,
+  row: JsonObject | undefined,
+  newer: readonly PastEntry[],
+): Collision | undefined {
+  const relevant =
+    fields === undefined
+      ? newer
+      : newer.filter(
+          (entry) => entry.changedFields === null || entry.changedFields.some((name) => fields.includes(name)),
+        );
+  const newest = relevant.at(-1);
+  if (!newest) return undefined;
+  const moved = changedFields(relevant);
+  const conflictingFields =
+    fields === undefined
+      ? [...(moved ?? Object.keys(row ?? {}))]
+      : fields.filter((name) => moved === undefined || moved.has(name));
+  return {
+    writtenBy: newest.writtenBy,
+    observedSyncId: newest.syncId,
+    conflictingFields,
+    currentValues: row ? pick(row, conflictingFields) : {},
+  };
+}
+
+/** The fields that updates touched; undefined when an entry concerned the whole record. */
+function changedFields(entries: readonly PastEntry[]): ReadonlySet<string> | undefined {
+  const fields = new Set<string>();
+  for (const entry of entries) {
+    if (entry.changedFields === null) return undefined;
+    for (const name of entry.changedFields) fields.add(name);
+  }
+  return fields;
+}
+
+const pick = (row: JsonObject, names: readonly string[]): Record<string, Json> =>
+  Object.fromEntries(names.map((name) => [name, Object.hasOwn(row, name) ? (row[name] ?? null) : null]));

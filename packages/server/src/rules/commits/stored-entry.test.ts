@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { commitOf, create, emptyTenant, NOW, write } from "../../testing/tenant.ts";
+import { leftText, storedEntry, storedEntryText } from "./stored-entry.ts";
+
+test("[L3] an entry says the same whether it comes from the round or from the table", () => {
+  const commit = commitOf([], { clientId: "tab_1", clientTxId: "tx 1" });
+  const { decision } = write(emptyTenant(), [create("slide", "s1", { title: 'a "quoted" \u2028 title' })]);
+  if (decision.kind !== "confirmed") throw new Error(decision.kind);
+  const line = decision.lines[0]!;
+  const fresh = JSON.parse(storedEntryText(storedEntry(commit, line, NOW), "Slide")) as object;
+  const stored = storedEntryText(
+    {
+      syncId: 1,
+      model: "slide",
+      id: "s1",
+      verb: "created",
+      data: JSON.stringify(line.after?.data),
+      changedFields: null,
+      groups: [],
+      groupsBefore: null,
+      clientTxId: "tx 1",
+      clientId: "tab_1",
+      transactionId: null,
+      actor: "ann",
+      participantKind: "user",
+      claim: null,
+      createdAt: NOW,
+    },
+    "Slide",
+  );
+  expect(JSON.parse(stored)).toEqual(fresh);
+  expect(fresh).toEqual({
+    object: "log_entry",
+    syncId: 1,
+    model: "Slide",
+    id: "s1",
+    verb: "created",
+    data: { id: "s1", title: 'a "quoted" \u2028 title', order: 0 },
+    changedFields: null,
+    clientTxId: "tx 1",
+    clientId: "tab_1",
+    transactionId: null,
+    actor: "ann",
+    participantKind: "user",
+    claim: null,
+    createdAt: NOW,
+  });
+  expect(JSON.parse(leftText(stored))).toEqual({ ...fresh, left: true });
+});

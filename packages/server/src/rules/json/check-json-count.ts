@@ -1,0 +1,59 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "../refusal.ts";
+
+const [QUOTE, BACKSLASH, COMMA, SPACE] = [0x22, 0x5c, 0x2c, 0x20];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** A value and the comma behind it take two bytes at least. */
+const HARMLESS_BYTES = 2 * limits.jsonValues;
+
+/**
+ * Counts the values of a JSON text, its levels and the keys of each object before anything is made of it: a million empty
+ * arrays keep the parser, and every check behind it, busy for a second in which nothing else is done. A text that is no
+ * JSON may pass: the parser says so.
+ */
+export function checkJsonCount(bytes: Uint8Array): Refusal | undefined {
+  if (bytes.length <= HARMLESS_BYTES) return undefined;
+  let values = 1;
+  let depth = 0;
+  /** By level: the commas of the object that is open there. Of an array they say nothing. */
+  const commas = new Int32Array(limits.jsonDepth + 1);
+  const isObject = new Uint8Array(limits.jsonDepth + 1);
+  for (let i = 0; i < bytes.length; i += 1) {
+    const byte = bytes[i];
+    if (byte === QUOTE) i = endOfText(bytes, i);
+    else if (byte === COMMA) {
+      values += 1;
+      const before = commas[depth] as number;
+      commas[depth] = before + 1;
+      if (before + 1 >= limits.keysPerObject && isObject[depth] === 1)
+        return refuse("invalid_value", { message: `More than ${limits.keysPerObject} keys in one object.` });
+      if (values > limits.jsonValues) return refuse("too_many_values");
+    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      depth += 1;
+      if (depth > limits.jsonDepth)
+        return refuse("invalid_value", { message: `Nested deeper than ${limits.jsonDepth} levels.` });
+      commas[depth] = 0;
+      isObject[depth] = byte === OPEN_OBJECT ? 1 : 0;
+      // What is in it before its first comma, if anything is.
+      if (!closesNext(bytes, i)) values += 1;
+      if (values > limits.jsonValues) return refuse("too_many_values");
+    } else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && depth > 0) depth -= 1;
+  }
+  return undefined;
+}
+
+/** The quote that ends the text which begins here; beyond the bytes where none does. */
+function endOfText(bytes: Uint8Array, start: number): number {
+  for (let i = start + 1; i < bytes.length; i += 1)
+    if (bytes[i] === BACKSLASH) i += 1;
+    else if (bytes[i] === QUOTE) return i;
+  return bytes.length;
+}
+
+/** Whether a bracket that opens is closed at once, but for space. */
+function closesNext(bytes: Uint8Array, open: number): boolean {
+  let i = open + 1;
+  while (i < bytes.length && (bytes[i] as number) <= SPACE) i += 1;
+  return bytes[i] === CLOSE_ARRAY || bytes[i] === CLOSE_OBJECT;
+}

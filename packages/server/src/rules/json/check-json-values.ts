@@ -1,0 +1,77 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "../refusal.ts";
+
+/**
+ * What JSON can spell but the database, or another client, could not give back: NUL, lone surrogates, whole numbers
+ * beyond ±(2^53−1), numbers that overflow, nesting deeper than 64, objects of more than 1 000 keys or with the key
+ * `__proto__`. Walks with a depth limit, so a million brackets cost no stack.
+ */
+export const checkJsonValues = (value: unknown, param?: string): Refusal | undefined =>
+  isPlain(value) ? undefined : checkValue(value, param === undefined ? [] : [param]);
+
+/** Keys and indexes from the body to a value: spelled only where there is a fault. */
+type Path = (string | number)[];
+
+/** `path` leads to the value; after a fault, to the place of the fault. */
+function checkValue(value: unknown, path: Path): Refusal | undefined {
+  if (typeof value === "string") return refuse("invalid_value", { ...named(path), message: NOT_TEXT });
+  if (typeof value === "number") return refuse("invalid_value", { ...named(path), message: NO_FIT });
+  if (typeof value !== "object" || value === null) return undefined;
+  if (path.length >= limits.jsonDepth)
+    return refuse("invalid_value", { ...named(path), message: `Nested deeper than ${limits.jsonDepth} levels.` });
+  return Array.isArray(value) ? checkItems(value, path) : checkMembers(value as Record<string, unknown>, path);
+}
+
+function checkItems(items: readonly unknown[], path: Path): Refusal | undefined {
+  for (let i = 0; i < items.length; i++) {
+    const refusal = isPlain(items[i]) ? undefined : checkWithin(items[i], i, path);
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+function checkMembers(members: Record<string, unknown>, path: Path): Refusal | undefined {
+  const keys = Object.keys(members);
+  if (keys.length > limits.keysPerObject)
+    return refuse("invalid_value", {
+      ...named(path),
+      message: `More than ${limits.keysPerObject} keys in one object.`,
+    });
+  for (const key of keys) {
+    if (!isText(key)) return refuse("invalid_value", { ...named(path), message: NOT_TEXT });
+    // A copy that is made key by key would take it for its prototype, and lose it.
+    if (key === "__proto__")
+      return refuse("invalid_value", { ...named([...path, key]), message: 'A key may not be "__proto__".' });
+    const item = members[key];
+    const refusal = isPlain(item) ? undefined : checkWithin(item, key, path);
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+function checkWithin(value: unknown, step: string | number, path: Path): Refusal | undefined {
+  path.push(step);
+  const refusal = checkValue(value, path);
+  path.pop();
+  return refusal;
+}
+
+/** The common harmless values; of texts and numbers all others are faults. */
+const isPlain = (value: unknown): boolean =>
+  typeof value === "boolean" ||
+  value === null ||
+  (typeof value === "number" && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) ||
+  (typeof value === "string" && isText(value));
+
+const isText = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
+
+const NOT_TEXT = "Text with a NUL character or half a surrogate pair cannot be kept.";
+const NO_FIT = "The number does not fit: whole numbers go to 2^53-1.";
+
+/** The place of a fault; the body itself has no name. */
+function named(path: Path): { param?: string } {
+  if (path.length === 0) return {};
+  let param = "";
+  for (const step of path) param += typeof step === "number" ? `[${step}]` : param === "" ? step : `.${step}`;
+  return { param: param.length > 200 ? `${param.slice(0, 200)}…` : param };
+}

@@ -1,0 +1,98 @@
+import { isDateTime, type Json, limits, type Model } from "@holdfast/sdk/protocol";
+import { checkJsonValues } from "../json/check-json-values.ts";
+import { isRefusal, type Refusal, refuse } from "../refusal.ts";
+import { type ListColumn, listColumn } from "./list-column.ts";
+
+/** One condition that every record of a list meets. `null`: whether the record has no value there. */
+export type ListFilter = { readonly column: ListColumn } & (
+  | { readonly operator: Comparison; readonly value: string | number | boolean }
+  | { readonly operator: "null"; readonly value: boolean }
+);
+
+const COMPARISONS = ["eq", "gt", "gte", "lt", "lte"] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** A parameter of the address as it was spelled: `filter[order][gte]`, `3`. */
+export type Parameter = readonly [name: string, value: string];
+
+const SPELLED = /^filter\[([^[\]]*)\](?:\[(gt|gte|lt|lte|null)\])?$/;
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/** The conditions that an address spells: `filter[<field>]=v`, `filter[<field>][gt]=v` or `<field>=v`, each of them once. */
+export function readFilters(parameters: readonly Parameter[], model: Model): readonly ListFilter[] | Refusal {
+  if (parameters.length > limits.listFilters)
+    return refuse("invalid_value", { param: "filter", message: `A list takes up to ${limits.listFilters} filters.` });
+  const filters = new Map<string, ListFilter>();
+  for (const [param, text] of parameters) {
+    const { name, operator } = spelled(param);
+    const column = operator && listColumn(name, model);
+    if (!operator || !column) return refuse("unknown_column", { param: param.slice(0, 100) });
+    const key = `${name} ${operator}`;
+    if (filters.has(key)) return refuse("invalid_value", { param, message: `"${param}" may come once.` });
+    const filter = filterOf(column, operator, param, text);
+    if (isRefusal(filter)) return filter;
+    filters.set(key, filter);
+  }
+  // In one order, so that a cursor does not depend on how its list was spelled.
+  return [...filters].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, filter]) => filter);
+}
+
+/** What a parameter names. A bare name is an equality; whatever else begins like a filter is none. */
+function spelled(param: string): { name: string; operator: Comparison | "null" | undefined } {
+  const [, name, operator = "eq"] = SPELLED.exec(param) ?? [];
+  if (name !== undefined) return { name, operator: operator as Comparison | "null" };
+  return { name: param, operator: param.startsWith("filter[") ? undefined : "eq" };
+}
+
+function filterOf(
+  column: ListColumn,
+  operator: Comparison | "null",
+  param: string,
+  text: string,
+): ListFilter | Refusal {
+  if (operator === "null") {
+    const value = booleanOf(text);
+    return value === undefined ? mistyped(param, "true or false") : { column, operator, value };
+  }
+  const value = valueFor(column, param, text);
+  return isRefusal(value) ? value : { column, operator, value };
+}
+
+/** The value that a text spells for a column. Text is itself; everything else is spelled as in JSON. */
+function valueFor(column: ListColumn, param: string, text: string): string | number | boolean | Refusal {
+  switch (typeOf(column)) {
+    case "number":
+      return numberOf(param, text) ?? mistyped(param, "a number as JSON spells it");
+    case "integer": {
+      const value = numberOf(param, text);
+      return value === undefined || (!isRefusal(value) && !Number.isInteger(value))
+        ? mistyped(param, "a whole number as JSON spells it")
+        : value;
+    }
+    case "boolean":
+      return booleanOf(text) ?? mistyped(param, "true or false");
+    case "datetime":
+      return isDateTime(text) ? text : mistyped(param, "an RFC 3339 date-time (in an address, + is spelled %2B)");
+    case "string":
+    case "enum":
+    case "array":
+    case "json":
+      return text;
+  }
+}
+
+const typeOf = (column: ListColumn) =>
+  column.kind === "field" ? column.type : column.kind === "id" ? "string" : "datetime";
+
+/** Undefined: no number of JSON. Refused: one that no record can hold. */
+function numberOf(param: string, text: string): number | Refusal | undefined {
+  if (!NUMBER.test(text)) return undefined;
+  const value: Json = Number(text);
+  return checkJsonValues(value, param) ?? value;
+}
+
+const booleanOf = (text: string): boolean | undefined =>
+  text === "true" ? true : text === "false" ? false : undefined;
+
+const mistyped = (param: string, wanted: string): Refusal =>
+  refuse("invalid_type", { param, message: `"${param}" has to be ${wanted}.` });

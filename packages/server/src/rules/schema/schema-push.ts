@@ -1,0 +1,216 @@
+import {
+  type ErrorEnvelope,
+  type Field,
+  fits,
+  type GroupRule,
+  limits,
+  type Model,
+  type ModelSchema,
+  type SchemaPush,
+} from "@holdfast/sdk/protocol";
+import { sameJson } from "../json/same-json.ts";
+import { isScalar } from "../lists/list-column.ts";
+import { type Refusal, refuse } from "../refusal.ts";
+
+type Problem = NonNullable<ErrorEnvelope["problems"]>[number];
+
+/** `slide.title: The field is dropped.` */
+export const spelledProblem = ({ model, field, problem }: Problem): string =>
+  `${field === undefined ? model : `${model}.${field}`}: ${problem}`;
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
+
+/** Whether a pushed schema makes sense by itself: names, bounds, defaults of the right type, groups that exist. */
+export function checkSchema({ models }: ModelSchema): Refusal | undefined {
+  const names = Object.keys(models);
+  if (names.length === 0) return bad("models", "A schema needs at least one model.");
+  if (names.length > limits.schemaModels) return bad("models", `A schema has up to ${limits.schemaModels} models.`);
+  const taken = new Map<string, string>();
+  for (const [name, model] of Object.entries(models)) {
+    const twin = taken.get(name.toLowerCase());
+    if (twin !== undefined) return bad(`models.${name}`, `"${name}" and "${twin}" differ only in case.`);
+    taken.set(name.toLowerCase(), name);
+    const refusal = NAME.test(name)
+      ? checkModel(name, model, names)
+      : bad(`models.${name.slice(0, 80)}`, "A model's name is a letter, then up to 62 letters, digits or _.");
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+/** A tenant's share of indexes; a schema that already has more may keep them, and not add to them. */
+export function checkIndexes(before: ModelSchema, pushed: ModelSchema): Refusal | undefined {
+  const wanted = indexCount(pushed);
+  if (wanted <= limits.schemaIndexes || wanted <= indexCount(before)) return undefined;
+  return bad(
+    "models",
+    `A schema indexes up to ${limits.schemaIndexes} fields (this one: ${wanted}). Take "index" from fields by which no list is sorted or filtered.`,
+  );
+}
+
+const indexCount = ({ models }: ModelSchema): number =>
+  Object.values(models).reduce(
+    (sum, { fields }) => sum + Object.values(fields).filter((field) => field.index === true && isScalar(field)).length,
+    0,
+  );
+
+function checkModel(name: string, { fields, groups = [] }: Model, models: readonly string[]): Refusal | undefined {
+  const at = `models.${name}`;
+  if (Object.keys(fields).length > limits.schemaFields)
+    return bad(at, `A model has up to ${limits.schemaFields} fields.`);
+  for (const [fieldName, field] of Object.entries(fields)) {
+    const path = `${at}.fields.${fieldName.slice(0, 80)}`;
+    if (!NAME.test(fieldName)) return bad(path, "A field's name is a letter, then up to 62 letters, digits or _.");
+    const fault = fieldName === "id" ? faultOfId(field) : faultOf(field, models);
+    if (fault) return bad(path, fault);
+  }
+  for (const { kind, from } of groups) {
+    if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is the organization's own.`);
+    const field = from === "id" ? { type: "string" } : fields[from];
+    if (!field || !["string", "enum", "number", "integer"].includes(field.type))
+      return bad(`${at}.groups`, `"${from}" is no text or number field of "${name}".`);
+  }
+  return undefined;
+}
+
+const faultOfId = (field: Field): string | undefined =>
+  field.type === "string" && field.default === undefined && field.references === undefined
+    ? undefined
+    : `"id" is every record's own name: a string without a default or a reference, or left out.`;
+
+function faultOf(field: Field, models: readonly string[]): string | undefined {
+  if (field.type === "enum" && !field.values) return `An enum lists its "values".`;
+  if (field.type !== "enum" && field.values) return `Only an enum has "values".`;
+  if (field.references !== undefined) {
+    if (field.type !== "string" && field.type !== "array") return `Only a string or an array has "references".`;
+    if (!models.some((model) => model.toLowerCase() === field.references?.toLowerCase()))
+      return `It references "${field.references.slice(0, 80)}", which is no model of this schema.`;
+  }
+  if (field.default !== undefined && !fits(field, field.default as never))
+    return "The default is not of the field's type.";
+  return undefined;
+}
+
+const bad = (param: string, message: string): Refusal => refuse("invalid_schema", { param, message });
+
+/** New names by old ones, by lower-case model. */
+export type Renames = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** Sorts renames by model; refuses what names no field that was, or none that comes. */
+export function readRenames(before: ModelSchema, { models, renames = [] }: SchemaPush): Renames | Refusal {
+  const byModel = new Map<string, Record<string, string>>();
+  for (const [index, { model, from, to }] of renames.entries()) {
+    const was = modelNamed(before, model);
+    const now = modelNamed({ models }, model);
+    const fault =
+      !was || !now
+        ? `"${model}" is no model of both schemas.`
+        : !fieldOf(was, from) || fieldOf(now, from)
+          ? `"${from}" is no field of "${model}" that goes away.`
+          : !fieldOf(now, to) || fieldOf(was, to)
+            ? `"${to}" is no new field of "${model}".`
+            : undefined;
+    const own = byModel.get(model.toLowerCase()) ?? {};
+    const isTwice = Object.hasOwn(own, from) || Object.values(own).includes(to);
+    if (fault !== undefined || isTwice)
+      return bad(`renames[${index}]`, fault ?? `"${from}" or "${to}" is renamed twice.`);
+    byModel.set(model.toLowerCase(), { ...own, [from]: to });
+  }
+  return byModel;
+}
+
+const modelNamed = ({ models }: ModelSchema, name: string): Model | undefined =>
+  Object.entries(models).find(([declared]) => declared.toLowerCase() === name.toLowerCase())?.[1];
+
+/** Fields that ask for an index and cannot be listed by: `slide.tags`. */
+export const uselessIndexes = ({ models }: ModelSchema): string[] =>
+  Object.entries(models).flatMap(([name, { fields }]) =>
+    Object.entries(fields).flatMap(([field, declared]) =>
+      declared.index && !isScalar(declared) ? [`${name}.${field}`] : [],
+    ),
+  );
+
+export interface SchemaDiff {
+  /** What would hide or refuse data that exists. Empty: the change may land. */
+  readonly problems: readonly Problem[];
+  /** Models whose records have to be filed under other groups. */
+  readonly refiled: readonly string[];
+  /** Models whose fields are others now, and new ones. */
+  readonly changed: readonly string[];
+  /** Models that are no longer declared. */
+  readonly dropped: readonly string[];
+}
+
+/** What a push changes. `hasRecords` tells for a model (as declared before) whether any record exists. */
+export function diffSchemas(
+  before: ModelSchema,
+  after: ModelSchema,
+  hasRecords: (model: string) => boolean,
+  renames: Renames = new Map(),
+): SchemaDiff {
+  const problems: Problem[] = [];
+  const refiled: string[] = [];
+  const dropped: string[] = [];
+  const changed = Object.keys(after.models).filter((name) => !modelNamed(before, name));
+  const nowByKey = new Map(Object.entries(after.models).map(([name, model]) => [name.toLowerCase(), { name, model }]));
+  for (const [name, model] of Object.entries(before.models)) {
+    const now = nowByKey.get(name.toLowerCase());
+    if (!now) {
+      dropped.push(name);
+      problems.push({ model: name, problem: "The model is dropped." });
+    } else {
+      problems.push(...fieldProblems(name, model, now.model, hasRecords(name), renames.get(name.toLowerCase()) ?? {}));
+      if (!sameJson(model.fields as never, now.model.fields as never)) changed.push(now.name);
+      if (!sameGroups(model.groups, now.model.groups)) refiled.push(now.name);
+    }
+  }
+  return { problems, refiled, changed, dropped };
+}
+
+export const sameGroups = (a: readonly GroupRule[] = [], b: readonly GroupRule[] = []): boolean =>
+  sameJson(a as never, b as never);
+
+function fieldProblems(
+  model: string,
+  before: Model,
+  after: Model,
+  hasRecords: boolean,
+  renames: Readonly<Record<string, string>>,
+): Problem[] {
+  const problems: Problem[] = [];
+  const say = (field: string, problem: string) => problems.push({ model, field, problem });
+  for (const [name, field] of Object.entries(before.fields)) {
+    const now = fieldOf(after, Object.hasOwn(renames, name) ? (renames[name] as string) : name);
+    if (!now) say(name, "The field is dropped.");
+    else if (!widens(field, now)) say(name, `The type ${field.type} is narrowed to ${now.type}.`);
+    else if (field.type === "enum" && now.type === "enum" && missing(field, now).length > 0)
+      say(name, `Values are removed: ${missing(field, now).join(", ")}.`);
+    else if (field.nullable && !now.nullable && hasRecords) say(name, "The field may no longer be null.");
+    else if (now.required && !field.required && hasRecords)
+      say(name, "The field becomes required while records exist.");
+  }
+  for (const [name, field] of Object.entries(after.fields))
+    if (
+      !fieldOf(before, name) &&
+      !Object.values(renames).includes(name) &&
+      field.required &&
+      field.default === undefined &&
+      hasRecords
+    )
+      say(name, "A new required field needs a default while records exist.");
+  return problems;
+}
+
+/** A field may be named like a member of every object. */
+const fieldOf = ({ fields }: Model, name: string): Field | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined;
+
+const missing = (before: Field, after: Field): string[] =>
+  (before.values ?? []).filter((value) => !after.values?.includes(value));
+
+/** Whether every value of the old type is one of the new type. */
+function widens(before: Field, after: Field): boolean {
+  if (before.type === after.type || after.type === "json") return true;
+  if (before.type === "integer") return after.type === "number";
+  return after.type === "string" && (before.type === "enum" || before.type === "datetime");
+}

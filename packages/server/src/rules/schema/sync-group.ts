@@ -1,0 +1,44 @@
+import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "../refusal.ts";
+
+// NUL is no space, but Postgres keeps no text that has one. Characters, not code units.
+const GROUP = /^[a-z][a-z0-9_]*:[^\s\0]{1,200}$/u;
+
+export const isSyncGroup = (group: string): boolean => GROUP.test(group);
+
+/** The group of a whole organization: every record of its tenant is in it, and it is never stored. */
+export const organizationGroup = (organization: string): string => `org:${organization}`;
+
+/**
+ * The groups that a row is filed under, besides its organization's: sorted, each once. What nobody could name is none: a
+ * value that was written before its field named a group.
+ */
+export function groupsOf(model: Model, data: JsonObject): readonly string[] {
+  const groups: string[] = [];
+  for (const { kind, from } of model.groups ?? []) {
+    const value = fieldOf(data, from);
+    const group = `${kind}:${value}`;
+    if (isPresent(value) && isSyncGroup(group) && !groups.includes(group)) groups.push(group);
+  }
+  return groups.sort();
+}
+
+/** Refuses a row whose group field holds what no group can be named after. */
+export function checkGroups(model: Model, data: JsonObject): Refusal | undefined {
+  for (const { kind, from } of model.groups ?? []) {
+    const value = fieldOf(data, from);
+    if (isPresent(value) && !isSyncGroup(`${kind}:${value}`))
+      return refuse("invalid_sync_group", {
+        param: `data.${from}`,
+        message: `"${from}" names a sync group: 1 to 200 characters without spaces.`,
+      });
+  }
+  return undefined;
+}
+
+/** A field may be named like a member of every object: `toString`. */
+const fieldOf = (data: JsonObject, name: string): Json | undefined =>
+  Object.hasOwn(data, name) ? data[name] : undefined;
+
+const isPresent = (value: Json | undefined): value is string | number | boolean =>
+  value !== undefined && value !== null;

@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import type { StoredEntry } from "../commits/stored-entry.ts";
+import type { DeclaredModel } from "../schema/declared-model.ts";
+import { readSubscription, subscribes } from "./subscription.ts";
+import { eventOf, testEvent } from "./webhook-event.ts";
+
+const entry: StoredEntry = {
+  syncId: 12,
+  model: "ingestionjob",
+  id: "j1",
+  verb: "updated",
+  data: '{"title":"é","n":1.50}',
+  changedFields: '["title"]',
+  groups: ["org:o"],
+  groupsBefore: null,
+  clientTxId: "t",
+  clientId: null,
+  transactionId: null,
+  actor: "a",
+  participantKind: "user",
+  claim: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
+};
+const declared: DeclaredModel = { name: "IngestionJob", model: { fields: { title: { type: "string" } } }, changes: [] };
+
+test("[W5] an event has the model as declared, its type in lower case, and the row as it is stored", () => {
+  expect(eventOf(entry, declared)).toEqual({
+    syncId: 12,
+    model: "ingestionjob",
+    text: '{"type":"ingestionjob.updated","model":"IngestionJob","objectId":"j1","data":{"title":"é","n":1.50},"syncId":12,"id":"12","createdAt":"2026-01-01T00:00:00.000Z"}',
+  });
+  const gone = eventOf({ ...entry, verb: "deleted", data: null }, declared);
+  expect(JSON.parse(gone?.text ?? "")).toMatchObject({ type: "ingestionjob.deleted", data: null });
+});
+
+test("[W6] an event is told in the words of the schema as it is; of a model that is gone nothing is told", () => {
+  const renamed = {
+    ...declared,
+    model: { fields: { name: { type: "string" as const } } },
+    changes: [{ upTo: 20, renames: { title: "name" } }],
+  };
+  expect(JSON.parse(eventOf(entry, renamed)?.text ?? "")).toMatchObject({ data: { name: "é" } });
+  expect(eventOf(entry, undefined)).toBeUndefined();
+});
+
+test("[W18] a test event stands at a position that was told before", () => {
+  const { text } = testEvent("we_1", 41, 0);
+  expect(JSON.parse(text)).toMatchObject({ type: "webhook_endpoint.test", objectId: "we_1", syncId: 41, id: "41" });
+});
+
+test("[W1] a subscription names declared models, whatever their case, or all", () => {
+  const models = new Map([["ingestionjob", declared]]);
+  expect(readSubscription(["ingestionJOB", "IngestionJob"], models)).toEqual(["IngestionJob"]);
+  expect(readSubscription(["IngestionJob", "*"], models)).toEqual(["*"]);
+  expect(readSubscription(["*", "nobody"], models)).toMatchObject({
+    code: "unknown_model",
+    status: 400,
+    param: "enabledEvents[1]",
+  });
+  expect(subscribes(["IngestionJob"])("ingestionjob")).toBe(true);
+  expect(subscribes(["IngestionJob"])("slide")).toBe(false);
+  expect(subscribes(["*"])("slide")).toBe(true);
+});
