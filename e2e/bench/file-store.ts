@@ -104,7 +104,7 @@ async function restartWithQueue(path: string): Promise<number> {
 async function keepSnapshot(path: string): Promise<{ rowsPerSecond: number; readMs: number }> {
   const storage = fileStorage(path).open("bench");
   await storage.open("c");
-  const { generation } = await storage.lead();
+  const { generation } = await storage.takeLead();
   const pages = Array.from({ length: ROWS / PAGE }, (_, page) =>
     Array.from({ length: PAGE }, (_, n) => {
       const id = `slide-${page * PAGE + n}`;
@@ -118,7 +118,7 @@ async function keepSnapshot(path: string): Promise<{ rowsPerSecond: number; read
     await storage.keepPage({ logId: "log", stamp: 1, first: at === 0, changes, cursor }, generation);
   }
   const kept = performance.now();
-  const { rows } = await storage.look();
+  const { rows } = await storage.readQueue();
   const readMs = performance.now() - kept;
   if (rows?.tables.slide?.size !== ROWS) throw new Error("Not all rows were kept.");
   await storage.close();

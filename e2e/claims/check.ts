@@ -1,5 +1,5 @@
 import type { Call, Entry, History, ShownClaim } from "./history.ts";
-import { conflict, groupBy, isUnknown, type Lease, leasesOf, ROUNDING_MS, type Stretch } from "./leases.ts";
+import { conflict, groupBy, isUnknown, type Lease, type LogRange, leasesOf, ROUNDING_MS } from "./leases.ts";
 
 export interface Violation {
   readonly kind: ViolationKind;
@@ -271,7 +271,7 @@ function judgeEntry(entry: Entry, { say, looked, byId, byRecord }: Context): voi
   if (underClaim) looked.underClaim += 1;
 }
 
-const strictlyIn = (at: number, { from, until }: Stretch): boolean =>
+const strictlyIn = (at: number, { from, until }: LogRange): boolean =>
   at >= from + ROUNDING_MS && at <= until - ROUNDING_MS;
 
 const touches = (field: string | undefined, fields: readonly string[] | null): boolean =>

@@ -18,7 +18,7 @@ export interface Lease {
   readonly field: string | undefined;
   readonly fence: number | undefined;
   /** Held for certain, in the order of their beginnings. Milliseconds of the database's clock. */
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly LogRange[];
   /** The answer that it waits now; absent: it never waited, or nobody was told so. */
   readonly joined: Moment | undefined;
   /** The request that made it was asked then; absent: it cannot be told which one did. */
@@ -30,7 +30,7 @@ export interface Lease {
   /** When somebody was first told that it is held; absent: nobody was. */
   readonly heldBefore: Moment | undefined;
   /** Requests that were a sign of its owner's life: when they were asked and answered. */
-  readonly lifeSigns: readonly Stretch[];
+  readonly lifeSigns: readonly LogRange[];
   /** It was granted at this time at the latest; absent: never, as far as anybody saw. */
   readonly grantedBy: number | undefined;
   /** And at this time at the earliest. That it was seen waiting later does not count: a grant is seen with its commit. */
@@ -41,7 +41,7 @@ export interface Lease {
   readonly overFrom: number;
 }
 
-export interface Stretch {
+export interface LogRange {
   readonly from: number;
   readonly until: number;
 }
@@ -162,8 +162,8 @@ function endsFrom(end: Call, from: number): number {
 }
 
 /** Stretches in order; those that meet are one. */
-function merged(stretches: readonly Stretch[]): Stretch[] {
-  const out: Stretch[] = [];
+function merged(stretches: readonly LogRange[]): LogRange[] {
+  const out: LogRange[] = [];
   for (const one of stretches.filter(({ from, until }) => until > from).sort((a, b) => a.from - b.from)) {
     const last = out.at(-1);
     if (last && one.from <= last.until)

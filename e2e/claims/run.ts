@@ -122,7 +122,7 @@ export async function runClaims(asked: Asked): Promise<Findings> {
   }
 }
 
-const LOOK_MS = 1_000;
+const RELOAD_MS = 1_000;
 
 /** Faults while the crowd asks, until it has asked enough. */
 async function drive(
@@ -146,7 +146,7 @@ async function drive(
       await nemesis.one(due ? planned.shift() : undefined);
       last = performance.now();
     }
-    if (enough && now - looked > LOOK_MS) {
+    if (enough && now - looked > RELOAD_MS) {
       looked = now;
       if (enough(soFar())) return;
     }

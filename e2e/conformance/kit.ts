@@ -3,7 +3,7 @@ import { entriesOf, positionOf, rowsOf } from "./answers.ts";
 import { type Assertions, createAssertions } from "./assertions.ts";
 import { NOTE, ownModels } from "./models.ts";
 import { atLeast, someText } from "./pattern.ts";
-import type { Place } from "./place.ts";
+import type { Slot } from "./place.ts";
 import { addModels } from "./schemas.ts";
 import { type Listener, openStream } from "./stream.ts";
 import { NotApplicable } from "./unmet.ts";
@@ -30,7 +30,7 @@ export interface Tenant {
 
 /** What a case is given: ways to ask, things of its own to ask about, and expectations to hold the answers against. */
 export interface Kit extends Assertions {
-  readonly place: Place;
+  readonly place: Slot;
   readonly ask: Ask;
   get(path: string, asking?: Asking): Promise<Answer>;
   post(path: string, json?: unknown, asking?: Asking): Promise<Answer>;
@@ -75,7 +75,7 @@ export interface CaseRun {
 
 let counter = 0;
 
-export function createKit(place: Place): CaseRun {
+export function createKit(place: Slot): CaseRun {
   const answers: Answer[] = [];
   const cleaning: (() => unknown)[] = [];
   const assertions = createAssertions();

@@ -15,7 +15,7 @@ export interface Target {
 }
 
 /** What a suite works on: a server, a tenant of it with the suite's models, and a name for this run. */
-export interface Place extends Target {
+export interface Slot extends Target {
   /** Begins every id and every group of this run. */
   readonly run: string;
   readonly ask: Ask;
@@ -28,7 +28,7 @@ export interface Place extends Target {
 /** The run cannot begin; the message says what to do. */
 export class CannotBegin extends Error {}
 
-export async function openPlace(target: Target): Promise<Place> {
+export async function openPlace(target: Target): Promise<Slot> {
   const run = `c${Date.now().toString(36)}${randomBytes(2).toString("hex")}`;
   const { ask, close } = createAsk(target.url, target.key);
   const push = createPusher(ask);

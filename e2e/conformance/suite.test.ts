@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Answer } from "./answers.ts";
 import { type Case, check } from "./chapter.ts";
 import { loadChapters } from "./load-chapters.ts";
-import type { Place } from "./place.ts";
+import type { Slot } from "./place.ts";
 import { reportOf, reportText } from "./report.ts";
 import { runSuite } from "./suite.ts";
 
@@ -16,7 +16,7 @@ const answer = (status: number, body: Record<string, unknown>): Answer => ({
 });
 
 /** A place whose server answers everything alike. */
-const place = (given: Answer): Place => ({
+const place = (given: Answer): Slot => ({
   url: "http://x",
   key: KEY,
   run: "r",

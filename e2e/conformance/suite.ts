@@ -2,7 +2,7 @@ import type { Answer } from "./answers.ts";
 import type { Case } from "./chapter.ts";
 import { createKit } from "./kit.ts";
 import type { NamedChapter } from "./load-chapters.ts";
-import type { Place } from "./place.ts";
+import type { Slot } from "./place.ts";
 import { NotApplicable, Unmet } from "./unmet.ts";
 
 export type Outcome = "passed" | "failed" | "not_applicable";
@@ -32,7 +32,7 @@ const CASE_MS = 90_000;
  * others come last, alone.
  */
 export async function runSuite(
-  place: Place,
+  place: Slot,
   chapters: readonly NamedChapter[],
   { jobs = 4, heard = () => {} }: { readonly jobs?: number; readonly heard?: (result: Result) => void } = {},
 ): Promise<readonly Result[]> {
@@ -50,7 +50,7 @@ export async function runSuite(
 }
 
 async function runChapter(
-  place: Place,
+  place: Slot,
   { name, title, cases, together = 1 }: NamedChapter,
   heard: (result: Result) => void,
 ): Promise<readonly Result[]> {
@@ -70,7 +70,7 @@ async function runChapter(
   return results;
 }
 
-async function runCase(place: Place, { check }: Case): Promise<Pick<Result, "outcome" | "reason" | "failure">> {
+async function runCase(place: Slot, { check }: Case): Promise<Pick<Result, "outcome" | "reason" | "failure">> {
   const { kit, answers, expectations, finish } = createKit(place);
   const late = lateness();
   try {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Answer, type Asking, positionOf, type Row } from "./answers.ts";
 import type { Kit, Made } from "./kit.ts";
 import { HOOK, QUIET } from "./models.ts";
-import type { Place } from "./place.ts";
+import type { Slot } from "./place.ts";
 import { type Delivery, type HookEvent, openReceiver, type Receiver } from "./receiver.ts";
 import { NotApplicable, shown, Unmet } from "./unmet.ts";
 
@@ -107,15 +107,15 @@ export async function settle(t: Kit, { path }: Endpoint): Promise<Answer> {
 }
 
 /** Whether the server lets an endpoint be on loopback, asked once a run. */
-export function allowsPrivate(place: Place): Promise<boolean> {
+export function allowsPrivate(place: Slot): Promise<boolean> {
   const known = answers.get(place) ?? tryLoopback(place);
   answers.set(place, known);
   return known;
 }
 
-const answers = new WeakMap<Place, Promise<boolean>>();
+const answers = new WeakMap<Slot, Promise<boolean>>();
 
-async function tryLoopback({ ask }: Place): Promise<boolean> {
+async function tryLoopback({ ask }: Slot): Promise<boolean> {
   const json = { url: "http://127.0.0.1:9999/", enabledEvents: [QUIET] };
   const answer = await ask("POST", ENDPOINTS, { json });
   const { id, code } = answer.body;
@@ -126,7 +126,7 @@ async function tryLoopback({ ask }: Place): Promise<boolean> {
   throw new Unmet("http://127.0.0.1:9999/ to be registered, or refused for its address", shown(answer.body), answer);
 }
 
-async function whyNoReceiver(place: Place): Promise<string | undefined> {
+async function whyNoReceiver(place: Slot): Promise<string | undefined> {
   const { hostname } = new URL(place.url);
   if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname))
     return "the server is on another machine: it cannot reach a receiver on this one";

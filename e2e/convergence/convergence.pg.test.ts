@@ -1,6 +1,6 @@
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { convergeFrom, type Ended, type Place, startPlace } from "./run.ts";
+import { convergeFrom, type Ended, type Slot, startPlace } from "./run.ts";
 
 // Real clients against the real server over lines that lose, repeat and delay, with devices that die between two
 // steps. Seeds are new in every run; one that ever failed is written down below and stays.
@@ -9,7 +9,7 @@ const database = await freshDatabase();
 const RUNS = Number(process.env.HOLDFAST_SEEDS ?? 6);
 const PINNED: readonly number[] = [];
 
-let place: Place;
+let place: Slot;
 const totals: Ended[] = [];
 beforeAll(async () => {
   place = await startPlace(database.url);

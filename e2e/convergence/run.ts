@@ -31,13 +31,13 @@ type Schema = typeof schema;
 const HASTE = 40;
 const SHARED = ["shared-0", "shared-1", "shared-2"];
 
-export interface Place {
+export interface Slot {
   readonly server: RunningServer;
   /** A tenant of its own for each run. */
   newToken(): Promise<string>;
 }
 
-export async function startPlace(databaseUrl: string): Promise<Place> {
+export async function startPlace(databaseUrl: string): Promise<Slot> {
   const adminToken = "convergence-operator";
   const server = await startServer({ databaseUrl, adminToken, masterKeys: [newMasterKey()], port: 0 });
   let made = 0;
@@ -66,7 +66,7 @@ export interface Ended {
 }
 
 /** One run: devices that write at random over bad lines and die now and then; then peace; then everything is compared. */
-export async function convergeFrom(place: Place, seed: number, steps = 120): Promise<Ended> {
+export async function convergeFrom(place: Slot, seed: number, steps = 120): Promise<Ended> {
   const chance = new Chance(seed);
   const token = await place.newToken();
   const devices = [0, 1, 2].map((n) => new Device(`d${n}`, place.server.url, token, chance));
@@ -132,7 +132,7 @@ class Device {
             return () => clearTimeout(timer);
           },
         },
-        dice: {
+        random: {
           roll: () => this.#chance.roll(),
           id: () =>
             `${this.name}-${this.#chance.below(2 ** 31).toString(36)}-${this.#chance.below(2 ** 31).toString(36)}`,
@@ -265,10 +265,10 @@ function mortal(storage: Storage, line: BadLine): Storage {
     enqueue: guarded(storage.enqueue),
     keep: guarded(storage.keep),
     forget: guarded(storage.forget),
-    lead: guarded(storage.lead),
+    takeLead: guarded(storage.takeLead),
     keepRows: guarded(storage.keepRows),
     keepPage: guarded(storage.keepPage),
-    look: guarded(storage.look),
+    readQueue: guarded(storage.readQueue),
     own: guarded(storage.own),
     destroy: guarded(storage.destroy),
     close: storage.close,

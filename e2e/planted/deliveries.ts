@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { patchSources } from "../conformance/testing/patched-server.ts";
 import { type PlantedBug, plantedBugs } from "../webhooks/testing/planted-bugs.ts";
-import type { Place, Planted, Suite } from "./suite.ts";
+import type { Planted, Slot, Suite } from "./suite.ts";
 
 /** What a bug keeps from coming is not waited for longer than that. */
 const PATIENCE_MS = 6_000;
@@ -18,7 +18,7 @@ export const deliveries: Suite = {
 
 async function violationOf(
   { edits, scenario, finds }: PlantedBug,
-  { database, house, seed }: Place,
+  { database, house, seed }: Slot,
 ): Promise<string | undefined> {
   const { main, forget } = patchSources(edits);
   try {

@@ -1,13 +1,13 @@
 import pg from "pg";
 import { openHouse } from "../webhooks/house.ts";
-import type { Place } from "./suite.ts";
+import type { Slot } from "./suite.ts";
 
-export interface OpenPlace extends Place {
+export interface OpenPlace extends Slot {
   close(): Promise<void>;
 }
 
 /** Databases of one Postgres, and a house as soon as somebody asks for it. */
-export function openPlace(postgresUrl: string, { seed, processes }: Pick<Place, "seed" | "processes">): OpenPlace {
+export function openPlace(postgresUrl: string, { seed, processes }: Pick<Slot, "seed" | "processes">): OpenPlace {
   let made = 0;
   let house: ReturnType<typeof openHouse> | undefined;
   return {

@@ -6,7 +6,7 @@ import { commits } from "./commits.ts";
 import { conformance } from "./conformance.ts";
 import { deliveries } from "./deliveries.ts";
 import { simulation } from "./simulation.ts";
-import { isAsItShouldBe, type Place, type Suite } from "./suite.ts";
+import { isAsItShouldBe, type Slot, type Suite } from "./suite.ts";
 
 // One of each suite; `npm run planted` looks for all of them.
 
@@ -17,7 +17,7 @@ for (const _ of [conformance, commits, claims, deliveries].flatMap(quick)) datab
 let house: ReturnType<typeof openHouse> | undefined;
 afterAll(async () => (await house)?.close());
 
-const place: Place = {
+const place: Slot = {
   database: async () => databases.pop() as string,
   house: () => (house ??= openHouse()),
   seed: 5_000,

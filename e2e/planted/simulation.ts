@@ -3,7 +3,7 @@ import { FIRST_WITH_DOUBTS, FIRST_WITH_TENANTS } from "@holdfast/sdk/testing";
 import { patchSources } from "../conformance/testing/patched-server.ts";
 import { runMany, SIMULATION } from "../simulate/run-many.ts";
 import { type PlantedBug, plantedBugs } from "../simulate/testing/planted-bugs.ts";
-import type { Place, Planted, Suite } from "./suite.ts";
+import type { Planted, Slot, Suite } from "./suite.ts";
 
 /** Each bug has to be found within so many schedules. */
 const PATIENCE = 2_000;
@@ -19,7 +19,7 @@ export const simulation: Suite = {
 };
 
 /** Runs schedules of a copy of the sources with the bug in it, until one of them shows something. */
-async function checkOf({ edits, finds, needs }: PlantedBug, place: Place): Promise<string | undefined> {
+async function checkOf({ edits, finds, needs }: PlantedBug, place: Slot): Promise<string | undefined> {
   const { processes } = place;
   const seed = place.seed + (needs ? FIRST[needs] : 0);
   const { folder, forget } = patchSources(edits);

@@ -8,11 +8,11 @@ export interface Planted {
   /** It is found so soon that looking for it is part of every test run. */
   readonly isQuick: boolean;
   /** By what it was found; undefined: it was not. */
-  find(place: Place): Promise<string | undefined>;
+  find(place: Slot): Promise<string | undefined>;
 }
 
 /** What somebody who looks may ask for. */
-export interface Place {
+export interface Slot {
   /** An empty database of one's own. */
   database(): Promise<string>;
   /** One for all who look at the same time. */

@@ -1,11 +1,11 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import type { Endpoint, Evidence, Received } from "./evidence.ts";
 import type { Owned, View } from "./owner.ts";
-import type { Place } from "./place.ts";
+import type { Slot } from "./place.ts";
 import { monotonic } from "./recording.ts";
 import { receivedOf } from "./records.ts";
 
-interface Seen extends Pick<Place, "owner" | "receiver" | "senders" | "records" | "times"> {
+interface Seen extends Pick<Slot, "owner" | "receiver" | "senders" | "records" | "times"> {
   readonly lateMs: number;
   /** What the server says of each endpoint in the end. */
   readonly views: readonly View[];

@@ -3,12 +3,12 @@ import { type Bodies, shortList } from "./contents.ts";
 import { type Endpoint, isTest, type Named, type Received, readName } from "./evidence.ts";
 import { type Fault, faultsOf, passedOver } from "./rules.ts";
 import {
+  type ExpectedSlot,
   fits,
   modelsAfter,
   moved,
   narrowed,
   possible,
-  type Standing,
   sending,
   standingAtFirst,
   stayed,
@@ -19,13 +19,13 @@ import { nothingLooked } from "./violations.ts";
 
 interface Flight {
   readonly request: Received;
-  readonly from: readonly Standing[];
+  readonly from: readonly ExpectedSlot[];
   /** When the next request began. */
   readonly next: number;
 }
 
 /** Follows the sender's cursor through all requests; answers where it may be in the end. */
-export function judgeCursor(one: Case, bodies: Bodies): readonly Standing[] {
+export function judgeCursor(one: Case, bodies: Bodies): readonly ExpectedSlot[] {
   const { endpoint, requests, tenant, looked, say } = one;
   const deliveries = requests.filter((request) => {
     if (isTest(request)) return false;
@@ -33,7 +33,7 @@ export function judgeCursor(one: Case, bodies: Bodies): readonly Standing[] {
     say("name", `${request.name} has the webhook-id ${request.webhookId}`);
     return false;
   });
-  let standings: readonly Standing[] = [standingAtFirst(endpoint)];
+  let standings: readonly ExpectedSlot[] = [standingAtFirst(endpoint)];
   let top = endpoint.cursor;
   let flights: readonly Flight[] = [];
 
@@ -70,17 +70,17 @@ export function judgeCursor(one: Case, bodies: Bodies): readonly Standing[] {
 
 /** Of all that may have been so, what the request fits; and what speaks against it where it fits. */
 function judgeRequest(
-  standings: readonly Standing[],
+  standings: readonly ExpectedSlot[],
   request: Received,
   named: Named,
   events: readonly number[] | undefined,
   { endpoint, tenant, looked, say }: Case,
-): { readonly standings: readonly Standing[]; readonly size: number } {
-  const positionsOf = (standing: Standing) => tenant.positions(modelsAfter(endpoint, standing.done));
-  const rangeOf = (standing: Standing) => positionsOf(standing).within(named.from, named.to);
+): { readonly standings: readonly ExpectedSlot[]; readonly size: number } {
+  const positionsOf = (standing: ExpectedSlot) => tenant.positions(modelsAfter(endpoint, standing.done));
+  const rangeOf = (standing: ExpectedSlot) => positionsOf(standing).within(named.from, named.to);
   const placed = standings.filter((standing) => fits(standing, named, endpoint, tenant));
   if (placed.length === 0) {
-    const last = standings.at(-1) as Standing;
+    const last = standings.at(-1) as ExpectedSlot;
     const [kind, says] = misplaced(last, named, endpoint, tenant);
     say(kind, `${request.name} ${says}`);
     const { batch: _batch, failed: _failed, ...rest } = last;
@@ -88,10 +88,10 @@ function judgeRequest(
     const size = events?.length ?? rangeOf(found).length;
     return { standings: [sending(found, named, size)], size };
   }
-  const isWhole = (standing: Standing) => events === undefined || String(rangeOf(standing)) === String(events);
+  const isWhole = (standing: ExpectedSlot) => events === undefined || String(rangeOf(standing)) === String(events);
   const whole = placed.filter(isWhole);
   if (whole.length === 0) {
-    const range = rangeOf(placed.at(-1) as Standing);
+    const range = rangeOf(placed.at(-1) as ExpectedSlot);
     const left = range.filter((position) => !events?.includes(position));
     if (left.length > 0)
       say("missing", `${request.name} leaves out ${shortList(left)} of ${named.from} to ${named.to}`);
@@ -118,7 +118,7 @@ function judgeRequest(
   };
 }
 
-function misplaced({ low, high, done }: Standing, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): Fault {
+function misplaced({ low, high, done }: ExpectedSlot, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): Fault {
   const positions = tenant.positions(modelsAfter(endpoint, done));
   const next = positions.next(low);
   if (!positions.has(from)) return ["foreign", `begins with ${from}, which was not subscribed to`];
@@ -128,13 +128,13 @@ function misplaced({ low, high, done }: Standing, { from, to }: Named, endpoint:
 }
 
 /** Where the sender may stand when a request is over. */
-function outcomesOf({ request, from, next }: Flight, { endpoint, tenant }: Case): Standing[] {
+function outcomesOf({ request, from, next }: Flight, { endpoint, tenant }: Case): ExpectedSlot[] {
   const { begun, ended, outcome } = request;
   const { troubles } = tenant.evidence;
   const isTroubledThen = isTroubled(troubles, begun, Math.min(next, ended + SETTLE_MS));
   const until = Math.min(next, ended + RACE_MS);
   /** What the owner did meanwhile, where it had not come to pass before. */
-  const isRuled = ({ done }: Standing) =>
+  const isRuled = ({ done }: ExpectedSlot) =>
     endpoint.actions
       .slice(done)
       .some((action) => action.what !== "roll" && action.asked <= until && begun <= settledAt(action, troubles));

@@ -4,7 +4,7 @@ import { judgeCursor } from "./cursor.ts";
 import { type Evidence, isTest } from "./evidence.ts";
 import { judgeNeighbours } from "./in-flight.ts";
 import { judgeSignatures } from "./signatures.ts";
-import { modelsAfter, type Standing, tenantOf } from "./standing.ts";
+import { type ExpectedSlot, modelsAfter, tenantOf } from "./standing.ts";
 import { type Looked, nothingLooked, type Say, type Violation } from "./violations.ts";
 
 export interface Verdict {
@@ -46,7 +46,7 @@ function judgeEndpoint(one: Case): void {
 }
 
 /** In the end, nothing waits for an endpoint that is enabled, and the server says so. */
-function judgeEnd({ endpoint, tenant, say }: Case, standings: readonly Standing[]): void {
+function judgeEnd({ endpoint, tenant, say }: Case, standings: readonly ExpectedSlot[]): void {
   const { last, actions } = endpoint;
   if (!last) return;
   const positions = tenant.positions(modelsAfter(endpoint, actions.length));

@@ -1,6 +1,6 @@
 import type { Chance } from "@holdfast/sdk/testing";
 import type { Owned } from "./owner.ts";
-import type { Place } from "./place.ts";
+import type { Slot } from "./place.ts";
 import { MODELS } from "./writers.ts";
 
 export const DEEDS = {
@@ -43,7 +43,7 @@ const SUBSCRIPTIONS: readonly (readonly string[])[] = [
 ];
 
 /** What an owner does with the endpoints while all goes on, one thing at a time. */
-export function createMeddling(place: Place, chance: Chance): Meddling {
+export function createMeddling(place: Slot, chance: Chance): Meddling {
   const { owner, receiver } = place;
   const done = Object.fromEntries(Object.keys(DEEDS).map((deed) => [deed, 0])) as Record<Deed, number>;
   let pushed = 0;

@@ -1,6 +1,6 @@
 import type { Chance } from "@holdfast/sdk/testing";
 import { MOODS } from "./behaviour.ts";
-import type { Place } from "./place.ts";
+import type { Slot } from "./place.ts";
 
 export const FAULTS = {
   server: "kill -9 of a server",
@@ -19,7 +19,7 @@ export interface Nemesis {
 
 /** One fault at a time, drawn from all that can be done here. */
 export function createNemesis(
-  place: Place,
+  place: Slot,
   { chance, servers, postgresDir }: { chance: Chance; servers: number; postgresDir: string | undefined },
 ): Nemesis {
   const hurt = Object.fromEntries(Object.keys(FAULTS).map((fault) => [fault, 0])) as Record<Fault, number>;

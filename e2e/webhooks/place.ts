@@ -50,7 +50,7 @@ export interface Options {
  *                  │
  *                  └─ signed requests ──► receiver, a process of its own ──► what it got, in files
  */
-export interface Place {
+export interface Slot {
   readonly ask: Ask;
   readonly owner: Owner;
   readonly receiver: Receiver;
@@ -75,13 +75,13 @@ export interface Place {
   close(): Promise<void>;
 }
 
-const LOOK_MS = 250;
+const RELOAD_MS = 250;
 const POLL_MS = 50;
 const PATIENCE_MS = 60_000;
 
 let opened = 0;
 
-export async function openPlace(options: Options): Promise<Place> {
+export async function openPlace(options: Options): Promise<Slot> {
   const { house, servers = 1, databaseUrl, sources = SOURCES, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
   const adminToken = `admin_${randomBytes(20).toString("hex")}`;
   const times = { ...SHORT, ...options.times };
@@ -128,7 +128,7 @@ export async function openPlace(options: Options): Promise<Place> {
       records.read();
       records.verify(secretsOf);
     };
-    const looking = setInterval(look, LOOK_MS);
+    const looking = setInterval(look, RELOAD_MS);
     closing.push(() => clearInterval(looking));
     return placeOf({ ask, owner, receiver, senders, records, times, lateMs, look, close });
   } catch (error) {
@@ -137,12 +137,12 @@ export async function openPlace(options: Options): Promise<Place> {
   }
 }
 
-interface Parts extends Pick<Place, "ask" | "owner" | "receiver" | "senders" | "records" | "times" | "close"> {
+interface Parts extends Pick<Slot, "ask" | "owner" | "receiver" | "senders" | "records" | "times" | "close"> {
   readonly lateMs: number;
   look(): void;
 }
 
-function placeOf(parts: Parts): Place {
+function placeOf(parts: Parts): Slot {
   const { ask, owner, receiver, look } = parts;
   let committed = 0;
 

@@ -1,5 +1,5 @@
 import type { Endpoint, Named, Received } from "./evidence.ts";
-import { modelsAfter, type Standing, type Tenant } from "./standing.ts";
+import { type ExpectedSlot, modelsAfter, type Tenant } from "./standing.ts";
 import { isTroubled } from "./troubles.ts";
 import type { Looked, ViolationKind } from "./violations.ts";
 
@@ -13,7 +13,7 @@ export type Fault = readonly [kind: ViolationKind, says: string];
 
 /** What speaks against a request, if the sender stood there. */
 export function faultsOf(
-  standing: Standing,
+  standing: ExpectedSlot,
   request: Received,
   named: Named,
   size: number,
@@ -28,19 +28,24 @@ export function faultsOf(
   ];
 }
 
-function silenceFaults({ disabled, attempts }: Standing, { evidence }: Tenant): Fault[] {
+function silenceFaults({ disabled, attempts }: ExpectedSlot, { evidence }: Tenant): Fault[] {
   if (disabled) return [["silence", "comes after the endpoint was disabled, or removed"]];
   const most = evidence.times.schedule.length;
   return attempts >= most ? [["ninth", `comes after ${attempts} attempts from the same position`]] : [];
 }
 
-function revisionFaults({ revision: before, since }: Standing, { revision }: Named): Fault[] {
+function revisionFaults({ revision: before, since }: ExpectedSlot, { revision }: Named): Fault[] {
   if (before === undefined) return [];
   const good = { same: revision === before, "maybe raised": revision >= before, raised: revision > before }[since];
   return good ? [] : [["name", `has the revision ${revision}, after ${before} (${since})`]];
 }
 
-function batchFaults({ batch, limit, attempts, sure }: Standing, { to }: Named, size: number, looked: Looked): Fault[] {
+function batchFaults(
+  { batch, limit, attempts, sure }: ExpectedSlot,
+  { to }: Named,
+  size: number,
+  looked: Looked,
+): Fault[] {
   if (!batch) return size > limit ? [["grown", `has ${size} events, where ${limit} was the most`]] : [];
   if (to > batch.to)
     return [["grown", `goes to ${to}; the batch before it from the same position went to ${batch.to}`]];
@@ -67,7 +72,7 @@ function cutsOf(first: number): number[] {
 }
 
 function waitFaults(
-  { failed, attempts, sure }: Standing,
+  { failed, attempts, sure }: ExpectedSlot,
   { arrived }: Received,
   { evidence }: Tenant,
   looked: Looked,
@@ -91,7 +96,7 @@ function waitFaults(
 
 /** Positions of a range and in front of it that nobody subscribed to: passed over without a request. */
 export function passedOver(
-  standing: Standing,
+  standing: ExpectedSlot,
   { from, to }: Named,
   size: number,
   endpoint: Endpoint,

@@ -4,7 +4,7 @@ import type { Evidence } from "./evidence.ts";
 import { judgeDeliveries, type Verdict } from "./judge.ts";
 import { createMeddling, type Deed } from "./meddling.ts";
 import { createNemesis, type Fault } from "./nemesis.ts";
-import { type Options, openPlace, type Place } from "./place.ts";
+import { type Options, openPlace, type Slot } from "./place.ts";
 import { startWriters } from "./writers.ts";
 
 export interface Asked extends Omit<Options, "servers"> {
@@ -99,14 +99,14 @@ async function repeat({ until, least, everyMs }: Pace, work: (n: number) => Prom
 }
 
 /** No more faults: the receiver takes everything, and whoever gave up is asked to go on. */
-async function calmDown(place: Place, say: (line: string) => void): Promise<boolean> {
+async function calmDown(place: Slot, say: (line: string) => void): Promise<boolean> {
   say("no more faults: everything that waits is delivered");
   for (const { hook, removed } of place.owner.owned) if (!removed) await place.receiver.feel(hook, "calm");
   for (const endpoint of place.owner.owned) if (!endpoint.removed) await place.owner.act(endpoint, { what: "enable" });
   return await place.settle(CALM_MS);
 }
 
-function progress(place: Place, operations: number, hurt: Readonly<Record<string, number>>, until: number): string {
+function progress(place: Slot, operations: number, hurt: Readonly<Record<string, number>>, until: number): string {
   const faults = Object.values(hurt).reduce((sum, n) => sum + n, 0);
   const left = Math.max(0, Math.round((until - performance.now()) / 1_000));
   return `${operations} operations, ${place.records.notes.size} requests, ${faults} faults, ${left} s left`;

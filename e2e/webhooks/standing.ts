@@ -13,7 +13,7 @@ import { settledAt } from "./troubles.ts";
  *   request failed                              ──► where it was
  *   the owner did something                     ──► before it, or after it; soon only after it
  */
-export interface Standing {
+export interface ExpectedSlot {
   /** The cursor lies from here to there: what is between is not subscribed to. */
   readonly low: number;
   readonly high: number;
@@ -53,7 +53,7 @@ export function tenantOf(evidence: Evidence): Tenant {
   return { evidence, positions: positionsOf(evidence.log), tellings: (syncId) => byId.get(syncId) ?? [] };
 }
 
-export const standingAtFirst = ({ cursor, made }: Endpoint): Standing => ({
+export const standingAtFirst = ({ cursor, made }: Endpoint): ExpectedSlot => ({
   low: cursor,
   high: cursor,
   done: 0,
@@ -72,10 +72,15 @@ export function modelsAfter({ models, actions }: Endpoint, done: number): readon
 }
 
 /** All that may be so at a time, of what may have been so before. */
-export function possible(standings: readonly Standing[], endpoint: Endpoint, tenant: Tenant, time: number): Standing[] {
+export function possible(
+  standings: readonly ExpectedSlot[],
+  endpoint: Endpoint,
+  tenant: Tenant,
+  time: number,
+): ExpectedSlot[] {
   const { troubles } = tenant.evidence;
-  const all: Standing[] = [];
-  const add = (standing: Standing): void => {
+  const all: ExpectedSlot[] = [];
+  const add = (standing: ExpectedSlot): void => {
     all.push(standing);
     const next = endpoint.actions[standing.done];
     if (next && next.asked <= time) add(after(standing, next, endpoint, tenant));
@@ -85,15 +90,15 @@ export function possible(standings: readonly Standing[], endpoint: Endpoint, ten
   return distinct(all.filter(({ done }) => done >= settled));
 }
 
-function distinct(standings: readonly Standing[]): Standing[] {
+function distinct(standings: readonly ExpectedSlot[]): ExpectedSlot[] {
   return [...new Map(standings.map((one) => [JSON.stringify(one), one])).values()];
 }
 
 /** Where it stands when the owner has done that. */
-function after(standing: Standing, action: Action, endpoint: Endpoint, tenant: Tenant): Standing {
+function after(standing: ExpectedSlot, action: Action, endpoint: Endpoint, tenant: Tenant): ExpectedSlot {
   const { batch: _batch, failed: _failed, ...rest } = standing;
   const loose = rest.since === "same" ? "maybe raised" : rest.since;
-  const fresh: Standing = { ...rest, done: standing.done + 1, since: loose };
+  const fresh: ExpectedSlot = { ...rest, done: standing.done + 1, since: loose };
   switch (action.what) {
     case "roll":
       return { ...standing, done: standing.done + 1, since: loose };
@@ -126,7 +131,7 @@ function drifted(cursor: number, models: readonly string[], { answered }: Action
 }
 
 /** Whether a request from that position is the next one there. */
-export function fits(standing: Standing, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): boolean {
+export function fits(standing: ExpectedSlot, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): boolean {
   const positions = tenant.positions(modelsAfter(endpoint, standing.done));
   return (
     from > standing.low &&
@@ -138,13 +143,13 @@ export function fits(standing: Standing, { from, to }: Named, endpoint: Endpoint
 }
 
 /** What the request has shown. */
-export function narrowed(standing: Standing, { from }: Named, endpoint: Endpoint, tenant: Tenant): Standing {
+export function narrowed(standing: ExpectedSlot, { from }: Named, endpoint: Endpoint, tenant: Tenant): ExpectedSlot {
   const before = tenant.positions(modelsAfter(endpoint, standing.done)).before(from);
   return { ...standing, low: Math.max(standing.low, before), high: Math.min(standing.high, from - 1) };
 }
 
 /** With the request on its way. */
-export function sending(standing: Standing, { to, revision }: Named, size: number): Standing {
+export function sending(standing: ExpectedSlot, { to, revision }: Named, size: number): ExpectedSlot {
   const { failed: _failed, ...rest } = standing;
   const shrunk = standing.batch !== undefined && to < standing.batch.to;
   return {
@@ -158,17 +163,17 @@ export function sending(standing: Standing, { to, revision }: Named, size: numbe
 }
 
 /** When a 2xx has moved the cursor. */
-export function moved({ batch, failed: _failed, ...rest }: Standing, at: number): Standing {
+export function moved({ batch, failed: _failed, ...rest }: ExpectedSlot, at: number): ExpectedSlot {
   const to = batch?.to ?? rest.high;
   return { ...rest, low: to, high: to, at, attempts: 0, sure: true, limit: Math.min(FULL, rest.limit * 2) };
 }
 
 /** When it has not; sure: it failed, and that is known. */
 export function stayed(
-  { failed: _failed, ...rest }: Standing,
+  { failed: _failed, ...rest }: ExpectedSlot,
   { ended: at, retryAfterMs }: Received,
   sure: boolean,
-): Standing {
+): ExpectedSlot {
   if (!sure) return { ...rest, at, sure: false };
   return { ...rest, at, failed: { at, ...(retryAfterMs !== undefined && { retryAfterMs }) } };
 }

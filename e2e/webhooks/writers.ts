@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Chance } from "@holdfast/sdk/testing";
-import type { Place } from "./place.ts";
+import type { Slot } from "./place.ts";
 
 /** What endpoints may subscribe to; the writers write all of them. */
 export const MODELS = ["slide", "document", "favorite", "mailmessage"] as const;
@@ -25,7 +25,7 @@ const TEXTS = [
 ];
 
 /** So many at the same time, each its commits one after the other; each operation leaves an entry, or finds nothing to do. */
-export function startWriters(place: Place, count: number, seed: number): Writers {
+export function startWriters(place: Slot, count: number, seed: number): Writers {
   let stopping = false;
   let operations = 0;
 

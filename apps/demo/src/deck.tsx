@@ -79,7 +79,7 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
       <div className="deck-tools">
         <LookInside deckId={deckId} />
         <button type="button" onClick={lookBack}>
-          Look back in time
+          QueueSnapshot back in time
         </button>
       </div>
       {places.length === 0 && hasRows && <p className="empty">No slides here yet.</p>}
@@ -102,7 +102,7 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
 }
 
 interface CardsProps extends Pick<SlideCardProps, "states" | "peers" | "move" | "remove" | "goTo"> {
-  readonly places: readonly Place[];
+  readonly places: readonly Slot[];
   readonly newId: string | undefined;
   readonly listRef: Ref<HTMLOListElement>;
 }
@@ -128,12 +128,12 @@ const Cards = memo(function Cards({ places, newId, listRef, ...shared }: CardsPr
 
 const AT_NO_SLIDE = { slide: null };
 
-interface Place {
+interface Slot {
   readonly id: string;
   readonly order: number;
 }
 
 /** A slide whose text changes keeps its place: only the card itself has to render. */
-function samePlaces(a: readonly Place[], b: readonly Place[]): boolean {
+function samePlaces(a: readonly Slot[], b: readonly Slot[]): boolean {
   return a.length === b.length && a.every((place, at) => place.id === b[at]?.id && place.order === b[at].order);
 }

@@ -21,7 +21,7 @@ function LookInside() {
   if (!isOpen)
     return (
       <button type="button" onClick={() => setOpen(true)}>
-        Look inside
+        QueueSnapshot inside
       </button>
     );
   return (

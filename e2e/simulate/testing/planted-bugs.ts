@@ -52,7 +52,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         file: `${sdk}/engine/row-keeper.ts`,
         find: "    else this.#gather(stretch, generation);",
         replace:
-          "    else this.#gather({ ...stretch, settled: [] }, generation);\n    void this.#storage.forget(stretch.settled, generation).then((kept) => kept !== 'deposed' && this.#desk.settled(stretch.settled, kept));",
+          "    else this.#gather({ ...stretch, settled: [] }, generation);\n    void this.#storage.forget(stretch.settled, generation).then((kept) => kept !== 'fenced' && this.#deps.settled(stretch.settled, kept));",
       },
     ],
   },
@@ -95,13 +95,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${core}/queue/bulk-response.ts`,
-        find: "      if (!own) return;\n      requeue(turn, writes);",
-        replace: "      if (!own) return;\n      set(turn, { queue: removed(turn.state.queue, event.names) });",
+        find: "      if (!own) return;\n      requeue(draft, writes);",
+        replace:
+          "      if (!own) return;\n      set(draft, { queue: withoutMutations(draft.state.queue, event.names) });",
       },
       {
         file: `${core}/queue/bulk-response.ts`,
-        find: 'import { changed, find } from "./queue.ts";',
-        replace: 'import { changed, find, removed } from "./queue.ts";',
+        find: 'import { find, withChanged } from "./queue.ts";',
+        replace: 'import { find, withChanged, withoutMutations } from "./queue.ts";',
       },
     ],
   },
@@ -117,13 +118,13 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
       {
         file: `${core}/queue/bulk-response.ts`,
-        find: "    return park(turn, [only], failure);",
-        replace: "    return set(turn, { queue: removed(turn.state.queue, [only.clientTxId]) });",
+        find: "    return reject(draft, [only], failure);",
+        replace: "    return set(draft, { queue: withoutMutations(draft.state.queue, [only.clientTxId]) });",
       },
       {
         file: `${core}/queue/bulk-response.ts`,
-        find: 'import { changed, find } from "./queue.ts";',
-        replace: 'import { changed, find, removed } from "./queue.ts";',
+        find: 'import { find, withChanged } from "./queue.ts";',
+        replace: 'import { find, withChanged, withoutMutations } from "./queue.ts";',
       },
     ],
   },
@@ -183,7 +184,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${sdk}/engine/queue-keeper.ts`,
-        find: '    this.#desk.post({ type: "changed", change, put, gone });\n    // What was put',
+        find: '    this.#deps.post({ type: "changed", change, put, gone });\n    // What was put',
         replace: "    // What was put",
       },
     ],
@@ -194,9 +195,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${core}/queue/writes.ts`,
-        find: '  if (life !== "starting" && writes.length > 0) persist(turn, writes);',
+        find: '  if (life !== "starting" && writes.length > 0) persist(draft, writes);',
         replace:
-          '  if (life !== "starting" && writes.length > 0) persist(turn, writes);\n  for (const { clientTxId } of writes) ask(turn, { do: "tell", clientTxId, news: { kind: "queued" } });',
+          '  if (life !== "starting" && writes.length > 0) persist(draft, writes);\n  for (const { clientTxId } of writes) ask(draft, { do: "notify", clientTxId, news: { kind: "queued" } });',
       },
     ],
   },
@@ -206,7 +207,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${core}/connection/connection.ts`,
-        find: "    mayTalk(auth) && !sending.names && hasToSend(state) ? sending.wait?.at : undefined,",
+        find: "    canConnect(auth) && !sending.names && hasToSend(state) ? sending.wait?.at : undefined,",
         replace: "    undefined,",
       },
     ],
@@ -217,8 +218,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${core}/connection/connection.ts`,
-        find: '  if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;',
-        replace: '  if (reading.resync === "suspect" || !isDue(sending.wait, turn.now)) return;',
+        find: '  if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, draft.now)) return;',
+        replace: '  if (reading.resync === "suspect" || !isDue(sending.wait, draft.now)) return;',
       },
     ],
   },
@@ -258,7 +259,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a change that nobody told of is not looked for",
     finds: ["a device's writes to a record are in the log in their order", "everything comes to rest"],
-    edits: [{ file: `${core}/step.ts`, find: "    lookWhenBehind(turn);\n", replace: "" }],
+    edits: [{ file: `${core}/step.ts`, find: "    reloadWhenBehind(draft);\n", replace: "" }],
   },
   {
     name: "changes of the queue are taken in the order in which they are heard",
@@ -290,7 +291,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "what left the queue unheard is never asked for",
     finds: ["no promise is left open"],
-    edits: [{ file: `${core}/queue/queue-snapshot.ts`, find: '  ask(turn, { do: "inquire" });\n', replace: "" }],
+    edits: [
+      { file: `${core}/queue/queue-snapshot.ts`, find: '  ask(draft, { do: "lookUpOutcomes" });\n', replace: "" },
+    ],
   },
   {
     name: "a token that the app gives again is never tried",
@@ -299,7 +302,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${core}/connection/auth.ts`,
-        find: "if (changed || (auth.attempt > 0 && !isAnothers(turn.state)))",
+        find: "if (changed || (auth.attempt > 0 && !isAnothers(draft.state)))",
         replace: "if (changed)",
       },
     ],
@@ -348,7 +351,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${core}/step.ts`,
-        find: "      if (event.changed) dropOldToken(turn);",
+        find: "      if (event.changed) dropOldToken(draft);",
         replace: "",
       },
     ],
@@ -359,8 +362,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${core}/step.ts`,
-        find: "      return event.up ? hurry(turn) : lineLost(turn);",
-        replace: "      lineLost(turn);\n      return event.up ? hurry(turn) : undefined;",
+        find: "      return event.up ? retryNow(draft) : onConnectionLost(draft);",
+        replace: "      onConnectionLost(draft);\n      return event.up ? retryNow(draft) : undefined;",
       },
     ],
   },

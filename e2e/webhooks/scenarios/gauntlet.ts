@@ -1,5 +1,5 @@
 import type { Evidence } from "../evidence.ts";
-import type { Place } from "../place.ts";
+import type { Slot } from "../place.ts";
 import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 
 /** What needs no kill and no second server, all at once: an endpoint for each of it. */
@@ -77,7 +77,7 @@ export const gauntlet: Scenario = {
 };
 
 /** Endpoints whose listed attempts are others than the requests that came. */
-async function untrueAttempts({ owner }: Place, evidence: Evidence): Promise<string[]> {
+async function untrueAttempts({ owner }: Slot, evidence: Evidence): Promise<string[]> {
   const untrue: string[] = [];
   for (const endpoint of owner.owned) {
     const came = requestsTo(evidence, endpoint).map(({ webhookId, outcome, status }) => [

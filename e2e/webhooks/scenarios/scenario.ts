@@ -1,7 +1,7 @@
 import { type Evidence, type Received, readName } from "../evidence.ts";
 import { judgeDeliveries, type Verdict } from "../judge.ts";
 import type { Owned } from "../owner.ts";
-import { type Options, openPlace, type Place } from "../place.ts";
+import { type Options, openPlace, type Slot } from "../place.ts";
 
 /** What came of something that is done on purpose, which a run at random would meet now and then. */
 export interface Finding {
@@ -27,7 +27,7 @@ export interface Scenario {
 export async function play(
   setting: Setting,
   more: Pick<Options, "servers" | "times">,
-  act: (place: Place) => Promise<Acted>,
+  act: (place: Slot) => Promise<Acted>,
 ): Promise<Finding> {
   const place = await openPlace({ ...setting, ...more });
   try {

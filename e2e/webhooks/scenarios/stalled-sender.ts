@@ -1,4 +1,4 @@
-import type { Place } from "../place.ts";
+import type { Slot } from "../place.ts";
 import { play, type Scenario, unless } from "./scenario.ts";
 
 const TRIES = 12;
@@ -24,7 +24,7 @@ export const stalledSender: Scenario = {
 };
 
 /** Which of the two sends is chance: false when it was not the one that is stopped. */
-async function takeOver({ receiver, records, senders, times, ...place }: Place, n: number): Promise<boolean> {
+async function takeOver({ receiver, records, senders, times, ...place }: Slot, n: number): Promise<boolean> {
   await receiver.script("stalled", ["held"]);
   await place.fill(5, `stalled-${n}`);
   const first = await receiver.holds("stalled");

@@ -1,7 +1,7 @@
-import { browserWitness } from "./browser/eviction-marker.ts";
+import { browserEvictionMarker } from "./browser/eviction-marker.ts";
 import { browserSignals } from "./browser/signals.ts";
 import { browserTabs } from "./browser/tabs.ts";
-import { openPart as open, type Part, type PartDesk } from "./runtime.ts";
+import { openRuntime as open, type Runtime, type RuntimeDeps } from "./runtime.ts";
 
 /** Not in workers: there a page of the same origin has to ask. And not in Firefox unasked, which shows the person a prompt. */
 export function mayPersist(wanted: boolean | undefined): boolean {
@@ -10,15 +10,15 @@ export function mayPersist(wanted: boolean | undefined): boolean {
 }
 
 /** The part of a client in a browser that works with the world. */
-export const openPart = (desk: PartDesk): Part =>
+export const openRuntime = (deps: RuntimeDeps): Runtime =>
   open(
     {
       // A chunk of its own: it is large, and does not change with this package.
       storage: async (name) => (await import("./storage/indexeddb.ts")).indexedDbStorage({ name }),
-      tabs: (store) => browserTabs(store, desk.clock),
+      tabs: (store) => browserTabs(store, deps.clock),
       signals: browserSignals,
-      witness: browserWitness,
-      ...(mayPersist(desk.settings.persist) && { persist: () => navigator.storage.persist() }),
+      witness: browserEvictionMarker,
+      ...(mayPersist(deps.settings.persist) && { persist: () => navigator.storage.persist() }),
     },
-    desk,
+    deps,
   );

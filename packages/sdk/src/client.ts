@@ -1,43 +1,43 @@
 import type { ClaimsApi } from "./api/claims/claims-api.ts";
-import type { Company } from "./api/claims/collab.ts";
-import { type CompanyLater, companyLater } from "./api/claims/collab-later.ts";
-import type { LeaseDesk } from "./api/claims/leases.ts";
+import type { Collab } from "./api/claims/collab.ts";
+import { type CollabLater, collabLater } from "./api/claims/collab-later.ts";
+import type { LeasesDeps } from "./api/claims/leases.ts";
 import { drained } from "./api/drained.ts";
 import { Lists } from "./api/lists/lists.ts";
 import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
-import { tellApp } from "./api/notify-app.ts";
+import { notifyApp } from "./api/notify-app.ts";
 import { sameFields } from "./api/same.ts";
 import { createEnding, until } from "./api/shutdown.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
 import { arrived } from "./api/writes/arrived.ts";
 import { makeCommit } from "./api/writes/make-commit.ts";
-import { checkModel, type Desk, makeWrite } from "./api/writes/write.ts";
+import { checkModel, makeWrite, type WriteDeps } from "./api/writes/write.ts";
 import type { Queue } from "./core/queue/queue.ts";
 import { pendingOf, shownState, statusOf } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
-import type { CompanyWorld } from "./engine/collab-engine.ts";
+import type { CollabEngineDeps } from "./engine/collab-engine.ts";
 import { createEngine, type Engine } from "./engine/engine.ts";
-import { Waiters } from "./engine/pending-promises.ts";
-import type { Clock, Dice } from "./engine/ports.ts";
+import { PendingPromises } from "./engine/pending-promises.ts";
+import type { Clock, Random } from "./engine/ports.ts";
 import { localError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import type { ModelName } from "./protocol/schema/row-types.ts";
-import type { Leaving, Part, PartDesk } from "./runtime.ts";
-import { partLater } from "./runtime-later.ts";
+import type { Leaving, Runtime, RuntimeDeps } from "./runtime.ts";
+import { runtimeLater } from "./runtime-later.ts";
 
 /** What a client is made of that is not the same everywhere. */
 export interface Shell {
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
   /** Nothing is kept beyond the process, as the app wants it. */
   readonly inMemory?: boolean;
   /** The part that works with the disk and the server. Tried again until it is there. */
-  readonly part: () => Promise<{ openPart(desk: PartDesk): Part }>;
+  readonly runtime: () => Promise<{ openRuntime(deps: RuntimeDeps): Runtime }>;
   /** The part that is loaded when claims or presence are first used. */
-  readonly company?: (() => Promise<{ openCompany(desk: LeaseDesk, world: CompanyWorld): Company }>) | undefined;
+  readonly company?: (() => Promise<{ openCollab(deps: LeasesDeps, world: CollabEngineDeps): Collab }>) | undefined;
 }
 
 const NONE: readonly never[] = [];
@@ -45,8 +45,8 @@ const NONE: readonly never[] = [];
 /** Puts a client together, and takes it apart again. It decides nothing: that is the core's. */
 export function createShell<const S extends ModelSchema>(shell: Shell, options: ClientOptions<S>): SyncClient<S> {
   const settings = checkOptions(options);
-  const { clock, dice, inMemory = false } = shell;
-  const waiters = new Waiters();
+  const { clock, random, inMemory = false } = shell;
+  const waiters = new PendingPromises();
   const engine: Engine = createEngine({
     initial: initialState({
       schema: settings.schema,
@@ -58,48 +58,48 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       scope: settings.follow,
     }),
     clock,
-    dice,
+    random,
     // Nothing is asked of the world before its part has read the store.
-    perform: (effect, state) => part.now()?.perform(effect, state),
+    perform: (effect, state) => runtime.now()?.perform(effect, state),
   });
 
   let closing: Promise<void> | undefined;
-  const desk: Desk = {
+  const deps: WriteDeps = {
     engine,
     waiters,
-    dice,
+    random,
     isClosed: () => closing !== undefined,
     show: shownRows(engine.store.getState().models),
   };
   const shown = () => shownState(engine.store.getState());
-  const lists = new Lists(shown, clock, desk.show);
+  const lists = new Lists(shown, clock, deps.show);
   const offNotes = engine.store.subscribe((state) => {
     lists.note(state);
     waiting?.note(shown());
   });
-  let waiting: ReturnType<Part["waitingFor"]> | undefined;
+  let waiting: ReturnType<Runtime["waitingFor"]> | undefined;
   const whatWaits = () => {
-    waiting ??= part.now()?.waitingFor(desk);
+    waiting ??= runtime.now()?.waitingFor(deps);
     return waiting;
   };
   const load = shell.company ?? (() => import("./api/claims/collab.ts"));
-  const company = companyLater(async () => {
-    const [{ openCompany }, { server, stream }] = [await load(), await ending.orEnd(part.there)];
-    return openCompany(
+  const company = collabLater(async () => {
+    const [{ openCollab }, { server, stream }] = [await load(), await ending.orEnd(runtime.there)];
+    return openCollab(
       {
         usable,
-        newName: () => dice.id(),
-        write: (operation, writeOptions) => makeWrite(desk, [operation], writeOptions),
+        newName: () => random.id(),
+        write: (operation, writeOptions) => makeWrite(deps, [operation], writeOptions),
         arrived: (key, isMeant) => arrived(engine.store, key, isMeant),
       },
-      { engine, server, stream, clock, dice },
+      { engine, server, stream, clock, random },
     );
   }, engine);
   const hear = company.hear;
-  const part = partLater(
+  const runtime = runtimeLater(
     async () => {
-      const { openPart } = await shell.part();
-      return () => openPart({ settings, engine, waiters, clock, dice, hear });
+      const { openRuntime } = await shell.runtime();
+      return () => openRuntime({ settings, engine, waiters, clock, random, hear });
     },
     engine,
     clock,
@@ -108,8 +108,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   const ending = createEnding();
 
   /** The part, when the local store has been read. */
-  async function usable(): Promise<Part> {
-    const there = await ending.orEnd(part.there);
+  async function usable(): Promise<Runtime> {
+    const there = await ending.orEnd(runtime.there);
     await until(engine.store, ending, isRunning);
     return there;
   }
@@ -118,13 +118,13 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   let pending: { of: Queue; list: readonly PendingMutation[] } | undefined;
 
   async function takeApart(why: Leaving): Promise<void> {
-    part.now()?.leave(why);
+    runtime.now()?.leave(why);
     ending.end(localError("client_closed"));
     const farewell = company.close();
     // From here on nothing new begins; what the app has written still reaches the disk.
     engine.dispatch({ type: "paused" });
     try {
-      await part.close(farewell, why);
+      await runtime.close(farewell, why);
     } finally {
       engine.close();
       offNotes();
@@ -140,10 +140,10 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   engine.listen(({ type }) => type === "signedOut" && void end("signed-out-elsewhere"));
 
   return {
-    models: modelApis<S>(desk, lists, settings.schema, company),
+    models: modelApis<S>(deps, lists, settings.schema, company),
     claims: company.claims as ClaimsApi<S>,
     presence: company.presence,
-    commit: (operations, commitOptions) => makeCommit(desk, operations, commitOptions),
+    commit: (operations, commitOptions) => makeCommit(deps, operations, commitOptions),
     status: () => {
       status = sameFields(status, statusOf(shown()));
       return status;
@@ -158,7 +158,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       return kept.list;
     },
     subscribe: (listener) => {
-      const tell = () => tellApp(listener);
+      const tell = () => notifyApp(listener);
       const offs = [engine.store.subscribe(tell), company.subscribe(tell), lists.subscribed()];
       return () => {
         for (const off of offs) off();
@@ -197,15 +197,15 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 }
 
 function modelApis<S extends ModelSchema>(
-  desk: Desk,
+  deps: WriteDeps,
   lists: Lists,
   schema: S,
-  company: CompanyLater,
+  company: CollabLater,
 ): SyncClient<S>["models"] {
   const names = Object.keys(schema.models) as ModelName<S>[];
   const apis = names.map((name): [string, ModelApi<S, ModelName<S>>] => [
     name,
-    modelApi<S, ModelName<S>>(desk, lists, company, name),
+    modelApi<S, ModelName<S>>(deps, lists, company, name),
   ]);
   return Object.fromEntries(apis) as SyncClient<S>["models"];
 }

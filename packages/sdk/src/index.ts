@@ -1,6 +1,6 @@
 import type { SyncClient } from "./api/sync-client.ts";
 import { createShell } from "./client.ts";
-import { systemClock, systemDice } from "./engine/system.ts";
+import { systemClock, systemRandom } from "./engine/system.ts";
 import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 
@@ -38,5 +38,8 @@ export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } fro
 
 /** A client for browsers: it keeps its queue and rows in IndexedDB and shares them with the other tabs. */
 export function createClient<const S extends ModelSchema>(options: ClientOptions<S>): SyncClient<S> {
-  return createShell({ clock: systemClock, dice: systemDice, part: () => import("./browser-runtime.ts") }, options);
+  return createShell(
+    { clock: systemClock, random: systemRandom, runtime: () => import("./browser-runtime.ts") },
+    options,
+  );
 }

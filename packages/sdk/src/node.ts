@@ -2,7 +2,7 @@ import { WebSocket } from "ws";
 import type { SyncClient } from "./api/sync-client.ts";
 import { noSignals } from "./browser/signals.ts";
 import { alone } from "./browser/tabs.ts";
-import { systemClock, systemDice } from "./engine/system.ts";
+import { systemClock, systemRandom } from "./engine/system.ts";
 import type { FileStorage } from "./node/file-storage.ts";
 import { openedNow } from "./node/opened-now.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
@@ -59,7 +59,7 @@ export function createClient<const S extends ModelSchema>(options: NodeClientOpt
   const client = createClientOn(
     {
       clock: systemClock,
-      dice: systemDice,
+      random: systemRandom,
       inMemory: !opened,
       storage: async () => (opened ? opened.storage() : memoryStorage()),
       tabs: alone,

@@ -2,13 +2,13 @@ import type { SyncClient } from "./api/sync-client.ts";
 import { createShell, type Shell } from "./client.ts";
 import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
-import { openPart, type Ports } from "./runtime.ts";
+import { openRuntime, type Ports } from "./runtime.ts";
 
 /** Everything that differs between a Node process and a test, or another place that has all of the code at hand. */
-export interface Platform extends Ports, Omit<Shell, "part"> {}
+export interface Platform extends Ports, Omit<Shell, "runtime"> {}
 
 export const createClientOn = <const S extends ModelSchema>(
   platform: Platform,
   options: ClientOptions<S>,
 ): SyncClient<S> =>
-  createShell({ ...platform, part: async () => ({ openPart: (desk) => openPart(platform, desk) }) }, options);
+  createShell({ ...platform, runtime: async () => ({ openRuntime: (deps) => openRuntime(platform, deps) }) }, options);

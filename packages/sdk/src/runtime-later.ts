@@ -1,12 +1,12 @@
 import type { Engine } from "./engine/engine.ts";
 import type { Clock } from "./engine/ports.ts";
-import type { Leaving, Part } from "./runtime.ts";
+import type { Leaving, Runtime } from "./runtime.ts";
 
 const AGAIN_MS = 3_000;
 
-export interface PartLater {
-  now(): Part | undefined;
-  readonly there: Promise<Part>;
+export interface RuntimeLater {
+  now(): Runtime | undefined;
+  readonly there: Promise<Runtime>;
   close(farewell: Promise<void>, why: Leaving): Promise<void>;
 }
 
@@ -14,12 +14,12 @@ export interface PartLater {
  * Loads the part that works with the world, and tries again until it is there: until then what the app writes is
  * shown and promised to nobody.
  */
-export function partLater(load: () => Promise<() => Part>, engine: Engine, clock: Clock): PartLater {
-  let part: Part | undefined;
+export function runtimeLater(load: () => Promise<() => Runtime>, engine: Engine, clock: Clock): RuntimeLater {
+  let runtime: Runtime | undefined;
   let isClosed = false;
   let calledOff = () => {};
-  let arrive: (part: Part) => void = () => {};
-  const there = new Promise<Part>((resolve) => {
+  let arrive: (runtime: Runtime) => void = () => {};
+  const there = new Promise<Runtime>((resolve) => {
     arrive = resolve;
   });
 
@@ -28,11 +28,11 @@ export function partLater(load: () => Promise<() => Part>, engine: Engine, clock
   function attempt(): void {
     attempted = load().then(
       (open) => {
-        part = open();
-        arrive(part);
+        runtime = open();
+        arrive(runtime);
       },
       (error: unknown) => {
-        engine.dispatch({ type: "partMissing", reason: `A part of the app could not be loaded: ${String(error)}` });
+        engine.dispatch({ type: "runtimeMissing", reason: `A part of the app could not be loaded: ${String(error)}` });
         if (!isClosed) calledOff = clock.wait(AGAIN_MS, attempt);
       },
     );
@@ -40,14 +40,14 @@ export function partLater(load: () => Promise<() => Part>, engine: Engine, clock
 
   attempt();
   return {
-    now: () => part,
+    now: () => runtime,
     there,
     async close(farewell, why) {
       isClosed = true;
       calledOff();
       // One that is about to come is still opened: what the app has written goes to the disk.
       await attempted;
-      await part?.close(farewell, why);
+      await runtime?.close(farewell, why);
     },
   };
 }

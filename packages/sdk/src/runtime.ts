@@ -1,13 +1,23 @@
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
 import { waitingFor } from "./api/writes/waiting-for.ts";
-import type { CompanyFrame } from "./core/collab/collab.ts";
+import type { CollabFrame } from "./core/collab/collab.ts";
 import type { Effect } from "./core/effects.ts";
 import type { ClientState } from "./core/state.ts";
 import { machine } from "./core/step.ts";
 import type { Engine } from "./engine/engine.ts";
-import type { Waiters } from "./engine/pending-promises.ts";
+import type { PendingPromises } from "./engine/pending-promises.ts";
 import { createPerformer } from "./engine/performer.ts";
-import type { Clock, Dice, Server, Signals, Storage, Stream, Tabs, TokenSource, Witness } from "./engine/ports.ts";
+import type {
+  Clock,
+  EvictionMarker,
+  Random,
+  Server,
+  Signals,
+  Storage,
+  Stream,
+  Tabs,
+  TokenSource,
+} from "./engine/ports.ts";
 import { watchQueue } from "./engine/queue-watcher.ts";
 import { restore } from "./engine/restore.ts";
 import type { Settings } from "./options.ts";
@@ -24,7 +34,7 @@ export interface Ports {
   readonly signals: () => Signals;
   /** Asks the platform to keep the store whatever it needs the room for. */
   readonly persist?: () => Promise<boolean>;
-  readonly witness?: (store: string) => Witness | undefined;
+  readonly witness?: (store: string) => EvictionMarker | undefined;
   /** Where the platform has none of its own. */
   readonly WebSocket?: unknown;
   readonly fetch?: typeof globalThis.fetch;
@@ -34,13 +44,13 @@ export interface Ports {
 }
 
 /** What the part is given of the client that it belongs to. */
-export interface PartDesk {
+export interface RuntimeDeps {
   readonly settings: Settings<ModelSchema>;
   readonly engine: Engine;
-  readonly waiters: Waiters;
+  readonly waiters: PendingPromises;
   readonly clock: Clock;
-  readonly dice: Dice;
-  readonly hear: (frame: CompanyFrame) => void;
+  readonly random: Random;
+  readonly hear: (frame: CollabFrame) => void;
 }
 
 /** Why a client ends. `signed-out`: nothing of it is to stay on this device. */
@@ -50,7 +60,7 @@ export type Leaving = "closed" | "signed-out" | "signed-out-elsewhere";
  * The part of a client that works with the world: the disk, the other tabs, the server. What is shown and decided is
  * elsewhere, so a page can have this one loaded after it has begun to show something.
  */
-export interface Part {
+export interface Runtime {
   perform(effect: Effect, state: ClientState): void;
   readonly server: Server;
   readonly stream: Stream;
@@ -64,7 +74,7 @@ export interface Part {
   close(farewell: Promise<void>, why: Leaving): Promise<void>;
 }
 
-export function openPart(ports: Ports, { settings, engine, waiters, clock, dice, hear }: PartDesk): Part {
+export function openRuntime(ports: Ports, { settings, engine, waiters, clock, random, hear }: RuntimeDeps): Runtime {
   const { store, url, requestTimeoutMs: timeoutMs, schema, clientId } = settings;
   engine.become(machine);
   const token = tokenSource(settings.getToken, clock);
@@ -84,8 +94,8 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
     engine.store.getState,
   );
   const witness = ports.witness?.(store);
-  const restored = restore({ storage, tabs, signals, dice, engine, clientId, witness });
-  const offWitness = witness ? watchQueue(engine, witness, clock) : () => {};
+  const restored = restore({ storage, tabs, signals, random, engine, clientId, witness });
+  const noEvictionMarker = witness ? watchQueue(engine, witness, clock) : () => {};
   return {
     perform: performer.perform,
     server,
@@ -99,7 +109,7 @@ export function openPart(ports: Ports, { settings, engine, waiters, clock, dice,
     },
     async close(farewell, why) {
       await restored;
-      offWitness();
+      noEvictionMarker();
       signals.close();
       await Promise.all([performer.close(), farewell]);
       // After the last write is on disk and the others were told.

@@ -79,7 +79,7 @@ export async function openDeliveries(parts: DeliveriesParts): Promise<Deliveries
     ...toEndpoints,
     events,
     pace: createPace({ isBusy: load.isHigh, ...DELIVERY_WINDOW, monotonic }),
-    dice: Math.random,
+    random: Math.random,
     delivered: (tenant) => usage.add(tenant, "webhook_deliveries"),
   });
   const deliverer = startDeliverer({

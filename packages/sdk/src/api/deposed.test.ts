@@ -17,7 +17,7 @@ function newSeat(seats: Seat[]): Seat {
       start: (listener) => {
         seat.listener = listener;
       },
-      stand: (wanted) => {
+      campaign: (wanted) => {
         seat.wants = wanted;
         if (wanted && !seats.some((other) => other !== seat && other.wants)) seat.listener?.lead();
       },
@@ -72,9 +72,9 @@ test.each(["before the lock", "after the lock"])(
     expect(next.client.status()).toMatchObject({ name: "online", pending: 0 });
 
     old.seat.isFrozen = false;
-    if (order === "after the lock") old.seat.listener?.deposed();
+    if (order === "after the lock") old.seat.listener?.fenced();
     for (const tell of old.seat.late.splice(0)) tell();
-    if (order === "before the lock") old.seat.listener?.deposed();
+    if (order === "before the lock") old.seat.listener?.fenced();
     await settle();
     expect(old.client.status()).toMatchObject({ name: "online", pending: 0, syncId: 2 });
     const sent = old.line.sent.length;
@@ -95,7 +95,7 @@ test("[Q33] it asks how the other one's line stands, also when all that was said
 
   old.seat.isFrozen = false;
   old.seat.late.length = 0;
-  old.seat.listener?.deposed();
+  old.seat.listener?.fenced();
   old.line.up = true;
   await settle();
   expect(old.client.status()).toMatchObject({ name: "online", syncId: 1 });

@@ -5,35 +5,35 @@ import { localError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { ModelName, RowOf } from "../protocol/schema/row-types.ts";
 import type { Lease } from "./claims/claims-api.ts";
-import type { CompanyLater } from "./claims/collab-later.ts";
+import type { CollabLater } from "./claims/collab-later.ts";
 import type { AnyQuery } from "./lists/list-query.ts";
 import type { Lists } from "./lists/lists.ts";
 import { asGiven } from "./lists/shown-rows.ts";
 import type { ModelApi } from "./sync-client.ts";
 import { checkId, jsonCopy } from "./writes/payload.ts";
-import { type Desk, makeWrite } from "./writes/write.ts";
+import { makeWrite, type WriteDeps } from "./writes/write.ts";
 
 /** `client.models.slide`: each method makes one write, or asks one question. */
 export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
-  desk: Desk,
+  deps: WriteDeps,
   lists: Lists,
-  company: CompanyLater,
+  company: CollabLater,
   model: M,
 ): ModelApi<S, M> {
   type Row = RowOf<S, M>;
   return {
-    create: (data, { id, ...options } = {}) => makeWrite(desk, [{ action: "create", model, id, data }], options),
-    update: (id, patch, options) => makeWrite(desk, [{ action: "update", model, id, data: patch }], options),
-    delete: (id, options) => makeWrite(desk, [{ action: "delete", model, id }], options),
-    archive: (id, options) => makeWrite(desk, [{ action: "archive", model, id }], options),
-    unarchive: (id, options) => makeWrite(desk, [{ action: "unarchive", model, id }], options),
+    create: (data, { id, ...options } = {}) => makeWrite(deps, [{ action: "create", model, id, data }], options),
+    update: (id, patch, options) => makeWrite(deps, [{ action: "update", model, id, data: patch }], options),
+    delete: (id, options) => makeWrite(deps, [{ action: "delete", model, id }], options),
+    archive: (id, options) => makeWrite(deps, [{ action: "archive", model, id }], options),
+    unarchive: (id, options) => makeWrite(deps, [{ action: "unarchive", model, id }], options),
     // The server checks every row against the pushed schema; here the schema is taken at its word.
     get: (id) => {
-      const row = shownRow(shownState(desk.engine.store.getState()), { model, id });
-      return row && (asGiven(desk.show(tableOf(model), row).data) as Row);
+      const row = shownRow(shownState(deps.engine.store.getState()), { model, id });
+      return row && (asGiven(deps.show(tableOf(model), row).data) as Row);
     },
     claim: async (id, options) => {
-      if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be claimed with it.");
+      if (deps.isClosed()) throw localError("client_closed", "The client is closed: nothing can be claimed with it.");
       const { meta, ...rest } = options ?? {};
       const asked = { ...rest, ...(meta !== undefined && { meta: jsonCopy(meta, "meta") }) };
       return (await company.claim(model, checkId(id), asked)) as unknown as Lease<S, M>;

@@ -1,5 +1,5 @@
 /** Calls what the app gave. That it throws is the app's fault, and said where faults are: nothing of ours may stop for it. */
-export function tellApp<Args extends readonly unknown[]>(listener: (...args: Args) => void, ...args: Args): void {
+export function notifyApp<Args extends readonly unknown[]>(listener: (...args: Args) => void, ...args: Args): void {
   try {
     listener(...args);
   } catch (error) {

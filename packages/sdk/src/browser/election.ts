@@ -17,7 +17,7 @@ export interface ElectionContext {
 /** Which tab of a browser profile leads. */
 export interface Election {
   /** Takes part from now on, from the end of the queue of candidates; or does not. */
-  stand(wanted: boolean): void;
+  campaign(wanted: boolean): void;
   /** Another tab said it. */
   heard(call: Call): void;
   close(): void;

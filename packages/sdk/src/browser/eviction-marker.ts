@@ -1,7 +1,7 @@
-import type { Witness } from "../engine/ports.ts";
+import type { EvictionMarker } from "../engine/ports.ts";
 
 /** Where `localStorage` is at hand: not in workers, and not where a person has forbidden it. */
-export function browserWitness(store: string): Witness | undefined {
+export function browserEvictionMarker(store: string): EvictionMarker | undefined {
   const key = `holdfast:${store}`;
   try {
     const { localStorage } = globalThis;
@@ -35,7 +35,7 @@ export function browserWitness(store: string): Witness | undefined {
   }
 }
 
-function isNote(note: unknown): note is ReturnType<Witness["read"]> & object {
+function isNote(note: unknown): note is ReturnType<EvictionMarker["read"]> & object {
   const { clientId, pending, notedAt } = (note ?? {}) as Record<string, unknown>;
   return typeof clientId === "string" && typeof pending === "number" && typeof notedAt === "number";
 }

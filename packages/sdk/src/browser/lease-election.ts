@@ -51,7 +51,7 @@ export function leaseElection({ clock, say, elected }: ElectionContext): Electio
   }
 
   return {
-    stand(wanted) {
+    campaign(wanted) {
       leave();
       if (!wanted) return;
       stay = { leads: false };

@@ -65,7 +65,7 @@ export function lockElection({ name, clock, say, elected, replaced }: ElectionCo
   }
 
   return {
-    stand: (wanted) => (wanted ? enter("wait") : leave()),
+    campaign: (wanted) => (wanted ? enter("wait") : leave()),
     heard({ type }) {
       if (type === "call" && stay?.leads) say({ type: "here" });
       if (type === "here") heardAt = clock.monotonic();

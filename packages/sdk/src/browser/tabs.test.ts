@@ -10,19 +10,19 @@ test("[Q42] a tab that cannot talk to the others leaves the lead for 10 s to the
   const clock = fakeClock();
   const tabs = apart(clock);
   const lead = vi.fn();
-  tabs.start({ lead, deposed: () => {}, heard: () => {} });
-  tabs.stand(true);
+  tabs.start({ lead, fenced: () => {}, heard: () => {} });
+  tabs.campaign(true);
   expect(lead).toHaveBeenCalledTimes(1);
-  tabs.stand(true);
+  tabs.campaign(true);
   clock.advance(9_999);
   expect(lead).toHaveBeenCalledTimes(1);
   clock.advance(1);
   expect(lead).toHaveBeenCalledTimes(2);
   // Paused and resumed by the app: no other tab took the lead.
-  tabs.stand(false);
-  tabs.stand(true);
+  tabs.campaign(false);
+  tabs.campaign(true);
   expect(lead).toHaveBeenCalledTimes(3);
-  tabs.stand(true);
+  tabs.campaign(true);
   tabs.close();
   expect(clock.waiting).toBe(0);
 });
@@ -33,9 +33,9 @@ test("[Q42] where the platform has no channel between tabs they lead in turns", 
   const clock = fakeClock();
   const tabs = browserTabs("store", clock);
   const lead = vi.fn();
-  tabs.start({ lead, deposed: () => {}, heard: () => {} });
-  tabs.stand(true);
-  tabs.stand(true);
+  tabs.start({ lead, fenced: () => {}, heard: () => {} });
+  tabs.campaign(true);
+  tabs.campaign(true);
   expect(lead).toHaveBeenCalledTimes(1);
   clock.advance(10_000);
   expect(lead).toHaveBeenCalledTimes(2);

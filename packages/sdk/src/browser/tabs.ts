@@ -11,7 +11,7 @@ export function alone(): Tabs {
     start: (listener) => {
       lead = listener.lead;
     },
-    stand: (wanted) => void (wanted && lead()),
+    campaign: (wanted) => void (wanted && lead()),
     post: () => {},
     close: () => {},
   };
@@ -27,12 +27,12 @@ export function apart(clock: Clock): Tabs {
   let calledOff = () => {};
   const lead = () => {
     leads = true;
-    one.stand(true);
+    one.campaign(true);
   };
   return {
     start,
     post,
-    stand(wanted) {
+    campaign(wanted) {
       calledOff();
       // It stands again although it led: another tab took the lead.
       if (wanted && leads) calledOff = clock.wait(APART_MS, lead);
@@ -57,7 +57,7 @@ export function browserTabs(store: string, clock: Clock): Tabs {
     clock,
     say,
     elected: () => listener?.lead(),
-    replaced: () => listener?.deposed(),
+    replaced: () => listener?.fenced(),
   });
   return {
     start(given) {
@@ -67,7 +67,7 @@ export function browserTabs(store: string, clock: Clock): Tabs {
         else given.heard(data);
       };
     },
-    stand: (wanted) => election.stand(wanted),
+    campaign: (wanted) => election.campaign(wanted),
     post: say,
     close() {
       election.close();

@@ -1,7 +1,7 @@
 import type { CommitReceipt } from "../protocol/commits/commit.ts";
 import type { RowChange, Scope } from "./log/rows.ts";
 import type { Failure } from "./queue/failure.ts";
-import type { Gone, Mutation, QueueChange } from "./queue/mutation.ts";
+import type { Mutation, QueueChange, Removed } from "./queue/mutation.ts";
 import type { TabMessage } from "./tabs/tab-message.ts";
 
 /** Everything the core can ask of the world. */
@@ -11,7 +11,7 @@ export type Effect =
   /** Keep what became of writes that are on disk. One that is no longer there stays away. */
   | { readonly do: "keep"; readonly mutations: readonly Mutation[]; readonly generation: number }
   /** Take settled writes off the disk. */
-  | { readonly do: "forget"; readonly settled: readonly Gone[]; readonly generation: number }
+  | { readonly do: "forget"; readonly settled: readonly Removed[]; readonly generation: number }
   /** Keep what was read of the log, and take off what it settled, together. */
   | {
       readonly do: "keepRows";
@@ -19,22 +19,22 @@ export type Effect =
       readonly from: number;
       readonly to: number;
       readonly changes: readonly RowChange[];
-      readonly settled: readonly Gone[];
+      readonly settled: readonly Removed[];
       readonly generation: number;
     }
   /** Keep all rows anew. `other`: they are of another log than those that are kept. */
   | {
       readonly do: "keepSnapshot";
-      readonly settled: readonly Gone[];
+      readonly settled: readonly Removed[];
       readonly generation: number;
       readonly other: boolean;
     }
   /** Count the store's generation up and look what is on disk: `tookLead` comes back. */
   | { readonly do: "takeLead" }
-  /** Look what is on disk: `looked` comes back. */
-  | { readonly do: "look"; readonly rows: WhichRows }
+  /** QueueSnapshot what is on disk: `looked` comes back. */
+  | { readonly do: "readQueue"; readonly rows: WhichRows }
   /** Be in line for the lead, from its end on; or leave it to the others. */
-  | { readonly do: "stand"; readonly wanted: boolean }
+  | { readonly do: "campaign"; readonly wanted: boolean }
   /** Make the store this owner's, if it is nobody's yet, or still that of `instead`: `owned` comes back. */
   | { readonly do: "own"; readonly owner: string; readonly instead?: string }
   /** Ask the app for the next token and say it on the stream: `renewed` comes back, or `notRenewed`. */
@@ -59,9 +59,9 @@ export type Effect =
   /** Give up every request that is under way. */
   | { readonly do: "abort" }
   | { readonly do: "askToken" }
-  | { readonly do: "tell"; readonly clientTxId: string; readonly news: News }
+  | { readonly do: "notify"; readonly clientTxId: string; readonly news: News }
   /** Writes may have left the queue without a word: of those that somebody here waits for the server is asked. */
-  | { readonly do: "inquire" };
+  | { readonly do: "lookUpOutcomes" };
 
 /** Which rows are wanted: those that have read further than the ones here, or all. `other`: all, for the ones here are void. */
 export type WhichRows = "further" | "all" | "other";

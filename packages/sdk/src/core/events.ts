@@ -4,10 +4,10 @@ import type { JsonObject } from "../protocol/json.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";
 import type { ResyncReason } from "../protocol/stream/frames-down.ts";
 import type { WhichRows } from "./effects.ts";
-import type { PartialSnapshot, Rows, Scope, Stretch } from "./log/rows.ts";
+import type { LogRange, PartialSnapshot, Rows, Scope } from "./log/rows.ts";
 import type { Mutation, Premise, QueueChange } from "./queue/mutation.ts";
 import type { Reply } from "./queue/outcome.ts";
-import type { Look, LostStore, StorageTrouble } from "./state.ts";
+import type { LostStore, QueueSnapshot, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tabs/tab-message.ts";
 
 /** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
@@ -21,7 +21,7 @@ export type Happening =
       readonly rows: Rows;
       readonly owner?: string | undefined;
       readonly partial?: PartialSnapshot | undefined;
-    } & Omit<Look, "rows">)
+    } & Omit<QueueSnapshot, "rows">)
   /** Changes of the queue that this tab asked for: what is on disk now, with its places, and what came too late. */
   | {
       readonly type: "persisted";
@@ -34,21 +34,21 @@ export type Happening =
   | { readonly type: "persistence"; readonly granted: boolean }
   | ({ readonly type: "storeLost" } & LostStore)
   /** What works with the disk and the server is not there yet. */
-  | { readonly type: "partMissing"; readonly reason: string }
+  | { readonly type: "runtimeMissing"; readonly reason: string }
   /** This tab is the one that sends. */
-  | { readonly type: "leads" }
+  | { readonly type: "elected" }
   | {
-      readonly type: "tookLead";
-      readonly look: Look;
+      readonly type: "leadTaken";
+      readonly look: QueueSnapshot;
       /** Those of its writes that say something else in the present schema than on disk. */
       readonly brought: readonly Mutation[];
     }
-  | { readonly type: "looked"; readonly look: Look; readonly rows: WhichRows }
+  | { readonly type: "queueRead"; readonly look: QueueSnapshot; readonly rows: WhichRows }
   /** It no longer is. With a generation: the store says so of that one. */
-  | { readonly type: "deposed"; readonly generation?: number }
+  | { readonly type: "fenced"; readonly generation?: number }
   | { readonly type: "owned"; readonly owner: string }
   /** Claims or presence are used. */
-  | { readonly type: "lineWanted" }
+  | { readonly type: "connectionWanted" }
   | Exclude<TabMessage, { readonly type: "answered" }>
   // The app
   | Mutated
@@ -80,14 +80,14 @@ export type Happening =
       readonly participant: string;
       readonly session: string;
       readonly expiresInMs?: number | null | undefined;
-    } & Introduction)
+    } & TokenFacts)
   /** The server took the next token on the open stream. */
-  | ({ readonly type: "renewed"; readonly expiresInMs?: number | null | undefined } & Introduction)
+  | ({ readonly type: "renewed"; readonly expiresInMs?: number | null | undefined } & TokenFacts)
   /** The app gave the same token again, or none. */
   | { readonly type: "notRenewed" }
   /** A schema was pushed. */
   | { readonly type: "schemaPushed"; readonly models: readonly string[] | undefined }
-  | ({ readonly type: "entriesCame" } & Stretch)
+  | ({ readonly type: "entriesCame" } & LogRange)
   /** An answer says that the log reaches that far. */
   | { readonly type: "positionTold"; readonly position: number }
   | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
@@ -95,8 +95,8 @@ export type Happening =
       readonly type: "logRead";
       readonly logId: string;
       readonly stamp: number;
-    } & Introduction &
-      Stretch)
+    } & TokenFacts &
+      LogRange)
   | ({
       readonly type: "snapshotRead";
       readonly logId: string;
@@ -107,12 +107,12 @@ export type Happening =
       readonly begin?: string | null;
       /** What was asked for. */
       readonly scope?: Scope | undefined;
-    } & Introduction)
+    } & TokenFacts)
   | { readonly type: "pageLost" }
   | { readonly type: "readFailed"; readonly reply: Reply };
 
 /** What the server says of the token, and of what it shows to it. An older server says less. */
-export interface Introduction {
+export interface TokenFacts {
   readonly rowsVersion?: number | undefined;
   readonly owner?: string | undefined;
   readonly viewHash?: string | undefined;

@@ -1,8 +1,8 @@
 import { refreshed } from "./conflicts/overlay.ts";
-import { set, type Turn } from "./draft.ts";
+import { type Draft, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Machine } from "./machine.ts";
-import { mutated } from "./queue/writes.ts";
+import { onMutated } from "./queue/writes.ts";
 
 /**
  * The client before it knows of a disk, of other tabs and of a server: it shows what the app writes, and remembers what it
@@ -10,32 +10,32 @@ import { mutated } from "./queue/writes.ts";
  */
 export const firstMachine: Machine = {
   step(state, event) {
-    const turn: Turn = {
+    const draft: Draft = {
       state: { ...state, touched: [], appended: [] },
       effects: [],
       now: event.now,
       roll: event.roll,
     };
-    hear(turn, event);
-    return [refreshed(turn.state, state), turn.effects];
+    hear(draft, event);
+    return [refreshed(draft.state, state), draft.effects];
   },
   // It waits for nothing.
   nextDueAt: () => undefined,
 };
 
-function hear(turn: Turn, event: ClientEvent): void {
+function hear(draft: Draft, event: ClientEvent): void {
   switch (event.type) {
     case "mutated":
-      return mutated(turn, event);
+      return onMutated(draft, event);
     case "paused":
-      return set(turn, { paused: true });
+      return set(draft, { paused: true });
     case "resumed":
-      return set(turn, { paused: false });
+      return set(draft, { paused: false });
     case "followed":
-      return set(turn, { scope: event.scope });
-    case "lineWanted":
-      return set(turn, { tabs: { ...turn.state.tabs, ownLine: true } });
-    case "partMissing":
-      return set(turn, { trouble: event.reason });
+      return set(draft, { scope: event.scope });
+    case "connectionWanted":
+      return set(draft, { tabs: { ...draft.state.tabs, ownLine: true } });
+    case "runtimeMissing":
+      return set(draft, { trouble: event.reason });
   }
 }

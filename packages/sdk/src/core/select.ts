@@ -1,4 +1,4 @@
-import { type Dispute, disputesOf } from "./conflicts/conflict.ts";
+import { type OpenConflict, openConflictsOf } from "./conflicts/conflict.ts";
 import { anothersToken } from "./connection/owner.ts";
 import { noRows } from "./log/rows.ts";
 import { blockedNames } from "./queue/bulk.ts";
@@ -40,7 +40,7 @@ export function statusOf(state: ClientState): Status {
   const { queue, rows, auth, trouble, storageTrouble, inMemory, life, lead } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
-  const line = lineOfLeader(state);
+  const line = leaderConnection(state);
   const reason = auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : line ? line.reason : trouble;
   return {
     name,
@@ -68,14 +68,14 @@ function loadedRows({ reading: { under, partial } }: ClientState): number | unde
 }
 
 /** Of a tab without a line of its own: what the one that leads said of its. */
-const lineOfLeader = ({ lead, stream, tabs }: ClientState) =>
+const leaderConnection = ({ lead, stream, tabs }: ClientState) =>
   lead === "no" && stream.phase === "closed" ? tabs.line : undefined;
 
 function retryAt(state: ClientState): number | undefined {
   const { paused, network, auth, queue, sending, reading, stream } = state;
   if (paused || !network) return undefined;
   if (auth.phase === "refused") return auth.wait.at;
-  const line = lineOfLeader(state);
+  const line = leaderConnection(state);
   if (line) return line.retryAt;
   const write = queue.order.length > queue.waiting.length ? sending.wait?.at : undefined;
   return write ?? reading.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined);
@@ -89,7 +89,7 @@ function nameOf(state: ClientState): StatusName {
   if (paused) return "paused";
   if (!network) return "offline";
   if (auth.phase === "refused" && !auth.unreachable) return "needs-auth";
-  const line = lineOfLeader(state);
+  const line = leaderConnection(state);
   if (rows.position === undefined) return line?.name === "needs-auth" ? line.name : "connecting";
   if (line) return line.name;
   const isLive = stream.phase === "live" || stream.missedAt !== undefined;
@@ -133,11 +133,11 @@ export function pendingOf(state: ClientState): readonly Pending[] {
   return pending;
 }
 
-export const conflictsOf = (state: ClientState): readonly Dispute[] =>
-  waiting(state).flatMap((held) => disputesOf(state, held));
+export const conflictsOf = (state: ClientState): readonly OpenConflict[] =>
+  waiting(state).flatMap((held) => openConflictsOf(state, held));
 
 /** Writes that were refused, each with its failure in its stage. */
-export const parkedOf = (
+export const rejectedOf = (
   state: ClientState,
 ): readonly (Mutation & { stage: { phase: "parked"; failure: Failure } })[] =>
   waiting(state).filter(

@@ -3,12 +3,12 @@ import type { Model, ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { Wait } from "./connection/retry.ts";
 import { noRows, type PartialSnapshot, type Rows, type Scope } from "./log/rows.ts";
 import { type Tables, tableOf } from "./log/tables.ts";
-import type { Gone, Mutation } from "./queue/mutation.ts";
+import type { Mutation, Removed } from "./queue/mutation.ts";
 import { emptyQueue, type Queue } from "./queue/queue.ts";
-import { type Ledger, ledgerUpTo } from "./queue/seq-set.ts";
+import { type SeqSet, seqSetUpTo } from "./queue/seq-set.ts";
 import type { Upcast } from "./schema/old-operation.ts";
 import { schemaHash } from "./schema/schema-hash.ts";
-import type { Extent, LeaderLine, QueueChanged } from "./tabs/tab-message.ts";
+import type { Extent, LeaderConnection, QueueChanged } from "./tabs/tab-message.ts";
 
 /** The whole client in one value. Only `step` makes a new one. */
 export interface ClientState {
@@ -123,7 +123,7 @@ export interface OtherTabs {
   /** Somebody listens: the one that leads tells what it hears. */
   readonly listening: boolean;
   /** How the one that leads stands with the server, as far as it said. */
-  readonly line: LeaderLine | undefined;
+  readonly line: LeaderConnection | undefined;
   /** Writes of this profile that the log had before this tab was told of them: the rows contain them. */
   readonly logged: readonly string[];
   /** This tab does not stand for the lead: its token is another owner's, and it could do nothing for the others. */
@@ -135,7 +135,7 @@ export interface OtherTabs {
 /** What this tab knows of the queue on disk, which all tabs change. */
 export interface SharedQueue {
   /** Places that were given. */
-  readonly places: Ledger;
+  readonly places: SeqSet;
   /** How many of the other changes have been taken. */
   readonly changes: number;
   /** Changes that came before their turn. */
@@ -143,7 +143,7 @@ export interface SharedQueue {
   /** What another tab said that it knows of. */
   readonly told: Extent;
   /** Settled here, and not known to have left the disk: found there, they are not news. */
-  readonly settled: readonly Gone[];
+  readonly settled: readonly Removed[];
   /** Writes that another tab is putting on disk, and when to look for each: a few times, ever later. */
   readonly coming: readonly { readonly clientTxId: string; readonly at: number; readonly looks: number }[];
   /** Decisions on their way to the disk that take writes off it: until they are there, or came too late, nothing is sent. */
@@ -158,7 +158,7 @@ export interface SharedQueue {
 export type EarlyChange = QueueChanged & { readonly isOwn?: boolean };
 
 /** What lies on disk, as it was in one moment. */
-export interface Look {
+export interface QueueSnapshot {
   readonly mutations: readonly Mutation[];
   /** How often the queue has been changed, new writes apart. */
   readonly changes: number;
@@ -248,7 +248,7 @@ export function initialState(given: {
     generation: undefined,
     tabs: { listening: false, line: undefined, logged: [], abstains: false, ownLine: false },
     shared: {
-      places: ledgerUpTo(0),
+      places: seqSetUpTo(0),
       changes: 0,
       early: [],
       told: { lastSeq: 0, changes: 0 },

@@ -1,30 +1,30 @@
 import { refreshed } from "./conflicts/overlay.ts";
-import { tokenCame, tokenFailed, tokenRefused } from "./connection/auth.ts";
+import { onToken, onTokenFailed, onTokenRefused } from "./connection/auth.ts";
 import {
   dropOldToken,
-  goOn,
-  hurry,
-  lineLost,
   nextDueAt,
-  streamClosed,
-  streamOpened,
-  welcomed,
-  wentAway,
+  onConnectionLost,
+  onPageHidden,
+  onStreamClosed,
+  onStreamOpened,
+  onWelcome,
+  proceed,
+  retryNow,
 } from "./connection/connection.ts";
-import { owned, withhold } from "./connection/owner.ts";
-import { notRenewed, renewed } from "./connection/renewal.ts";
-import { ask, set, type Turn } from "./draft.ts";
+import { onOwned, withhold } from "./connection/owner.ts";
+import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
+import { ask, type Draft, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
-import { hearLog, hearReadFailure, hearStretch, noteCovered, positionTold, resync } from "./log/reading.ts";
-import { followed, heardScope } from "./log/scope.ts";
-import { hearSnapshot, pageLost } from "./log/snapshot.ts";
+import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
+import { onFollowed, onScope } from "./log/scope.ts";
+import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
 import type { Machine } from "./machine.ts";
-import { hearAnswer } from "./queue/bulk-response.ts";
-import { looked, lookWhenBehind } from "./queue/queue-snapshot.ts";
-import { decided } from "./queue/resend.ts";
-import { restored, storageFailed } from "./queue/restored.ts";
+import { onBulkResponse } from "./queue/bulk-response.ts";
+import { onQueueRead, reloadWhenBehind } from "./queue/queue-snapshot.ts";
+import { onDecided } from "./queue/resend.ts";
+import { onRestored, onStorageFailed } from "./queue/restored.ts";
 import * as sharedQueue from "./queue/shared-queue.ts";
-import { imported, mutated } from "./queue/writes.ts";
+import { onImported, onMutated } from "./queue/writes.ts";
 import * as lead from "./tabs/leadership.ts";
 import * as tabs from "./tabs/tabs.ts";
 
@@ -32,138 +32,138 @@ import * as tabs from "./tabs/tabs.ts";
 export const machine: Machine = {
   nextDueAt,
   step(state, event) {
-    const turn: Turn = {
+    const draft: Draft = {
       state: { ...state, touched: [], appended: [] },
       effects: [],
       now: event.now,
       roll: event.roll,
     };
-    hear(turn, event);
-    lead.leadIfOwners(turn);
-    lookWhenBehind(turn);
-    goOn(turn);
-    tabs.tellLine(turn, state);
-    return [refreshed(turn.state, state), turn.effects];
+    hear(draft, event);
+    lead.leadIfOwner(draft);
+    reloadWhenBehind(draft);
+    proceed(draft);
+    tabs.shareConnection(draft, state);
+    return [refreshed(draft.state, state), draft.effects];
   },
 };
 
-function hear(turn: Turn, event: ClientEvent): void {
+function hear(draft: Draft, event: ClientEvent): void {
   switch (event.type) {
     case "restored":
-      return restored(turn, event);
+      return onRestored(draft, event);
     case "persisted":
-      return sharedQueue.persisted(turn, event);
-    case "partMissing":
-      return set(turn, { trouble: event.reason });
+      return sharedQueue.onPersisted(draft, event);
+    case "runtimeMissing":
+      return set(draft, { trouble: event.reason });
     case "storageFailed":
-      storageFailed(turn, { code: event.code, reason: event.reason });
-      return lead.standAlone(turn);
+      onStorageFailed(draft, { code: event.code, reason: event.reason });
+      return lead.leadAlone(draft);
     case "persistence":
-      return set(turn, { persisted: event.granted });
+      return set(draft, { persisted: event.granted });
     case "storeLost":
-      return set(turn, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
+      return set(draft, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
     case "arrived":
-      return sharedQueue.heardArrived(turn, event.mutations, event.asOf);
+      return sharedQueue.onArrived(draft, event.mutations, event.asOf);
     case "changed":
-      return sharedQueue.heardChanged(turn, event);
+      return sharedQueue.onChanged(draft, event);
     case "writing":
-      return sharedQueue.writing(turn, event.clientTxIds);
-    case "leads":
-      return lead.leads(turn);
-    case "tookLead":
-      return lead.tookLead(turn, event);
-    case "deposed":
-      return lead.deposed(turn, event.generation);
+      return sharedQueue.onWriting(draft, event.clientTxIds);
+    case "elected":
+      return lead.onElected(draft);
+    case "leadTaken":
+      return lead.onLeadTaken(draft, event);
+    case "fenced":
+      return lead.onFenced(draft, event.generation);
     case "log":
-      return tabs.heardLog(turn, event);
+      return tabs.onLeaderLog(draft, event);
     case "rows":
-      return tabs.heardOfRows(turn, event);
-    case "looked":
-      if (lead.isReplaced(turn.state, event.look)) lead.deposed(turn);
-      return looked(turn, event);
+      return tabs.onLeaderRows(draft, event);
+    case "queueRead":
+      if (lead.isFenced(draft.state, event.look)) lead.onFenced(draft);
+      return onQueueRead(draft, event);
     case "line":
-      return tabs.heardLine(turn, event);
+      return tabs.onLeaderConnection(draft, event);
     case "joined":
-      return tabs.joined(turn, event);
+      return tabs.onTabJoined(draft, event);
     case "leading":
-      return lead.heardOfLeader(turn, event);
+      return lead.onOtherLeader(draft, event);
     case "owned":
-      return owned(turn, event.owner);
+      return onOwned(draft, event.owner);
     case "renewed":
-      return renewed(turn, event);
+      return onRenewed(draft, event);
     case "notRenewed":
-      return notRenewed(turn);
+      return onNotRenewed(draft);
     case "schemaPushed":
-      return noteCovered(turn, event.models);
+      return noteCovered(draft, event.models);
     case "signedOut":
       return;
-    case "lineWanted":
-      return set(turn, { tabs: { ...turn.state.tabs, ownLine: true } });
+    case "connectionWanted":
+      return set(draft, { tabs: { ...draft.state.tabs, ownLine: true } });
     case "followed":
-      return heardScope(turn, event);
+      return onScope(draft, event);
     case "scope":
-      return followed(turn, event.scope);
+      return onFollowed(draft, event.scope);
     case "imported":
-      return imported(turn, event.mutations);
+      return onImported(draft, event.mutations);
     case "mutated":
-      return mutated(turn, event);
+      return onMutated(draft, event);
     case "decided":
-      return decided(turn, event);
+      return onDecided(draft, event);
     case "paused":
-      set(turn, { paused: true });
-      lineLost(turn);
-      lead.stepDown(turn);
-      ask(turn, { do: "abort" });
-      return ask(turn, { do: "stand", wanted: false });
+      set(draft, { paused: true });
+      onConnectionLost(draft);
+      lead.stepDown(draft);
+      ask(draft, { do: "abort" });
+      return ask(draft, { do: "campaign", wanted: false });
     case "resumed":
-      if (turn.state.paused) lead.stand(turn);
-      set(turn, { paused: false });
-      return hurry(turn);
+      if (draft.state.paused) lead.campaign(draft);
+      set(draft, { paused: false });
+      return retryNow(draft);
     case "network":
-      set(turn, { network: event.up });
+      set(draft, { network: event.up });
       // That it is up may be told while a line is live: nothing of that line is lost then.
-      return event.up ? hurry(turn) : lineLost(turn);
+      return event.up ? retryNow(draft) : onConnectionLost(draft);
     case "woke":
-      set(turn, { awayUntil: undefined });
-      if (tabs.isFollower(turn.state)) ask(turn, { do: "post", message: { type: "hurry" } });
+      set(draft, { awayUntil: undefined });
+      if (tabs.isFollower(draft.state)) ask(draft, { do: "post", message: { type: "hurry" } });
       // It may have stood still: what another one did meanwhile is on disk, and nothing is sent before that was looked at.
-      if (turn.state.lead === "yes") sharedQueue.lookAgain(turn);
-      return hurry(turn);
+      if (draft.state.lead === "yes") sharedQueue.reloadQueue(draft);
+      return retryNow(draft);
     case "hurry":
-      return hurry(turn);
+      return retryNow(draft);
     case "hidden":
-      return wentAway(turn);
+      return onPageHidden(draft);
     case "due":
       return;
     case "answered":
-      return hearAnswer(turn, event);
+      return onBulkResponse(draft, event);
     case "tokenCame":
-      if (event.changed) dropOldToken(turn);
-      tokenCame(turn, event.changed);
-      return withhold(turn);
+      if (event.changed) dropOldToken(draft);
+      onToken(draft, event.changed);
+      return withhold(draft);
     case "tokenFailed":
-      return tokenFailed(turn, event);
+      return onTokenFailed(draft, event);
     case "tokenRefused":
-      return tokenRefused(turn, event.reason);
+      return onTokenRefused(draft, event.reason);
     case "streamOpened":
-      return streamOpened(turn);
+      return onStreamOpened(draft);
     case "streamClosed":
-      return streamClosed(turn, event.code, event.reason);
+      return onStreamClosed(draft, event.code, event.reason);
     case "welcomed":
-      return welcomed(turn, event);
+      return onWelcome(draft, event);
     case "entriesCame":
-      return hearStretch(turn, event);
+      return onLogRange(draft, event);
     case "positionTold":
-      return positionTold(turn, event.position);
+      return onPosition(draft, event.position);
     case "resyncAsked":
-      return resync(turn, event.reason === "other_log" || event.reason === "ahead" ? "suspect" : "anew");
+      return resync(draft, event.reason === "other_log" || event.reason === "ahead" ? "suspect" : "anew");
     case "logRead":
-      return hearLog(turn, event);
+      return onLogPage(draft, event);
     case "snapshotRead":
-      return hearSnapshot(turn, event);
+      return onSnapshotPage(draft, event);
     case "pageLost":
-      return pageLost(turn);
+      return pageLost(draft);
     case "readFailed":
-      return hearReadFailure(turn, event.reply);
+      return onReadFailed(draft, event.reply);
   }
 }

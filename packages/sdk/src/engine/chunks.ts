@@ -5,7 +5,7 @@ import type { StoredPage } from "./ports.ts";
 const PIECE = 2_000;
 
 /** A page as it is kept, a transaction each. One that is begun and not finished is read again from where it begins. */
-export function piecesOf({ begin, changes, cursor, ...page }: SnapshotPage): readonly StoredPage[] {
+export function chunksOf({ begin, changes, cursor, ...page }: SnapshotPage): readonly StoredPage[] {
   const pieces: StoredPage[] = [];
   for (let at = 0; at === 0 || at < changes.length; at += PIECE)
     pieces.push({

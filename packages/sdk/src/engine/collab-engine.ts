@@ -1,66 +1,66 @@
 import { awaitsRows } from "../core/claims/claim-grant.ts";
 import type { Asking, ClaimNews, Instant } from "../core/claims/claim-state.ts";
 import {
-  type CompanyEffect,
-  type CompanyFrame,
-  type CompanyHappening,
-  type CompanyState,
-  companyDueAt,
-  companyStep,
+  type CollabEffect,
+  type CollabFrame,
+  type CollabHappening,
+  type CollabState,
+  collabDueAt,
+  collabStep,
+  emptyCollab,
   type Line,
-  noCompany,
 } from "../core/collab/collab.ts";
-import { mayGo } from "../core/connection/auth.ts";
+import { canSend } from "../core/connection/auth.ts";
 import type { Happening } from "../core/events.ts";
 import type { ClientState } from "../core/state.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { Engine } from "./engine.ts";
-import type { Asked, Clock, Dice, Server, Stream } from "./ports.ts";
+import type { Asked, Clock, Random, Server, Stream } from "./ports.ts";
 
 /** What the loop of claims and presence shares with the client that it stands beside. */
-export interface CompanyWorld {
+export interface CollabEngineDeps {
   readonly engine: Engine;
   readonly server: Server;
   readonly stream: Stream;
   readonly clock: Clock;
-  readonly dice: Dice;
+  readonly random: Random;
 }
 
-export interface CompanyLoop {
-  state(): CompanyState;
+export interface CollabEngine {
+  state(): CollabState;
   now(): Instant;
-  dispatch(happening: CompanyHappening): void;
-  hear(frame: CompanyFrame): void;
+  dispatch(happening: CollabHappening): void;
+  hear(frame: CollabFrame): void;
   /** Tells of every change. Gives back how to stop. */
-  subscribe(listener: (state: CompanyState, before: CompanyState) => void): () => void;
+  subscribe(listener: (state: CollabState, before: CollabState) => void): () => void;
   /** Gives up what is held, and says so to the server as far as it can be reached in a moment. */
   close(): Promise<void>;
 }
 
-type Request = Extract<CompanyEffect, { do: "request" }>;
+type Request = Extract<CollabEffect, { do: "request" }>;
 
 /** How long a client that is closed waits to hear that what it held is released. */
 const FAREWELL_MS = 2_000;
 
 /** The same loop as the client's own, for what it knows of the others: what happened → step → tell → perform. */
-export function companyLoop(
-  { engine, server, stream, clock, dice }: CompanyWorld,
+export function createCollabEngine(
+  { engine, server, stream, clock, random }: CollabEngineDeps,
   tellLease: (lease: string, news: ClaimNews) => void,
-): CompanyLoop {
+): CollabEngine {
   const now = (): Instant => ({ at: Math.floor(clock.monotonic()), wall: clock.now() });
-  const listeners = new Set<(state: CompanyState, before: CompanyState) => void>();
-  const waiting: CompanyHappening[] = [];
+  const listeners = new Set<(state: CollabState, before: CollabState) => void>();
+  const waiting: CollabHappening[] = [];
   const flights = new Map<number, AbortController>();
   const farewells = new Set<Promise<unknown>>();
-  let state = noCompany;
+  let state = emptyCollab;
   /** When the last step was made: what was due by then, it did. */
   let steppedAt = now();
   let busy = false;
   let closed = false;
   let alarm: { readonly at: number; readonly off: () => void } | undefined;
 
-  function dispatch(happening: CompanyHappening): void {
+  function dispatch(happening: CollabHappening): void {
     if (closed) return;
     waiting.push(happening);
     if (busy) return;
@@ -73,13 +73,13 @@ export function companyLoop(
     setAlarm();
   }
 
-  function hear(happening: CompanyHappening): void {
+  function hear(happening: CollabHappening): void {
     const before = state;
     steppedAt = now();
-    const [next, effects] = companyStep(before, {
+    const [next, effects] = collabStep(before, {
       ...happening,
       now: steppedAt,
-      roll: dice.roll(),
+      roll: random.roll(),
       readTo: engine.store.getState().rows.position ?? 0,
     });
     state = next;
@@ -87,7 +87,7 @@ export function companyLoop(
     for (const listener of [...listeners]) listener(next, before);
   }
 
-  function perform(effect: CompanyEffect): void {
+  function perform(effect: CollabEffect): void {
     switch (effect.do) {
       case "say":
         return stream.say(effect.frame);
@@ -121,7 +121,7 @@ export function companyLoop(
 
   function setAlarm(): void {
     // Not as of this moment: what has become due since the step is still to be done.
-    const at = closed ? undefined : companyDueAt(state, steppedAt);
+    const at = closed ? undefined : collabDueAt(state, steppedAt);
     if (alarm?.at === at) return;
     alarm?.off();
     alarm = undefined;
@@ -177,7 +177,7 @@ export function companyLoop(
 }
 
 const lineOf = (state: ClientState): Line => ({
-  mayTalk: state.life === "running" && mayGo(state),
+  mayTalk: state.life === "running" && canSend(state),
   live: state.stream.phase === "live",
   clientId: state.clientId,
   participant: state.self?.participant,

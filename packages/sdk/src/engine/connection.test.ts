@@ -313,7 +313,7 @@ test("[Q3] an answer that another tab heard does not end our own request", async
       hear = listener.heard;
       queueMicrotask(listener.lead);
     },
-    stand: () => {},
+    campaign: () => {},
     post: () => {},
     close: () => {},
   };

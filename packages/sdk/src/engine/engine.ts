@@ -4,7 +4,7 @@ import type { Happening } from "../core/events.ts";
 import { firstMachine } from "../core/first-step.ts";
 import type { Machine } from "../core/machine.ts";
 import type { ClientState } from "../core/state.ts";
-import type { Clock, Dice } from "./ports.ts";
+import type { Clock, Random } from "./ports.ts";
 
 export interface Engine {
   readonly store: StoreApi<ClientState>;
@@ -24,10 +24,10 @@ export interface Engine {
 export function createEngine(given: {
   initial: ClientState;
   clock: Clock;
-  dice: Dice;
+  random: Random;
   perform: (effect: Effect, state: ClientState) => void;
 }): Engine {
-  const { clock, dice, perform } = given;
+  const { clock, random, perform } = given;
   const store = createStore<ClientState>(() => given.initial);
   const listeners = new Set<(happening: Happening) => void>();
   const waiting: (Happening | ((state: ClientState) => Happening))[] = [];
@@ -54,7 +54,7 @@ export function createEngine(given: {
 
   function hear(happening: Happening): void {
     now = nowFor(happening);
-    const [state, effects] = machine.step(store.getState(), { ...happening, now, roll: dice.roll() });
+    const [state, effects] = machine.step(store.getState(), { ...happening, now, roll: random.roll() });
     store.setState(state, true);
     for (const effect of effects) perform(effect, state);
     for (const listener of listeners) listener(happening);

@@ -1,7 +1,7 @@
 import { localFailure } from "../core/queue/failure.ts";
 import { NAMES, nextName } from "../core/queue/next-name.ts";
 import { outcomeOf, verdictOf } from "../core/queue/outcome.ts";
-import type { Waiters } from "./pending-promises.ts";
+import type { PendingPromises } from "./pending-promises.ts";
 import type { Clock, Server } from "./ports.ts";
 
 const FIRST_WAIT_MS = 500;
@@ -13,7 +13,7 @@ const UNKNOWN = localFailure(
   "What became of the write is not known: it may still lie on the disk that failed, and is sent from there after a reload.",
 );
 
-export interface InquiryDesk {
+export interface OutcomeLookupDeps {
   /** Whether anything may be asked of the server now. */
   mayAsk(): boolean;
   /** Whether what lies on disk is out of this tab's reach. */
@@ -25,21 +25,21 @@ export interface InquiryDesk {
  * Asks the server what became of writes that left the queue while this tab did not hear how, until it says: whoever made
  * them waits to be told.
  */
-export class Inquiry {
+export class OutcomeLookup {
   readonly #server: Server;
-  readonly #waiters: Waiters;
+  readonly #waiters: PendingPromises;
   readonly #clock: Clock;
-  readonly #desk: InquiryDesk;
+  readonly #deps: OutcomeLookupDeps;
   readonly #end = new AbortController();
   readonly #names = new Set<string>();
   #isAsking = false;
   #waited = () => {};
 
-  constructor(server: Server, waiters: Waiters, clock: Clock, desk: InquiryDesk) {
+  constructor(server: Server, waiters: PendingPromises, clock: Clock, deps: OutcomeLookupDeps) {
     this.#server = server;
     this.#waiters = waiters;
     this.#clock = clock;
-    this.#desk = desk;
+    this.#deps = deps;
   }
 
   begin(clientTxId: string): void {
@@ -58,7 +58,7 @@ export class Inquiry {
   async #askAll(): Promise<void> {
     let failures = 0;
     for (const name of this.#names) {
-      while (!(this.#desk.mayAsk() && (await this.#tell(name)))) {
+      while (!(this.#deps.mayAsk() && (await this.#tell(name)))) {
         if (this.#end.signal.aborted) return;
         await this.#wait(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures++, 16)));
       }
@@ -85,7 +85,7 @@ export class Inquiry {
       const reply = await this.#server.request("readCommit", { params: { clientTxId: name } }, this.#end.signal);
       const verdict = verdictOf(reply);
       if (verdict.then === "refused" && verdict.failure.status === 404) continue;
-      if (verdict.then === "sign-in") this.#desk.tokenRefused(verdict.reason);
+      if (verdict.then === "sign-in") this.#deps.tokenRefused(verdict.reason);
       if (verdict.then !== "read") return false;
       const outcome = outcomeOf({ ...(verdict.body as object), httpStatus: 200 });
       if (outcome.kind === "confirmed") this.#waiters.tell(clientTxId, outcome);
@@ -93,7 +93,7 @@ export class Inquiry {
       else return false;
       return true;
     }
-    this.#waiters.tell(clientTxId, { kind: "failed", failure: this.#desk.hasLostDisk() ? UNKNOWN : GIVEN_UP });
+    this.#waiters.tell(clientTxId, { kind: "failed", failure: this.#deps.hasLostDisk() ? UNKNOWN : GIVEN_UP });
     return true;
   }
 }

@@ -9,7 +9,7 @@ interface Waiter {
 }
 
 /** The promises that callers hold for their writes. */
-export class Waiters {
+export class PendingPromises {
   readonly #byTxId = new Map<string, Waiter>();
 
   /** Promises for a write that is about to be made. */

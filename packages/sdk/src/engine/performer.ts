@@ -1,15 +1,15 @@
-import type { CompanyFrame } from "../core/collab/collab.ts";
-import { mayGo } from "../core/connection/auth.ts";
+import type { CollabFrame } from "../core/collab/collab.ts";
+import { canSend } from "../core/connection/auth.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Scope } from "../core/log/rows.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import { closeCodes, type FrameDown } from "../protocol/stream/frames-down.ts";
-import { piecesOf } from "./chunks.ts";
+import { chunksOf } from "./chunks.ts";
 import type { Engine } from "./engine.ts";
-import { Inquiry } from "./outcome-lookup.ts";
-import type { Waiters } from "./pending-promises.ts";
+import { OutcomeLookup } from "./outcome-lookup.ts";
+import type { PendingPromises } from "./pending-promises.ts";
 import {
   type Clock,
   type Server,
@@ -32,10 +32,10 @@ export interface World {
   readonly stream: Stream;
   readonly tabs: Tabs;
   readonly token: TokenSource;
-  readonly waiters: Waiters;
+  readonly waiters: PendingPromises;
   readonly clock: Clock;
   /** Hears what the stream says of others' and this client's claims, and of who is there. */
-  readonly hear: (frame: CompanyFrame) => void;
+  readonly hear: (frame: CollabFrame) => void;
   readonly persist?: (() => Promise<boolean>) | undefined;
 }
 
@@ -55,8 +55,8 @@ export function createPerformer(
   let requests = new AbortController();
   const onDisk = new Set<Promise<void>>();
   let nextToken: string | undefined;
-  const inquiry = new Inquiry(server, waiters, clock, {
-    mayAsk: () => mayGo(currentState()),
+  const inquiry = new OutcomeLookup(server, waiters, clock, {
+    mayAsk: () => canSend(currentState()),
     hasLostDisk: () => currentState().storageTrouble !== undefined,
     tokenRefused: (reason) => dispatch({ type: "tokenRefused", reason }),
   });
@@ -86,7 +86,7 @@ export function createPerformer(
     toDisk,
     replaced: (other) => post({ type: "rows", other }),
     settled: (gone, kept) => queue.tell(kept, { gone }),
-    deposed: (generation) => dispatch({ type: "deposed", generation }),
+    fenced: (generation) => dispatch({ type: "fenced", generation }),
   });
 
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
@@ -106,7 +106,7 @@ export function createPerformer(
   function keepPage(page: StoredPage, generation: number): void {
     toDisk(async () => {
       const kept = await storage.keepPage(page, generation);
-      if (kept === "deposed") dispatch({ type: "deposed", generation });
+      if (kept === "fenced") dispatch({ type: "fenced", generation });
       else if (kept === "gap") dispatch({ type: "pageLost" });
       else if (page.cursor === null) post({ type: "rows", other: false });
     });
@@ -168,9 +168,9 @@ export function createPerformer(
         return rows.keepAll(effect.settled, effect.generation, effect.other);
       case "takeLead":
         return queue.takeLead();
-      case "stand":
-        return tabs.stand(effect.wanted);
-      case "look":
+      case "campaign":
+        return tabs.campaign(effect.wanted);
+      case "readQueue":
         return queue.look(effect.rows);
       case "own":
         return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.owner, effect.instead) }));
@@ -181,7 +181,7 @@ export function createPerformer(
       case "readSnapshot":
         return void readSnapshot(effect.cursor, effect.scope, effect.limit);
       case "keepPage":
-        for (const piece of piecesOf(effect.page)) keepPage(piece, effect.generation);
+        for (const piece of chunksOf(effect.page)) keepPage(piece, effect.generation);
         return;
       case "readLog":
         return void readLog(effect.after, effect.scope, effect.limit);
@@ -203,9 +203,9 @@ export function createPerformer(
         return void renewToken();
       case "askToken":
         return void askToken();
-      case "tell":
+      case "notify":
         return waiters.tell(effect.clientTxId, effect.news);
-      case "inquire":
+      case "lookUpOutcomes":
         for (const name of queue.unknown(waiters.names())) inquiry.begin(name);
         return;
     }
@@ -242,7 +242,7 @@ function onceSaved(
 function hearFrame(
   frame: FrameDown,
   dispatch: (happening: Happening) => void,
-  hear: (frame: CompanyFrame) => void,
+  hear: (frame: CollabFrame) => void,
 ): void {
   switch (frame.frame) {
     case "welcome":

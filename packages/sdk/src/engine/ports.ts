@@ -1,8 +1,8 @@
-import type { Introduction } from "../core/events.ts";
+import type { TokenFacts } from "../core/events.ts";
 import type { PartialSnapshot, RowChange, Rows, Scope } from "../core/log/rows.ts";
-import type { Mutation, Place, QueueChange } from "../core/queue/mutation.ts";
+import type { Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { Reply } from "../core/queue/outcome.ts";
-import type { Look, StorageTrouble } from "../core/state.ts";
+import type { QueueSnapshot, StorageTrouble } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
@@ -22,7 +22,7 @@ export interface Clock {
 }
 
 /** Chance and names. */
-export interface Dice {
+export interface Random {
   /** From 0 up to, not including, 1. */
   roll(): number;
   id(): string;
@@ -38,20 +38,20 @@ export interface Storage {
    */
   enqueue(changes: readonly QueueChange[]): Promise<Enqueued>;
   /** Makes the caller the one that sends: counts the generation up and looks, together. */
-  lead(seen?: Seen): Promise<Look>;
+  takeLead(seen?: Seen): Promise<QueueSnapshot>;
   /** What is there, read in one moment. The rows too, where they have read further than `seen`, or another log. */
-  look(seen?: Seen): Promise<Look>;
+  readQueue(seen?: Seen): Promise<QueueSnapshot>;
   /** Keeps what became of writes; a place that is empty by now, or another write's, stays as it is. */
-  keep(mutations: readonly Mutation[], generation: number): Promise<Kept | "deposed">;
+  keep(mutations: readonly Mutation[], generation: number): Promise<Kept | "fenced">;
   /** Takes settled writes off, each from its own place only. */
-  forget(places: readonly Place[], generation: number): Promise<Kept | "deposed">;
+  forget(places: readonly Slot[], generation: number): Promise<Kept | "fenced">;
   /**
    * Keeps a stretch of the log, then takes off what it settled. "gap": the store has not read up to `from`, or has read
    * another log, so nothing was kept.
    */
-  keepRows(stretch: StoredStretch, generation: number): Promise<Kept | "deposed" | "gap">;
+  keepRows(stretch: StoredLogRange, generation: number): Promise<Kept | "fenced" | "gap">;
   /** Keeps a piece of a snapshot, in one transaction. "gap": what is kept is no part of the same snapshot, nothing was written. */
-  keepPage(page: StoredPage, generation: number): Promise<"kept" | "deposed" | "gap">;
+  keepPage(page: StoredPage, generation: number): Promise<"kept" | "fenced" | "gap">;
   /** Whose the store is: the given owner's, if it was nobody's before, or that of `instead`. */
   own(owner: string, instead?: string): Promise<string>;
   /** Calls back when the store turns out to be lost although nobody asked anything of it. */
@@ -77,7 +77,7 @@ export interface Enqueued extends Kept {
   readonly places: readonly (readonly number[] | "refused")[];
 }
 
-export interface Stored extends Look {
+export interface Stored extends QueueSnapshot {
   readonly clientId: string;
   /** Whose rows and writes these are (`core/connection/owner.ts`); undefined before the server has said so. */
   readonly owner?: string | undefined;
@@ -86,12 +86,12 @@ export interface Stored extends Look {
   readonly partial?: PartialSnapshot | undefined;
 }
 
-export interface StoredStretch {
+export interface StoredLogRange {
   readonly logId: string;
   readonly from: number;
   readonly to: number;
   readonly changes: readonly RowChange[];
-  readonly settled: readonly Place[];
+  readonly settled: readonly Slot[];
 }
 
 /** A page of a snapshot, or a piece of one. */
@@ -120,7 +120,7 @@ export class StorageFailure extends Error {
 }
 
 /** Notes about a store that are kept elsewhere than the store. */
-export interface Witness {
+export interface EvictionMarker {
   read(): { readonly clientId: string; readonly pending: number; readonly notedAt: number } | undefined;
   note(note: { clientId: string; pending: number; notedAt: number }): void;
   /** Takes the note away. */
@@ -149,7 +149,7 @@ export interface Asked {
   readonly keepalive?: boolean;
 }
 
-export interface LogPage extends Introduction {
+export interface LogPage extends TokenFacts {
   readonly kind: "log";
   readonly logId: string;
   readonly stamp: number;
@@ -158,7 +158,7 @@ export interface LogPage extends Introduction {
   readonly entries: readonly LogEntry[];
 }
 
-export interface Snapshot extends Introduction {
+export interface Snapshot extends TokenFacts {
   readonly kind: "snapshot";
   readonly logId: string;
   readonly stamp: number;
@@ -191,10 +191,10 @@ export interface StreamListener {
 
 /** The other tabs of this browser profile that share the store. */
 export interface Tabs {
-  /** `lead` is called each time this tab becomes the one that sends, `deposed` when another one took that over. */
-  start(listener: { lead(): void; deposed(): void; heard(message: TabMessage): void }): void;
+  /** `lead` is called each time this tab becomes the one that sends, `fenced` when another one took that over. */
+  start(listener: { lead(): void; fenced(): void; heard(message: TabMessage): void }): void;
   /** In line for the lead, from its end on, also when it has the lead; or out of it. */
-  stand(wanted: boolean): void;
+  campaign(wanted: boolean): void;
   post(message: TabMessage): void;
   close(): void;
 }

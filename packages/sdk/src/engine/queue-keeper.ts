@@ -1,5 +1,5 @@
 import type { WhichRows } from "../core/effects.ts";
-import { asKept, type Gone, type Mutation, type Put, type QueueChange } from "../core/queue/mutation.ts";
+import { asKept, type Mutation, type Put, type QueueChange, type Removed } from "../core/queue/mutation.ts";
 import { find } from "../core/queue/queue.ts";
 import { adapted, shownAs } from "../core/schema/upcast.ts";
 import type { ClientState } from "../core/state.ts";
@@ -8,7 +8,7 @@ import type { Engine } from "./engine.ts";
 import type { Kept, Seen, Storage } from "./ports.ts";
 
 /** What the keeper needs to know, and whom it tells. */
-export interface QueueKeeperDesk {
+export interface QueueKeeperDeps {
   state(): ClientState;
   toDisk(work: () => Promise<void>): void;
   dispatch: Engine["dispatch"];
@@ -20,27 +20,27 @@ export interface QueueKeeperDesk {
 
 interface How {
   readonly put?: readonly Put[];
-  readonly gone?: readonly Gone[];
+  readonly gone?: readonly Removed[];
 }
 
 /** Changes the queue on disk, and tells this tab and the others of each change with its number. */
 export class QueueKeeper {
   readonly #storage: Storage;
-  readonly #desk: QueueKeeperDesk;
+  readonly #deps: QueueKeeperDeps;
   #saving: QueueChange[] = [];
   /** Writes whose place is being given to another: whether they are over is known when that is done. */
   readonly #givenAway = new Set<string>();
 
-  constructor(storage: Storage, desk: QueueKeeperDesk) {
+  constructor(storage: Storage, deps: QueueKeeperDeps) {
     this.#storage = storage;
-    this.#desk = desk;
+    this.#deps = deps;
   }
 
   /** All changes of one moment go to the disk in one transaction, in the order in which they were made. */
   persist(changes: readonly QueueChange[]): void {
     const isFirst = this.#saving.length === 0;
     this.#saving.push(...changes);
-    if (isFirst) this.#desk.toDisk(() => this.#save());
+    if (isFirst) this.#deps.toDisk(() => this.#save());
   }
 
   async #save(): Promise<void> {
@@ -48,9 +48,9 @@ export class QueueKeeper {
     const batch = this.#saving;
     this.#saving = [];
     const put = batch.flatMap((each) => each.put);
-    const { lead, tabs } = this.#desk.state();
+    const { lead, tabs } = this.#deps.state();
     if (put.length > 0 && (lead === "no" || tabs.listening))
-      this.#desk.post({ type: "writing", clientTxIds: put.map(({ mutation }) => mutation.clientTxId) });
+      this.#deps.post({ type: "writing", clientTxIds: put.map(({ mutation }) => mutation.clientTxId) });
     const over = put.flatMap((each) => each.over?.clientTxId ?? []);
     for (const name of over) this.#givenAway.add(name);
     const { places, change } = await this.#storage.enqueue(batch);
@@ -58,17 +58,17 @@ export class QueueKeeper {
     const done = batch.flatMap((each, i) => placed(each, places[i]) ?? []);
     this.#tellOthers(done, change);
     const refused = batch.filter((_, i) => places[i] === "refused");
-    this.#desk.dispatch({ type: "persisted", done, refused, change });
-    this.#desk.saved();
+    this.#deps.dispatch({ type: "persisted", done, refused, change });
+    this.#deps.saved();
   }
 
   #tellOthers(done: readonly QueueChange[], change: number | undefined): void {
     const put = done.flatMap((each) => each.put);
     const mutations = put.flatMap(({ mutation, over }) => (over ? [] : [mutation]));
-    if (mutations.length > 0) this.#desk.post({ type: "arrived", mutations });
+    if (mutations.length > 0) this.#deps.post({ type: "arrived", mutations });
     if (change === undefined) return;
     const gone = done.flatMap(({ drop }) => drop);
-    this.#desk.post({ type: "changed", change, put: put.filter(({ over }) => over), gone });
+    this.#deps.post({ type: "changed", change, put: put.filter(({ over }) => over), gone });
   }
 
   keep(mutations: readonly Mutation[], generation: number): void {
@@ -76,54 +76,54 @@ export class QueueKeeper {
     this.#change(generation, () => this.#storage.keep(mutations, generation), { put });
   }
 
-  forget(gone: readonly Gone[], generation: number): void {
+  forget(gone: readonly Removed[], generation: number): void {
     this.#change(generation, () => this.#storage.forget(gone, generation), { gone });
   }
 
   /** What only a tab that leads does: if another one leads by now, the core is told. */
-  #change(generation: number, work: () => Promise<Kept | "deposed">, how: How): void {
-    this.#desk.toDisk(async () => {
+  #change(generation: number, work: () => Promise<Kept | "fenced">, how: How): void {
+    this.#deps.toDisk(async () => {
       const kept = await work();
-      if (kept === "deposed") this.#desk.dispatch({ type: "deposed", generation });
+      if (kept === "fenced") this.#deps.dispatch({ type: "fenced", generation });
       else this.tell(kept, how);
     });
   }
 
   tell({ change }: Kept, { put = [], gone = [] }: How): void {
     if (change === undefined) return;
-    this.#desk.post({ type: "changed", change, put, gone });
+    this.#deps.post({ type: "changed", change, put, gone });
     // What was put is here already, perhaps further by now.
-    this.#desk.dispatch({ type: "changed", change, put: [], gone });
+    this.#deps.dispatch({ type: "changed", change, put: [], gone });
   }
 
   takeLead(): void {
-    this.#desk.toDisk(async () => {
-      const look = await this.#storage.lead(this.#seen("further"));
-      this.#desk.dispatch((state) => {
+    this.#deps.toDisk(async () => {
+      const look = await this.#storage.takeLead(this.#seen("further"));
+      this.#deps.dispatch((state) => {
         const mutations = look.mutations.map((m) => adapted(m, state));
         const brought = mutations.filter((m, i) => m !== look.mutations[i]);
-        return { type: "tookLead", look: { ...look, mutations }, brought };
+        return { type: "leadTaken", look: { ...look, mutations }, brought };
       });
     });
   }
 
   look(rows: WhichRows): void {
-    this.#desk.toDisk(async () => {
-      const look = await this.#storage.look(this.#seen(rows));
-      this.#desk.dispatch((state) => {
+    this.#deps.toDisk(async () => {
+      const look = await this.#storage.readQueue(this.#seen(rows));
+      this.#deps.dispatch((state) => {
         const mutations = look.mutations.map((m) => shownAs(adapted(m, state), m));
-        return { type: "looked", look: { ...look, mutations }, rows };
+        return { type: "queueRead", look: { ...look, mutations }, rows };
       });
     });
   }
 
   #seen(rows: WhichRows): Seen {
-    return rows === "further" ? this.#desk.state().rows : undefined;
+    return rows === "further" ? this.#deps.state().rows : undefined;
   }
 
   /** Those of them that are in the queue no more. */
   unknown(names: Iterable<string>): readonly string[] {
-    const { queue } = this.#desk.state();
+    const { queue } = this.#deps.state();
     return [...names].filter((name) => !find(queue, name) && !this.#givenAway.has(name));
   }
 }

@@ -1,6 +1,6 @@
 import { statusOf } from "../core/select.ts";
 import type { Engine } from "./engine.ts";
-import type { Clock, Witness } from "./ports.ts";
+import type { Clock, EvictionMarker } from "./ports.ts";
 
 const AT_MOST_EVERY_MS = 2_000;
 
@@ -8,7 +8,7 @@ const AT_MOST_EVERY_MS = 2_000;
  * Notes elsewhere how much waits in the store, so that one that was cleared is missed. Told when something begins to
  * wait and when nothing waits any more, and now and then in between.
  */
-export function watchQueue({ store }: Engine, witness: Witness, clock: Clock): () => void {
+export function watchQueue({ store }: Engine, witness: EvictionMarker, clock: Clock): () => void {
   let noted: { pending: number; at: number } | undefined;
   const look = () => {
     const state = store.getState();

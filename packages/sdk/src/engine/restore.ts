@@ -1,21 +1,21 @@
 import { extentOf } from "../core/queue/shared-queue.ts";
 import { adapted, shownAs } from "../core/schema/upcast.ts";
 import type { Engine } from "./engine.ts";
-import type { Dice, Signals, Storage, Tabs, Witness } from "./ports.ts";
+import type { EvictionMarker, Random, Signals, Storage, Tabs } from "./ports.ts";
 
 /** What happens first: the local store is read, then the client joins the other tabs and listens to the platform. */
 export async function restore(given: {
   storage: Storage;
   tabs: Tabs;
   signals: Signals;
-  dice: Dice;
+  random: Random;
   engine: Engine;
   clientId: string | undefined;
-  witness: Witness | undefined;
+  witness: EvictionMarker | undefined;
 }): Promise<void> {
-  const { storage, tabs, signals, dice, engine } = given;
+  const { storage, tabs, signals, random, engine } = given;
   // A name that the app gave is used as it is; one that was made stays with the store.
-  const fresh = given.clientId ?? dice.id();
+  const fresh = given.clientId ?? random.id();
   const stored = await storage.open(fresh);
   const clientId = given.clientId ?? stored.clientId;
   // Before it goes anywhere: where the platform knows that there is no network, no line is begun only to be given up.
@@ -39,8 +39,8 @@ export async function restore(given: {
   if (note && note.pending > 0 && isNew && engine.store.getState().storageTrouble === undefined)
     engine.dispatch({ type: "storeLost", pending: note.pending, notedAt: note.notedAt });
   tabs.start({
-    lead: () => engine.dispatch({ type: "leads" }),
-    deposed: () => engine.dispatch({ type: "deposed" }),
+    lead: () => engine.dispatch({ type: "elected" }),
+    fenced: () => engine.dispatch({ type: "fenced" }),
     heard: (message) => {
       // An answer to a request of another tab is no answer to one of ours.
       if (message.type === "answered") engine.dispatch({ ...message, request: -1 });
@@ -52,5 +52,5 @@ export async function restore(given: {
   if (scope.models || scope.groups) tabs.post({ type: "scope", scope });
   tabs.post({ type: "joined", ...extentOf(engine.store.getState()) });
   const { paused, storageTrouble } = engine.store.getState();
-  if (!paused && storageTrouble === undefined) tabs.stand(true);
+  if (!paused && storageTrouble === undefined) tabs.campaign(true);
 }

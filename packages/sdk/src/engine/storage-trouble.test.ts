@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { noSignals } from "../browser/signals.ts";
 import { alone } from "../browser/tabs.ts";
 import { createShell } from "../client.ts";
-import { openPart } from "../runtime.ts";
+import { openRuntime } from "../runtime.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type LabOptions, lab } from "../testing/lab.ts";
-import { StorageFailure, type Witness } from "./ports.ts";
+import { type EvictionMarker, StorageFailure } from "./ports.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
@@ -87,8 +87,8 @@ test("[D11] the platform is asked to keep the store with the first write that is
 });
 
 test("[D12] a store that was cleared is missed: how much waited in it is told", async () => {
-  let note: ReturnType<Witness["read"]>;
-  const witness = (): Witness => ({
+  let note: ReturnType<EvictionMarker["read"]>;
+  const witness = (): EvictionMarker => ({
     read: () => note,
     note: (next) => {
       note = next;
@@ -167,10 +167,10 @@ test("[D14] the part that works with the disk and the server is tried again unti
   const client = createShell(
     {
       clock,
-      dice: { roll: () => 0.5, id: () => crypto.randomUUID() },
-      part: async () => {
+      random: { roll: () => 0.5, id: () => crypto.randomUUID() },
+      runtime: async () => {
         if (!isThere) throw new Error("Failed to fetch");
-        return { openPart: (desk) => openPart(ports, desk) };
+        return { openRuntime: (deps) => openRuntime(ports, deps) };
       },
     },
     { schema, url: "http://127.0.0.1:9", getToken: () => "token" },
@@ -228,8 +228,8 @@ test("[D16] a disk that failed before is emptied too, and one that cannot be is 
 });
 
 test("[D34] a sign-out that leaves nothing leaves no note either", async () => {
-  let note: ReturnType<Witness["read"]>;
-  const witness = (): Witness => ({
+  let note: ReturnType<EvictionMarker["read"]>;
+  const witness = (): EvictionMarker => ({
     read: () => note,
     note: (next) => {
       note = next;

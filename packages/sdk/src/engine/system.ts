@@ -1,5 +1,5 @@
 import { nanoid } from "nanoid";
-import type { Clock, Dice } from "./ports.ts";
+import type { Clock, Random } from "./ports.ts";
 
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -17,4 +17,4 @@ export const systemClock: Clock = {
   },
 };
 
-export const systemDice: Dice = { roll: () => Math.random(), id: () => nanoid() };
+export const systemRandom: Random = { roll: () => Math.random(), id: () => nanoid() };

@@ -228,8 +228,9 @@ test("[Q36] in a tab whose disk failed the end of a write that lies there is not
   let isLost = false;
   const third = await open((disk: MemoryDisk): Storage => {
     const storage = memoryStorage(disk);
-    const look: Storage["look"] = (seen) => (isLost ? Promise.reject(new Error("UnknownError")) : storage.look(seen));
-    return { ...storage, look };
+    const look: Storage["readQueue"] = (seen) =>
+      isLost ? Promise.reject(new Error("UnknownError")) : storage.readQueue(seen);
+    return { ...storage, readQueue: look };
   });
   const theirs = (action: string, title: string) =>
     server.commit(

@@ -1,8 +1,8 @@
 import type { LogRow, RowChange } from "../core/log/rows.ts";
 import { tableOf } from "../core/log/tables.ts";
-import { lastingPhase, type Mutation, type Place, type QueueChange, type Standing } from "../core/queue/mutation.ts";
-import type { Look } from "../core/state.ts";
-import type { Enqueued, Kept, Seen, Storage, StoredPage, StoredStretch } from "../engine/ports.ts";
+import { type ExpectedSlot, lastingPhase, type Mutation, type QueueChange, type Slot } from "../core/queue/mutation.ts";
+import type { QueueSnapshot } from "../core/state.ts";
+import type { Enqueued, Kept, Seen, Storage, StoredLogRange, StoredPage } from "../engine/ports.ts";
 import { fromStored, fromStoredRows, hasNews, type StoredMutation, storedRow, toStored } from "../storage/stored.ts";
 import { fileFailure, isDamage } from "./file-failure.ts";
 import type { StoreFile } from "./store-file.ts";
@@ -31,8 +31,8 @@ export function storageInFile(file: StoreFile): Storage {
   // Read to its end, as every statement here: one that was not would keep the file locked after `close`.
   const store = () => sql.store.all()[0] as StoreRow;
   /** Does the work if nobody else leads by now: asked in the transaction that does it. */
-  const fenced = async <T>(generation: number, work: () => T): Promise<T | "deposed"> =>
-    file.transaction("relaxed", () => (store().generation === generation ? work() : "deposed"));
+  const fenced = async <T>(generation: number, work: () => T): Promise<T | "fenced"> =>
+    file.transaction("relaxed", () => (store().generation === generation ? work() : "fenced"));
 
   const queue = (): Mutation[] =>
     (sql.queue.all() as [number, string][]).map(([seq, text]) =>
@@ -70,7 +70,7 @@ export function storageInFile(file: StoreFile): Storage {
     lastSeq: lastSeq(),
   });
 
-  function look(known: StoreRow, seen: Seen): Look {
+  function look(known: StoreRow, seen: Seen): QueueSnapshot {
     const { log_id, position } = known;
     const isNews = hasNews({ logId: log_id ?? "", ...(position !== null && { position }) }, seen);
     return { ...wholeQueue(known), rows: isNews ? rows(known).rows : undefined };
@@ -82,18 +82,18 @@ export function storageInFile(file: StoreFile): Storage {
     return { change: store().changes };
   }
 
-  function forget(places: readonly Place[]): Kept {
+  function forget(places: readonly Slot[]): Kept {
     for (const { seq, clientTxId } of places) sql.forget.run(seq, clientTxId);
     return changed(places);
   }
 
-  const holds = ({ seq, clientTxId, phase }: Standing): boolean => {
+  const holds = ({ seq, clientTxId, phase }: ExpectedSlot): boolean => {
     const [text] = (sql.at.all(seq, clientTxId)[0] ?? []) as [string?];
     return text !== undefined && lastingPhase((JSON.parse(text) as StoredMutation).stage) === phase;
   };
 
   function enqueue(changes: readonly QueueChange[]): Enqueued {
-    const taken: Standing[] = [];
+    const taken: ExpectedSlot[] = [];
     const places = changes.map(({ put, drop }) => {
       const expected = [...put.flatMap(({ over }) => over ?? []), ...drop];
       if (!expected.every(holds)) return "refused";
@@ -107,7 +107,7 @@ export function storageInFile(file: StoreFile): Storage {
     return { places, ...changed(taken) };
   }
 
-  function keepRows({ logId, from, to, changes, settled }: StoredStretch): Kept | "gap" {
+  function keepRows({ logId, from, to, changes, settled }: StoredLogRange): Kept | "gap" {
     const { log_id: known, position } = store();
     if (known !== logId || position === null || position < from) return "gap";
     if (position < to) {
@@ -164,13 +164,13 @@ export function storageInFile(file: StoreFile): Storage {
 
     enqueue: async (changes) => file.transaction("strict", () => enqueue(changes)),
 
-    lead: async (seen) =>
+    takeLead: async (seen) =>
       file.transaction("relaxed", () => {
         sql.lead.run();
         return look(store(), seen);
       }),
 
-    look: async (seen) => reading(() => look(store(), seen)),
+    readQueue: async (seen) => reading(() => look(store(), seen)),
 
     keep: (mutations, generation) =>
       fenced(generation, () => {

@@ -130,7 +130,7 @@ test.each([1, 2, 3])("[D22] a store of version %i is made one of this version, w
   file.close();
   const again = storageInFile(opened());
   expect((await again.open("c")).mutations.map(({ clientTxId }) => clientTxId)).toEqual(["a"]);
-  const { generation } = await again.lead();
+  const { generation } = await again.takeLead();
   const page = { logId: "log", rowsVersion: 4, stamp: 1, first: true, changes: [], cursor: null };
   expect(await again.keepPage(page, generation)).toBe("kept");
   expect((await again.open("c")).rows.rowsVersion).toBe(4);

@@ -1,10 +1,10 @@
 import { Dexie, type Table } from "dexie";
-import type { StoredMeta, StoredMutation, StoredPart, StoredRow } from "./stored.ts";
+import type { StoredChunk, StoredMeta, StoredMutation, StoredRow } from "./stored.ts";
 
 export class Database extends Dexie {
   declare readonly mutations: Table<StoredMutation, number>;
   /** The last snapshot, and what the log said since. */
-  declare readonly parts: Table<StoredPart, number>;
+  declare readonly parts: Table<StoredChunk, number>;
   declare readonly rows: Table<StoredRow, [string, string]>;
   declare readonly meta: Table<StoredMeta, string>;
 

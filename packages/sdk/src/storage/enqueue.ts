@@ -1,4 +1,4 @@
-import { lastingPhase, type Place, type QueueChange } from "../core/queue/mutation.ts";
+import { lastingPhase, type QueueChange, type Slot } from "../core/queue/mutation.ts";
 import type { Enqueued } from "../engine/ports.ts";
 import type { Database } from "./database.ts";
 import { lastSeqOf, type StoredMeta, type StoredMutation, toStored } from "./stored.ts";
@@ -26,7 +26,7 @@ async function exchange(transaction: IDBTransaction, changes: readonly QueueChan
   const meta = transaction.objectStore("meta");
   const lead: StoredMeta = (await answer(meta.get("lead"))) ?? { key: "lead" };
   const places: (readonly number[] | "refused")[] = [];
-  const taken: Place[] = [];
+  const taken: Slot[] = [];
   for (const { put, drop } of changes) {
     const expected = [...put.flatMap(({ over }) => over ?? []), ...drop];
     const there = await Promise.all(expected.map(({ seq }) => answer<StoredMutation | undefined>(store.get(seq))));

@@ -79,8 +79,8 @@ export function withMemoryFallback(
       for (const places of enqueued.places) if (places !== "refused") for (const seq of places) memory.startAfter(seq);
       return enqueued;
     },
-    lead: (seen) => run((storage) => storage.lead(seen)),
-    look: (seen) => run((storage) => storage.look(seen)),
+    takeLead: (seen) => run((storage) => storage.takeLead(seen)),
+    readQueue: (seen) => run((storage) => storage.readQueue(seen)),
     keep: (mutations, generation) => run((storage) => storage.keep(mutations, generation)),
     forget: (places, generation) => run((storage) => storage.forget(places, generation)),
     keepRows: (stretch, generation) => run((storage) => storage.keepRows(stretch, generation)),

@@ -37,7 +37,7 @@ test.each(["InvalidStateError", "UnknownError"])("[D7] a handle lost with %s is 
   lost.mockImplementationOnce(() => {
     throw new DOMException("Connection is closing.", name);
   });
-  expect((await storage.look()).mutations.map((m) => m.clientTxId)).toEqual(["a"]);
+  expect((await storage.readQueue()).mutations.map((m) => m.clientTxId)).toEqual(["a"]);
 });
 
 test("[D7] [D8] what fails twice, or cannot be helped, is a typed failure with a sentence", async () => {
@@ -62,7 +62,7 @@ test("[D30] a store that was emptied under a client is not taken for its own, an
   await Dexie.delete(name);
   await expect(lost).resolves.toMatchObject({ code: "cleared", message: expect.stringContaining("cleared") });
   await expect(storage.enqueue([added(write("b"))])).rejects.toThrow(/cleared while the page was open/);
-  await expect(storage.lead()).rejects.toBeInstanceOf(StorageFailure);
+  await expect(storage.takeLead()).rejects.toBeInstanceOf(StorageFailure);
   await storage.close();
   // As after a reload.
   expect((await indexedDbStorage({ name }).open("d")).mutations).toEqual([]);
@@ -80,7 +80,7 @@ test("[D7] a database that was closed under a client, and is the one it was, goe
   await new Promise((resolve) => newer.addEventListener("success", resolve));
   newer.result.close();
   await storage.enqueue([added(write("b"))]);
-  expect((await storage.look()).mutations.map((m) => m.clientTxId)).toEqual(["a", "b"]);
+  expect((await storage.readQueue()).mutations.map((m) => m.clientTxId)).toEqual(["a", "b"]);
   expect(lost).toEqual([]);
   await storage.close();
 });
@@ -105,13 +105,13 @@ test("[D31] a store of the first version is read as it is, and goes on in the pr
     ["s1", row("s1")],
     ["s2", row("s2")],
   ]);
-  const { generation } = await storage.lead();
+  const { generation } = await storage.takeLead();
   const changes = [
     { record: { model: "Slide", id: "s1" }, value: undefined },
     { record: { model: "Slide", id: "s2" }, value: { ...row("s2"), syncId: 6 } },
   ];
   await storage.keepRows({ logId: "log", from: 5, to: 6, changes, settled: [] }, generation);
-  const now = (await storage.look()).rows;
+  const now = (await storage.readQueue()).rows;
   expect([...(now?.tables.slide?.entries() ?? [])]).toEqual([["s2", { ...row("s2"), syncId: 6 }]]);
   await storage.close();
 });
@@ -162,7 +162,7 @@ test("[D33] records that came and went leave nothing behind, and those that stay
   const name = `pruned-${++stores}`;
   const storage = indexedDbStorage({ name, pruneAt: 100 });
   await storage.open("c");
-  const { generation } = await storage.lead();
+  const { generation } = await storage.takeLead();
   const ids = Array.from({ length: 3_000 }, (_, i) => `s${i}`);
   const page = { logId: "log", stamp: 1, first: true, cursor: null };
   await storage.keepPage({ ...page, changes: ids.map((id) => put(id, 1)) }, generation);
@@ -192,7 +192,7 @@ test("[D33] what an earlier version left of records that went is taken away by t
   const name = `left-${++stores}`;
   const before = indexedDbStorage({ name, pruneAt: Number.POSITIVE_INFINITY });
   await before.open("c");
-  const { generation } = await before.lead();
+  const { generation } = await before.takeLead();
   const ids = Array.from({ length: 1_200 }, (_, i) => `s${i}`);
   await before.keepPage(
     { logId: "log", stamp: 1, first: true, cursor: null, changes: ids.map((id) => put(id, 1)) },
@@ -204,7 +204,7 @@ test("[D33] what an earlier version left of records that went is taken away by t
   const storage = indexedDbStorage({ name });
   await storage.open("d");
   expect(await lying(name)).toEqual({ rows: 1_199, inParts: 1_200 });
-  await storage.lead();
+  await storage.takeLead();
   await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }), 10_000);
   await storage.close();
 });
@@ -215,7 +215,7 @@ test("[ER9] of an erased record nothing stays in the store, also where few recor
   const name = `erased-${++stores}`;
   const storage = indexedDbStorage({ name });
   await storage.open("c");
-  const { generation } = await storage.lead();
+  const { generation } = await storage.takeLead();
   const page = { logId: "log", stamp: 1, first: true, cursor: null };
   await storage.keepPage({ ...page, changes: ["s1", "s2", "s3"].map((id) => put(id, 1)) }, generation);
   const erase = (from: number, id: string) =>
@@ -229,7 +229,7 @@ test("[ER9] of an erased record nothing stays in the store, also where few recor
   await Promise.all([erase(2, "s2"), storage.close()]);
   const next = indexedDbStorage({ name });
   await next.open("d");
-  await next.lead();
+  await next.takeLead();
   await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }), 10_000);
   await next.close();
 });
@@ -238,7 +238,7 @@ test("[D33] a snapshot that replaces all rows while they are pruned stays whole"
   const name = `replaced-${++stores}`;
   const storage = indexedDbStorage({ name, pruneAt: 10 });
   await storage.open("c");
-  const { generation } = await storage.lead();
+  const { generation } = await storage.takeLead();
   const ids = Array.from({ length: 5_000 }, (_, i) => `s${i}`);
   const page = { first: true, cursor: null };
   await storage.keepPage({ ...page, logId: "log", stamp: 1, changes: ids.map((id) => put(id, 1)) }, generation);

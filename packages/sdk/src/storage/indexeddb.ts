@@ -1,7 +1,7 @@
 import type { Table } from "dexie";
-import type { Place } from "../core/queue/mutation.ts";
-import type { Look } from "../core/state.ts";
-import type { Kept, Seen, Storage, StorageFailure, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
+import type { Slot } from "../core/queue/mutation.ts";
+import type { QueueSnapshot } from "../core/state.ts";
+import type { Kept, Seen, Storage, StorageFailure, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
 import { clientIn, Database, opened } from "./database.ts";
 import { enqueue } from "./enqueue.ts";
 import { emptied, failure, isLostHandle } from "./storage-failure.ts";
@@ -14,7 +14,7 @@ import {
   type StoredMeta,
   type StoredRow,
   storedChange,
-  storedParts,
+  storedChunks,
   toStored,
 } from "./stored.ts";
 import { answer, strictTransaction } from "./strict-transaction.ts";
@@ -96,8 +96,8 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     if (closed) return;
     const there = db;
     const inOne = async <T>(work: () => Promise<T>): Promise<T> => {
-      const done = closed ? "deposed" : await fenced(there, [there.parts, there.rows], generation, work);
-      if (done === "deposed") throw new Error("Another tab leads by now.");
+      const done = closed ? "fenced" : await fenced(there, [there.parts, there.rows], generation, work);
+      if (done === "fenced") throw new Error("Another tab leads by now.");
       return done;
     };
     tombstones.prune(there, pruneAt, inOne).catch(() => {});
@@ -120,7 +120,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
 
     enqueue: (changes) => withDatabase((db) => enqueue(db, changes)),
 
-    lead: async (seen) => {
+    takeLead: async (seen) => {
       const found = await withDatabase((db) =>
         db.transaction("rw", db.meta, db.mutations, db.parts, db.rows, async () => {
           const before = await leadOf(db);
@@ -132,7 +132,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
       return found;
     },
 
-    look: (seen) =>
+    readQueue: (seen) =>
       withDatabase((db) => db.transaction("r", db.meta, db.mutations, db.parts, db.rows, () => look(db, seen))),
 
     keep: (mutations, generation) =>
@@ -151,7 +151,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     keepRows: async (stretch, generation) => {
       const rows = stretch.changes.map(storedChange);
       const kept = await withDatabase((db) => keepRows(db, stretch, rows, generation));
-      if (kept === "gap" || kept === "deposed") return kept;
+      if (kept === "gap" || kept === "fenced") return kept;
       tombstones.note(rows);
       prune(generation);
       return kept;
@@ -198,10 +198,10 @@ function fenced<T>(
   tables: readonly Table[],
   generation: number,
   work: (lead: StoredMeta) => Promise<T>,
-): Promise<T | "deposed"> {
+): Promise<T | "fenced"> {
   return db.transaction("rw", [db.meta, ...tables], async () => {
     const lead = await leadOf(db);
-    return lead.generation === generation ? work(lead) : "deposed";
+    return lead.generation === generation ? work(lead) : "fenced";
   });
 }
 
@@ -217,7 +217,7 @@ async function changed(
   return { change };
 }
 
-async function forget(db: Database, lead: StoredMeta, places: readonly Place[]): Promise<Kept> {
+async function forget(db: Database, lead: StoredMeta, places: readonly Slot[]): Promise<Kept> {
   const seqs = places.map(({ seq }) => seq);
   const there = await db.mutations.bulkGet(seqs);
   await db.mutations.bulkDelete(seqs.filter((_, i) => there[i]?.clientTxId === places[i]?.clientTxId));
@@ -229,14 +229,14 @@ async function readRows(db: Database) {
   return { rows: fromStoredRows([...inParts, ...single], await db.meta.get("log")), single };
 }
 
-async function readQueue(db: Database): Promise<Omit<Look, "rows">> {
+async function readQueue(db: Database): Promise<Omit<QueueSnapshot, "rows">> {
   const lead = await leadOf(db);
   const mutations = (await db.mutations.orderBy("seq").toArray()).map(fromStored);
   const { changes = 0, generation = 0 } = lead;
   return { mutations, changes, lastSeq: lastSeqOf(lead, mutations.slice(-1)), generation };
 }
 
-async function look(db: Database, seen: Seen): Promise<Look> {
+async function look(db: Database, seen: Seen): Promise<QueueSnapshot> {
   const isNews = hasNews(await db.meta.get("log"), seen);
   return { ...(await readQueue(db)), rows: isNews ? (await readRows(db)).rows.rows : undefined };
 }
@@ -247,17 +247,17 @@ async function look(db: Database, seen: Seen): Promise<Look> {
  */
 async function keepRows(
   db: Database,
-  { logId, from, to, settled }: StoredStretch,
+  { logId, from, to, settled }: StoredLogRange,
   rows: readonly StoredRow[],
   generation: number,
-): Promise<Kept | "deposed" | "gap"> {
+): Promise<Kept | "fenced" | "gap"> {
   const kept = await fenced(db, [db.rows], generation, async () => {
     const log = await db.meta.get("log");
     if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
     if (log.position < to) await Promise.all([db.rows.bulkPut(rows), db.meta.put({ ...log, position: to })]);
     return { change: undefined };
   });
-  if (kept === "gap" || kept === "deposed" || settled.length === 0) return kept;
+  if (kept === "gap" || kept === "fenced" || settled.length === 0) return kept;
   return fenced(db, [db.mutations], generation, (lead) => forget(db, lead, settled));
 }
 
@@ -265,13 +265,13 @@ function keepPage(
   db: Database,
   { logId, rowsVersion, viewHash, stamp, first, changes, scope, cursor }: StoredPage,
   generation: number,
-): Promise<"kept" | "deposed" | "gap"> {
+): Promise<"kept" | "fenced" | "gap"> {
   return fenced(db, [db.parts, db.rows], generation, async () => {
     const log = await db.meta.get("log");
     const isSame = log?.logId === logId && log.stamp === stamp && log.position === undefined;
     if (!first && !isSame) return "gap" as const;
     if (first) await Promise.all([db.parts.clear(), db.rows.clear()]);
-    await db.parts.bulkAdd(storedParts(changes));
+    await db.parts.bulkAdd(storedChunks(changes));
     const reached = cursor === null ? { position: stamp } : { stamp, cursor };
     const seen = { ...(rowsVersion !== undefined && { rowsVersion }), ...(viewHash !== undefined && { viewHash }) };
     await db.meta.put({ key: "log", logId, ...seen, ...reached, ...(scope && { scope }) });

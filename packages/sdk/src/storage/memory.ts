@@ -1,8 +1,8 @@
 import { noRows, type PartialSnapshot, type Rows } from "../core/log/rows.ts";
 import { changeTables } from "../core/log/tables.ts";
-import { lastingPhase, type Mutation, type Place, type QueueChange, type Standing } from "../core/queue/mutation.ts";
-import type { Look } from "../core/state.ts";
-import type { Enqueued, Kept, Seen, Storage, Stored, StoredPage, StoredStretch } from "../engine/ports.ts";
+import { type ExpectedSlot, lastingPhase, type Mutation, type QueueChange, type Slot } from "../core/queue/mutation.ts";
+import type { QueueSnapshot } from "../core/state.ts";
+import type { Enqueued, Kept, Seen, Storage, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
 import { fromStored, hasNews, type StoredMutation, toStored } from "./stored.ts";
 
 /** What a store holds. Handing the same one to a second client is what a reload is to a browser. */
@@ -37,7 +37,7 @@ export class MemoryDisk {
     return [...this.#bySeq.entries()].sort(([a], [b]) => a - b).map(([seq, stored]) => fromStored({ ...stored, seq }));
   }
 
-  look(seen?: Seen): Look {
+  look(seen?: Seen): QueueSnapshot {
     const rows = hasNews(this.#rows, seen) ? this.#rows : undefined;
     const [changes, lastSeq, generation] = [this.#changes, this.#lastSeq, this.#generation];
     return { mutations: this.queue(), changes, lastSeq, generation, rows };
@@ -60,27 +60,27 @@ export class MemoryDisk {
     return { places, change: this.#changes === change ? change : undefined };
   }
 
-  #holds({ clientTxId, seq, phase }: Standing): boolean {
+  #holds({ clientTxId, seq, phase }: ExpectedSlot): boolean {
     if (this.#isFallback) return true;
     const there = this.#bySeq.get(seq);
     return there?.clientTxId === clientTxId && lastingPhase(there.stage) === phase;
   }
 
-  lead(seen?: Seen): Look {
+  lead(seen?: Seen): QueueSnapshot {
     this.#generation += 1;
     return this.look(seen);
   }
 
-  keep(mutations: readonly Mutation[], generation: number): Kept | "deposed" {
-    if (generation !== this.#generation) return "deposed";
+  keep(mutations: readonly Mutation[], generation: number): Kept | "fenced" {
+    if (generation !== this.#generation) return "fenced";
     for (const mutation of mutations)
       if (mutation.seq !== undefined && this.#bySeq.get(mutation.seq)?.clientTxId === mutation.clientTxId)
         this.#bySeq.set(mutation.seq, toStored(mutation));
     return this.#changed(mutations);
   }
 
-  forget(places: readonly Place[], generation: number): Kept | "deposed" {
-    if (generation !== this.#generation) return "deposed";
+  forget(places: readonly Slot[], generation: number): Kept | "fenced" {
+    if (generation !== this.#generation) return "fenced";
     for (const { clientTxId, seq } of places)
       if (this.#bySeq.get(seq)?.clientTxId === clientTxId) this.#bySeq.delete(seq);
     return this.#changed(places);
@@ -92,8 +92,8 @@ export class MemoryDisk {
     return { change: this.#changes };
   }
 
-  keepRows({ logId, from, to, changes, settled }: StoredStretch, generation: number): Kept | "deposed" | "gap" {
-    if (generation !== this.#generation) return "deposed";
+  keepRows({ logId, from, to, changes, settled }: StoredLogRange, generation: number): Kept | "fenced" | "gap" {
+    if (generation !== this.#generation) return "fenced";
     const { position, tables } = this.#rows;
     if (this.#rows.logId !== logId || position === undefined || position < from) return "gap";
     if (position < to) this.#rows = { ...this.#rows, tables: changeTables(tables, changes), position: to };
@@ -101,7 +101,7 @@ export class MemoryDisk {
   }
 
   keepPage({ logId, rowsVersion, viewHash, stamp, first, changes, scope, cursor }: StoredPage, generation: number) {
-    if (generation !== this.#generation) return "deposed";
+    if (generation !== this.#generation) return "fenced";
     const before = this.#partial;
     if (!first && (before?.logId !== logId || before.stamp !== stamp)) return "gap";
     const tables = changeTables(first ? {} : (this.#partial?.tables ?? {}), changes);
@@ -133,8 +133,8 @@ export function memoryStorage(disk = new MemoryDisk()): Storage {
   return {
     open: async (freshClientId) => disk.read(freshClientId),
     enqueue: async (changes) => disk.enqueue(changes),
-    lead: async (seen) => disk.lead(seen),
-    look: async (seen) => disk.look(seen),
+    takeLead: async (seen) => disk.lead(seen),
+    readQueue: async (seen) => disk.look(seen),
     keep: async (mutations, generation) => disk.keep(mutations, generation),
     forget: async (places, generation) => disk.forget(places, generation),
     keepRows: async (stretch, generation) => disk.keepRows(stretch, generation),

@@ -16,7 +16,7 @@ export interface StoredRow extends Partial<LogRow> {
   readonly model: string;
   readonly id: string;
   readonly gone?: true;
-  /** Gone for good: the pages are rid of it at once. */
+  /** Removed for good: the pages are rid of it at once. */
   readonly erased?: true;
 }
 
@@ -24,7 +24,7 @@ export interface StoredRow extends Partial<LogRow> {
  * Rows of a snapshot, many to an object: what a browser's store costs is the object, not its size. One object for each
  * row is 6 to 9 thousand rows/s in Chromium, five hundred of them as one text are 250 thousand.
  */
-export interface StoredPart {
+export interface StoredChunk {
   /** Its place: pages are read in the order in which they came. */
   n?: number;
   readonly rows: string;
@@ -68,14 +68,14 @@ export const storedRow = (model: string, id: string, row: LogRow): StoredRow => 
 export const storedChange = ({ record: { model, id }, value, erased }: RowChange): StoredRow =>
   value ? storedRow(model, id, value) : { model: tableOf(model), id, gone: true, ...(erased && { erased }) };
 
-export function storedParts(changes: readonly RowChange[]): StoredPart[] {
-  const parts: StoredPart[] = [];
+export function storedChunks(changes: readonly RowChange[]): StoredChunk[] {
+  const parts: StoredChunk[] = [];
   for (let at = 0; at < changes.length; at += PART)
     parts.push({ rows: JSON.stringify(changes.slice(at, at + PART).map(storedChange)) });
   return parts;
 }
 
-export const rowsInParts = (parts: readonly StoredPart[]): readonly StoredRow[] =>
+export const rowsInParts = (parts: readonly StoredChunk[]): readonly StoredRow[] =>
   parts.flatMap(({ rows }) => JSON.parse(rows) as StoredRow[]);
 
 /** The rows, or the part of a snapshot that was kept of them. Of one record the last says what is so. */

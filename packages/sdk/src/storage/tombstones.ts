@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts";
-import { rowKey, type StoredPart, type StoredRow } from "./stored.ts";
+import { rowKey, type StoredChunk, type StoredRow } from "./stored.ts";
 
 /** So much is gone through in one transaction: the writes of all tabs wait for it. */
 const PARTS_AT_ONCE = 4;
@@ -91,7 +91,7 @@ function* slicesOf(rows: readonly StoredRow[]): Generator<readonly StoredRow[]> 
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) yield rows.slice(at, at + ROWS_AT_ONCE);
 }
 
-async function withoutGone(db: Database, part: StoredPart, gone: ReadonlyMap<string, StoredRow>): Promise<void> {
+async function withoutGone(db: Database, part: StoredChunk, gone: ReadonlyMap<string, StoredRow>): Promise<void> {
   const rows = JSON.parse(part.rows) as StoredRow[];
   const left = rows.filter((row) => !gone.has(rowKey(row)));
   if (left.length === rows.length || part.n === undefined) return;

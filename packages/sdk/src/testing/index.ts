@@ -3,7 +3,7 @@
 export { noSignals } from "../browser/signals.ts";
 export { alone } from "../browser/tabs.ts";
 export { type Storage, StorageFailure } from "../engine/ports.ts";
-export { systemClock, systemDice } from "../engine/system.ts";
+export { systemClock, systemRandom } from "../engine/system.ts";
 export { createClientOn, type Platform } from "../platform.ts";
 export { indexedDbStorage } from "../storage/indexeddb.ts";
 export { MemoryDisk, memoryStorage } from "../storage/memory.ts";

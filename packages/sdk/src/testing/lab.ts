@@ -57,7 +57,7 @@ export function lab<const S extends ModelSchema>(schema: S): Lab<S> {
       const client = createClientOn(
         {
           clock,
-          dice: { roll: () => 0.5, id: () => `id-${++namesMade}` },
+          random: { roll: () => 0.5, id: () => `id-${++namesMade}` },
           storage: async () => memoryStorage(disk),
           tabs: alone,
           signals: () => ({ start: (listener) => void Object.assign(signals, listener), close: () => {} }),

@@ -37,7 +37,7 @@ export class Profile {
         tab.listener = listener;
         this.#all.add(tab);
       },
-      stand: (wanted) => {
+      campaign: (wanted) => {
         leave();
         if (wanted) this.#line.push(tab);
         this.#next();
@@ -71,7 +71,7 @@ export class Profile {
         leave();
         this.#leader = tab;
         queueMicrotask(() => tab.listener?.lead());
-        if (before && before !== tab) queueMicrotask(() => before.listener?.deposed());
+        if (before && before !== tab) queueMicrotask(() => before.listener?.fenced());
       },
     };
   }

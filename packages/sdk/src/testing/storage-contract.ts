@@ -1,4 +1,4 @@
-import type { Mutation, Place, QueueChange, Standing } from "../core/queue/mutation.ts";
+import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { Storage, StoredPage } from "../engine/ports.ts";
 
 export interface StorageCheck {
@@ -58,7 +58,7 @@ export const storageContract: readonly StorageCheck[] = [
       await storage.open("c");
       const operations = [{ action: "update", model: "slide", id: "s1", data, onStale: "notify", base: data } as const];
       await storage.enqueue([added({ ...write("a"), operations, body: JSON.stringify(data) })]);
-      const [back] = (await storage.look()).mutations;
+      const [back] = (await storage.readQueue()).mutations;
       same(back?.operations, operations);
       same(back?.body, JSON.stringify(data));
     },
@@ -90,7 +90,7 @@ export const storageContract: readonly StorageCheck[] = [
         drop: [],
       };
       same(await storage.enqueue([parked]), { places: ["refused"] });
-      const look = await storage.look();
+      const look = await storage.readQueue();
       same([look.mutations.map((m) => m.clientTxId), look.changes], [["a", "b2"], 1]);
     },
   },
@@ -101,14 +101,14 @@ export const storageContract: readonly StorageCheck[] = [
       await one.open("c");
       await two.open("c");
       const [a, b] = await enqueued(one, "a", "b");
-      const { generation, changes: none, lastSeq: last } = await two.lead();
+      const { generation, changes: none, lastSeq: last } = await two.takeLead();
       same([none, last], [0, b.seq]);
       same(await two.forget([b], generation), { change: 1 });
       same((await one.enqueue([instead(a, "a2")])).change, 2);
       same(await two.keep([], generation), {});
       same(await two.keep([{ ...write("a2"), seq: a.seq, stage: PARKED }], generation), { change: 3 });
       same((await enqueued(one, "d")).length, 1);
-      const { changes, lastSeq } = await one.look();
+      const { changes, lastSeq } = await one.readQueue();
       same([changes, lastSeq > b.seq], [3, true]);
     },
   },
@@ -117,13 +117,13 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       const rowsFor = async (logId: string, position: number) =>
-        (await storage.look({ logId, position })).rows?.position;
+        (await storage.readQueue({ logId, position })).rows?.position;
       same(await rowsFor("log", 1), undefined);
       await storage.keepPage(page(5, ["s1"]), generation);
       same([await rowsFor("log", 4), await rowsFor("log", 5), await rowsFor("other", 9)], [5, undefined, 5]);
-      same([(await storage.look()).rows?.position, (await storage.lead()).rows?.tables.slide?.size], [5, 1]);
+      same([(await storage.readQueue()).rows?.position, (await storage.takeLead()).rows?.tables.slide?.size], [5, 1]);
     },
   },
   {
@@ -131,7 +131,7 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       const seen = { rowsVersion: 3, viewHash: "view" };
       await storage.keepPage({ ...page(5, ["s1"]), ...seen, cursor: "more" }, generation);
       const { partial } = await (await open()).open("c");
@@ -153,7 +153,7 @@ export const storageContract: readonly StorageCheck[] = [
       const places = await enqueued(storage, "a", "b");
       const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
       await storage.enqueue([{ put: [], drop: [standingAt(places[0])] }]);
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       same(await storage.keep(parked, generation), { change: 2 });
       const { mutations } = await (await open()).open("c");
       same(
@@ -183,7 +183,7 @@ export const storageContract: readonly StorageCheck[] = [
       );
       same((await (await open()).open("c")).owner, "o/live/user/ann");
       await enqueued(storage, "a");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       await storage.keepPage(page(5, ["s1"]), generation);
       await storage.destroy();
       const { clientId, owner, rows, mutations } = await (await open()).open("other");
@@ -196,14 +196,14 @@ export const storageContract: readonly StorageCheck[] = [
       const storage = await open();
       await storage.open("c");
       const settled = await enqueued(storage, "a");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       await storage.keepPage(page(5, ["s1", "s2"]), generation);
       const changes = [
         { record: { model: "Slide", id: "s1" }, value: undefined },
         { record: { model: "Slide", id: "s3" }, value: row("s3", 7) },
       ];
       same(await storage.keepRows({ logId: "log", from: 5, to: 7, changes, settled }, generation), { change: 1 });
-      same((await storage.look()).rows?.position, 7);
+      same((await storage.readQueue()).rows?.position, 7);
       const stored = await (await open()).open("c");
       same([stored.rows.logId, stored.rows.position, stored.mutations.length], ["log", 7, 0]);
       same([...(stored.rows.tables.slide?.entries() ?? [])].sort(), [
@@ -217,7 +217,7 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       const stretch = { logId: "log", from: 8, to: 9, changes: [], settled: [] };
       same(await storage.keepRows(stretch, generation), "gap");
       await storage.keepPage(page(5, ["s1"]), generation);
@@ -233,11 +233,11 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       await storage.keepPage(page(3, ["old"]), generation);
       const many = (from: number) => Array.from({ length: 1_500 }, (_, i) => `s${from + i}`);
       await storage.keepPage({ ...page(9, many(0)), cursor: "1500" }, generation);
-      same((await storage.look()).rows, undefined);
+      same((await storage.readQueue()).rows, undefined);
       await storage.keepPage({ ...page(9, many(1_500)), first: false, cursor: "3000" }, generation);
       const half = await (await open()).open("c");
       same([half.rows.position, half.partial?.cursor, half.partial?.stamp], [undefined, "3000", 9]);
@@ -253,16 +253,16 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       const narrow = { ...page(5, ["s1"]), scope: "slide" };
       await storage.keepPage({ ...narrow, cursor: "1" }, generation);
       same((await (await open()).open("c")).partial?.scope, "slide");
       await storage.keepPage({ ...narrow, first: false }, generation);
       await storage.keepRows({ logId: "log", from: 5, to: 6, changes: [], settled: [] }, generation);
       const { rows } = await (await open()).open("c");
-      same([rows.scope, rows.position, (await storage.look()).rows?.scope], ["slide", 6, "slide"]);
+      same([rows.scope, rows.position, (await storage.readQueue()).rows?.scope], ["slide", 6, "slide"]);
       await storage.keepPage(page(7, ["s1"]), generation);
-      same((await storage.look()).rows?.scope, undefined);
+      same((await storage.readQueue()).rows?.scope, undefined);
     },
   },
   {
@@ -270,7 +270,7 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       const next = { ...page(9, ["s2"]), first: false };
       same(await storage.keepPage(next, generation), "gap");
       await storage.keepPage({ ...page(8, ["s1"]), cursor: "1" }, generation);
@@ -287,7 +287,7 @@ export const storageContract: readonly StorageCheck[] = [
     async check(open) {
       const storage = await open();
       await storage.open("c");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       await storage.keepPage(page(3, ["old"]), generation);
       await storage.keepPage({ ...page(9, ["s1"]), cursor: "" }, generation);
       const { rows, partial } = await (await open()).open("c");
@@ -301,11 +301,11 @@ export const storageContract: readonly StorageCheck[] = [
       await one.open("c");
       await two.open("c");
       const places = await enqueued(one, "a");
-      const { generation: old } = await one.lead();
+      const { generation: old } = await one.takeLead();
       await one.keepPage(page(3, ["s1"]), old);
-      const { generation, mutations } = await two.lead();
+      const { generation, mutations } = await two.takeLead();
       same([generation > old, mutations.map((m) => m.clientTxId)], [true, ["a"]]);
-      same([(await one.look()).generation, (await two.look()).generation], [generation, generation]);
+      same([(await one.readQueue()).generation, (await two.readQueue()).generation], [generation, generation]);
       const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
       const change = { record: { model: "slide", id: "s1" }, value: undefined };
       const stretch = { logId: "log", from: 3, to: 4, changes: [change], settled: places };
@@ -315,7 +315,7 @@ export const storageContract: readonly StorageCheck[] = [
         await one.keepRows(stretch, old),
         await one.keepPage({ ...page(9, []), cursor: null }, old),
       ];
-      same(answers, ["deposed", "deposed", "deposed", "deposed"]);
+      same(answers, ["fenced", "fenced", "fenced", "fenced"]);
       const stored = await (await open()).open("c");
       same([stored.rows.position, stored.rows.tables.slide?.size], [3, 1]);
       same(
@@ -331,7 +331,7 @@ export const storageContract: readonly StorageCheck[] = [
       const storage = await open();
       await storage.open("c");
       const [a] = await enqueued(storage, "a");
-      const { generation } = await storage.lead();
+      const { generation } = await storage.takeLead();
       await storage.enqueue([instead(a, "a2")]);
       await storage.keep([{ ...write("a"), seq: a.seq, stage: PARKED }], generation);
       await storage.forget([a], generation);
@@ -376,16 +376,16 @@ export const added = (...mutations: readonly Mutation[]): QueueChange => ({
 async function enqueued<const Names extends readonly string[]>(
   storage: Storage,
   ...names: Names
-): Promise<{ [I in keyof Names]: Place }> {
+): Promise<{ [I in keyof Names]: Slot }> {
   const { places } = await storage.enqueue(names.map((name) => added(write(name))));
   const seqs = places.map((each) => (each === "refused" ? 0 : (each[0] ?? 0)));
-  return names.map((clientTxId, i) => ({ clientTxId, seq: seqs[i] ?? 0 })) as { [I in keyof Names]: Place };
+  return names.map((clientTxId, i) => ({ clientTxId, seq: seqs[i] ?? 0 })) as { [I in keyof Names]: Slot };
 }
 
-const standingAt = (place: Place): Standing => ({ ...place, phase: "queued" });
+const standingAt = (place: Slot): ExpectedSlot => ({ ...place, phase: "queued" });
 
 /** A write that takes a place. */
-const instead = (place: Place, clientTxId: string): QueueChange => ({
+const instead = (place: Slot, clientTxId: string): QueueChange => ({
   put: [{ mutation: { ...write(clientTxId), seq: place.seq }, over: standingAt(place) }],
   drop: [],
 });

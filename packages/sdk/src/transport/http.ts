@@ -1,4 +1,4 @@
-import type { Introduction } from "../core/events.ts";
+import type { TokenFacts } from "../core/events.ts";
 import type { Scope } from "../core/log/rows.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
@@ -209,7 +209,7 @@ async function json(response: Response, heard: Heard): Promise<unknown> {
 function logPage(body: unknown, after: number): LogPage | Reply {
   const said = (body ?? {}) as Partial<Record<keyof List<unknown>, unknown>>;
   const { data, stamp, logId } = said;
-  const introduction: Introduction = {
+  const introduction: TokenFacts = {
     rowsVersion: typeof said.rowsVersion === "number" ? said.rowsVersion : undefined,
     owner: typeof said.owner === "string" ? said.owner : undefined,
     viewHash: typeof said.viewHash === "string" ? said.viewHash : undefined,

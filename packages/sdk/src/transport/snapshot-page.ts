@@ -1,8 +1,8 @@
-import type { Introduction } from "../core/events.ts";
+import type { TokenFacts } from "../core/events.ts";
 import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/log/snapshot.ts";
 import { textOf } from "./text-of.ts";
 
-export interface SnapshotPage extends Introduction {
+export interface SnapshotPage extends TokenFacts {
   readonly kind: "page";
   readonly logId: string;
   readonly stamp: number;

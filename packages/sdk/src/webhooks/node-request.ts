@@ -55,7 +55,7 @@ async function bodyOf(request: NodeRequest, limit: number): Promise<RawBody | An
       "The body was read before, and only what was parsed of it is left. A signature is over the raw body: mount this handler before what parses JSON, or keep the bytes in request.rawBody.",
     );
   if (Number(request.headers["content-length"]) > limit) return tooLarge(limit);
-  // Gone before anybody listened: nothing would be heard of it any more.
+  // Removed before anybody listened: nothing would be heard of it any more.
   if (request.destroyed) return cutOff;
   return await readAll(request, limit);
 }

@@ -1,4 +1,4 @@
-import type { CompanyFrame } from "../../core/collab/collab.ts";
+import type { CollabFrame } from "../../core/collab/collab.ts";
 import { tableOf } from "../../core/log/tables.ts";
 import { knownFailure } from "../../core/queue/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -8,14 +8,14 @@ import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import type { Presence } from "../presence/presence-api.ts";
 import { jsonCopy } from "../writes/payload.ts";
 import type { ClaimOptions, ClaimsApi, Lease, RecordClaims } from "./claims-api.ts";
-import type { Company } from "./collab.ts";
+import type { Collab } from "./collab.ts";
 
 /** What stands in for claims and presence until they are used, and their code is there. */
-export interface CompanyLater {
+export interface CollabLater {
   claim(model: string, id: string, options?: ClaimOptions): Promise<Lease>;
   readonly claims: ClaimsApi<ModelSchema>;
   presence(room: string): Presence;
-  hear(frame: CompanyFrame): void;
+  hear(frame: CollabFrame): void;
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
 }
@@ -27,18 +27,18 @@ const NOT_YET: RecordClaims = { state: "unknown", why: "not-watched", holders: N
  * A page that never claims anything need not load what claims take. What cannot be loaded now, since there is no
  * network, is tried again with the next use and with the next line to the server.
  */
-export function companyLater(load: () => Promise<Company>, engine: Engine): CompanyLater {
-  let company: Company | undefined;
-  let loading: Promise<Company> | undefined;
+export function collabLater(load: () => Promise<Collab>, engine: Engine): CollabLater {
+  let company: Collab | undefined;
+  let loading: Promise<Collab> | undefined;
   let isClosed = false;
-  const waiting = new Set<(company: Company) => void>();
+  const waiting = new Set<(company: Collab) => void>();
   const listeners = new Set<() => void>();
 
   const off = engine.listen(({ type }) => {
     if (type === "welcomed" && waiting.size > 0) void get().catch(() => {});
   });
 
-  function get(): Promise<Company> {
+  function get(): Promise<Collab> {
     if (isClosed) return Promise.reject(localError("client_closed"));
     loading ??= load().then(
       (made) => {
@@ -48,7 +48,7 @@ export function companyLater(load: () => Promise<Company>, engine: Engine): Comp
         }
         company = made;
         made.subscribe(tell);
-        engine.dispatch({ type: "lineWanted" });
+        engine.dispatch({ type: "connectionWanted" });
         for (const use of [...waiting]) use(made);
         waiting.clear();
         tell();
@@ -67,10 +67,10 @@ export function companyLater(load: () => Promise<Company>, engine: Engine): Comp
   };
 
   /** Does something as soon as it can be done, and undoes it, done or not, when that is called. */
-  function eventually(attach: (company: Company) => () => void): () => void {
+  function eventually(attach: (company: Collab) => () => void): () => void {
     if (company) return attach(company);
     let detach = () => {};
-    const use = (made: Company) => {
+    const use = (made: Collab) => {
       detach = attach(made);
     };
     waiting.add(use);

@@ -1,29 +1,29 @@
 import { type Ignorance, knowledgeOf } from "../../core/claims/watched.ts";
-import type { CompanyFrame } from "../../core/collab/collab.ts";
-import { type CompanyLoop, type CompanyWorld, companyLoop } from "../../engine/collab-engine.ts";
+import type { CollabFrame } from "../../core/collab/collab.ts";
+import { type CollabEngine, type CollabEngineDeps, createCollabEngine } from "../../engine/collab-engine.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { Presence } from "../presence/presence-api.ts";
 import { roomsOn } from "../presence/presence-rooms.ts";
 import type { ClaimOptions, Lease, OwnClaim, RecordClaims, SeenClaim } from "./claims-api.ts";
-import { type LeaseDesk, Leases } from "./leases.ts";
+import { Leases, type LeasesDeps } from "./leases.ts";
 import { ownClaims } from "./own-claims.ts";
 
 /** Claims and presence, as the client that they belong to sees them. Loaded when they are first used. */
-export interface Company {
+export interface Collab {
   claim(model: string, id: string, options: ClaimOptions): Promise<Lease>;
   watch(model: string, ids: readonly string[]): () => void;
   claimsOf(model: string, id: string): RecordClaims;
   ownClaims(): Promise<readonly OwnClaim[]>;
   room(name: string): Presence;
-  hear(frame: CompanyFrame): void;
+  hear(frame: CollabFrame): void;
   /** Called when what `claimsOf` answers may have changed. */
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
-export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
-  const leases = new Leases(desk, () => loop);
-  const loop: CompanyLoop = companyLoop(world, (lease, news) => leases.tell(lease, news));
+export function openCollab(deps: LeasesDeps, world: CollabEngineDeps): Collab {
+  const leases = new Leases(deps, () => loop);
+  const loop: CollabEngine = createCollabEngine(world, (lease, news) => leases.tell(lease, news));
   const seen = new WeakMap<Claim, SeenClaim>();
   const answers = new WeakMap<object, { readonly me: string | undefined; readonly answer: RecordClaims }>();
 
@@ -63,7 +63,7 @@ export function openCompany(desk: LeaseDesk, world: CompanyWorld): Company {
       answers.set(known.claims, { me: line.participant, answer });
       return answer;
     },
-    ownClaims: () => ownClaims(desk, world, loop),
+    ownClaims: () => ownClaims(deps, world, loop),
     room: roomsOn(loop),
     hear: loop.hear,
     subscribe: (listener) =>

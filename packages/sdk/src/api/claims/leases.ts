@@ -4,11 +4,11 @@ import { recordKey } from "../../core/log/tables.ts";
 import { knownFailure, type LossReason } from "../../core/queue/failure.ts";
 import type { MutationOperation } from "../../core/queue/mutation.ts";
 
-import type { CompanyLoop } from "../../engine/collab-engine.ts";
+import type { CollabEngine } from "../../engine/collab-engine.ts";
 import { localError, SyncError } from "../../errors.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
-import { tellApp } from "../notify-app.ts";
+import { notifyApp } from "../notify-app.ts";
 import type { AskedOperation } from "../writes/write.ts";
 import type { Write, WriteOptions } from "../writes/write-api.ts";
 import type { ClaimOptions, Lease } from "./claims-api.ts";
@@ -16,7 +16,7 @@ import type { ClaimOptions, Lease } from "./claims-api.ts";
 type Listener = (news: ClaimNews) => void;
 
 /** What leases need of the client. */
-export interface LeaseDesk {
+export interface LeasesDeps {
   /** Resolves when the store has been read. */
   readonly usable: () => Promise<unknown>;
   readonly newName: () => string;
@@ -27,12 +27,12 @@ export interface LeaseDesk {
 
 /** The leases that the app holds or waits for, each by its own name. */
 export class Leases {
-  readonly #desk: LeaseDesk;
-  readonly #loop: () => CompanyLoop;
+  readonly #deps: LeasesDeps;
+  readonly #loop: () => CollabEngine;
   readonly #listeners = new Map<string, Listener>();
 
-  constructor(desk: LeaseDesk, loop: () => CompanyLoop) {
-    this.#desk = desk;
+  constructor(deps: LeasesDeps, loop: () => CollabEngine) {
+    this.#deps = deps;
     this.#loop = loop;
   }
 
@@ -56,7 +56,7 @@ export class Leases {
       ...(meta !== undefined && { meta }),
       ...(preempt && { preempt }),
     };
-    const lease = this.#desk.newName();
+    const lease = this.#deps.newName();
     const loop = this.#loop();
     return new Promise((resolve, reject) => {
       const stop = () => {
@@ -76,7 +76,7 @@ export class Leases {
             end();
             return resolve(this.#lease(lease, target, news));
           case "position":
-            if (news.position !== undefined && onPosition) tellApp(onPosition, news.position);
+            if (news.position !== undefined && onPosition) notifyApp(onPosition, news.position);
             return;
           case "failed":
             end();
@@ -89,7 +89,7 @@ export class Leases {
         }
       });
       // What this client has just made is not there yet.
-      void this.#desk.arrived(recordKey(target), isCreate).then(() => {
+      void this.#deps.arrived(recordKey(target), isCreate).then(() => {
         if (this.#listeners.has(lease)) loop.dispatch({ type: "claimed", target, terms, lease, queue });
       });
     });
@@ -100,7 +100,7 @@ export class Leases {
     { model, id: recordId, field }: { model: string; id: string; field: string | undefined },
     { claimId: id, fence }: Extract<ClaimNews, { kind: "granted" }>,
   ): Lease {
-    const desk = this.#desk;
+    const deps = this.#deps;
     const loop = this.#loop();
     const key = targetKey({ model, id: recordId, field });
     const losing = new AbortController();
@@ -124,7 +124,7 @@ export class Leases {
     let releasing: Promise<void> | undefined;
     /** What was written under the claim gets there under the claim: it is held, and renewed, until then. */
     async function giveUp(): Promise<void> {
-      await Promise.race([desk.arrived(recordKey({ model, id: recordId }), ({ claim }) => claim === id), released]);
+      await Promise.race([deps.arrived(recordKey({ model, id: recordId }), ({ claim }) => claim === id), released]);
       if (!isOver) {
         isOver = true;
         loop.dispatch({ type: "left", lease });
@@ -136,7 +136,7 @@ export class Leases {
       return releasing;
     };
     const write = (operation: Omit<AskedOperation, "model" | "id">, options = {}) =>
-      desk.write({ ...operation, model, id: recordId }, { ...options, claim: { id, model, recordId } });
+      deps.write({ ...operation, model, id: recordId }, { ...options, claim: { id, model, recordId } });
     return {
       id,
       model,

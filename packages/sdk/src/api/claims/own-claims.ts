@@ -2,13 +2,13 @@ import type { Holds } from "../../core/claims/claim-state.ts";
 import { recordKey } from "../../core/log/tables.ts";
 import { knownFailure, readFailure } from "../../core/queue/failure.ts";
 import { type Reply, verdictOf } from "../../core/queue/outcome.ts";
-import type { CompanyLoop, CompanyWorld } from "../../engine/collab-engine.ts";
+import type { CollabEngine, CollabEngineDeps } from "../../engine/collab-engine.ts";
 import type { Asked } from "../../engine/ports.ts";
 import { SyncError } from "../../errors.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { ClientEndpointName } from "../../protocol/client-paths.ts";
 import type { OwnClaim } from "./claims-api.ts";
-import type { LeaseDesk } from "./leases.ts";
+import type { LeasesDeps } from "./leases.ts";
 
 interface Page {
   readonly data: readonly Claim[];
@@ -19,9 +19,9 @@ interface Page {
 const PAGE = "100";
 
 /** All claims of this participant, as the server has them. */
-export async function ownClaims(desk: LeaseDesk, world: CompanyWorld, loop: CompanyLoop): Promise<OwnClaim[]> {
+export async function ownClaims(deps: LeasesDeps, world: CollabEngineDeps, loop: CollabEngine): Promise<OwnClaim[]> {
   // Before the store is read it is not known which claims are of it.
-  await desk.usable();
+  await deps.usable();
   const { clientId } = world.engine.store.getState();
   const claims: Claim[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
@@ -37,7 +37,7 @@ export async function ownClaims(desk: LeaseDesk, world: CompanyWorld, loop: Comp
     isOfThisStore: claim.clientId !== undefined && claim.clientId === clientId,
     async release() {
       const { resource: model, id } = claim.target;
-      await desk.arrived(recordKey({ model, id }), (operation) => operation.claim === claim.id);
+      await deps.arrived(recordKey({ model, id }), (operation) => operation.claim === claim.id);
       await asked(world, "releaseClaim", { params: { id: claim.id } });
     },
   }));
@@ -46,7 +46,11 @@ export async function ownClaims(desk: LeaseDesk, world: CompanyWorld, loop: Comp
 const claimIds = (holds: Holds): ReadonlySet<string> =>
   new Set([...holds.values()].flatMap(({ stage }) => ("claimId" in stage && stage.claimId ? [stage.claimId] : [])));
 
-async function asked({ server, engine }: CompanyWorld, name: ClientEndpointName, question: Asked): Promise<unknown> {
+async function asked(
+  { server, engine }: CollabEngineDeps,
+  name: ClientEndpointName,
+  question: Asked,
+): Promise<unknown> {
   const reply = await server.request(name, question, new AbortController().signal);
   const verdict = verdictOf(reply);
   if (verdict.then === "read") return verdict.body;

@@ -1,9 +1,9 @@
 import type { PresenceState, Room } from "../../core/presence/presence.ts";
-import type { CompanyLoop } from "../../engine/collab-engine.ts";
+import type { CollabEngine } from "../../engine/collab-engine.ts";
 import { SyncError } from "../../errors.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Peer } from "../../protocol/presence/presence.ts";
-import { tellApp } from "../notify-app.ts";
+import { notifyApp } from "../notify-app.ts";
 import type { Presence, RoomPeer } from "./presence-api.ts";
 
 /** What the answers about one room are made of; as long as it is the same object they are the same answers. */
@@ -21,7 +21,7 @@ interface Shown {
 const NOTHING: JsonObject = {};
 
 /** Gives out rooms: each object has a stake of its own in a room, and all in one room say the same of it. */
-export function roomsOn(loop: CompanyLoop): (name: string) => Presence {
+export function roomsOn(loop: CollabEngine): (name: string) => Presence {
   const shown = new Map<string, Shown>();
   const peers = new WeakMap<Peer, RoomPeer>();
 
@@ -78,7 +78,7 @@ export function roomsOn(loop: CompanyLoop): (name: string) => Presence {
       error: () => look(name).error,
       subscribe(listener) {
         enter();
-        const own = () => tellApp(listener);
+        const own = () => notifyApp(listener);
         if (listeners.size === 0)
           off = loop.subscribe((state, before) => {
             const same =

@@ -1,15 +1,15 @@
 import type { Premise } from "../../core/queue/mutation.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import type { CommitOperation, CommitOptions } from "../sync-client.ts";
-import { type Desk, makeWrite } from "./write.ts";
+import { makeWrite, type WriteDeps } from "./write.ts";
 import type { Write } from "./write-api.ts";
 
 /** Several operations that happen together or not at all, if what they stand on has not moved. */
 export function makeCommit<S extends ModelSchema>(
-  desk: Desk,
+  deps: WriteDeps,
   operations: readonly CommitOperation<S>[],
   { reads = [], ...options }: CommitOptions<S> = {},
 ): Write {
   const premises = reads.map((read): Premise => ({ ...read, onStale: read.onStale ?? options.onStale ?? "notify" }));
-  return makeWrite(desk, operations, options, premises);
+  return makeWrite(deps, operations, options, premises);
 }

@@ -1,21 +1,21 @@
 import { planFor } from "../../core/conflicts/plan-decision.ts";
 import type { Decision, NewOperation } from "../../core/events.ts";
 import { localError } from "../../errors.ts";
-import { type AskedOperation, checkCount, checked, checkOwner, type Desk } from "./write.ts";
+import { type AskedOperation, checkCount, checked, checkOwner, type WriteDeps } from "./write.ts";
 import type { Write } from "./write-api.ts";
 
 /** A person's answer to a held or parked write, and what is sent because of it. */
-export function makeDecision(desk: Desk, clientTxId: string, id: string, decision: Decision): Write {
-  if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be decided with it.");
-  checkOwner(desk);
-  const newTxId = desk.dice.id();
-  const { queued, receipt } = desk.waiters.add(newTxId);
-  desk.engine.dispatch((state) => ({ type: "decided", plan: planFor(state, clientTxId, decision), newTxId }));
+export function makeDecision(deps: WriteDeps, clientTxId: string, id: string, decision: Decision): Write {
+  if (deps.isClosed()) throw localError("client_closed", "The client is closed: nothing can be decided with it.");
+  checkOwner(deps);
+  const newTxId = deps.random.id();
+  const { queued, receipt } = deps.waiters.add(newTxId);
+  deps.engine.dispatch((state) => ({ type: "decided", plan: planFor(state, clientTxId, decision), newTxId }));
   return { id, clientTxId: newTxId, queued, receipt };
 }
 
 /** The operations of an edited write, checked as those of a new one. */
-export function editedOperations(desk: Desk, asked: readonly AskedOperation[]): readonly NewOperation[] {
+export function editedOperations(deps: WriteDeps, asked: readonly AskedOperation[]): readonly NewOperation[] {
   checkCount(asked);
-  return asked.map((o) => ({ ...checked(desk, o), onStale: "notify" }));
+  return asked.map((o) => ({ ...checked(deps, o), onStale: "notify" }));
 }

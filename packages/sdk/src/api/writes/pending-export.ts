@@ -1,4 +1,4 @@
-import { type Mutation, sealed } from "../../core/queue/mutation.ts";
+import { type Mutation, serialized } from "../../core/queue/mutation.ts";
 import { inOrder } from "../../core/queue/queue.ts";
 import { adapted } from "../../core/schema/upcast.ts";
 import type { ClientState } from "../../core/state.ts";
@@ -39,7 +39,7 @@ export function readExport(state: ClientState, exported: unknown): readonly Muta
       const stage = phase === "held" || phase === "parked" ? write.stage : ({ phase: "saving" } as const);
       const taken: Mutation = { ...write, seq: undefined, attempts: 0, landed: [], stage };
       // One that was exported before it had its text gets it now.
-      return adapted(taken.body === "" ? sealed(taken, state.clientId, state.rows) : taken, state);
+      return adapted(taken.body === "" ? serialized(taken, state.clientId, state.rows) : taken, state);
     });
 }
 

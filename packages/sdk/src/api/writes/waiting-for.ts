@@ -1,7 +1,7 @@
-import type { Dispute } from "../../core/conflicts/conflict.ts";
+import type { OpenConflict } from "../../core/conflicts/conflict.ts";
 import { jsonEqual } from "../../core/json-equal.ts";
 import { recordKey } from "../../core/log/tables.ts";
-import { conflictsOf, parkedOf } from "../../core/select.ts";
+import { conflictsOf, rejectedOf } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
@@ -9,7 +9,7 @@ import { same } from "../same.ts";
 import type { AttentionItem, Conflict } from "../sync-client.ts";
 import { editedOperations, makeDecision } from "./make-decision.ts";
 import { jsonCopy } from "./payload.ts";
-import type { Desk } from "./write.ts";
+import type { WriteDeps } from "./write.ts";
 
 export interface WaitingFor {
   /** Called after every step, before the app is told. */
@@ -22,8 +22,8 @@ export interface WaitingFor {
  * What waits for a person, as objects that can be answered. As long as nothing in one changes, it stays the same object.
  * Conflicts are worked out when something about one of them has changed, and not for changes elsewhere.
  */
-export function waitingFor(desk: Desk): WaitingFor {
-  let known: ReadonlyMap<string, { readonly dispute: Dispute; readonly conflict: Conflict }> = new Map();
+export function waitingFor(deps: WriteDeps): WaitingFor {
+  let known: ReadonlyMap<string, { readonly dispute: OpenConflict; readonly conflict: Conflict }> = new Map();
   let conflicts: readonly Conflict[] = [];
   /** The records that the conflicts are about, and the writes that waited when they were worked out. Undefined: stale. */
   let basis: { readonly records: ReadonlySet<string>; readonly waiting: readonly string[] } | undefined;
@@ -51,7 +51,7 @@ export function waitingFor(desk: Desk): WaitingFor {
         const key = `${write} ${nth}`;
         const before = known.get(key);
         const isSame = before !== undefined && jsonEqual(asJson(before.dispute), asJson(dispute));
-        const conflict = isSame ? before.conflict : conflictOf(desk, dispute, state.rows.position ?? 0);
+        const conflict = isSame ? before.conflict : conflictOf(deps, dispute, state.rows.position ?? 0);
         return [key, { dispute, conflict }] as const;
       });
       known = new Map(now);
@@ -63,9 +63,9 @@ export function waitingFor(desk: Desk): WaitingFor {
       return conflicts;
     },
     attention(state) {
-      const next = parkedOf(state).map((parked) => {
+      const next = rejectedOf(state).map((parked) => {
         // The stage is the same object from the refusal to the answer, whatever else becomes known of the write.
-        const item = items.get(parked.stage) ?? attentionOf(desk, parked);
+        const item = items.get(parked.stage) ?? attentionOf(deps, parked);
         items.set(parked.stage, item);
         return item;
       });
@@ -75,7 +75,7 @@ export function waitingFor(desk: Desk): WaitingFor {
   };
 }
 
-function conflictOf(desk: Desk, dispute: Dispute, position: number): Conflict {
+function conflictOf(deps: WriteDeps, dispute: OpenConflict, position: number): Conflict {
   const { clientTxId, model, id, action, fields, mine, base, theirs, writtenBy, observedSyncId } = dispute;
   const { code: reason = "stale", holders = [] } = dispute.claim ?? {};
   const asOf = Math.max(position, observedSyncId);
@@ -92,14 +92,14 @@ function conflictOf(desk: Desk, dispute: Dispute, position: number): Conflict {
     theirs,
     writtenBy,
     observedSyncId,
-    keepMine: () => makeDecision(desk, clientTxId, id, { kind: "keep-mine", asOf }),
-    takeTheirs: () => void makeDecision(desk, clientTxId, id, { kind: "take-theirs", asOf }),
+    keepMine: () => makeDecision(deps, clientTxId, id, { kind: "keep-mine", asOf }),
+    takeTheirs: () => void makeDecision(deps, clientTxId, id, { kind: "take-theirs", asOf }),
     merge: (patch: JsonObject) =>
-      makeDecision(desk, clientTxId, id, { kind: "merge", asOf, model, id, patch: jsonCopy(patch, "patch") }),
+      makeDecision(deps, clientTxId, id, { kind: "merge", asOf, model, id, patch: jsonCopy(patch, "patch") }),
   };
 }
 
-function attentionOf(desk: Desk, parked: ReturnType<typeof parkedOf>[number]): AttentionItem {
+function attentionOf(deps: WriteDeps, parked: ReturnType<typeof rejectedOf>[number]): AttentionItem {
   const { clientTxId, operations, createdAt } = parked;
   const { failure } = parked.stage;
   return {
@@ -108,13 +108,13 @@ function attentionOf(desk: Desk, parked: ReturnType<typeof parkedOf>[number]): A
     error: new SyncError(failure),
     operations,
     createdAt,
-    retry: () => makeDecision(desk, clientTxId, operations[0]?.id ?? "", { kind: "retry" }),
+    retry: () => makeDecision(deps, clientTxId, operations[0]?.id ?? "", { kind: "retry" }),
     edit: (edited) => {
-      const decision = { kind: "edit", operations: editedOperations(desk, edited) } as const;
-      return makeDecision(desk, clientTxId, edited[0]?.id ?? "", decision);
+      const decision = { kind: "edit", operations: editedOperations(deps, edited) } as const;
+      return makeDecision(deps, clientTxId, edited[0]?.id ?? "", decision);
     },
-    discard: () => void makeDecision(desk, clientTxId, "", { kind: "discard" }),
+    discard: () => void makeDecision(deps, clientTxId, "", { kind: "discard" }),
   };
 }
 
-const asJson = (dispute: Dispute) => dispute as unknown as { readonly [key: string]: Json };
+const asJson = (dispute: OpenConflict) => dispute as unknown as { readonly [key: string]: Json };

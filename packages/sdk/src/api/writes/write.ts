@@ -5,8 +5,8 @@ import { knownFailure, nameTaken } from "../../core/queue/failure.ts";
 import type { Premise } from "../../core/queue/mutation.ts";
 import { find } from "../../core/queue/queue.ts";
 import type { Engine } from "../../engine/engine.ts";
-import type { Waiters } from "../../engine/pending-promises.ts";
-import type { Dice } from "../../engine/ports.ts";
+import type { PendingPromises } from "../../engine/pending-promises.ts";
+import type { Random } from "../../engine/ports.ts";
 import { localError, SyncError } from "../../errors.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { Action } from "../../protocol/commits/operation.ts";
@@ -19,10 +19,10 @@ import { checkId, checkTxId, jsonCopy } from "./payload.ts";
 import type { LeaseRef, Write, WriteOptions } from "./write-api.ts";
 
 /** What the parts of the public surface share. */
-export interface Desk {
+export interface WriteDeps {
   readonly engine: Engine;
-  readonly waiters: Waiters;
-  readonly dice: Dice;
+  readonly waiters: PendingPromises;
+  readonly random: Random;
   readonly isClosed: () => boolean;
   readonly show: ShowRow;
 }
@@ -38,31 +38,31 @@ const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
 
 /** Every write of the app comes through here: one operation or a hundred, it is one commit. */
 export function makeWrite(
-  desk: Desk,
+  deps: WriteDeps,
   asked: readonly AskedOperation[],
   options: WriteOptions = {},
   reads: readonly Premise[] = [],
 ): Write {
-  if (desk.isClosed()) throw localError("client_closed", "The client is closed: nothing can be written with it.");
-  checkOwner(desk);
+  if (deps.isClosed()) throw localError("client_closed", "The client is closed: nothing can be written with it.");
+  checkOwner(deps);
   const { onStale = "notify", readAt } = options;
   if (!ON_STALE.includes(onStale)) throw invalid("onStale", "onStale is reject, overwrite or notify.");
   if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
     throw invalid("readAt", "readAt is a position in the log: a whole number from 0.");
   checkCount(asked, reads);
   const claims = [options.claim ?? []].flat();
-  const operations = asked.map((o): NewOperation => underClaim({ ...checked(desk, o), readAt, onStale }, claims));
+  const operations = asked.map((o): NewOperation => underClaim({ ...checked(deps, o), readAt, onStale }, claims));
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
     throw invalid("claim", "The lease is on another record than what is written.");
-  const clientTxId = options.clientTxId === undefined ? desk.dice.id() : checkTxId(options.clientTxId);
-  if (find(desk.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
-  const { queued, receipt } = desk.waiters.add(clientTxId);
-  desk.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
+  const clientTxId = options.clientTxId === undefined ? deps.random.id() : checkTxId(options.clientTxId);
+  if (find(deps.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
+  const { queued, receipt } = deps.waiters.add(clientTxId);
+  deps.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
   return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };
 }
 
 /** What is written belongs to the owner of the store: another participant's writes would be sent as theirs. */
-export function checkOwner({ engine }: Desk): void {
+export function checkOwner({ engine }: WriteDeps): void {
   const state = engine.store.getState();
   if (state.withheld) throw localError("not_owner", anothersToken(state));
 }
@@ -87,13 +87,13 @@ export function checkModel(models: object, model: unknown): void {
 }
 
 /** An operation as the app gave it, if the schema knows it. */
-export function checked(desk: Desk, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
-  const models = desk.engine.store.getState().models;
+export function checked(deps: WriteDeps, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
+  const models = deps.engine.store.getState().models;
   checkModel(models, model);
   switch (action) {
     case "create": {
       const fields = jsonCopy(data, "data");
-      const own = checkId(id ?? fields.id ?? desk.dice.id());
+      const own = checkId(id ?? fields.id ?? deps.random.id());
       if (fields.id !== undefined && fields.id !== own)
         throw new SyncError(knownFailure("id_mismatch", "data.id is not the record's id.", { param: "data.id" }));
       return { action, model, id: own, data: checkedData(models, model, action, fields) };

@@ -2,24 +2,24 @@ import { isDue } from "../connection/retry.ts";
 import { isOutstanding } from "./claim-grant.ts";
 import { gone, handOver, lost, WAITER_CHECK_MS } from "./claim-moves.ts";
 import { request, waits, wish } from "./claim-request.ts";
-import type { ClaimTurn, Hold, HoldStage, Holds, Instant, LineState } from "./claim-state.ts";
+import type { ClaimDraft, ConnectionState, Hold, HoldStage, Holds, Instant } from "./claim-state.ts";
 import { deadlineOf, isOver, renewAt } from "./lease-time.ts";
 
 /** Runs last in every step: ends what is over, and asks what may be asked now. */
-export function claimsDue(turn: ClaimTurn): void {
-  for (const [key, hold] of turn.holds) {
+export function claimsDue(draft: ClaimDraft): void {
+  for (const [key, hold] of draft.holds) {
     const { stage } = hold;
-    if (stage.phase === "held" && isOver(stage, turn)) {
-      if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
-      lost(turn, key, "deadline");
-    } else if (stage.phase === "leaving" && turn.now.at >= stage.until) gone(turn, key);
+    if (stage.phase === "held" && isOver(stage, draft)) {
+      if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
+      lost(draft, key, "deadline");
+    } else if (stage.phase === "leaving" && draft.now.at >= stage.until) gone(draft, key);
   }
-  readToGrants(turn);
-  for (const [key, hold] of turn.holds) askOn(turn, key, hold);
+  readToGrants(draft);
+  for (const [key, hold] of draft.holds) askOn(draft, key, hold);
 }
 
 /** When `claimsDue` should run again although nothing happens. */
-export function claimsDueAt(holds: Holds, line: LineState, now: Instant): number | undefined {
+export function claimsDueAt(holds: Holds, line: ConnectionState, now: Instant): number | undefined {
   const times: (number | undefined)[] = [];
   for (const { stage, flight, wait } of holds.values()) {
     if (stage.phase === "held") times.push(deadlineOf(stage), stage.unread?.askAt, stage.unread?.until);
@@ -35,26 +35,26 @@ export function claimsDueAt(holds: Holds, line: LineState, now: Instant): number
 }
 
 /** Tells of grants that the rows have reached, and has the log read for the others. */
-function readToGrants(turn: ClaimTurn): void {
-  for (const [key, hold] of turn.holds) {
+function readToGrants(draft: ClaimDraft): void {
+  for (const [key, hold] of draft.holds) {
     if (hold.stage.phase !== "held" || !hold.stage.unread) continue;
     const { unread } = hold.stage;
-    if (!isOutstanding(unread, turn)) handOver(turn, key);
-    else if (unread.askAt !== undefined && turn.now.at >= unread.askAt) {
-      turn.holds.set(key, { ...hold, stage: { ...hold.stage, unread: { ...unread, askAt: undefined } } });
-      turn.effects.push({ do: "readUpTo", syncId: unread.syncId });
+    if (!isOutstanding(unread, draft)) handOver(draft, key);
+    else if (unread.askAt !== undefined && draft.now.at >= unread.askAt) {
+      draft.holds.set(key, { ...hold, stage: { ...hold.stage, unread: { ...unread, askAt: undefined } } });
+      draft.effects.push({ do: "readUpTo", syncId: unread.syncId });
     }
   }
 }
 
-function askOn(turn: ClaimTurn, key: string, hold: Hold): void {
-  const { line, now } = turn;
+function askOn(draft: ClaimDraft, key: string, hold: Hold): void {
+  const { line, now } = draft;
   const what = wish(hold, line, now);
   if (!line.mayTalk) {
     // Without a line no answer will come either.
     if (hold.flight) {
-      turn.effects.push({ do: "drop", key, n: hold.flight.n });
-      turn.holds.set(key, { ...hold, flight: undefined });
+      draft.effects.push({ do: "drop", key, n: hold.flight.n });
+      draft.holds.set(key, { ...hold, flight: undefined });
     }
     return;
   }
@@ -62,11 +62,11 @@ function askOn(turn: ClaimTurn, key: string, hold: Hold): void {
   if (hold.flight) {
     // Only a request that waits for news may be overtaken: all others change something.
     if (hold.flight.what !== "poll" || what === "poll") return;
-    turn.effects.push({ do: "drop", key, n: hold.flight.n });
+    draft.effects.push({ do: "drop", key, n: hold.flight.n });
   }
   const { stage } = hold;
   const claimId = stage.phase === "asking" ? undefined : stage.claimId;
-  const n = request(turn, key, hold, what, claimId);
+  const n = request(draft, key, hold, what, claimId);
   const next: HoldStage =
     stage.phase === "asking"
       ? { ...stage, asked: true }
@@ -75,5 +75,5 @@ function askOn(turn: ClaimTurn, key: string, hold: Hold): void {
         : stage.phase === "waiting"
           ? { ...stage, granted: false, checkAt: now.at + WAITER_CHECK_MS }
           : stage;
-  turn.holds.set(key, { ...hold, stage: next, flight: { n, what, queue: waits(hold), sent: now } });
+  draft.holds.set(key, { ...hold, stage: next, flight: { n, what, queue: waits(hold), sent: now } });
 }

@@ -3,19 +3,19 @@ import { expect, test, vi } from "vitest";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import { type Answer, ModelClaims } from "../../testing/model-claims.ts";
 import {
-  type CompanyEffect,
-  type CompanyHappening,
-  companyDueAt,
-  companyStep,
+  type CollabEffect,
+  type CollabHappening,
+  collabDueAt,
+  collabStep,
+  emptyCollab,
   type Line,
-  noCompany,
 } from "../collab/collab.ts";
 import type { Reply } from "../queue/outcome.ts";
 import { claimsDueAt } from "./claim-due.ts";
 import type { ClaimNews, Hold, Instant } from "./claim-state.ts";
 import { remainingMs } from "./lease-time.ts";
 
-type Request = Extract<CompanyEffect, { do: "request" }>;
+type Request = Extract<CollabEffect, { do: "request" }>;
 
 const LIVE: Line = { mayTalk: true, live: true, clientId: "c1", participant: "user:ann", session: "s1" };
 const SILENCE: Reply = { kind: "silence", timedOut: true, reason: "late" };
@@ -32,12 +32,12 @@ class World {
     () => this.time,
     () => this.head,
   );
-  state = noCompany;
+  state = emptyCollab;
   /** Asked, not heard by the server; heard, not answered. */
   up: Request[] = [];
   down: { request: Request; reply: Reply }[] = [];
   frames: Claim[] = [];
-  readonly effects: CompanyEffect[] = [];
+  readonly effects: CollabEffect[] = [];
   readonly news: { lease: string; news: ClaimNews }[] = [];
   readonly asked: Request[] = [];
 
@@ -48,8 +48,8 @@ class World {
 
   now = (): Instant => ({ at: this.time - this.#slept, wall: this.time + this.#wallOff });
 
-  dispatch(happening: CompanyHappening): void {
-    const [state, effects] = companyStep(this.state, { ...happening, now: this.now(), roll: 0.5, readTo: this.readTo });
+  dispatch(happening: CollabHappening): void {
+    const [state, effects] = collabStep(this.state, { ...happening, now: this.now(), roll: 0.5, readTo: this.readTo });
     this.state = state;
     this.effects.push(...effects);
     for (const effect of effects) {
@@ -74,7 +74,7 @@ class World {
     const until = this.time + ms;
     for (let rings = 0; ; rings++) {
       if (rings > 1_000) throw new Error(`A timer rings without end: ${JSON.stringify([...this.state.holds])}`);
-      const at = companyDueAt(this.state, this.now());
+      const at = collabDueAt(this.state, this.now());
       if (at === undefined || at + this.#slept > until) break;
       this.time = Math.max(this.time, at + this.#slept);
       this.server.sweep();
@@ -457,23 +457,23 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
       const world = new World();
       let made = 0;
       const leases: string[] = [];
-      for (const [kind, dice] of moves) {
+      for (const [kind, random] of moves) {
         if (kind < 8) {
           leases.push(`l${++made}`);
-          world.claim(`l${made}`, dice % 4 > 0, 5_000 + dice);
+          world.claim(`l${made}`, random % 4 > 0, 5_000 + random);
         } else if (kind < 12)
-          world.dispatch({ type: "left", lease: leases[dice % Math.max(1, leases.length)] ?? "none" });
-        else if (kind < 30) world.hear(dice);
-        else if (kind < 46) world.answer(dice, dice % 7 === 0);
+          world.dispatch({ type: "left", lease: leases[random % Math.max(1, leases.length)] ?? "none" });
+        else if (kind < 30) world.hear(random);
+        else if (kind < 46) world.answer(random, random % 7 === 0);
         else if (kind < 50) world.loseRequest();
-        else if (kind < 58) world.frame(dice % 6 > 0);
-        else if (kind < 76) world.pass(dice % 3_000);
-        else if (kind < 80) world.sleep(dice * 10);
+        else if (kind < 58) world.frame(random % 6 > 0);
+        else if (kind < 76) world.pass(random % 3_000);
+        else if (kind < 80) world.sleep(random * 10);
         else if (kind < 83) world.dispatch({ type: "woke" });
-        else if (kind < 85) world.jump(dice);
+        else if (kind < 85) world.jump(random);
         else if (kind < 90)
-          world.dispatch({ type: "line", line: { ...LIVE, live: dice % 2 > 0, mayTalk: dice % 5 > 0 } });
-        else if (kind < 95) world.server.acquire("ben", "slide", "s1", { ttl: 1_000 + dice, queue: dice % 2 > 0 });
+          world.dispatch({ type: "line", line: { ...LIVE, live: random % 2 > 0, mayTalk: random % 5 > 0 } });
+        else if (kind < 95) world.server.acquire("ben", "slide", "s1", { ttl: 1_000 + random, queue: random % 2 > 0 });
         else for (const claim of world.server.of("slide", "s1").claims) world.server.release("ben", claim.id);
       }
       granted += world.news.filter(({ news }) => news.kind === "granted").length;

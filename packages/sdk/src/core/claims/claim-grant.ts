@@ -1,5 +1,5 @@
 import type { Claim } from "../../protocol/claims/claim.ts";
-import type { ClaimTurn, Hold, Unread } from "./claim-state.ts";
+import type { ClaimDraft, Hold, Unread } from "./claim-state.ts";
 
 /*
  * A grant is news of the claims, and comes over another way than the log. The app must not edit what the holder before it
@@ -11,12 +11,12 @@ const STREAM_MS = 250;
 /** Then the app is told all the same. Its writes say how far the rows had read, so none overwrites what it did not see. */
 const LONGEST_MS = 5_000;
 
-export function unreadOf({ syncId = 0 }: Claim, { readTo, now, line }: ClaimTurn): Unread | undefined {
+export function unreadOf({ syncId = 0 }: Claim, { readTo, now, line }: ClaimDraft): Unread | undefined {
   if (readTo >= syncId) return undefined;
   return { syncId, askAt: now.at + (line.live ? STREAM_MS : 0), until: now.at + LONGEST_MS };
 }
 
-export const isOutstanding = ({ syncId, until }: Unread, { readTo, now }: ClaimTurn): boolean =>
+export const isOutstanding = ({ syncId, until }: Unread, { readTo, now }: ClaimDraft): boolean =>
   readTo < syncId && now.at < until;
 
 /** Whether the app waits for the rows to read up to a grant. */

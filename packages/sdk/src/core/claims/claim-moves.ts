@@ -4,7 +4,7 @@ import { type Pace, waitAfter } from "../connection/retry.ts";
 import { type Failure, knownFailure, type LossReason } from "../queue/failure.ts";
 import type { verdictOf } from "../queue/outcome.ts";
 import { isOutstanding, unreadOf } from "./claim-grant.ts";
-import type { ClaimNews, ClaimTurn, Flight, Hold, HoldStage, User } from "./claim-state.ts";
+import type { ClaimDraft, ClaimNews, Flight, Hold, HoldStage, User } from "./claim-state.ts";
 import { remainingMs } from "./lease-time.ts";
 
 /*
@@ -20,123 +20,123 @@ const PACE: Pace = { firstMs: 500, longestMs: 10_000 };
 export const WAITER_CHECK_MS = 20_000;
 
 /** What a claim is now, from an answer. Only a request that is answered at once says from when a lease counts. */
-export function hear(turn: ClaimTurn, key: string, claim: Claim, flight: Flight): void {
-  const hold = turn.holds.get(key);
+export function onClaim(draft: ClaimDraft, key: string, claim: Claim, flight: Flight): void {
+  const hold = draft.holds.get(key);
   if (!hold) return;
   const { stage } = hold;
   if (claim.status === "active") {
-    if (flight.what === "poll") return grantedUnseen(turn, key, hold, claim.id);
+    if (flight.what === "poll") return grantedUnseen(draft, key, hold, claim.id);
     const { fence = 0, expiresInMs: ttlMs = 0 } = claim;
-    const unread = stage.phase === "held" ? stage.unread : unreadOf(claim, turn);
+    const unread = stage.phase === "held" ? stage.unread : unreadOf(claim, draft);
     const held = { phase: "held", claimId: claim.id, fence, sent: flight.sent, ttlMs, unread, check: false } as const;
-    if (stage.phase === "held" && stage.claimId !== claim.id) return lost(turn, key, "refused");
+    if (stage.phase === "held" && stage.claimId !== claim.id) return lost(draft, key, "refused");
     // An answer that took as long as the lease grants nothing that could be relied on: it is asked once more.
-    if (stage.phase !== "held" && remainingMs(held, turn.now) === 0) {
-      grantedUnseen(turn, key, hold, claim.id);
-      return later(turn, key, 0);
+    if (stage.phase !== "held" && remainingMs(held, draft.now) === 0) {
+      grantedUnseen(draft, key, hold, claim.id);
+      return retryLater(draft, key, 0);
     }
-    turn.holds.set(key, { ...hold, stage: held, told: undefined });
-    return handOver(turn, key);
+    draft.holds.set(key, { ...hold, stage: held, told: undefined });
+    return handOver(draft, key);
   }
-  if (claim.status !== "queued") return ended(turn, key, claim.status);
-  if (stage.phase === "held") return lost(turn, key, "refused");
+  if (claim.status !== "queued") return onEnded(draft, key, claim.status);
+  if (stage.phase === "held") return lost(draft, key, "refused");
   // The stream may have been faster than the answer.
   const last = hold.told?.id === claim.id ? hold.told : undefined;
-  if (last?.status === "active") return grantedUnseen(turn, key, hold, claim.id);
-  if (last && last.status !== "queued") return ended(turn, key, last.status);
+  if (last?.status === "active") return grantedUnseen(draft, key, hold, claim.id);
+  if (last && last.status !== "queued") return onEnded(draft, key, last.status);
   const position = last ? last.position : claim.position;
   if (stage.phase === "waiting" && stage.claimId === claim.id) {
     // Something in between that answers at once must not be asked without end.
-    const atOnce = flight.what === "poll" && turn.now.at - flight.sent.at < 1_000 && position === stage.position;
-    moved(turn, key, hold, stage, position);
-    return atOnce ? later(turn, key, 0) : undefined;
+    const atOnce = flight.what === "poll" && draft.now.at - flight.sent.at < 1_000 && position === stage.position;
+    onMoved(draft, key, hold, stage, position);
+    return atOnce ? retryLater(draft, key, 0) : undefined;
   }
-  const checkAt = turn.now.at + WAITER_CHECK_MS;
+  const checkAt = draft.now.at + WAITER_CHECK_MS;
   const waiting = { phase: "waiting", claimId: claim.id, position, granted: false, checkAt } as const;
-  turn.holds.set(key, { ...hold, stage: waiting, told: undefined });
-  for (const user of hold.users) joinLine(turn, key, user, position);
+  draft.holds.set(key, { ...hold, stage: waiting, told: undefined });
+  for (const user of hold.users) joinLine(draft, key, user, position);
   // Who asked to wait has gone meanwhile, and nobody else would.
-  const left = turn.holds.get(key);
-  if (left?.users.length === 0) leave(turn, key, left, []);
+  const left = draft.holds.get(key);
+  if (left?.users.length === 0) leave(draft, key, left, []);
 }
 
 /** Nobody here wants it any more: it is given back, and those who `left` are told when it is. */
-export function leave(turn: ClaimTurn, key: string, hold: Hold, left: readonly string[]): void {
+export function leave(draft: ClaimDraft, key: string, hold: Hold, left: readonly string[]): void {
   const { stage } = hold;
   const claimId = stage.phase === "asking" ? undefined : stage.claimId;
   // Beyond that it has ended by itself; of what was not granted yet it is not known when.
-  const until = turn.now.at + (stage.phase === "held" ? stage.ttlMs : limits.claimTtlMaxMs);
-  turn.holds.set(key, { ...hold, users: [], stage: { phase: "leaving", claimId, until, left }, wait: undefined });
+  const until = draft.now.at + (stage.phase === "held" ? stage.ttlMs : limits.claimTtlMaxMs);
+  draft.holds.set(key, { ...hold, users: [], stage: { phase: "leaving", claimId, until, left }, wait: undefined });
 }
 
-function grantedUnseen(turn: ClaimTurn, key: string, hold: Hold, claimId: string): void {
+function grantedUnseen(draft: ClaimDraft, key: string, hold: Hold, claimId: string): void {
   const position = hold.stage.phase === "waiting" ? hold.stage.position : undefined;
-  const stage = { phase: "waiting", claimId, position, granted: true, checkAt: turn.now.at } as const;
-  turn.holds.set(key, { ...hold, stage, told: undefined });
+  const stage = { phase: "waiting", claimId, position, granted: true, checkAt: draft.now.at } as const;
+  draft.holds.set(key, { ...hold, stage, told: undefined });
 }
 
-export function moved(
-  turn: ClaimTurn,
+export function onMoved(
+  draft: ClaimDraft,
   key: string,
   hold: Hold,
   stage: Extract<HoldStage, { phase: "waiting" }>,
   position: number | undefined,
 ): void {
-  turn.holds.set(key, { ...hold, stage: { ...stage, position } });
-  if (position !== stage.position) tell(turn, hold.users, { kind: "position", position });
+  draft.holds.set(key, { ...hold, stage: { ...stage, position } });
+  if (position !== stage.position) tell(draft, hold.users, { kind: "position", position });
 }
 
-export function joinLine(turn: ClaimTurn, key: string, user: User, position: number | undefined): void {
-  if (user.queue) return tell(turn, [user], { kind: "position", position });
-  const hold = turn.holds.get(key);
-  if (hold) turn.holds.set(key, { ...hold, users: hold.users.filter((each) => each !== user) });
-  tell(turn, [user], { kind: "failed", failure: knownFailure("claim_conflict", "Somebody else holds it.") });
+export function joinLine(draft: ClaimDraft, key: string, user: User, position: number | undefined): void {
+  if (user.queue) return tell(draft, [user], { kind: "position", position });
+  const hold = draft.holds.get(key);
+  if (hold) draft.holds.set(key, { ...hold, users: hold.users.filter((each) => each !== user) });
+  tell(draft, [user], { kind: "failed", failure: knownFailure("claim_conflict", "Somebody else holds it.") });
 }
 
 /** Tells those of its users who do not know yet that the claim is there, once the rows have read up to the grant. */
-export function handOver(turn: ClaimTurn, key: string): void {
-  const hold = turn.holds.get(key);
+export function handOver(draft: ClaimDraft, key: string): void {
+  const hold = draft.holds.get(key);
   if (hold?.stage.phase !== "held") return;
   const { claimId, fence, unread } = hold.stage;
-  if (unread && isOutstanding(unread, turn)) return;
+  if (unread && isOutstanding(unread, draft)) return;
   const news = hold.users.filter((user) => !user.has);
   const users = hold.users.map((user) => ({ ...user, has: true }));
-  turn.holds.set(key, { ...hold, users, stage: { ...hold.stage, unread: undefined } });
-  tell(turn, news, { kind: "granted", claimId, fence });
+  draft.holds.set(key, { ...hold, users, stage: { ...hold.stage, unread: undefined } });
+  tell(draft, news, { kind: "granted", claimId, fence });
 }
 
 /** The claim ended without our doing: a lease is lost, a place in the line is taken anew. */
-export function ended(
-  turn: ClaimTurn,
+export function onEnded(
+  draft: ClaimDraft,
   key: string,
   status: Exclude<ClaimStatus, "active" | "queued">,
   holders?: readonly Claim[],
 ): void {
-  const hold = turn.holds.get(key);
+  const hold = draft.holds.get(key);
   if (!hold) return;
-  if (hold.stage.phase === "held") return lost(turn, key, status, holders);
+  if (hold.stage.phase === "held") return lost(draft, key, status, holders);
   // What is still being asked is about a claim that is over.
-  if (hold.flight) turn.effects.push({ do: "drop", key, n: hold.flight.n });
-  turn.holds.set(key, { ...hold, stage: { phase: "asking", asked: true }, flight: undefined, told: undefined });
-  later(turn, key, 0);
+  if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
+  draft.holds.set(key, { ...hold, stage: { phase: "asking", asked: true }, flight: undefined, told: undefined });
+  retryLater(draft, key, 0);
 }
 
 const GONE: ReadonlySet<string> = new Set(["claim_lost", "claim_not_found", "not_claim_holder"]);
 
-export function refused(turn: ClaimTurn, key: string, hold: Hold, failure: Failure, flight: Flight): void {
-  if (hold.stage.phase === "held") return lost(turn, key, "refused", failure.claims);
-  if (hold.stage.phase === "waiting" && GONE.has(failure.code)) return ended(turn, key, "expired");
+export function onRefused(draft: ClaimDraft, key: string, hold: Hold, failure: Failure, flight: Flight): void {
+  if (hold.stage.phase === "held") return lost(draft, key, "refused", failure.claims);
+  if (hold.stage.phase === "waiting" && GONE.has(failure.code)) return onEnded(draft, key, "expired");
   // Somebody who would wait came after the question was sent: it is asked once more.
   const stay = failure.code === "claim_conflict" && !flight.queue ? hold.users.filter((user) => user.queue) : [];
-  if (stay.length > 0) turn.holds.set(key, { ...hold, users: stay });
-  else turn.holds.delete(key);
+  if (stay.length > 0) draft.holds.set(key, { ...hold, users: stay });
+  else draft.holds.delete(key);
   const others = hold.users.filter((user) => !stay.includes(user));
-  tell(turn, others, { kind: "failed", failure });
+  tell(draft, others, { kind: "failed", failure });
 }
 
 /** An answer to somebody who has gone already. */
 export function leftOn(
-  turn: ClaimTurn,
+  draft: ClaimDraft,
   key: string,
   hold: Hold,
   stage: Extract<HoldStage, { phase: "leaving" }>,
@@ -144,54 +144,54 @@ export function leftOn(
   verdict: ReturnType<typeof verdictOf>,
 ): void {
   if (verdict.then === "again" || verdict.then === "sign-in") {
-    if (verdict.then === "sign-in") turn.effects.push({ do: "tokenRefused", reason: verdict.reason });
-    return later(turn, key, verdict.then === "again" ? verdict.atLeastMs : 0);
+    if (verdict.then === "sign-in") draft.effects.push({ do: "tokenRefused", reason: verdict.reason });
+    return retryLater(draft, key, verdict.then === "again" ? verdict.atLeastMs : 0);
   }
-  if (flight.what === "release" || verdict.then === "refused") return gone(turn, key);
+  if (flight.what === "release" || verdict.then === "refused") return gone(draft, key);
   const claim = readClaim(verdict.body);
-  if (claim) turn.holds.set(key, { ...hold, stage: { ...stage, claimId: claim.id } });
+  if (claim) draft.holds.set(key, { ...hold, stage: { ...stage, claimId: claim.id } });
 }
 
 /** Nothing is left of it on the server; somebody who came meanwhile asks anew. */
-export function gone(turn: ClaimTurn, key: string): void {
-  const hold = turn.holds.get(key);
+export function gone(draft: ClaimDraft, key: string): void {
+  const hold = draft.holds.get(key);
   if (hold?.stage.phase !== "leaving") return;
   const { users, stage } = hold;
-  turn.holds.delete(key);
-  for (const lease of stage.left) tell(turn, [{ lease }], { kind: "released" });
+  draft.holds.delete(key);
+  for (const lease of stage.left) tell(draft, [{ lease }], { kind: "released" });
   const asking = { phase: "asking", asked: false } as const;
   if (users.length > 0)
-    turn.holds.set(key, { ...hold, stage: asking, flight: undefined, wait: undefined, told: undefined });
+    draft.holds.set(key, { ...hold, stage: asking, flight: undefined, wait: undefined, told: undefined });
 }
 
-export function lost(turn: ClaimTurn, key: string, reason: LossReason, holders?: readonly Claim[]): void {
-  const hold = turn.holds.get(key);
-  turn.holds.delete(key);
+export function lost(draft: ClaimDraft, key: string, reason: LossReason, holders?: readonly Claim[]): void {
+  const hold = draft.holds.get(key);
+  draft.holds.delete(key);
   if (!hold) return;
   const goes = reason === "hidden" || reason === "closed";
   const owners = hold.users.filter((user) => goes || user.has);
   const others = hold.users.filter((user) => !goes && !user.has);
-  tell(turn, owners, { kind: "lost", reason, ...(holders?.length && { holders }) });
+  tell(draft, owners, { kind: "lost", reason, ...(holders?.length && { holders }) });
   // Who came last and had not been given it yet still wants it.
   if (others.length > 0)
-    turn.holds.set(key, { ...hold, users: others, stage: { phase: "asking", asked: true }, flight: undefined });
+    draft.holds.set(key, { ...hold, users: others, stage: { phase: "asking", asked: true }, flight: undefined });
   if (hold.stage.phase === "leaving")
-    for (const lease of hold.stage.left) tell(turn, [{ lease }], { kind: "released" });
+    for (const lease of hold.stage.left) tell(draft, [{ lease }], { kind: "released" });
 }
 
-export function later(turn: ClaimTurn, key: string, atLeastMs: number): void {
-  const hold = turn.holds.get(key);
+export function retryLater(draft: ClaimDraft, key: string, atLeastMs: number): void {
+  const hold = draft.holds.get(key);
   if (!hold) return;
-  const wait = waitAfter(hold.wait, PACE, turn.now.at, turn.roll, atLeastMs);
-  turn.holds.set(key, { ...hold, wait, stage: unanswered(hold.stage, turn.now.at) });
+  const wait = waitAfter(hold.wait, PACE, draft.now.at, draft.roll, atLeastMs);
+  draft.holds.set(key, { ...hold, wait, stage: unanswered(hold.stage, draft.now.at) });
 }
 
 /** What was asked and not answered is still to be asked. */
 const unanswered = (stage: HoldStage, at: number): HoldStage =>
   stage.phase === "waiting" ? { ...stage, checkAt: at } : stage.phase === "held" ? { ...stage, check: true } : stage;
 
-export function tell(turn: ClaimTurn, users: readonly { readonly lease: string }[], news: ClaimNews): void {
-  for (const { lease } of users) turn.effects.push({ do: "tellLease", lease, news });
+export function tell(draft: ClaimDraft, users: readonly { readonly lease: string }[], news: ClaimNews): void {
+  for (const { lease } of users) draft.effects.push({ do: "tellLease", lease, news });
 }
 
 export function readClaim(body: unknown): Claim | undefined {

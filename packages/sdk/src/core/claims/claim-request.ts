@@ -1,11 +1,11 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
-import type { Asking, ClaimTurn, Hold, Instant, LineState, Terms } from "./claim-state.ts";
+import type { Asking, ClaimDraft, ConnectionState, Hold, Instant, Terms } from "./claim-state.ts";
 import { isForRenewal } from "./lease-time.ts";
 
 const ANSWER_MS = 10_000;
 
 /** What is to be asked of the server about a claim now. */
-export function wish({ stage }: Hold, line: LineState, now: Instant): Asking | undefined {
+export function wish({ stage }: Hold, line: ConnectionState, now: Instant): Asking | undefined {
   switch (stage.phase) {
     case "asking":
       return "acquire";
@@ -24,15 +24,15 @@ export function wish({ stage }: Hold, line: LineState, now: Instant): Asking | u
 
 /** Asks it, and gives back the number of the request. */
 export function request(
-  turn: ClaimTurn,
+  draft: ClaimDraft,
   key: string,
   { target, users, stage }: Hold,
   what: Asking,
   claimId: string | undefined,
   keepalive = false,
 ): number {
-  turn.asked += 1;
-  const { clientId } = turn.line;
+  draft.asked += 1;
+  const { clientId } = draft.line;
   const queue = waits({ users });
   const { field } = target;
   const body =
@@ -51,8 +51,8 @@ export function request(
       : stage.phase === "held" && what === "renew"
         ? Math.min(ANSWER_MS, Math.max(1_000, Math.ceil(stage.ttlMs / 4)))
         : ANSWER_MS;
-  turn.effects.push({ do: "request", key, n: turn.asked, what, target, claimId, body, timeoutMs, keepalive });
-  return turn.asked;
+  draft.effects.push({ do: "request", key, n: draft.asked, what, target, claimId, body, timeoutMs, keepalive });
+  return draft.asked;
 }
 
 export const waits = ({ users }: Pick<Hold, "users">): boolean => users.some((user) => user.queue);

@@ -118,7 +118,7 @@ export type ClaimEffect =
   | { readonly do: "readUpTo"; readonly syncId: number };
 
 /** What lies between this client and the server now. */
-export interface LineState {
+export interface ConnectionState {
   /** Requests may go out. */
   readonly mayTalk: boolean;
   /** A socket is open that tells what changes. */
@@ -129,11 +129,11 @@ export interface LineState {
 export type Holds = ReadonlyMap<string, Hold>;
 
 /** One event being heard, as the parts that decide see it. */
-export interface ClaimTurn {
+export interface ClaimDraft {
   holds: Map<string, Hold>;
   /** Counts requests. */
   asked: number;
-  readonly line: LineState;
+  readonly line: ConnectionState;
   readonly now: Instant;
   readonly roll: number;
   /** How far the rows here have read the log. */

@@ -1,4 +1,4 @@
-import type { ClaimTurn, HoldStage, Instant } from "./claim-state.ts";
+import type { ClaimDraft, HoldStage, Instant } from "./claim-state.ts";
 
 /*
  * A lease counts from the moment in which the request was sent that it was granted by, on a clock that only goes
@@ -18,7 +18,7 @@ export function remainingMs(stage: HoldStage, now: Instant): number {
 }
 
 /** By the clock that only goes forward. When the wall's alone says so the server is asked first, if it can be. */
-export const isOver = (stage: Held, { now, line }: ClaimTurn): boolean =>
+export const isOver = (stage: Held, { now, line }: ClaimDraft): boolean =>
   now.at >= deadlineOf(stage) || (!line.mayTalk && remainingMs(stage, now) === 0);
 
 /** By either clock: of what was slept through the other one knows nothing. */

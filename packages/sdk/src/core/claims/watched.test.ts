@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { forgotten, heardClaims, knowledgeOf, sayWatched, unwatch, type Watched, watch } from "./watched.ts";
+import { forgotten, knowledgeOf, onClaimsFrame, sayWatched, unwatch, type Watched, watch } from "./watched.ts";
 
 const free = { frame: "claims", model: "Slide", id: "s1", claims: [], queue: [] } as const;
-const heard = (watched: Watched) => heardClaims(watched, { ...free, claims: [], queue: [] });
+const heard = (watched: Watched) => onClaimsFrame(watched, { ...free, claims: [], queue: [] });
 const said = (watched: Watched) => sayWatched(watched, 10_000).watched;
 
 test("[U11] on a new line nothing is known before it was told anew", () => {

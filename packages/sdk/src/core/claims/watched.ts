@@ -80,7 +80,7 @@ export function denied(watched: Watched, model: string, now: number): Watched {
   return before ? changed(watched, { ...before, deniedAt: now }) : watched;
 }
 
-export function heardClaims(watched: Watched, { model, id, claims, queue }: ClaimsFrame): Watched {
+export function onClaimsFrame(watched: Watched, { model, id, claims, queue }: ClaimsFrame): Watched {
   const before = watched.get(tableOf(model));
   // The server tells of each change once: also of what is looked at again before it is told to stop.
   if (!before || !(before.looking.has(id) || before.said?.split(BETWEEN).includes(id))) return watched;

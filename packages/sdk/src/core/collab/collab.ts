@@ -4,18 +4,18 @@ import { closeCodes } from "../../protocol/stream/frames-down.ts";
 import type { FrameUp } from "../../protocol/stream/frames-up.ts";
 import { claimsDue, claimsDueAt } from "../claims/claim-due.ts";
 import * as claims from "../claims/claim-events.ts";
-import type { ClaimEffect, ClaimTurn, Holds, Instant, LineState, Target, Terms } from "../claims/claim-state.ts";
+import type { ClaimDraft, ClaimEffect, ConnectionState, Holds, Instant, Target, Terms } from "../claims/claim-state.ts";
 import * as watched from "../claims/watched.ts";
 import * as presence from "../presence/presence.ts";
 import { type Failure, readFailure } from "../queue/failure.ts";
 import type { Reply } from "../queue/outcome.ts";
 
-/* Company: who holds what, and who is here. A machine beside the client's own: rows and queue know nothing of it. */
+/* Collab: who holds what, and who is here. A machine beside the client's own: rows and queue know nothing of it. */
 
 /** Frames that are about the others. */
-export type CompanyFrame = ClaimsFrame | ClaimFrame | PresenceFrame | ErrorFrame;
+export type CollabFrame = ClaimsFrame | ClaimFrame | PresenceFrame | ErrorFrame;
 
-export interface CompanyState {
+export interface CollabState {
   readonly holds: Holds;
   readonly asked: number;
   readonly watched: watched.Watched;
@@ -27,13 +27,13 @@ export interface CompanyState {
   readonly complaint: Failure | undefined;
 }
 
-export interface Line extends LineState {
+export interface Line extends ConnectionState {
   /** `<kind>:<id>` of this client, as far as the server has said. */
   readonly participant: string | undefined;
   readonly session: string | undefined;
 }
 
-export const noCompany: CompanyState = {
+export const emptyCollab: CollabState = {
   holds: new Map(),
   asked: 0,
   watched: new Map(),
@@ -43,15 +43,15 @@ export const noCompany: CompanyState = {
   complaint: undefined,
 };
 
-export type CompanyEvent = CompanyHappening & { readonly now: Instant; readonly roll: number; readonly readTo: number };
+export type CollabEvent = CollabHappening & { readonly now: Instant; readonly roll: number; readonly readTo: number };
 
-export type CompanyHappening =
+export type CollabHappening =
   | { readonly type: "line"; readonly line: Line }
   | { readonly type: "lineClosed"; readonly code: number }
   | { readonly type: "woke" }
   | { readonly type: "goes"; readonly reason: "hidden" | "closed" }
   | { readonly type: "due" }
-  | { readonly type: "heard"; readonly frame: CompanyFrame }
+  | { readonly type: "heard"; readonly frame: CollabFrame }
   // Claims
   | {
       readonly type: "claimed";
@@ -68,16 +68,13 @@ export type CompanyHappening =
   | { readonly type: "stated"; readonly room: string; readonly state: JsonObject }
   | { readonly type: "leftRoom"; readonly room: string };
 
-export type CompanyEffect = ClaimEffect | { readonly do: "say"; readonly frame: FrameUp };
+export type CollabEffect = ClaimEffect | { readonly do: "say"; readonly frame: FrameUp };
 
 /** What is believed of the others, and what happened, give what is believed now and what is asked of the world. */
-export function companyStep(
-  state: CompanyState,
-  event: CompanyEvent,
-): readonly [CompanyState, readonly CompanyEffect[]] {
-  const effects: CompanyEffect[] = [];
+export function collabStep(state: CollabState, event: CollabEvent): readonly [CollabState, readonly CollabEffect[]] {
+  const effects: CollabEffect[] = [];
   const line = event.type === "line" ? event.line : state.line;
-  const turn: ClaimTurn = {
+  const draft: ClaimDraft = {
     holds: new Map(state.holds),
     asked: state.asked,
     line,
@@ -86,9 +83,9 @@ export function companyStep(
     readTo: event.readTo,
     effects: effects as ClaimEffect[],
   };
-  hearClaims(turn, event, state.line);
+  hearClaims(draft, event, state.line);
   const away = event.type === "goes" || (event.type !== "woke" && state.away);
-  if (!away) claimsDue(turn);
+  if (!away) claimsDue(draft);
   const now = event.now.at;
   const looking = hearWatched(state, event);
   const looked = line.live ? watched.sayWatched(looking, now) : { watched: looking, frames: [] };
@@ -97,9 +94,9 @@ export function companyStep(
   // A page that is put away loses its line anyway, and should not blink when it is only reloaded.
   if (event.type === "goes" && event.reason === "closed") frames.push(...presence.goodbyes(state.presence));
   for (const frame of frames) effects.push({ do: "say", frame });
-  const next: CompanyState = {
-    holds: turn.holds,
-    asked: turn.asked,
+  const next: CollabState = {
+    holds: draft.holds,
+    asked: draft.asked,
     watched: looked.watched,
     presence: rooms.presence,
     line,
@@ -109,7 +106,7 @@ export function companyStep(
   return [next, effects];
 }
 
-export function companyDueAt(state: CompanyState, now: Instant): number | undefined {
+export function collabDueAt(state: CollabState, now: Instant): number | undefined {
   const { line } = state;
   const times = [
     state.away ? undefined : claimsDueAt(state.holds, line, now),
@@ -119,26 +116,26 @@ export function companyDueAt(state: CompanyState, now: Instant): number | undefi
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-function hearClaims(turn: ClaimTurn, event: CompanyEvent, before: Line): void {
+function hearClaims(draft: ClaimDraft, event: CollabEvent, before: Line): void {
   switch (event.type) {
     case "claimed":
-      return claims.claimed(turn, event.target, event.terms, event.lease, event.queue);
+      return claims.onClaimed(draft, event.target, event.terms, event.lease, event.queue);
     case "left":
-      return claims.left(turn, event.lease);
+      return claims.onLeft(draft, event.lease);
     case "answered":
-      return claims.answered(turn, event.key, event.n, event.reply);
+      return claims.onAnswered(draft, event.key, event.n, event.reply);
     case "heard":
-      if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.revoked(turn);
-      return event.frame.frame === "claim" ? claims.told(turn, event.frame) : undefined;
+      if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.onRevoked(draft);
+      return event.frame.frame === "claim" ? claims.onClaimFrame(draft, event.frame) : undefined;
     case "line":
       // What was told while nobody listened was missed.
       return event.line.live !== before.live || event.line.mayTalk !== before.mayTalk
-        ? claims.doubted(turn)
+        ? claims.onDoubted(draft)
         : undefined;
     case "woke":
-      return claims.doubted(turn);
+      return claims.onDoubted(draft);
     case "goes":
-      return claims.letGo(turn, event.reason);
+      return claims.onLetGo(draft, event.reason);
     case "lineClosed":
     case "due":
     case "watch":
@@ -150,38 +147,35 @@ function hearClaims(turn: ClaimTurn, event: CompanyEvent, before: Line): void {
   }
 }
 
-function hearWatched({ watched: before, line, complaint }: CompanyState, event: CompanyEvent): watched.Watched {
+function hearWatched({ watched: before, line, complaint }: CollabState, event: CollabEvent): watched.Watched {
   if (event.type === "watch") return watched.watch(before, event.model, event.ids, event.now.at);
   if (event.type === "unwatch") return watched.unwatch(before, event.model, event.ids, event.now.at);
-  if (event.type === "heard" && event.frame.frame === "claims") return watched.heardClaims(before, event.frame);
+  if (event.type === "heard" && event.frame.frame === "claims") return watched.onClaimsFrame(before, event.frame);
   const denied = event.type === "lineClosed" && REFUSING.has(event.code) && complaint?.requiredCapability?.model;
   if (denied && complaint?.param !== "room") return watched.denied(before, denied, event.now.at);
   const cut = event.type === "line" && event.line.live !== line.live;
   return cut ? watched.forgotten(before) : before;
 }
 
-function hearPresence(
-  { presence: before, line, complaint }: CompanyState,
-  event: CompanyEvent,
-): presence.PresenceState {
+function hearPresence({ presence: before, line, complaint }: CollabState, event: CollabEvent): presence.PresenceState {
   const now = event.now.at;
-  if (event.type === "entered") return presence.entered(before, event.room, now);
-  if (event.type === "stated") return presence.stated(before, event.room, event.state, now);
-  if (event.type === "leftRoom") return presence.leftRoom(before, event.room, now);
+  if (event.type === "entered") return presence.onEntered(before, event.room, now);
+  if (event.type === "stated") return presence.onStated(before, event.room, event.state, now);
+  if (event.type === "leftRoom") return presence.onLeftRoom(before, event.room, now);
   if (event.type === "heard" && event.frame.frame === "presence")
-    return presence.heardPresence(before, event.frame, line.participant);
+    return presence.onPresenceFrame(before, event.frame, line.participant);
   if (event.type === "lineClosed") {
     const denied = REFUSING.has(event.code) && complaint?.param === "room" ? complaint : undefined;
-    return denied ? presence.roomDenied(before, denied, now) : before;
+    return denied ? presence.onRoomDenied(before, denied, now) : before;
   }
   if (event.type !== "line" || event.line.live === line.live) return before;
-  return event.line.live ? presence.lineCame(before, now) : presence.lineWent(before, now);
+  return event.line.live ? presence.onConnected(before, now) : presence.onDisconnected(before, now);
 }
 
 /** Codes of a line that was closed for what was asked on it. */
 const REFUSING: ReadonlySet<number> = new Set([closeCodes.forbidden, closeCodes.badFrame]);
 
-function complaintAfter(before: Failure | undefined, event: CompanyEvent): Failure | undefined {
+function complaintAfter(before: Failure | undefined, event: CollabEvent): Failure | undefined {
   if (event.type === "heard" && event.frame.frame === "error") return readFailure(event.frame, 403);
   return event.type === "line" && event.line.live ? undefined : before;
 }

@@ -8,7 +8,7 @@ import type { ClaimRefusal, Mutation } from "../queue/mutation.ts";
 import { onRecord, type Queue } from "../queue/queue.ts";
 
 /** A held write against what others did to one of its records: the three sides that a person decides between. */
-export interface Dispute {
+export interface OpenConflict {
   readonly clientTxId: string;
   readonly model: string;
   readonly id: string;
@@ -39,25 +39,25 @@ interface Sides {
 }
 
 /** One dispute for each notification of a held write. */
-export function disputesOf(sides: Sides, held: Mutation): readonly Dispute[] {
+export function openConflictsOf(sides: Sides, held: Mutation): readonly OpenConflict[] {
   if (held.stage.phase !== "held") return [];
   const { notifications, claim } = held.stage;
-  return notifications.map((notification) => disputeOf(sides, held, notification, claim));
+  return notifications.map((notification) => openConflictOf(sides, held, notification, claim));
 }
 
 /** The dispute about a record, if a write to it is held. */
-export function disputeOn(sides: Sides, held: Mutation, key: string): Dispute | undefined {
+export function openConflictOn(sides: Sides, held: Mutation, key: string): OpenConflict | undefined {
   if (held.stage.phase !== "held" || !held.keys.includes(key)) return undefined;
   const notification = held.stage.notifications.find((n) => n.group === undefined && recordKey(n) === key);
-  return notification && disputeOf(sides, held, notification, held.stage.claim);
+  return notification && openConflictOf(sides, held, notification, held.stage.claim);
 }
 
-function disputeOf(
+function openConflictOf(
   { rows, queue }: Sides,
   held: Mutation,
   notification: StaleNotification,
   claim: ClaimRefusal | undefined,
-): Dispute {
+): OpenConflict {
   const record: RecordRef = notification;
   const key = recordKey(record);
   const row = lookUp(rows.tables, record);

@@ -2,10 +2,10 @@ import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import { recordKey } from "../log/tables.ts";
 import type { Mutation, MutationOperation, Premise } from "../queue/mutation.ts";
 import { unclaimed } from "./claim-conflict.ts";
-import { type Dispute, without } from "./conflict.ts";
+import { type OpenConflict, without } from "./conflict.ts";
 
 /** A held write as if it had been made in view of what others wrote: what the server will take it for. */
-export function inView(held: Mutation, disputes: readonly Dispute[]): Mutation {
+export function inView(held: Mutation, disputes: readonly OpenConflict[]): Mutation {
   const seenOf = new Map(disputes.map((d) => [recordKey(d), d.observedSyncId]));
   const groups = held.stage.phase === "held" ? held.stage.notifications.filter((n) => n.group !== undefined) : [];
   return {
@@ -22,7 +22,7 @@ export function inView(held: Mutation, disputes: readonly Dispute[]): Mutation {
 }
 
 /** Mine is kept although the record was deleted: then the record has to come back, as it was, with mine on top. */
-export function broughtBack(held: Mutation, disputes: readonly Dispute[]): Mutation {
+export function broughtBack(held: Mutation, disputes: readonly OpenConflict[]): Mutation {
   const deleted = new Set(disputes.filter((d) => d.theirs === null).map(recordKey));
   const operations = held.operations.map((o): MutationOperation => {
     const row = deleted.has(recordKey(o)) ? held.lost?.[recordKey(o)] : undefined;
@@ -35,7 +35,7 @@ export function broughtBack(held: Mutation, disputes: readonly Dispute[]): Mutat
 /** An operation without what is contested. A held delete or archive is given up whole; a later one is another wish. */
 export function withoutContested(
   o: MutationOperation,
-  disputes: readonly Dispute[],
+  disputes: readonly OpenConflict[],
   which: "held" | "later",
 ): readonly MutationOperation[] {
   const dispute = disputes.find((d) => recordKey(d) === recordKey(o));
@@ -46,7 +46,7 @@ export function withoutContested(
 }
 
 /** What is sent on of a write that a claim stood against. */
-export const withoutClaim = (o: MutationOperation, disputes: readonly Dispute[]): MutationOperation =>
+export const withoutClaim = (o: MutationOperation, disputes: readonly OpenConflict[]): MutationOperation =>
   disputes.some((d) => d.claim && recordKey(d) === recordKey(o)) ? unclaimed(o) : o;
 
 function seenBy(

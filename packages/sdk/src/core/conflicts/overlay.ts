@@ -6,7 +6,7 @@ import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, ref
 import type { Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
-import { disputeOn, without } from "./conflict.ts";
+import { openConflictOn, without } from "./conflict.ts";
 
 /** A record as the user should see it: the log's row with this client's unsettled writes on top. */
 export function shownRow(state: Pick<ClientState, "rows" | "overlay">, record: RecordRef): Row | undefined {
@@ -90,7 +90,7 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
   for (const write of writes.slice(landed + 1)) {
     if (write.stage.phase === "parked") continue;
     if (write.stage.phase === "held") {
-      const dispute = disputeOn(state, write, key);
+      const dispute = openConflictOn(state, write, key);
       if (dispute) contested = { fields: dispute.fields, upTo: write.stage.heldAfter };
     }
     for (const { action, id, model: name, data } of write.operations) {

@@ -5,7 +5,7 @@ import { find, onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 import { baseOf } from "./base.ts";
 import { unclaimed } from "./claim-conflict.ts";
-import { type Dispute, disputesOf, without } from "./conflict.ts";
+import { type OpenConflict, openConflictsOf, without } from "./conflict.ts";
 import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.ts";
 
 /**
@@ -20,7 +20,7 @@ export function planFor(state: ClientState, clientTxId: string, decision: Decisi
   if (write && phase === "parked" && decision.kind === "edit")
     return { write, instead: edited(state, write, decision.operations), again: [] };
   if (!write || phase !== "held" || !("asOf" in decision)) return undefined;
-  const disputes = disputesOf(state, write).map((d) => asSeen(d, decision.asOf));
+  const disputes = openConflictsOf(state, write).map((d) => asSeen(d, decision.asOf));
   const followers = followersOf(state, write, disputes);
   if (decision.kind === "keep-mine") return keepMine(write, disputes, followers);
   if (decision.kind === "merge") return merge(write, disputes, followers, decision);
@@ -33,22 +33,22 @@ function edited(state: ClientState, write: Mutation, operations: readonly NewOpe
 }
 
 /** A decision is about what its person saw: what came after that is not agreed to, and is found stale once more. */
-const asSeen = (dispute: Dispute, asOf: number): Dispute => ({
+const asSeen = (dispute: OpenConflict, asOf: number): OpenConflict => ({
   ...dispute,
   observedSyncId: Math.min(dispute.observedSyncId, Math.max(asOf, dispute.heldAtSyncId)),
 });
 
 type Writes = readonly Mutation[];
-type Disputes = readonly Dispute[];
+type OpenConflicts = readonly OpenConflict[];
 
-function keepMine(held: Mutation, disputes: Disputes, followers: Writes): Plan {
+function keepMine(held: Mutation, disputes: OpenConflicts, followers: Writes): Plan {
   const instead = broughtBack(inView(held, disputes), disputes);
   return { write: held, instead, again: rebased(followers, disputes) };
 }
 
 function merge(
   held: Mutation,
-  disputes: Disputes,
+  disputes: OpenConflicts,
   followers: Writes,
   decision: Extract<Decision, { kind: "merge" }>,
 ): Plan {
@@ -65,7 +65,7 @@ function merge(
   return { write: held, instead: { ...mine, operations }, again };
 }
 
-function takeTheirs(held: Mutation, disputes: Disputes, followers: Writes): Plan {
+function takeTheirs(held: Mutation, disputes: OpenConflicts, followers: Writes): Plan {
   // A premise that moved takes the whole commit with it: what it stood on is no longer so.
   const premiseMoved = disputes.some((d) => d.isPremise || !held.keys.includes(recordKey(d)));
   const mine = inView(held, disputes);
@@ -75,7 +75,7 @@ function takeTheirs(held: Mutation, disputes: Disputes, followers: Writes): Plan
 }
 
 /** Later writes to the disputed records that are on disk and have not been sent: the server never tried them. */
-function followersOf({ queue }: ClientState, held: Mutation, disputes: Disputes): Writes {
+function followersOf({ queue }: ClientState, held: Mutation, disputes: OpenConflicts): Writes {
   const followers = new Set<Mutation>();
   for (const dispute of disputes) {
     const writes = onRecord(queue, recordKey(dispute));
@@ -89,7 +89,7 @@ function followersOf({ queue }: ClientState, held: Mutation, disputes: Disputes)
  * Later writes of mine go on as written in view of theirs – where a person has seen theirs: in the conflicting
  * fields, and everywhere once the rows have read that far. Others are left for the server to judge.
  */
-const rebased = (followers: Writes, disputes: Disputes): Writes =>
+const rebased = (followers: Writes, disputes: OpenConflicts): Writes =>
   followers.map((follower) => ({
     ...follower,
     operations: follower.operations.map((o) => {
@@ -102,7 +102,7 @@ const rebased = (followers: Writes, disputes: Disputes): Writes =>
     }),
   }));
 
-const withoutFields = (followers: Writes, disputes: Disputes): Writes =>
+const withoutFields = (followers: Writes, disputes: OpenConflicts): Writes =>
   followers.map((follower) => ({
     ...follower,
     operations: follower.operations.flatMap((o) => withoutContested(withoutClaim(o, disputes), disputes, "later")),

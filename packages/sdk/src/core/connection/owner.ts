@@ -1,6 +1,6 @@
-import { ask, set, type Turn, touch } from "../draft.ts";
+import { ask, type Draft, set, touch } from "../draft.ts";
 import type { ClientState } from "../state.ts";
-import { isAnothers, tokenRefused } from "./auth.ts";
+import { isAnothers, onTokenRefused } from "./auth.ts";
 import { isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
 
 /*
@@ -13,46 +13,46 @@ import { isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
  */
 
 /** The server says whose the token is. `undefined`: an older server, which does not say. False: it is another owner's than the store. */
-export function heardOwner(turn: Turn, told: string | undefined, logId: string): boolean {
-  const { owner, rows } = turn.state;
+export function onOwner(draft: Draft, told: string | undefined, logId: string): boolean {
+  const { owner, rows } = draft.state;
   const tokenOwner = told ?? owner ?? "";
-  set(turn, { tokenOwner });
-  if (told !== undefined && owner === undefined) ask(turn, { do: "own", owner: told });
+  set(draft, { tokenOwner });
+  if (told !== undefined && owner === undefined) ask(draft, { do: "own", owner: told });
   if (owner !== undefined && isShort(owner) && !isShort(tokenOwner) && isSameOwner(owner, tokenOwner)) {
     // The same person, but perhaps another tenant: only the log that the rows are of can tell.
     const isOther = rows.logId !== undefined && rows.logId !== logId;
-    if (isOther) set(turn, { owner: `?/?/${withoutTenant(owner)}` });
-    else ask(turn, { do: "own", owner: tokenOwner, instead: owner });
+    if (isOther) set(draft, { owner: `?/?/${withoutTenant(owner)}` });
+    else ask(draft, { do: "own", owner: tokenOwner, instead: owner });
   }
-  return checkOwner(turn);
+  return checkOwner(draft);
 }
 
 /** Whose the store is, which another tab may have said before. */
-export function owned(turn: Turn, owner: string): void {
-  set(turn, { owner });
-  checkOwner(turn);
+export function onOwned(draft: Draft, owner: string): void {
+  set(draft, { owner });
+  checkOwner(draft);
 }
 
 /**
  * Shows or hides what the store holds. A follower has no connection of its own that would tell it whose its token is:
  * what the leader was told holds for all tabs.
  */
-export function withhold(turn: Turn): void {
-  const { lead, tabs, tokenOwner, withheld: before } = turn.state;
+export function withhold(draft: Draft): void {
+  const { lead, tabs, tokenOwner, withheld: before } = draft.state;
   const isKnown = (lead === "no" && tabs.line) || tokenOwner !== undefined;
   const isLeaders = lead === "no" && tabs.line?.withheld === true;
-  const withheld = isKnown ? isLeaders || isAnothers(turn.state) : before;
-  if (before !== withheld) touch(turn, "everything");
-  set(turn, { withheld });
+  const withheld = isKnown ? isLeaders || isAnothers(draft.state) : before;
+  if (before !== withheld) touch(draft, "everything");
+  set(draft, { withheld });
 }
 
-function checkOwner(turn: Turn): boolean {
-  const { owner, tokenOwner } = turn.state;
+function checkOwner(draft: Draft): boolean {
+  const { owner, tokenOwner } = draft.state;
   if (tokenOwner === undefined || owner === undefined) return true;
-  withhold(turn);
-  if (!isAnothers(turn.state)) return true;
-  set(turn, { reading: { ...turn.state.reading, verified: false } });
-  tokenRefused(turn, anothersToken(turn.state));
+  withhold(draft);
+  if (!isAnothers(draft.state)) return true;
+  set(draft, { reading: { ...draft.state.reading, verified: false } });
+  onTokenRefused(draft, anothersToken(draft.state));
   return false;
 }
 

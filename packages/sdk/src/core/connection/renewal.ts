@@ -1,8 +1,8 @@
-import { ask, set, type Turn } from "../draft.ts";
+import { ask, type Draft, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, noteCovered } from "../log/reading.ts";
 import type { Renewal } from "../state.ts";
-import { heardOwner } from "./owner.ts";
+import { onOwner } from "./owner.ts";
 
 /*
  * A token is renewed while it is still good: at about 80 % of what is left of its life when the server names its end,
@@ -18,35 +18,35 @@ const LAST_MS = 1_000;
 
 export function renewalAfter(
   expiresInMs: number | null | undefined,
-  { now, roll }: Pick<Turn, "now" | "roll">,
+  { now, roll }: Pick<Draft, "now" | "roll">,
 ): Renewal | undefined {
   if (expiresInMs === null || expiresInMs === undefined) return undefined;
   return { at: now + expiresInMs * (FROM + SPREAD * roll), endsAt: now + expiresInMs };
 }
 
-export function renewWhenDue(turn: Turn): void {
-  const { renewal, stream } = turn.state;
-  if (!renewal || renewal.at > turn.now || stream.phase !== "live") return;
-  tryAgainLater(turn, renewal);
-  ask(turn, { do: "renewToken" });
+export function renewWhenDue(draft: Draft): void {
+  const { renewal, stream } = draft.state;
+  if (!renewal || renewal.at > draft.now || stream.phase !== "live") return;
+  tryAgainLater(draft, renewal);
+  ask(draft, { do: "renewToken" });
 }
 
 /** The app gave the same token again, or none. */
-export function notRenewed(turn: Turn): void {
-  const { renewal } = turn.state;
-  if (renewal) tryAgainLater(turn, renewal);
+export function onNotRenewed(draft: Draft): void {
+  const { renewal } = draft.state;
+  if (renewal) tryAgainLater(draft, renewal);
 }
 
-function tryAgainLater(turn: Turn, renewal: Renewal): void {
-  const left = renewal.endsAt - turn.now;
-  set(turn, { renewal: left < LAST_MS ? undefined : { ...renewal, at: turn.now + left / 2 } });
+function tryAgainLater(draft: Draft, renewal: Renewal): void {
+  const left = renewal.endsAt - draft.now;
+  set(draft, { renewal: left < LAST_MS ? undefined : { ...renewal, at: draft.now + left / 2 } });
 }
 
 /** The server took the next token: the stream goes on under it. */
-export function renewed(turn: Turn, event: Extract<ClientEvent, { type: "renewed" }>): void {
-  const { logId = "", rowsVersion } = turn.state.rows;
-  if (!heardOwner(turn, event.owner, logId)) return;
-  set(turn, { renewal: renewalAfter(event.expiresInMs, turn) });
-  noteCovered(turn, event.models);
-  compareRows(turn, { rowsVersion, viewHash: event.viewHash });
+export function onRenewed(draft: Draft, event: Extract<ClientEvent, { type: "renewed" }>): void {
+  const { logId = "", rowsVersion } = draft.state.rows;
+  if (!onOwner(draft, event.owner, logId)) return;
+  set(draft, { renewal: renewalAfter(event.expiresInMs, draft) });
+  noteCovered(draft, event.models);
+  compareRows(draft, { rowsVersion, viewHash: event.viewHash });
 }

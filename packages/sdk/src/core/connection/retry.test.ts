@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hurried, sendPace, waitAfter, waitForRestart } from "./retry.ts";
+import { dueNow, sendPace, waitAfter, waitForRestart } from "./retry.ts";
 
 test("[Q6] waits double up to half a minute, and half of each is chance", () => {
   let wait: ReturnType<typeof waitAfter> | undefined;
@@ -19,5 +19,5 @@ test("[Q6] what the server asks for is the least that is waited", () => {
 test("[N23] clients of a server that restarts return spread over 5 s, and nothing hurries them", () => {
   const returns = [0, 0.25, 0.5, 0.75, 0.999].map((roll) => waitForRestart(undefined, 1_000, roll).at - 1_000);
   expect(returns).toEqual([0, 1_250, 2_500, 3_750, 4_995]);
-  expect(hurried(waitForRestart(undefined, 1_000, 0.5), 1_100)?.at).toBe(3_500);
+  expect(dueNow(waitForRestart(undefined, 1_000, 0.5), 1_100)?.at).toBe(3_500);
 });

@@ -39,5 +39,5 @@ export function waitForRestart(before: Wait | undefined, now: number, roll: numb
 export const isDue = (wait: Wait | undefined, now: number): boolean => wait === undefined || wait.at <= now;
 
 /** What was waited for may be tried as soon as the server allows; the next failure still counts on from here. */
-export const hurried = (wait: Wait | undefined, now: number): Wait | undefined =>
+export const dueNow = (wait: Wait | undefined, now: number): Wait | undefined =>
   wait && { ...wait, at: Math.max(now, wait.notBefore ?? now) };

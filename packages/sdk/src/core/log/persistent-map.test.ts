@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ShardedMap } from "./persistent-map.ts";
+import { PersistentMap } from "./persistent-map.ts";
 
 test("a changed map says what a Map says, and the one before it stays as it was", () => {
   const change = fc.tuple(fc.constantFrom("set", "delete"), fc.string({ maxLength: 3 }), fc.integer());
   fc.assert(
     fc.property(fc.array(fc.array(change, { maxLength: 8 }), { maxLength: 20 }), (rounds) => {
-      let map = ShardedMap.empty<number>();
+      let map = PersistentMap.empty<number>();
       const model = new Map<string, number>();
       for (const round of rounds) {
         const before = { map, entries: [...map.entries()].sort() };
@@ -30,12 +30,12 @@ test("a changed map says what a Map says, and the one before it stays as it was"
 });
 
 test("an edit that changes nothing gives the same map back", () => {
-  const map = ShardedMap.empty<number>().set("a", 1);
+  const map = PersistentMap.empty<number>().set("a", 1);
   expect(map.edit((draft) => draft.delete("b"))).toBe(map);
 });
 
 test("ten thousand ids spread over all of its parts", () => {
-  const map = ShardedMap.empty<number>().edit((draft) => {
+  const map = PersistentMap.empty<number>().edit((draft) => {
     for (let i = 0; i < 10_000; i++) draft.set(`slide-${i}`, i);
   });
   const start = performance.now();

@@ -7,7 +7,7 @@ type Twig<V> = readonly (Leaf<V> | undefined)[];
 type Branch<V> = readonly (Twig<V> | undefined)[];
 type Root<V> = readonly (Branch<V> | undefined)[];
 
-export interface MapDraft<V> {
+export interface PersistentMapDraft<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
@@ -18,7 +18,7 @@ export interface MapDraft<V> {
  * copies one of them and the way to it, about a hundred pointers, and the map before it stays as it was. A list holds
  * about one entry among 10 000, and thirty among a million.
  */
-export class ShardedMap<V> {
+export class PersistentMap<V> {
   readonly size: number;
   readonly #root: Root<V>;
 
@@ -27,8 +27,8 @@ export class ShardedMap<V> {
     this.size = size;
   }
 
-  static empty<V>(): ShardedMap<V> {
-    return new ShardedMap<V>([], 0);
+  static empty<V>(): PersistentMap<V> {
+    return new PersistentMap<V>([], 0);
   }
 
   get(key: string): V | undefined {
@@ -39,15 +39,15 @@ export class ShardedMap<V> {
     return placeIn(leafAt(this.#root, hashOf(key)), key) >= 0;
   }
 
-  set(key: string, value: V): ShardedMap<V> {
+  set(key: string, value: V): PersistentMap<V> {
     return this.edit((draft) => draft.set(key, value));
   }
 
   /** Several changes at once; nothing is copied twice. Without a change the same map returns. */
-  edit(change: (draft: MapDraft<V>) => void): ShardedMap<V> {
+  edit(change: (draft: PersistentMapDraft<V>) => void): PersistentMap<V> {
     const draft = new Draft(this.#root, this.size);
     change(draft);
-    return draft.root === this.#root ? this : new ShardedMap(draft.root, draft.size);
+    return draft.root === this.#root ? this : new PersistentMap(draft.root, draft.size);
   }
 
   entries(): Generator<[string, V]> {
@@ -59,7 +59,7 @@ export class ShardedMap<V> {
   }
 }
 
-class Draft<V> implements MapDraft<V> {
+class Draft<V> implements PersistentMapDraft<V> {
   root: Root<V>;
   size: number;
   /** Copies made for this draft: these may be changed. */

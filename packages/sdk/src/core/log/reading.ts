@@ -1,57 +1,57 @@
-import { tokenRefused, tokenWorks } from "../connection/auth.ts";
-import { heardOwner } from "../connection/owner.ts";
+import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
+import { onOwner } from "../connection/owner.ts";
 import { readPace, waitAfter } from "../connection/retry.ts";
-import { ask, keep, logged, set, type Turn, touch } from "../draft.ts";
-import type { ClientEvent, Introduction } from "../events.ts";
+import { ask, type Draft, keep, logged, set, touch } from "../draft.ts";
+import type { ClientEvent, TokenFacts } from "../events.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
-import { changed, find, onRecord } from "../queue/queue.ts";
+import { find, onRecord, withChanged } from "../queue/queue.ts";
 import { offerAgain } from "../queue/rebase.ts";
 import { settle } from "../queue/settle.ts";
-import { lookAgain } from "../queue/shared-queue.ts";
+import { reloadQueue } from "../queue/shared-queue.ts";
 import type { Reading } from "../state.ts";
-import { noRows, type Rows, readStretch, type Stretch, withSameData } from "./rows.ts";
+import { type LogRange, noRows, type Rows, readRange, withSameData } from "./rows.ts";
 import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
 /** Entries of the log, from the stream or from a read. */
-export function hearStretch(turn: Turn, stretch: Stretch): void {
-  const { rows, reading } = turn.state;
-  const read = readStretch(rows, stretch);
+export function onLogRange(draft: Draft, stretch: LogRange): void {
+  const { rows, reading } = draft.state;
+  const read = readRange(rows, stretch);
   if (read === "known") return;
   if (read === "gap") {
     const missing = Math.max(reading.missing ?? 0, stretch.to);
-    return set(turn, { reading: { ...reading, missing } });
+    return set(draft, { reading: { ...reading, missing } });
   }
   // What was erased must not be brought back by a person who keeps a write to it.
   const keysOf = (changes: typeof read.changes) => changes.map((change) => recordKey(change.record));
-  keepLost(turn, read.rows, keysOf(read.changes.filter(({ erased }) => !erased)));
-  forgetLost(turn, keysOf(read.changes.filter(({ erased }) => erased)));
-  set(turn, { rows: read.rows });
+  keepLost(draft, read.rows, keysOf(read.changes.filter(({ erased }) => !erased)));
+  forgetLost(draft, keysOf(read.changes.filter(({ erased }) => erased)));
+  set(draft, { rows: read.rows });
   touch(
-    turn,
+    draft,
     read.changes.map((change) => recordKey(change.record)),
   );
-  markLanded(turn, stretch);
-  const settled = settle(turn);
+  markLanded(draft, stretch);
+  const settled = settle(draft);
   const missing = reading.missing !== undefined && reading.missing > stretch.to ? reading.missing : undefined;
-  set(turn, { reading: { ...turn.state.reading, missing } });
+  set(draft, { reading: { ...draft.state.reading, missing } });
   const from = Math.max(stretch.from, rows.position ?? 0);
   const { logId = "", viewHash } = rows;
-  const { generation, tabs } = turn.state;
+  const { generation, tabs } = draft.state;
   if (generation === undefined) return;
-  ask(turn, { do: "keepRows", logId, from, to: stretch.to, changes: read.changes, settled, generation });
+  ask(draft, { do: "keepRows", logId, from, to: stretch.to, changes: read.changes, settled, generation });
   if (tabs.listening)
-    ask(turn, {
+    ask(draft, {
       do: "post",
       message: { type: "log", logId, viewHash, from, to: stretch.to, entries: stretch.entries },
     });
 }
 
 /** A record is about to go that writes of ours still wait for: a person may want to keep it. */
-function keepLost(turn: Turn, next: Rows, keys: readonly string[]): void {
-  const { queue, rows } = turn.state;
+function keepLost(draft: Draft, next: Rows, keys: readonly string[]): void {
+  const { queue, rows } = draft.state;
   const changes = new Map<string, Mutation>();
   for (const key of keys) {
     const record = refOf(key);
@@ -63,139 +63,145 @@ function keepLost(turn: Turn, next: Rows, keys: readonly string[]): void {
     }
   }
   if (changes.size === 0) return;
-  set(turn, { queue: changed(queue, [...changes.values()]) });
-  keep(turn, [...changes.values()]);
+  set(draft, { queue: withChanged(queue, [...changes.values()]) });
+  keep(draft, [...changes.values()]);
 }
 
 /** Records were erased: what was kept of them, because they were deleted before, goes too. */
-function forgetLost(turn: Turn, keys: readonly string[]): void {
+function forgetLost(draft: Draft, keys: readonly string[]): void {
   const writes = keys.flatMap((key) =>
-    [...onRecord(turn.state.queue, key)].flatMap((write) => {
+    [...onRecord(draft.state.queue, key)].flatMap((write) => {
       const { [key]: known, ...lost } = write.lost ?? {};
       return known ? [{ ...write, lost }] : [];
     }),
   );
   if (writes.length === 0) return;
-  set(turn, { queue: changed(turn.state.queue, writes) });
-  keep(turn, writes);
+  set(draft, { queue: withChanged(draft.state.queue, writes) });
+  keep(draft, writes);
 }
 
 /** Our own entry has come, receipt or not: the row contains the write, and others may have written on top of it. */
-function markLanded(turn: Turn, stretch: Stretch): void {
+function markLanded(draft: Draft, stretch: LogRange): void {
   const landed = new Map<string, Mutation>();
   for (const entry of stretch.entries) {
-    const mutation = landed.get(entry.clientTxId) ?? find(turn.state.queue, entry.clientTxId);
+    const mutation = landed.get(entry.clientTxId) ?? find(draft.state.queue, entry.clientTxId);
     const key = recordKey(entry);
     // Of a write that another tab has not told of yet: when it does, it is in the rows already.
-    if (!mutation && entry.clientId === turn.state.clientId) logged(turn, entry.clientTxId);
+    if (!mutation && entry.clientId === draft.state.clientId) logged(draft, entry.clientTxId);
     if (mutation?.keys.includes(key) && !mutation.landed.includes(key))
       landed.set(entry.clientTxId, { ...mutation, landed: [...mutation.landed, key] });
   }
-  set(turn, { queue: changed(turn.state.queue, [...landed.values()]) });
+  set(draft, { queue: withChanged(draft.state.queue, [...landed.values()]) });
 }
 
 /** The log is known to reach that far: what of it was not delivered is asked for. */
-export function positionTold(turn: Turn, position: number): void {
-  const { rows, reading } = turn.state;
+export function onPosition(draft: Draft, position: number): void {
+  const { rows, reading } = draft.state;
   if (rows.position === undefined || position <= rows.position) return;
-  set(turn, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, position) } });
+  set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, position) } });
 }
 
-export function hearLog(turn: Turn, event: Of<"logRead">): void {
-  readEnded(turn);
-  if (!heardOwner(turn, event.owner, event.logId)) return;
-  tokenWorks(turn);
-  if (isOtherLog(turn, event.logId, event.stamp)) return;
-  set(turn, { reading: { ...turn.state.reading, verified: true } });
-  noteCovered(turn, event.models);
+export function onLogPage(draft: Draft, event: Of<"logRead">): void {
+  readEnded(draft);
+  if (!onOwner(draft, event.owner, event.logId)) return;
+  onTokenAccepted(draft);
+  if (isOtherLog(draft, event.logId, event.stamp)) return;
+  set(draft, { reading: { ...draft.state.reading, verified: true } });
+  noteCovered(draft, event.models);
   // Entries that were left out for another view than the rows' would never be missed.
-  if (compareRows(turn, event) === "other view") return;
-  hearStretch(turn, event);
-  const { reading, rows } = turn.state;
+  if (compareRows(draft, event) === "other view") return;
+  onLogRange(draft, event);
+  const { reading, rows } = draft.state;
   // The answer ends short of the head when there is more than one page of it.
   // And a position that was missing then and lies behind its head is one of a log that is gone.
   const asked = reading.missing === reading.askedFor ? undefined : reading.missing;
   const missing = (rows.position ?? 0) < event.stamp ? event.stamp : asked;
-  set(turn, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
+  set(draft, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
 }
 
 /**
  * Other rows stand in for all that were there. What is not of their log is offered again. `isKept`: they are on the disk.
  * `isSameLog`: they are of the same log although they end earlier.
  */
-export function replaceRows(turn: Turn, read: Rows, { isKept = false, isSameLog = false } = {}): void {
-  const before = turn.state.rows;
+export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLog = false } = {}): void {
+  const before = draft.state.rows;
   const rows = { ...read, tables: withSameData(read.tables, before.tables) };
   const isOther = before.logId !== rows.logId || (!isSameLog && (rows.position ?? 0) < (before.position ?? 0));
   const other = before.position !== undefined && isOther;
-  const elsewhere = turn.state.queue.confirmed.some((name) => confirmedIn(turn, name) !== rows.logId);
+  const elsewhere = draft.state.queue.confirmed.some((name) => confirmedIn(draft, name) !== rows.logId);
   keepLost(
-    turn,
+    draft,
     rows,
-    [...turn.state.queue.byRecord.entries()].map(([key]) => key),
+    [...draft.state.queue.byRecord.entries()].map(([key]) => key),
   );
-  set(turn, { rows, reading: { ...turn.state.reading, resync: "no", missing: undefined, partial: undefined } });
-  touch(turn, "everything");
+  set(draft, { rows, reading: { ...draft.state.reading, resync: "no", missing: undefined, partial: undefined } });
+  touch(draft, "everything");
   // What another log had this one need not have.
-  if (other) set(turn, { tabs: { ...turn.state.tabs, logged: [] } });
-  offerAgain(turn, rows, other || elsewhere ? "all" : "strays");
-  const { generation } = turn.state;
-  const settled = settle(turn);
+  if (other) set(draft, { tabs: { ...draft.state.tabs, logged: [] } });
+  offerAgain(draft, rows, other || elsewhere ? "all" : "strays");
+  const { generation } = draft.state;
+  const settled = settle(draft);
   if (generation === undefined) return;
-  if (!isKept) ask(turn, { do: "keepSnapshot", settled, generation, other });
-  else if (settled.length > 0) ask(turn, { do: "forget", settled, generation });
+  if (!isKept) ask(draft, { do: "keepSnapshot", settled, generation, other });
+  else if (settled.length > 0) ask(draft, { do: "forget", settled, generation });
 }
 
 /** What was read of a snapshot is of no use any more. */
-export function dropPartial(turn: Turn): void {
-  const { rows, reading } = turn.state;
-  set(turn, { reading: { ...reading, partial: undefined } });
+export function dropPartial(draft: Draft): void {
+  const { rows, reading } = draft.state;
+  set(draft, { reading: { ...reading, partial: undefined } });
   if (rows.position !== undefined) return;
-  set(turn, { rows: noRows });
-  touch(turn, "everything");
+  set(draft, { rows: noRows });
+  touch(draft, "everything");
 }
 
-function confirmedIn(turn: Turn, clientTxId: string): string | undefined {
-  const stage = find(turn.state.queue, clientTxId)?.stage;
-  return stage?.phase === "confirmed" ? (stage.receipt.logId ?? turn.state.rows.logId) : undefined;
+function confirmedIn(draft: Draft, clientTxId: string): string | undefined {
+  const stage = find(draft.state.queue, clientTxId)?.stage;
+  return stage?.phase === "confirmed" ? (stage.receipt.logId ?? draft.state.rows.logId) : undefined;
 }
 
-export function hearReadFailure(turn: Turn, reply: Reply): void {
+export function onReadFailed(draft: Draft, reply: Reply): void {
   const tooLarge = reply.kind === "silence" && (reply.timedOut || reply.cut === true);
-  const { share } = turn.state.reading;
-  const reading: Reading = { ...turn.state.reading, under: "nothing", share: tooLarge ? smaller(share) : share };
-  set(turn, { reading });
+  const { share } = draft.state.reading;
+  const reading: Reading = { ...draft.state.reading, under: "nothing", share: tooLarge ? smaller(share) : share };
+  set(draft, { reading });
   const verdict = verdictOf(reply);
-  if (verdict.then === "sign-in") return tokenRefused(turn, verdict.reason);
+  if (verdict.then === "sign-in") return onTokenRefused(draft, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
-  if (failure && COVERS_NOTHING.has(failure.code)) coversNothing(turn);
-  if (failure?.code === "resync_required" && !reading.partial) return resync(turn, "anew");
+  if (failure && COVERS_NOTHING.has(failure.code)) coversNothing(draft);
+  if (failure?.code === "resync_required" && !reading.partial) return resync(draft, "anew");
   // What our rows have read lies beyond its head: it is another log, or a part of ours is gone.
-  if (failure?.code === "read_at_in_future") return resync(turn, "suspect");
+  if (failure?.code === "read_at_in_future") return resync(draft, "suspect");
   // What was read of a snapshot cannot be gone on with: it is read from its beginning.
-  if (failure && reading.partial) return dropPartial(turn);
+  if (failure && reading.partial) return dropPartial(draft);
   const reason = verdict.then === "again" ? verdict.reason : (failure?.message ?? "The answer could not be read.");
-  const wait = waitAfter(reading.wait, readPace, turn.now, turn.roll, verdict.then === "again" ? verdict.atLeastMs : 0);
-  set(turn, { reading: { ...turn.state.reading, wait }, trouble: reason });
+  const wait = waitAfter(
+    reading.wait,
+    readPace,
+    draft.now,
+    draft.roll,
+    verdict.then === "again" ? verdict.atLeastMs : 0,
+  );
+  set(draft, { reading: { ...draft.state.reading, wait }, trouble: reason });
 }
 
 /** The rows have to be read anew; "suspect": they may be of another log, so nothing may be sent until they were. */
-export function resync(turn: Turn, kind: "anew" | "suspect"): void {
-  const { reading, lead, storageTrouble, life } = turn.state;
+export function resync(draft: Draft, kind: "anew" | "suspect"): void {
+  const { reading, lead, storageTrouble, life } = draft.state;
   const follows = lead !== "yes" && storageTrouble === undefined && life === "running";
   // The tab that leads reads them for all, and finds out by itself whether they are of another log.
-  if (follows) lookAgain(turn, "all");
+  if (follows) reloadQueue(draft, "all");
   // Until the leader has read them, asking again would end the same way.
-  const wait = follows ? waitAfter(reading.wait, readPace, turn.now, turn.roll) : reading.wait;
-  if (follows && kind === "suspect") return set(turn, { reading: { ...reading, wait } });
-  if (reading.resync !== "suspect") set(turn, { reading: { ...reading, wait, resync: kind } });
+  const wait = follows ? waitAfter(reading.wait, readPace, draft.now, draft.roll) : reading.wait;
+  if (follows && kind === "suspect") return set(draft, { reading: { ...reading, wait } });
+  if (reading.resync !== "suspect") set(draft, { reading: { ...reading, wait, resync: kind } });
 }
 
 /** A log with another name, or one whose head lies below what we have read, is not the log that our rows are of. */
-export function isOtherLog(turn: Turn, logId: string, stamp: number): boolean {
-  const { rows } = turn.state;
+export function isOtherLog(draft: Draft, logId: string, stamp: number): boolean {
+  const { rows } = draft.state;
   if (rows.position === undefined || (rows.logId === logId && stamp >= rows.position)) return false;
-  resync(turn, "suspect");
+  resync(draft, "suspect");
   return true;
 }
 
@@ -204,13 +210,13 @@ export function isOtherLog(turn: Turn, logId: string, stamp: number): boolean {
  * a change of membership is in no log: a client that was away finds both out here.
  */
 export function compareRows(
-  turn: Turn,
-  { rowsVersion, viewHash }: Pick<Introduction, "rowsVersion" | "viewHash">,
+  draft: Draft,
+  { rowsVersion, viewHash }: Pick<TokenFacts, "rowsVersion" | "viewHash">,
 ): "same view" | "other view" {
-  const { rows } = turn.state;
+  const { rows } = draft.state;
   if (rows.position === undefined) return "same view";
   const isOtherView = viewHash !== undefined && rows.viewHash !== viewHash;
-  if (rows.rowsVersion !== rowsVersion || isOtherView) resync(turn, "anew");
+  if (rows.rowsVersion !== rowsVersion || isOtherView) resync(draft, "anew");
   return isOtherView ? "other view" : "same view";
 }
 
@@ -218,28 +224,28 @@ export function compareRows(
 const COVERS_NOTHING: ReadonlySet<string> = new Set(["capability_scope_denied", "unknown_model"]);
 
 /** Nothing of what is wanted may be read any more: what was read before goes, also off the disk. */
-function coversNothing(turn: Turn): void {
-  const { rows } = turn.state;
-  noteCovered(turn, []);
-  dropPartial(turn);
+function coversNothing(draft: Draft): void {
+  const { rows } = draft.state;
+  noteCovered(draft, []);
+  dropPartial(draft);
   if (rows.position === undefined || isEmpty(rows)) return;
-  const { resync: kind } = turn.state.reading;
-  replaceRows(turn, { ...rows, tables: {}, viewHash: undefined });
+  const { resync: kind } = draft.state.reading;
+  replaceRows(draft, { ...rows, tables: {}, viewHash: undefined });
   // As soon as something may be read again, all of it is.
-  set(turn, { reading: { ...turn.state.reading, resync: kind } });
+  set(draft, { reading: { ...draft.state.reading, resync: kind } });
 }
 
 const isEmpty = ({ tables }: Rows): boolean => Object.values(tables).every((table) => table.size === 0);
 
 /** Notes which of the wanted models the server leaves out. `undefined`: an older server, which refuses instead. */
-export function noteCovered(turn: Turn, covered: readonly string[] | undefined): void {
+export function noteCovered(draft: Draft, covered: readonly string[] | undefined): void {
   if (covered === undefined) return;
-  const { models, scope, unreadable } = turn.state;
+  const { models, scope, unreadable } = draft.state;
   const there = new Set(covered.map(tableOf));
   const wanted = scope.models ?? Object.keys(models);
   const left = wanted.filter((name) => !there.has(tableOf(name)));
   if (left.length !== unreadable.length || left.some((name, i) => name !== unreadable[i]))
-    set(turn, { unreadable: left });
+    set(draft, { unreadable: left });
 }
 
 /** The smallest share of a page that is asked for: 156 rows of a snapshot, 15 entries of the log. */
@@ -251,8 +257,8 @@ const larger = (share: number): number => Math.min(1, share * 2);
 
 export const pageOf = (share: number, largest: number): number => Math.max(1, Math.floor(largest * share));
 
-export function readEnded(turn: Turn): void {
-  const { reading: before } = turn.state;
+export function readEnded(draft: Draft): void {
+  const { reading: before } = draft.state;
   const reading: Reading = { ...before, under: "nothing", wait: undefined, share: larger(before.share) };
-  set(turn, { reading, trouble: undefined });
+  set(draft, { reading, trouble: undefined });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LogEntry, Verb } from "../../protocol/log/log.ts";
-import { noRows, type Rows, readStretch, rowChange } from "./rows.ts";
+import { noRows, type Rows, readRange, rowChange } from "./rows.ts";
 import { changeTables, lookUp } from "./tables.ts";
 
 const at = (syncId: number, id: string, verb: Verb, title?: string): LogEntry => ({
@@ -25,7 +25,7 @@ const start: Rows = {
   position: 4,
 };
 const read = (rows: Rows, from: number, to: number, ...entries: LogEntry[]) => {
-  const done = readStretch(rows, { from, to, entries });
+  const done = readRange(rows, { from, to, entries });
   return typeof done === "string" ? done : done.rows;
 };
 const titles = (rows: Rows | string, id: string) =>
@@ -71,7 +71,7 @@ test("[ER9] an erased record is gone, entries without its values bring nothing b
   const none: Rows = { tables: {}, logId: "log", position: 0 };
   const entries = [at(1, "a", "created"), at(2, "a", "updated"), at(3, "a", "archived")];
   expect(titles(read(none, 0, 3, ...entries), "a")).toBeUndefined();
-  const erased = readStretch(start, { from: 4, to: 7, entries: [at(7, "a", "erased")] });
+  const erased = readRange(start, { from: 4, to: 7, entries: [at(7, "a", "erased")] });
   if (typeof erased === "string") throw new Error(erased);
   expect(titles(erased.rows, "a")).toBeUndefined();
   expect(erased.changes).toEqual([{ record: { model: "Slide", id: "a" }, value: undefined, erased: true }]);

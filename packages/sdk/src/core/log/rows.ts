@@ -51,14 +51,14 @@ export interface RowChange extends RecordChange<LogRow> {
 }
 
 /** Entries of the log that cover every position in (from, to]. */
-export interface Stretch {
+export interface LogRange {
   readonly from: number;
   readonly to: number;
   readonly entries: readonly LogEntry[];
 }
 
 /** Reads a stretch of the log. Positions that were read before are skipped; "gap": positions before it are missing. */
-export function readStretch(rows: Rows, stretch: Stretch): { rows: Rows; changes: RowChange[] } | "gap" | "known" {
+export function readRange(rows: Rows, stretch: LogRange): { rows: Rows; changes: RowChange[] } | "gap" | "known" {
   const { position } = rows;
   if (position === undefined || stretch.to <= position) return "known";
   if (stretch.from > position) return "gap";

@@ -1,4 +1,4 @@
-import { ask, set, type Turn } from "../draft.ts";
+import { ask, type Draft, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { dropPartial } from "./reading.ts";
 import type { Scope } from "./rows.ts";
@@ -10,22 +10,22 @@ export function scopeKey({ models, groups }: Scope): string {
 }
 
 /** Other records are wanted. The rows are read anew; those that are there are shown until then. */
-export function followed(turn: Turn, scope: Scope): void {
-  if (scopeKey(scope) === scopeKey(turn.state.scope)) return;
-  set(turn, { scope });
-  checkScope(turn);
+export function onFollowed(draft: Draft, scope: Scope): void {
+  if (scopeKey(scope) === scopeKey(draft.state.scope)) return;
+  set(draft, { scope });
+  checkScope(draft);
 }
 
 /** The rows may hold other records than are wanted. */
-export function checkScope(turn: Turn): void {
-  const { rows, reading, scope } = turn.state;
+export function checkScope(draft: Draft): void {
+  const { rows, reading, scope } = draft.state;
   const wanted = scopeKey(scope);
-  if (reading.partial && (reading.partial.scope ?? "") !== wanted) dropPartial(turn);
+  if (reading.partial && (reading.partial.scope ?? "") !== wanted) dropPartial(draft);
   if (rows.position === undefined || (rows.scope ?? "") === wanted || reading.resync !== "no") return;
-  set(turn, { reading: { ...turn.state.reading, resync: "anew" } });
+  set(draft, { reading: { ...draft.state.reading, resync: "anew" } });
 }
 
-export function heardScope(turn: Turn, event: Extract<ClientEvent, { type: "followed" }>): void {
-  followed(turn, event.scope);
-  ask(turn, { do: "post", message: { type: "scope", scope: event.scope } });
+export function onScope(draft: Draft, event: Extract<ClientEvent, { type: "followed" }>): void {
+  onFollowed(draft, event.scope);
+  ask(draft, { do: "post", message: { type: "scope", scope: event.scope } });
 }

@@ -1,8 +1,8 @@
-import { tokenWorks } from "../connection/auth.ts";
-import { heardOwner } from "../connection/owner.ts";
-import { ask, set, type Turn, touch } from "../draft.ts";
+import { onTokenAccepted } from "../connection/auth.ts";
+import { onOwner } from "../connection/owner.ts";
+import { ask, type Draft, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
-import { lookAgain } from "../queue/shared-queue.ts";
+import { reloadQueue } from "../queue/shared-queue.ts";
 import { dropPartial, noteCovered, readEnded, replaceRows } from "./reading.ts";
 import { type PartialSnapshot, rowChange } from "./rows.ts";
 import { scopeKey } from "./scope.ts";
@@ -15,41 +15,44 @@ import { changeTables, recordKey } from "./tables.ts";
  * has rows shows those until the new ones are whole.
  */
 
-export function hearSnapshot(turn: Turn, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
-  readEnded(turn);
+export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
+  readEnded(draft);
   const { logId, rowsVersion, viewHash, stamp, cursor } = event;
-  if (!heardOwner(turn, event.owner, logId)) return;
-  tokenWorks(turn);
-  noteCovered(turn, event.models);
+  if (!onOwner(draft, event.owner, logId)) return;
+  onTokenAccepted(draft);
+  noteCovered(draft, event.models);
   const scope = scopeKey(event.scope ?? {});
   // Others are wanted by now.
-  if (scope !== scopeKey(turn.state.scope)) return;
-  const { partial } = turn.state.reading;
+  if (scope !== scopeKey(draft.state.scope)) return;
+  const { partial } = draft.state.reading;
   // What it goes on from is not here any more.
   if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;
   // Between two pages the log was replaced, its records changed, or the token's view did: what was read belongs to nothing.
   if (partial && !(partial.stamp === stamp && isSameState(partial, { logId, rowsVersion, viewHash })))
-    return dropPartial(turn);
+    return dropPartial(draft);
   const changes = event.lines.map(rowChange);
   const tables = changeTables(partial?.tables ?? {}, changes);
-  const isFirstLoad = turn.state.rows.position === undefined;
-  const { generation } = turn.state;
+  const isFirstLoad = draft.state.rows.position === undefined;
+  const { generation } = draft.state;
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
   const page = { logId, rowsVersion, viewHash, stamp, begin: partial?.cursor, changes, scope, cursor };
-  if (isKept) ask(turn, { do: "keepPage", page, generation });
+  if (isKept) ask(draft, { do: "keepPage", page, generation });
   if (cursor === null) {
-    replaceRows(turn, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
+    replaceRows(draft, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
     // It holds, without their names, what other tabs have put on disk and not told of yet.
-    if (turn.state.tabs.listening) lookAgain(turn);
-    return set(turn, { reading: { ...turn.state.reading, verified: true } });
+    if (draft.state.tabs.listening) reloadQueue(draft);
+    return set(draft, { reading: { ...draft.state.reading, verified: true } });
   }
-  set(turn, {
-    reading: { ...turn.state.reading, partial: { logId, rowsVersion, viewHash, stamp, cursor, tables, scope, isKept } },
+  set(draft, {
+    reading: {
+      ...draft.state.reading,
+      partial: { logId, rowsVersion, viewHash, stamp, cursor, tables, scope, isKept },
+    },
   });
   if (!isFirstLoad) return;
-  set(turn, { rows: { tables, logId: undefined, position: undefined } });
+  set(draft, { rows: { tables, logId: undefined, position: undefined } });
   touch(
-    turn,
+    draft,
     changes.map(({ record }) => recordKey(record)),
   );
 }
@@ -60,9 +63,9 @@ const isSameState = (a: StateOfLog, b: StateOfLog): boolean =>
   a.logId === b.logId && a.rowsVersion === b.rowsVersion && a.viewHash === b.viewHash;
 
 /** A page was not kept, because what is on disk is not what it goes on from: in the end all rows are kept at once. */
-export function pageLost(turn: Turn): void {
-  const { reading } = turn.state;
-  if (reading.partial) set(turn, { reading: { ...reading, partial: { ...reading.partial, isKept: false } } });
-  else if (turn.state.generation !== undefined && turn.state.rows.position !== undefined)
-    ask(turn, { do: "keepSnapshot", settled: [], generation: turn.state.generation, other: false });
+export function pageLost(draft: Draft): void {
+  const { reading } = draft.state;
+  if (reading.partial) set(draft, { reading: { ...reading, partial: { ...reading.partial, isKept: false } } });
+  else if (draft.state.generation !== undefined && draft.state.rows.position !== undefined)
+    ask(draft, { do: "keepSnapshot", settled: [], generation: draft.state.generation, other: false });
 }

@@ -1,7 +1,7 @@
-import { ShardedMap } from "./persistent-map.ts";
+import { PersistentMap } from "./persistent-map.ts";
 
 /** Values by model, then by record id. Models are matched without regard to case, so their keys are lower-case. */
-export type Tables<V> = Readonly<Record<string, ShardedMap<V>>>;
+export type Tables<V> = Readonly<Record<string, PersistentMap<V>>>;
 
 export interface RecordRef {
   readonly model: string;
@@ -37,9 +37,9 @@ export function changeTables<V>(tables: Tables<V>, changes: Iterable<RecordChang
     else byTable.set(table, [change]);
   }
   if (byTable.size === 0) return tables;
-  const next: Record<string, ShardedMap<V>> = { ...tables };
+  const next: Record<string, PersistentMap<V>> = { ...tables };
   for (const [table, list] of byTable)
-    next[table] = (next[table] ?? ShardedMap.empty<V>()).edit((draft) => {
+    next[table] = (next[table] ?? PersistentMap.empty<V>()).edit((draft) => {
       for (const { record, value } of list)
         if (value === undefined) draft.delete(record.id);
         else draft.set(record.id, value);

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 import type { Peer } from "../../protocol/presence/presence.ts";
-import { entered, heardPresence, leftRoom, lineCame, lineWent, noPresence, presenceDue } from "./presence.ts";
+import {
+  noPresence,
+  onConnected,
+  onDisconnected,
+  onEntered,
+  onLeftRoom,
+  onPresenceFrame,
+  presenceDue,
+} from "./presence.ts";
 
 const peer = (id: string): Peer => ({
   participant: `user:${id}`,
@@ -15,9 +23,9 @@ const frame = (joined: string[], updated: string[] = [], left: string[] = []) =>
   updated: updated.map(peer),
   left: left.map((id) => `user:${id}`),
 });
-const inside = () => presenceDue(entered(noPresence, "deck:d1", 0), true, 0).presence;
+const inside = () => presenceDue(onEntered(noPresence, "deck:d1", 0), true, 0).presence;
 const hear = (presence: ReturnType<typeof inside>, told: ReturnType<typeof frame>) =>
-  heardPresence(presence, told, "user:ann");
+  onPresenceFrame(presence, told, "user:ann");
 const room = (presence: ReturnType<typeof inside>) => presence.rooms.get("deck:d1");
 const there = (presence: ReturnType<typeof inside>) => [...(room(presence)?.peers.keys() ?? [])];
 
@@ -33,17 +41,17 @@ test("[U13] a frame of before, heard after the room was entered again, is not ta
 });
 
 test("[U13] whoever left while the line was gone is not there after it came back", () => {
-  const cut = lineWent(hear(inside(), frame(["ben", "ann"])), 100);
+  const cut = onDisconnected(hear(inside(), frame(["ben", "ann"])), 100);
   expect(there(cut)).toEqual(["user:ben", "user:ann"]);
-  const back = presenceDue(lineCame(cut, 200), true, 200).presence;
+  const back = presenceDue(onConnected(cut, 200), true, 200).presence;
   expect(there(back)).toEqual(["user:ben", "user:ann"]);
   expect(there(hear(back, frame(["ann"])))).toEqual(["user:ann"]);
 });
 
 test("[U12] a room is left once, a moment after the last of those who entered it", () => {
-  const two = entered(inside(), "deck:d1", 0);
-  const one = presenceDue(leftRoom(two, "deck:d1", 0), true, 1_000);
+  const two = onEntered(inside(), "deck:d1", 0);
+  const one = presenceDue(onLeftRoom(two, "deck:d1", 0), true, 1_000);
   expect([one.frames, one.presence.rooms.size]).toEqual([[], 1]);
-  const none = presenceDue(leftRoom(one.presence, "deck:d1", 1_000), true, 1_250);
+  const none = presenceDue(onLeftRoom(one.presence, "deck:d1", 1_000), true, 1_250);
   expect([none.frames, none.presence.rooms.size]).toEqual([[{ frame: "presence", room: "deck:d1", state: null }], 0]);
 });

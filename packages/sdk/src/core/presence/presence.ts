@@ -46,7 +46,7 @@ const LINGER_MS = 250;
 const DENIED_MS = 60_000;
 
 /** Somebody in the app comes in; they all are one to the others. */
-export function entered(presence: PresenceState, name: string, now: number): PresenceState {
+export function onEntered(presence: PresenceState, name: string, now: number): PresenceState {
   const room = presence.rooms.get(name) ?? NEW_ROOM;
   const sayAt = room.phase === "outside" ? now : room.sayAt;
   const stakes = room.stakes + 1;
@@ -55,12 +55,12 @@ export function entered(presence: PresenceState, name: string, now: number): Pre
 }
 
 /** Says something of this client; the last one counts, and replaces what was said before. */
-export function stated(presence: PresenceState, name: string, state: JsonObject, now: number): PresenceState {
+export function onStated(presence: PresenceState, name: string, state: JsonObject, now: number): PresenceState {
   const room = presence.rooms.get(name);
   return room ? withRoom(presence, name, { ...room, state, sayAt: room.sayAt ?? now }) : presence;
 }
 
-export function leftRoom(presence: PresenceState, name: string, now: number): PresenceState {
+export function onLeftRoom(presence: PresenceState, name: string, now: number): PresenceState {
   const room = presence.rooms.get(name);
   if (!room) return presence;
   const stakes = room.stakes - 1;
@@ -68,12 +68,12 @@ export function leftRoom(presence: PresenceState, name: string, now: number): Pr
 }
 
 /** A new line knows nothing of this client: it enters again, with what it said last. */
-export function lineCame(presence: PresenceState, now: number): PresenceState {
+export function onConnected(presence: PresenceState, now: number): PresenceState {
   return eachRoom(presence, (room) => (room.denied ? room : { ...room, phase: "outside", sayAt: now }));
 }
 
 /** What was heard stands still for a moment, so that a cut does not flicker, and goes then: nobody is shown for ever. */
-export function lineWent(presence: PresenceState, now: number): PresenceState {
+export function onDisconnected(presence: PresenceState, now: number): PresenceState {
   return eachRoom(presence, (room) => {
     const dropAt = room.peers.size > 0 ? (room.dropAt ?? now + limits.presenceGraceMs) : undefined;
     return { ...room, phase: "outside", sayAt: undefined, dropAt };
@@ -84,7 +84,7 @@ export function lineWent(presence: PresenceState, now: number): PresenceState {
  * The server closes a line that asks for a room out of its reach: asking again would close the next one, too. It names
  * the room, unless that is none, or one too many: then it is one of those that were just being entered.
  */
-export function roomDenied(presence: PresenceState, failure: Failure, now: number): PresenceState {
+export function onRoomDenied(presence: PresenceState, failure: Failure, now: number): PresenceState {
   const named = failure.requiredCapability?.syncGroup;
   const isNamed = named !== undefined && presence.rooms.has(named);
   return eachRoom(presence, (room, name) =>
@@ -92,7 +92,7 @@ export function roomDenied(presence: PresenceState, failure: Failure, now: numbe
   );
 }
 
-export function heardPresence(
+export function onPresenceFrame(
   presence: PresenceState,
   { room: name, joined, updated, left }: PresenceFrame,
   me: string | undefined,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { limits } from "../../protocol/limits.ts";
 import { blockedNames, bulkBody, nextBulk } from "./bulk.ts";
 import { keysOf, type Mutation, type Stage } from "./mutation.ts";
-import { added, emptyQueue } from "./queue.ts";
+import { emptyQueue, withMutations } from "./queue.ts";
 
 let seq = 0;
 function write(name: string, record: string, phase: Stage["phase"] = "queued", more: Partial<Mutation> = {}): Mutation {
@@ -27,7 +27,7 @@ function write(name: string, record: string, phase: Stage["phase"] = "queued", m
   };
 }
 const names = (writes: readonly Mutation[], size = 100) =>
-  nextBulk({ queue: added(emptyQueue, writes), models: {} }, size).map((m) => m.clientTxId);
+  nextBulk({ queue: withMutations(emptyQueue, writes), models: {} }, size).map((m) => m.clientTxId);
 
 test("[Q3] a bulk holds what is queued, in queue order, up to the number of commits", () => {
   expect(names([write("a", "1", "confirmed"), write("b", "1"), write("c", "2"), write("d", "1")], 2)).toEqual([
@@ -72,6 +72,6 @@ test.each(["held", "parked", "saving"] as const)(
 );
 
 test("[Q10] only what waits for a person counts as blocked", () => {
-  const held = added(emptyQueue, [write("a", "1", "parked"), write("b", "1"), write("c", "2")]);
+  const held = withMutations(emptyQueue, [write("a", "1", "parked"), write("b", "1"), write("c", "2")]);
   expect([...blockedNames({ queue: held, models: {} })]).toEqual(["b"]);
 });

@@ -91,40 +91,40 @@ export interface Mutation {
 export const waitsForPerson = (m: Mutation): boolean => m.stage.phase === "held" || m.stage.phase === "parked";
 
 /** Where a write lies on disk. */
-export interface Place {
+export interface Slot {
   readonly clientTxId: string;
   readonly seq: number;
 }
 
 /** What a place on disk is expected to hold. */
-export interface Standing extends Place {
+export interface ExpectedSlot extends Slot {
   readonly phase: "queued" | "held" | "parked";
 }
 
 /** A write as it lies on disk: what is true of this moment only is left out of its stage. */
 export const asKept = (m: Mutation): Mutation => (waitsForPerson(m) ? m : { ...m, stage: { phase: "queued" } });
 
-export const lastingPhase = ({ phase }: Stage): Standing["phase"] =>
+export const lastingPhase = ({ phase }: Stage): ExpectedSlot["phase"] =>
   phase === "held" || phase === "parked" ? phase : "queued";
 
 /** Undefined: it has no place yet. */
-export const standing = ({ clientTxId, seq, stage }: Mutation): Standing | undefined =>
+export const expectedSlot = ({ clientTxId, seq, stage }: Mutation): ExpectedSlot | undefined =>
   seq === undefined ? undefined : { clientTxId, seq, phase: lastingPhase(stage) };
 
 /** A write for the queue on disk: a new one comes behind all others, one that stands in for another takes its place. */
 export interface Put {
   readonly mutation: Mutation;
-  readonly over?: Standing | undefined;
+  readonly over?: ExpectedSlot | undefined;
 }
 
 /** What belongs together: it happens as a whole, or not at all where a place holds something else by then. */
 export interface QueueChange {
   readonly put: readonly Put[];
-  readonly drop: readonly Standing[];
+  readonly drop: readonly ExpectedSlot[];
 }
 
 /** A write that left the queue on disk. Without a receipt a person gave it up. */
-export interface Gone extends Place {
+export interface Removed extends Slot {
   readonly receipt?: CommitReceipt | undefined;
 }
 
@@ -133,7 +133,7 @@ export const keysOf = (operations: readonly { model: string; id: string }[]): re
 ];
 
 /** The write's text is made once and kept: sent again, it is the same bytes under the same key. */
-export function sealed(m: Mutation, clientId: string, { position = 0, logId }: Rows): Mutation {
+export function serialized(m: Mutation, clientId: string, { position = 0, logId }: Rows): Mutation {
   const operations = m.operations.map((o) => (o.readAt === undefined ? { ...o, readAt: position } : o));
   const reads = m.reads.map((r) => (r.readAt === undefined ? { ...r, readAt: position } : r));
   const body = JSON.stringify({

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { Happening } from "../events.ts";
 import type { Rows } from "../log/rows.ts";
 import { changeTables, lookUp } from "../log/tables.ts";
-import { initialState, type Look } from "../state.ts";
+import { initialState, type QueueSnapshot } from "../state.ts";
 import { machine } from "../step.ts";
-import { keysOf, type Mutation, sealed } from "./mutation.ts";
+import { keysOf, type Mutation, serialized } from "./mutation.ts";
 
 const schema = { models: { slide: { fields: { order: { type: "number" } } } } } as const;
 const record = { model: "slide", id: "a" };
@@ -19,7 +19,7 @@ function count(to: number): Mutation {
   const operations = [{ ...record, action: "update", data: { order: to }, onStale: "notify", base: null }] as const;
   const bare = { operations, keys: keysOf(operations), body: "", bytes: 0, createdAt: 0, attempts: 0, landed: [] };
   const stage = { phase: "queued" } as const;
-  return sealed({ ...bare, clientTxId: `tx${to}`, seq: to, reads: [], stage }, "client", rowsAt(0));
+  return serialized({ ...bare, clientTxId: `tx${to}`, seq: to, reads: [], stage }, "client", rowsAt(0));
 }
 
 /** A tab that follows, and what it shows of the record after each thing that happens. */
@@ -63,23 +63,29 @@ test("[R8] an earlier write that a tab finds on disk late is not shown on top of
   expect(hear({ type: "arrived", mutations: [count(2)] })).toBe(2);
   expect(hear(confirmed(2))).toBe(2);
   // The tab that leads has kept the rows, and not yet taken off what they settled.
-  const look: Look = { mutations: [count(1), count(2)], changes: 0, lastSeq: 2, generation: 1, rows: rowsAt(2) };
+  const look: QueueSnapshot = {
+    mutations: [count(1), count(2)],
+    changes: 0,
+    lastSeq: 2,
+    generation: 1,
+    rows: rowsAt(2),
+  };
   hear({ type: "rows", other: false });
-  expect(hear({ type: "looked", look, rows: "all" })).toBe(2);
+  expect(hear({ type: "queueRead", look, rows: "all" })).toBe(2);
   const gone = [count(1), count(2)].map(({ clientTxId, seq = 0 }) => ({ clientTxId, seq }));
   expect(hear({ type: "changed", change: 1, put: [], gone })).toBe(2);
 });
 
 test("[Q35] what a tab put on disk while it was about to lead is known to it, and leaves the queue when the log has it", () => {
   const hear = follower();
-  hear({ type: "leads" });
+  hear({ type: "elected" });
   hear({ type: "arrived", mutations: [count(1)] });
   for (const to of [2, 3]) {
     hear({ ...count(to), type: "mutated" });
     hear({ type: "persisted", done: [{ put: [{ mutation: count(to) }], drop: [] }], refused: [], change: undefined });
   }
-  const look: Look = { mutations: [count(1)], changes: 0, lastSeq: 1, generation: 1, rows: undefined };
-  hear({ type: "tookLead", look, brought: [] });
+  const look: QueueSnapshot = { mutations: [count(1)], changes: 0, lastSeq: 1, generation: 1, rows: undefined };
+  hear({ type: "leadTaken", look, brought: [] });
   for (const to of [1, 2, 3]) hear(confirmed(to));
   expect(hear.pending()).toEqual(["tx1", "tx2", "tx3"]);
   const entries = [1, 2, 3].map((syncId) => ({
@@ -94,9 +100,9 @@ test("[Q35] what waited for an unheard place leaves the queue as soon as that is
   const hear = follower();
   hear({ type: "arrived", mutations: [count(2)] });
   hear(confirmed(2));
-  const look: Look = { mutations: [count(2)], changes: 0, lastSeq: 0, generation: 1, rows: rowsAt(2) };
+  const look: QueueSnapshot = { mutations: [count(2)], changes: 0, lastSeq: 0, generation: 1, rows: rowsAt(2) };
   hear({ type: "rows", other: false });
-  hear({ type: "looked", look, rows: "all" });
+  hear({ type: "queueRead", look, rows: "all" });
   expect(hear.pending()).toEqual(["tx2"]);
   hear({ type: "arrived", mutations: [{ ...count(1), keys: ["slide/another"] }] });
   expect(hear.pending()).toEqual(["tx1"]);

@@ -1,20 +1,20 @@
-import { ask, set, type Turn, touch } from "../draft.ts";
+import { ask, type Draft, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import type { Rows } from "../log/rows.ts";
-import type { ClientState, Look, SharedQueue } from "../state.ts";
+import type { ClientState, QueueSnapshot, SharedQueue } from "../state.ts";
 import { takeRows } from "../tabs/tabs.ts";
 import type { Mutation } from "./mutation.ts";
-import { changed, find, inOrder, removed } from "./queue.ts";
-import { isWhole, lastOf, ledgerUpTo, noted } from "./seq-set.ts";
+import { find, inOrder, withChanged, withoutMutations } from "./queue.ts";
+import { isWhole, lastSeq, seqSetUpTo, withSeqs } from "./seq-set.ts";
 import { settleAll } from "./settle.ts";
 import {
   addFound,
   COMING_MS,
   isOnItsWay,
-  lookAgain,
+  reloadQueue,
   share,
   takeAgain,
-  takeInTurn,
+  takeInOrder,
   takePut,
   withPlace,
 } from "./shared-queue.ts";
@@ -27,16 +27,16 @@ const LOOKS = 3;
 
 /** Whether the queue on disk may hold what this tab does not know of. */
 export const isBehind = ({ shared: { places, changes, early, told } }: ClientState): boolean =>
-  early.length > 0 || !isWhole(places) || told.lastSeq > lastOf(places) || told.changes > changes;
+  early.length > 0 || !isWhole(places) || told.lastSeq > lastSeq(places) || told.changes > changes;
 
 /** Whether what lies before a write is known: only then may it be sent. */
 export const knowsQueue = (state: ClientState): boolean =>
   state.storageTrouble !== undefined || (state.shared.looks === 0 && state.shared.dropping === 0 && !isBehind(state));
 
 /** What lies on disk stands in for what was known of it, but for what is on its way there from here. */
-export function takeLook(turn: Turn, look: Look): void {
-  const { shared, queue } = turn.state;
-  if (look.changes < shared.changes) return lookAgain(turn);
+export function takeQueueSnapshot(draft: Draft, look: QueueSnapshot): void {
+  const { shared, queue } = draft.state;
+  if (look.changes < shared.changes) return reloadQueue(draft);
   const byPlace = new Map(look.mutations.map((m) => [m.seq, m]));
   const own = [...inOrder(queue)];
   const onTheWay = new Set([...own.filter(isOnItsWay), ...changedSince(shared, look)].map(({ seq }) => seq));
@@ -46,41 +46,41 @@ export function takeLook(turn: Turn, look: Look): void {
     if (m.seq === undefined || m.seq > look.lastSeq || onTheWay.has(m.seq)) continue;
     const there = byPlace.get(m.seq);
     if (there?.clientTxId === m.clientTxId) again.push({ own: m, found: there });
-    else if (there && !find(turn.state.queue, there.clientTxId))
-      takePut(turn, { mutation: there, over: asStanding(m) });
+    else if (there && !find(draft.state.queue, there.clientTxId))
+      takePut(draft, { mutation: there, over: asStanding(m) });
     else gone.push(m);
   }
-  takeAgain(turn, again);
+  takeAgain(draft, again);
   touch(
-    turn,
+    draft,
     gone.flatMap((m) => m.keys),
   );
-  set(turn, {
-    queue: removed(
-      turn.state.queue,
+  set(draft, {
+    queue: withoutMutations(
+      draft.state.queue,
       gone.map((m) => m.clientTxId),
     ),
   });
   const settled = shared.settled.filter(({ seq, clientTxId }) => byPlace.get(seq)?.clientTxId === clientTxId);
   const over = new Set(settled.map(({ seq }) => seq));
   takeFound(
-    turn,
+    draft,
     look.mutations.filter(({ seq = 0 }) => !over.has(seq)),
     onTheWay,
   );
   // What was put there after the look is known too.
   const since = [...shared.places.ahead, ...own.map(({ seq = 0 }) => seq)].filter((seq) => seq > look.lastSeq);
-  share(turn, {
-    places: noted(ledgerUpTo(look.lastSeq), since),
+  share(draft, {
+    places: withSeqs(seqSetUpTo(look.lastSeq), since),
     changes: look.changes,
     settled,
   });
-  takeInTurn(turn);
-  ask(turn, { do: "inquire" });
+  takeInOrder(draft);
+  ask(draft, { do: "lookUpOutcomes" });
 }
 
 /** The places that this tab has changed after the look. */
-const changedSince = ({ early }: SharedQueue, { changes }: Look) =>
+const changedSince = ({ early }: SharedQueue, { changes }: QueueSnapshot) =>
   early.flatMap(({ change, put, gone, isOwn }) =>
     isOwn && change > changes ? [...put.map(({ mutation }) => mutation), ...gone] : [],
   );
@@ -88,27 +88,27 @@ const changedSince = ({ early }: SharedQueue, { changes }: Look) =>
 const asStanding = ({ clientTxId, seq = 0 }: Mutation) => ({ clientTxId, seq, phase: "queued" }) as const;
 
 /** What was not known here. One that was just put on disk is known by its name only. */
-function takeFound(turn: Turn, mutations: readonly Mutation[], onTheWay: ReadonlySet<number | undefined>): void {
-  const { queue } = turn.state;
+function takeFound(draft: Draft, mutations: readonly Mutation[], onTheWay: ReadonlySet<number | undefined>): void {
+  const { queue } = draft.state;
   const placed = mutations.flatMap((m) => {
     const own = find(queue, m.clientTxId);
     return own && own.seq === undefined ? [withPlace(own, m.seq)] : [];
   });
-  set(turn, { queue: changed(queue, placed) });
+  set(draft, { queue: withChanged(queue, placed) });
   addFound(
-    turn,
+    draft,
     mutations.filter((m) => !find(queue, m.clientTxId) && !onTheWay.has(m.seq)),
   );
 }
 
-export function looked(turn: Turn, { look, rows: which }: Extract<ClientEvent, { type: "looked" }>): void {
-  share(turn, { looks: Math.max(0, turn.state.shared.looks - 1) });
+export function onQueueRead(draft: Draft, { look, rows: which }: Extract<ClientEvent, { type: "queueRead" }>): void {
+  share(draft, { looks: Math.max(0, draft.state.shared.looks - 1) });
   // What was to be found there is not known any more, but perhaps to the server.
-  if (turn.state.storageTrouble !== undefined) return ask(turn, { do: "inquire" });
-  if (look.rows && (turn.state.lead !== "yes" || goOnFrom(turn.state.rows, look.rows)))
-    takeRows(turn, look.rows, which === "other");
-  takeLook(turn, look);
-  settleAll(turn);
+  if (draft.state.storageTrouble !== undefined) return ask(draft, { do: "lookUpOutcomes" });
+  if (look.rows && (draft.state.lead !== "yes" || goOnFrom(draft.state.rows, look.rows)))
+    takeRows(draft, look.rows, which === "other");
+  takeQueueSnapshot(draft, look);
+  settleAll(draft);
 }
 
 /** To the tab that leads they are news only if another one, which leads by now, has read further. */
@@ -116,10 +116,10 @@ const goOnFrom = (own: Rows, found: Rows): boolean =>
   own.logId === found.logId && own.position !== undefined && own.position < (found.position ?? 0);
 
 /** Looks at the disk when what is missing has not come. */
-export function lookWhenBehind(turn: Turn): void {
-  const { shared, lead, queue, storageTrouble } = turn.state;
-  const { now } = turn;
-  const behind = isBehind(turn.state);
+export function reloadWhenBehind(draft: Draft): void {
+  const { shared, lead, queue, storageTrouble } = draft.state;
+  const { now } = draft;
+  const behind = isBehind(draft.state);
   const gapAt = behind ? (shared.gapAt ?? now + (lead === "no" ? FOLLOWER_WAITS_MS : LEADER_WAITS_MS)) : undefined;
   const due = shared.coming.filter((c) => c.at <= now);
   const isMissing = lead === "yes" && due.some((c) => !find(queue, c.clientTxId));
@@ -129,12 +129,12 @@ export function lookWhenBehind(turn: Turn): void {
     .filter((c) => c.looks + 1 < LOOKS && !find(queue, c.clientTxId))
     .map((c) => ({ ...c, looks: c.looks + 1, at: now + COMING_MS * 5 ** (c.looks + 1) }));
   const coming = due.length > 0 ? [...shared.coming.filter((c) => c.at > now), ...later] : shared.coming;
-  share(turn, { coming, gapAt: isLate ? undefined : gapAt });
-  if ((isMissing || isLate) && shared.looks === 0) lookAgain(turn);
+  share(draft, { coming, gapAt: isLate ? undefined : gapAt });
+  if ((isMissing || isLate) && shared.looks === 0) reloadQueue(draft);
 }
 
 /** When the disk is to be looked at, if nothing else happens. */
-export const lookDueAt = ({ shared: { gapAt, coming } }: ClientState): number | undefined => {
+export const reloadDueAt = ({ shared: { gapAt, coming } }: ClientState): number | undefined => {
   const times = [...(gapAt === undefined ? [] : [gapAt]), ...coming.map((c) => c.at)];
   return times.length > 0 ? Math.min(...times) : undefined;
 };

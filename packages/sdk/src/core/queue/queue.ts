@@ -1,13 +1,13 @@
-import { ShardedMap } from "../log/persistent-map.ts";
+import { PersistentMap } from "../log/persistent-map.ts";
 import { type Mutation, waitsForPerson } from "./mutation.ts";
 
 /** Every write of this client that the log has not settled, in the order in which they were put on disk. */
 export interface Queue {
-  readonly byTxId: ShardedMap<Mutation>;
+  readonly byTxId: PersistentMap<Mutation>;
   /** Names in queue order: by `seq`, those not yet on disk last. */
   readonly order: readonly string[];
   /** Record key → names of the writes that touch it, in queue order. */
-  readonly byRecord: ShardedMap<readonly string[]>;
+  readonly byRecord: PersistentMap<readonly string[]>;
   /** Those that the server confirmed and the rows have not reached: short, so that settling need not walk the queue. */
   readonly confirmed: readonly string[];
   /** Those that wait for a person: held or parked. */
@@ -16,9 +16,9 @@ export interface Queue {
 }
 
 export const emptyQueue: Queue = {
-  byTxId: ShardedMap.empty(),
+  byTxId: PersistentMap.empty(),
   order: [],
-  byRecord: ShardedMap.empty(),
+  byRecord: PersistentMap.empty(),
   confirmed: [],
   waiting: [],
   lastSeq: 0,
@@ -45,7 +45,7 @@ export function* eachOnRecord(queue: Queue, key: string): Generator<Mutation> {
 }
 
 /** Adds new writes at the end, or where their `seq` says. */
-export function added(queue: Queue, mutations: readonly Mutation[]): Queue {
+export function withMutations(queue: Queue, mutations: readonly Mutation[]): Queue {
   if (mutations.length === 0) return queue;
   const next: Queue = {
     ...queue,
@@ -63,7 +63,7 @@ export function added(queue: Queue, mutations: readonly Mutation[]): Queue {
 }
 
 /** Takes new versions of writes that are in the queue: another stage, place or body, under the same name. */
-export function changed(queue: Queue, mutations: readonly Mutation[]): Queue {
+export function withChanged(queue: Queue, mutations: readonly Mutation[]): Queue {
   if (mutations.length === 0) return queue;
   const next: Queue = {
     ...queue,
@@ -77,7 +77,7 @@ export function changed(queue: Queue, mutations: readonly Mutation[]): Queue {
   return news.length === 0 ? next : placed(next, queue, news);
 }
 
-export function removed(queue: Queue, clientTxIds: readonly string[]): Queue {
+export function withoutMutations(queue: Queue, clientTxIds: readonly string[]): Queue {
   const gone = new Map<string, Mutation>();
   for (const name of clientTxIds) {
     const mutation = find(queue, name);
@@ -108,7 +108,7 @@ const kept = (list: readonly string[], stays: (name: string) => boolean): readon
   list.every(stays) ? list : list.filter(stays);
 
 /** Puts a write into the place of another: what a person answered keeps its turn before the writes that follow it. */
-export function replaced(queue: Queue, clientTxId: string, by: Mutation): Queue {
+export function withReplaced(queue: Queue, clientTxId: string, by: Mutation): Queue {
   const before = find(queue, clientTxId);
   if (!before) return queue;
   const swap = (name: string) => (name === clientTxId ? by.clientTxId : name);

@@ -1,22 +1,22 @@
-import { ask, keep, set, type Turn, touch } from "../draft.ts";
+import { ask, type Draft, keep, set, touch } from "../draft.ts";
 import { jsonEqual } from "../json-equal.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, recordKey } from "../log/tables.ts";
-import { type Mutation, type MutationOperation, sealed, standing } from "./mutation.ts";
+import { expectedSlot, type Mutation, type MutationOperation, serialized } from "./mutation.ts";
 import { nextName } from "./next-name.ts";
-import { changed, inOrder, replaced } from "./queue.ts";
+import { inOrder, withChanged, withReplaced } from "./queue.ts";
 
 /**
  * The log was replaced by another one (a restored backup): positions of the old one mean nothing in it. Every write
  * that it does not contain is offered again. Where the record still says what the user saw, the write counts as made
  * now; where it says something else, as made before everything, so that the server finds the difference and holds it.
  */
-export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): void {
+export function offerAgain(draft: Draft, rows: Rows, which: "all" | "strays"): void {
   const own = new Set<string>();
   const offered: { before: Mutation; after: Mutation }[] = [];
   const stay: Mutation[] = [];
-  const leads = turn.state.generation !== undefined;
-  for (const write of inOrder(turn.state.queue)) {
+  const leads = draft.state.generation !== undefined;
+  for (const write of inOrder(draft.state.queue)) {
     if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;
     if (which === "strays" && !isStray(write, rows)) continue;
     const operations = write.operations.map((o) => {
@@ -26,7 +26,7 @@ export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): voi
       return { ...o, readAt: same ? (rows.position ?? 0) : 0 };
     });
     const reads = write.reads.map((r) => ({ ...r, readAt: 0 }));
-    const moved = sealed({ ...write, operations, reads, landed: [] }, turn.state.clientId, rows);
+    const moved = serialized({ ...write, operations, reads, landed: [] }, draft.state.clientId, rows);
     if (write.stage.phase === "held") stay.push({ ...moved, stage: restated(write.stage, rows) });
     else if (write.stage.phase === "parked") stay.push(moved);
     // The tab that leads offers for all, and tells the others under which name.
@@ -37,21 +37,25 @@ export function offerAgain(turn: Turn, rows: Rows, which: "all" | "strays"): voi
     else
       offered.push({
         before: write,
-        after: renamed(moved, nextName(write.clientTxId), turn.state.clientId, rows),
+        after: renamed(moved, nextName(write.clientTxId), draft.state.clientId, rows),
       });
   }
-  set(turn, { queue: changed(turn.state.queue, stay) });
-  for (const { before, after } of offered) set(turn, { queue: replaced(turn.state.queue, before.clientTxId, after) });
+  set(draft, { queue: withChanged(draft.state.queue, stay) });
+  for (const { before, after } of offered)
+    set(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, after) });
   if (offered.length > 0)
-    ask(turn, {
+    ask(draft, {
       do: "persist",
-      changes: offered.map(({ before, after }) => ({ put: [{ mutation: after, over: standing(before) }], drop: [] })),
+      changes: offered.map(({ before, after }) => ({
+        put: [{ mutation: after, over: expectedSlot(before) }],
+        drop: [],
+      })),
     });
   keep(
-    turn,
+    draft,
     stay.filter((m) => m.seq !== undefined),
   );
-  if (offered.length + stay.length > 0) touch(turn, "everything");
+  if (offered.length + stay.length > 0) touch(draft, "everything");
 }
 
 /** No log has this name. */
@@ -83,4 +87,4 @@ function restated(stage: Extract<Mutation["stage"], { phase: "held" }>, rows: Ro
 }
 
 const renamed = (m: Mutation, clientTxId: string, clientId: string, rows: Rows): Mutation =>
-  sealed({ ...m, clientTxId, attempts: 0, stage: { phase: "saving" } }, clientId, rows);
+  serialized({ ...m, clientTxId, attempts: 0, stage: { phase: "saving" } }, clientId, rows);

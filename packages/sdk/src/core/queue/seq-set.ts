@@ -1,22 +1,22 @@
 /** Numbers 1, 2, 3 … that are told one by one, some of them before those that they follow, some never. */
-export interface Ledger {
+export interface SeqSet {
   /** All up to here are known. */
   readonly upTo: number;
   /** Known beyond that, ascending. */
   readonly ahead: readonly number[];
 }
 
-export const ledgerUpTo = (upTo: number): Ledger => ({ upTo, ahead: [] });
+export const seqSetUpTo = (upTo: number): SeqSet => ({ upTo, ahead: [] });
 
-export const isKnown = ({ upTo, ahead }: Ledger, n: number): boolean => n <= upTo || ahead.includes(n);
+export const hasSeq = ({ upTo, ahead }: SeqSet, n: number): boolean => n <= upTo || ahead.includes(n);
 
 /** Whether none is missing before the last one that is known. */
-export const isWhole = ({ ahead }: Ledger): boolean => ahead.length === 0;
+export const isWhole = ({ ahead }: SeqSet): boolean => ahead.length === 0;
 
-export const lastOf = ({ upTo, ahead }: Ledger): number => ahead.at(-1) ?? upTo;
+export const lastSeq = ({ upTo, ahead }: SeqSet): number => ahead.at(-1) ?? upTo;
 
 /** The same ledger when nothing of it is news. */
-export function noted(ledger: Ledger, numbers: readonly number[]): Ledger {
+export function withSeqs(ledger: SeqSet, numbers: readonly number[]): SeqSet {
   let { upTo } = ledger;
   const beyond: number[] = [];
   for (const n of [...ledger.ahead, ...numbers].sort((a, b) => a - b)) {

@@ -1,56 +1,56 @@
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
-import { ask, keep, set, type Turn, touch } from "../draft.ts";
+import { ask, type Draft, keep, set, touch } from "../draft.ts";
 import type { ClientState } from "../state.ts";
 import { type Failure, knownFailure } from "./failure.ts";
-import type { Gone, Mutation } from "./mutation.ts";
-import { changed, eachOnRecord, find, removed } from "./queue.ts";
+import type { Mutation, Removed } from "./mutation.ts";
+import { eachOnRecord, find, withChanged, withoutMutations } from "./queue.ts";
 
 /**
  * Takes out what the rows have reached. A confirmed write stays in the overlay until then: dropping it at its receipt
  * would show the old value until the stream catches up. Gives back what may leave the disk now.
  */
-export function settle(turn: Turn): readonly Gone[] {
-  const { queue, rows } = turn.state;
+export function settle(draft: Draft): readonly Removed[] {
+  const { queue, rows } = draft.state;
   const done: Mutation[] = [];
   const parked: Mutation[] = [];
   for (const name of queue.confirmed) {
     const mutation = find(queue, name);
     if (mutation?.stage.phase !== "confirmed" || !reached(mutation.stage.receipt, rows)) continue;
-    if (!isNext(turn.state, mutation)) continue;
+    if (!isNext(draft.state, mutation)) continue;
     const failure = missed(mutation, mutation.stage.receipt);
     if (failure) parked.push({ ...mutation, stage: { phase: "parked", failure } });
     else done.push(mutation);
   }
   if (done.length + parked.length === 0) return [];
-  set(turn, { queue: changed(queue, parked) });
-  set(turn, {
-    queue: removed(
-      turn.state.queue,
+  set(draft, { queue: withChanged(queue, parked) });
+  set(draft, {
+    queue: withoutMutations(
+      draft.state.queue,
       done.map((m) => m.clientTxId),
     ),
   });
   touch(
-    turn,
+    draft,
     [...done, ...parked].flatMap((m) => m.keys),
   );
-  keep(turn, parked);
+  keep(draft, parked);
   const gone = done.flatMap(goneOf);
-  const { shared, storageTrouble } = turn.state;
-  if (storageTrouble === undefined) set(turn, { shared: { ...shared, settled: [...shared.settled, ...gone] } });
+  const { shared, storageTrouble } = draft.state;
+  if (storageTrouble === undefined) set(draft, { shared: { ...shared, settled: [...shared.settled, ...gone] } });
   return gone;
 }
 
 /** Settles, and frees the places on disk of what is settled. */
-export function settleAll(turn: Turn): void {
-  const settled = settle(turn);
-  const { generation, rows } = turn.state;
+export function settleAll(draft: Draft): void {
+  const settled = settle(draft);
+  const { generation, rows } = draft.state;
   const { logId, position } = rows;
   if (settled.length === 0 || generation === undefined || logId === undefined || position === undefined) return;
   // Not before the rows that contain them are on disk too: else a crash between the two would show the old values.
-  ask(turn, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
+  ask(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
 }
 
-const goneOf = ({ clientTxId, seq, stage }: Mutation): readonly Gone[] =>
+const goneOf = ({ clientTxId, seq, stage }: Mutation): readonly Removed[] =>
   seq === undefined || stage.phase !== "confirmed" ? [] : [{ clientTxId, seq, receipt: stage.receipt }];
 
 /**

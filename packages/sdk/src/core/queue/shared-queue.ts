@@ -1,14 +1,14 @@
-import { ask, set, type Turn, touch } from "../draft.ts";
+import { ask, type Draft, set, touch } from "../draft.ts";
 import type { News, WhichRows } from "../effects.ts";
 import type { ClientEvent } from "../events.ts";
 import { newsOf } from "../news.ts";
 import type { ClientState, EarlyChange, SharedQueue } from "../state.ts";
 import type { Extent, QueueChanged } from "../tabs/tab-message.ts";
 import { type Failure, localFailure } from "./failure.ts";
-import { type Gone, lastingPhase, type Mutation, type Put, type Standing } from "./mutation.ts";
-import { added, changed, find, removed, replaced } from "./queue.ts";
+import { type ExpectedSlot, lastingPhase, type Mutation, type Put, type Removed } from "./mutation.ts";
+import { find, withChanged, withMutations, withoutMutations, withReplaced } from "./queue.ts";
 import { isStray, offerAgain } from "./rebase.ts";
-import { isKnown, lastOf, ledgerUpTo, noted } from "./seq-set.ts";
+import { hasSeq, lastSeq, seqSetUpTo, withSeqs } from "./seq-set.ts";
 import { settleAll } from "./settle.ts";
 
 /*
@@ -21,65 +21,68 @@ import { settleAll } from "./settle.ts";
 /** How long a tab may take to put on disk what it said it would. */
 export const COMING_MS = 2_000;
 
-export function share(turn: Turn, change: Partial<SharedQueue>): void {
-  set(turn, { shared: { ...turn.state.shared, ...change } });
+export function share(draft: Draft, change: Partial<SharedQueue>): void {
+  set(draft, { shared: { ...draft.state.shared, ...change } });
 }
 
 /** Places of writes that this tab knows from now on. */
-function notePlaces(turn: Turn, seqs: readonly number[]): void {
-  share(turn, { places: noted(turn.state.shared.places, seqs) });
+function notePlaces(draft: Draft, seqs: readonly number[]): void {
+  share(draft, { places: withSeqs(draft.state.shared.places, seqs) });
 }
 
 /** What this tab wanted of the queue on disk has happened there, or came too late. */
-export function persisted(turn: Turn, { done, refused, change }: Extract<ClientEvent, { type: "persisted" }>): void {
+export function onPersisted(
+  draft: Draft,
+  { done, refused, change }: Extract<ClientEvent, { type: "persisted" }>,
+): void {
   const put = done.flatMap((d) => d.put);
   const ended = [...done, ...refused].filter((d) => d.drop.length > 0);
-  share(turn, { dropping: Math.max(0, turn.state.shared.dropping - ended.length) });
+  share(draft, { dropping: Math.max(0, draft.state.shared.dropping - ended.length) });
   const saved = put.flatMap(({ mutation: { clientTxId, seq } }) => {
-    const write = find(turn.state.queue, clientTxId);
+    const write = find(draft.state.queue, clientTxId);
     return write && (write.stage.phase === "saving" || write.seq === undefined) ? [withPlace(write, seq)] : [];
   });
-  set(turn, { queue: changed(turn.state.queue, saved) });
+  set(draft, { queue: withChanged(draft.state.queue, saved) });
   for (const { mutation, over } of put) {
     const { clientTxId } = mutation;
     const isRenamed = over !== undefined && over.clientTxId !== clientTxId;
-    if (isRenamed) tellReplaced(turn, over, clientTxId);
-    ask(turn, { do: "tell", clientTxId, news: kept(turn.state) });
-    if (isRenamed) tellEarly(turn, clientTxId);
+    if (isRenamed) notifyReplaced(draft, over, clientTxId);
+    ask(draft, { do: "notify", clientTxId, news: kept(draft.state) });
+    if (isRenamed) notifyEarly(draft, clientTxId);
   }
   const gone = done.flatMap((d) => d.drop);
-  for (const { clientTxId } of gone) giveUp(turn, clientTxId, localFailure("discarded"));
+  for (const { clientTxId } of gone) giveUp(draft, clientTxId, localFailure("discarded"));
   notePlaces(
-    turn,
+    draft,
     put.map(({ mutation: { seq = 0 } }) => seq),
   );
-  if (change !== undefined) heardChanged(turn, { type: "changed", change, put, gone, isOwn: true });
-  offerStrays(turn, saved);
+  if (change !== undefined) onChanged(draft, { type: "changed", change, put, gone, isOwn: true });
+  offerStrays(draft, saved);
   if (refused.length === 0) return;
-  for (const { mutation, over } of refused.flatMap((d) => d.put)) takeBack(turn, mutation, over);
-  lookAgain(turn);
+  for (const { mutation, over } of refused.flatMap((d) => d.put)) takeBack(draft, mutation, over);
+  reloadQueue(draft);
 }
 
 /** It did not get to its place. A write that only got another text lies there as it was. */
-function takeBack(turn: Turn, { clientTxId, keys }: Mutation, over: Standing | undefined): void {
+function takeBack(draft: Draft, { clientTxId, keys }: Mutation, over: ExpectedSlot | undefined): void {
   const late = localFailure("discarded", "It was answered elsewhere, or settled.");
-  if (over?.clientTxId !== clientTxId) return giveUp(turn, clientTxId, late);
-  touch(turn, keys);
-  set(turn, { queue: removed(turn.state.queue, [clientTxId]) });
+  if (over?.clientTxId !== clientTxId) return giveUp(draft, clientTxId, late);
+  touch(draft, keys);
+  set(draft, { queue: withoutMutations(draft.state.queue, [clientTxId]) });
 }
 
 /** A write goes on under another name; one that waited for a person ended with the answer. */
-function tellReplaced(turn: Turn, { clientTxId, phase }: Standing, to: string): void {
+function notifyReplaced(draft: Draft, { clientTxId, phase }: ExpectedSlot, to: string): void {
   const news: News =
     phase === "queued" ? { kind: "renamed", to } : { kind: "failed", failure: localFailure("discarded") };
-  ask(turn, { do: "tell", clientTxId, news });
+  ask(draft, { do: "notify", clientTxId, news });
 }
 
 /** What was heard of it under its new name, before anybody could wait for that. */
-function tellEarly(turn: Turn, clientTxId: string): void {
-  const write = find(turn.state.queue, clientTxId);
-  if (write) tellNews(turn, write);
-  else ask(turn, { do: "inquire" });
+function notifyEarly(draft: Draft, clientTxId: string): void {
+  const write = find(draft.state.queue, clientTxId);
+  if (write) notifyNews(draft, write);
+  else ask(draft, { do: "lookUpOutcomes" });
 }
 
 const kept = ({ storageTrouble }: ClientState): News =>
@@ -87,17 +90,17 @@ const kept = ({ storageTrouble }: ClientState): News =>
     ? { kind: "queued" }
     : { kind: "not-durable", failure: localFailure("storage_failed", storageTrouble.reason) };
 
-function giveUp(turn: Turn, clientTxId: string, failure: Failure): void {
-  touch(turn, find(turn.state.queue, clientTxId)?.keys ?? []);
-  set(turn, { queue: removed(turn.state.queue, [clientTxId]) });
-  ask(turn, { do: "tell", clientTxId, news: { kind: "failed", failure } });
+function giveUp(draft: Draft, clientTxId: string, failure: Failure): void {
+  touch(draft, find(draft.state.queue, clientTxId)?.keys ?? []);
+  set(draft, { queue: withoutMutations(draft.state.queue, [clientTxId]) });
+  ask(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
 }
 
 /** A tab has put new writes on disk. */
-export function heardArrived(turn: Turn, mutations: readonly Mutation[], asOf = Number.POSITIVE_INFINITY): void {
-  const { queue, shared } = turn.state;
+export function onArrived(draft: Draft, mutations: readonly Mutation[], asOf = Number.POSITIVE_INFINITY): void {
+  const { queue, shared } = draft.state;
   const names = new Set(mutations.map((m) => m.clientTxId));
-  const unknown = mutations.filter((m) => !find(queue, m.clientTxId) && !isKnown(shared.places, m.seq ?? 0));
+  const unknown = mutations.filter((m) => !find(queue, m.clientTxId) && !hasSeq(shared.places, m.seq ?? 0));
   // While the disk is being looked at they are found there, or by the next look, together with what came after them.
   // Found before a change that is known here, they may be others by now.
   const news = shared.looks === 0 && asOf >= shared.changes ? unknown : [];
@@ -105,15 +108,15 @@ export function heardArrived(turn: Turn, mutations: readonly Mutation[], asOf = 
     const own = find(queue, m.clientTxId);
     return own && own.seq === undefined ? [withPlace(own, m.seq)] : [];
   });
-  addFound(turn, news);
-  set(turn, { queue: changed(turn.state.queue, known) });
-  share(turn, { coming: shared.coming.filter((c) => !names.has(c.clientTxId)) });
+  addFound(draft, news);
+  set(draft, { queue: withChanged(draft.state.queue, known) });
+  share(draft, { coming: shared.coming.filter((c) => !names.has(c.clientTxId)) });
   const seqs = mutations.map((m) => m.seq ?? 0);
-  if (news.length === unknown.length) notePlaces(turn, seqs);
-  else hearExtent(turn, { lastSeq: Math.max(...seqs), changes: 0 });
-  offerStrays(turn, news);
+  if (news.length === unknown.length) notePlaces(draft, seqs);
+  else onExtent(draft, { lastSeq: Math.max(...seqs), changes: 0 });
+  offerStrays(draft, news);
   // What was confirmed may have waited for one of these places to be known.
-  settleAll(turn);
+  settleAll(draft);
 }
 
 export const withPlace = (m: Mutation, seq: number | undefined): Mutation => ({
@@ -123,85 +126,85 @@ export const withPlace = (m: Mutation, seq: number | undefined): Mutation => ({
 });
 
 /** Those that the log had before this tab was told of them are in the rows already. */
-export function addFound(turn: Turn, mutations: readonly Mutation[]): void {
-  const inRows = new Set(turn.state.tabs.logged);
+export function addFound(draft: Draft, mutations: readonly Mutation[]): void {
+  const inRows = new Set(draft.state.tabs.logged);
   const found = mutations.map((m) => (inRows.has(m.clientTxId) ? { ...m, landed: m.keys } : m));
-  set(turn, { queue: added(turn.state.queue, found) });
+  set(draft, { queue: withMutations(draft.state.queue, found) });
   touch(
-    turn,
+    draft,
     found.flatMap((m) => m.keys),
   );
-  for (const m of found) tellNews(turn, m);
+  for (const m of found) notifyNews(draft, m);
 }
 
 /** Made with the positions of another log than the tab that leads has read: offered again. */
-function offerStrays(turn: Turn, news: readonly Mutation[]): void {
-  const { rows, generation } = turn.state;
+function offerStrays(draft: Draft, news: readonly Mutation[]): void {
+  const { rows, generation } = draft.state;
   if (generation === undefined || rows.position === undefined) return;
-  if (news.some((m) => isStray(m, rows))) offerAgain(turn, rows, "strays");
+  if (news.some((m) => isStray(m, rows))) offerAgain(draft, rows, "strays");
 }
 
 /** The queue on disk was changed. Taken in order: what comes before its turn waits. */
-export function heardChanged(turn: Turn, told: EarlyChange): void {
-  const { shared } = turn.state;
+export function onChanged(draft: Draft, told: EarlyChange): void {
+  const { shared } = draft.state;
   if (told.change <= shared.changes) return;
-  share(turn, { early: [...shared.early, told] });
-  takeInTurn(turn);
-  settleAll(turn);
+  share(draft, { early: [...shared.early, told] });
+  takeInOrder(draft);
+  settleAll(draft);
 }
 
-export function takeInTurn(turn: Turn): void {
+export function takeInOrder(draft: Draft): void {
   for (;;) {
-    const { early, changes } = turn.state.shared;
+    const { early, changes } = draft.state.shared;
     const next = early.find(({ change }) => change === changes + 1);
     const rest = early.filter(({ change }) => change > changes + 1);
-    share(turn, { early: rest, changes: next ? next.change : changes });
+    share(draft, { early: rest, changes: next ? next.change : changes });
     if (!next) return;
-    take(turn, next);
+    take(draft, next);
   }
 }
 
-function take(turn: Turn, { put, gone }: QueueChanged): void {
-  for (const { mutation, over } of put) takePut(turn, { mutation, over });
-  for (const one of gone) takeGone(turn, one);
+function take(draft: Draft, { put, gone }: QueueChanged): void {
+  for (const { mutation, over } of put) takePut(draft, { mutation, over });
+  for (const one of gone) takeGone(draft, one);
   const names = new Set(put.map((p) => p.mutation.clientTxId));
-  const { coming } = turn.state.shared;
-  if (coming.length > 0) share(turn, { coming: coming.filter((c) => !names.has(c.clientTxId)) });
+  const { coming } = draft.state.shared;
+  if (coming.length > 0) share(draft, { coming: coming.filter((c) => !names.has(c.clientTxId)) });
   const left = new Set(gone.map(({ seq }) => seq));
-  if (left.size > 0) share(turn, { settled: turn.state.shared.settled.filter(({ seq }) => !left.has(seq)) });
-  notePlaces(turn, [...left]);
+  if (left.size > 0) share(draft, { settled: draft.state.shared.settled.filter(({ seq }) => !left.has(seq)) });
+  notePlaces(draft, [...left]);
 }
 
 /** It is on its way from here to a place that had another write: whether it gets there is told when it does or does not. */
 export const isOnItsWay = ({ stage, seq }: Mutation): boolean => stage.phase === "saving" && seq !== undefined;
 
-export function takePut(turn: Turn, { mutation, over }: Put): void {
-  const own = find(turn.state.queue, over?.clientTxId ?? mutation.clientTxId);
-  if (!own) return takeUnheard(turn, mutation);
+export function takePut(draft: Draft, { mutation, over }: Put): void {
+  const own = find(draft.state.queue, over?.clientTxId ?? mutation.clientTxId);
+  if (!own) return takeUnheard(draft, mutation);
   if (isOnItsWay(own)) return;
-  if (own.clientTxId === mutation.clientTxId) return takeAgain(turn, [{ own, found: mutation }]);
-  touch(turn, [...own.keys, ...mutation.keys]);
-  set(turn, { queue: replaced(turn.state.queue, own.clientTxId, mutation) });
-  tellReplaced(turn, over ?? { ...own, seq: 0, phase: lastingPhase(own.stage) }, mutation.clientTxId);
+  if (own.clientTxId === mutation.clientTxId) return takeAgain(draft, [{ own, found: mutation }]);
+  touch(draft, [...own.keys, ...mutation.keys]);
+  set(draft, { queue: withReplaced(draft.state.queue, own.clientTxId, mutation) });
+  notifyReplaced(draft, over ?? { ...own, seq: 0, phase: lastingPhase(own.stage) }, mutation.clientTxId);
 }
 
 /** Whoever put it on disk has not told of it yet. One whose place is known has left it, or is on its way there from here. */
-function takeUnheard(turn: Turn, m: Mutation): void {
-  if (m.seq === undefined || isKnown(turn.state.shared.places, m.seq)) return;
-  addFound(turn, [m]);
-  notePlaces(turn, [m.seq]);
+function takeUnheard(draft: Draft, m: Mutation): void {
+  if (m.seq === undefined || hasSeq(draft.state.shared.places, m.seq)) return;
+  addFound(draft, [m]);
+  notePlaces(draft, [m.seq]);
 }
 
 /** The same writes as the disk has them. What has been learnt of them here stays. */
-export function takeAgain(turn: Turn, both: readonly { readonly own: Mutation; readonly found: Mutation }[]): void {
+export function takeAgain(draft: Draft, both: readonly { readonly own: Mutation; readonly found: Mutation }[]): void {
   const news = both.filter(({ own, found }) => !isSame(own, found));
   touch(
-    turn,
+    draft,
     news.flatMap(({ own, found }) => [...own.keys, ...found.keys]),
   );
   const written = news.map(({ own, found }) => merged(own, found));
-  set(turn, { queue: changed(turn.state.queue, written) });
-  for (const { own, found } of both) if (isUndecided(own)) tellNews(turn, found);
+  set(draft, { queue: withChanged(draft.state.queue, written) });
+  for (const { own, found } of both) if (isUndecided(own)) notifyNews(draft, found);
 }
 
 /** Most are, in a long queue. */
@@ -218,49 +221,49 @@ function merged(own: Mutation, found: Mutation): Mutation {
   return { ...found, landed, attempts, lost, stage: isUndecided(own) ? found.stage : stage };
 }
 
-function tellNews(turn: Turn, m: Mutation): void {
+function notifyNews(draft: Draft, m: Mutation): void {
   const news = newsOf(m);
-  if (news) ask(turn, { do: "tell", clientTxId: m.clientTxId, news });
+  if (news) ask(draft, { do: "notify", clientTxId: m.clientTxId, news });
 }
 
-function takeGone(turn: Turn, { clientTxId, receipt }: Gone): void {
-  const own = find(turn.state.queue, clientTxId);
+function takeGone(draft: Draft, { clientTxId, receipt }: Removed): void {
+  const own = find(draft.state.queue, clientTxId);
   if (!own || isOnItsWay(own)) return;
-  touch(turn, own.keys);
+  touch(draft, own.keys);
   // It is shown until the rows here have read as far as those of the tab that settled it.
-  if (!receipt) return giveUp(turn, clientTxId, localFailure("discarded"));
+  if (!receipt) return giveUp(draft, clientTxId, localFailure("discarded"));
   const settled: Mutation = { ...own, stage: { phase: "confirmed", receipt } };
-  set(turn, { queue: changed(turn.state.queue, [settled]) });
-  tellNews(turn, settled);
+  set(draft, { queue: withChanged(draft.state.queue, [settled]) });
+  notifyNews(draft, settled);
   // Settled on another log: the disk knows which of the two is the one that is gone.
-  const { logId } = turn.state.rows;
-  if ((receipt.logId ?? logId) !== logId) lookAgain(turn, "all");
+  const { logId } = draft.state.rows;
+  if ((receipt.logId ?? logId) !== logId) reloadQueue(draft, "all");
 }
 
-export function lookAgain(turn: Turn, rows: WhichRows = "further"): void {
-  if (turn.state.storageTrouble !== undefined) return;
-  const { looks, places } = turn.state.shared;
+export function reloadQueue(draft: Draft, rows: WhichRows = "further"): void {
+  if (draft.state.storageTrouble !== undefined) return;
+  const { looks, places } = draft.state.shared;
   // What was told until now will be found, or is not so: a tab may tell of a store that was cleared under it.
-  share(turn, { looks: looks + 1, early: [], told: { lastSeq: 0, changes: 0 }, places: ledgerUpTo(places.upTo) });
-  ask(turn, { do: "look", rows });
+  share(draft, { looks: looks + 1, early: [], told: { lastSeq: 0, changes: 0 }, places: seqSetUpTo(places.upTo) });
+  ask(draft, { do: "readQueue", rows });
 }
 
 export const extentOf = ({ shared: { places, changes } }: ClientState): Extent => ({
-  lastSeq: lastOf(places),
+  lastSeq: lastSeq(places),
   changes,
 });
 
 /** Another tab knows of that much. */
-export function hearExtent(turn: Turn, { lastSeq, changes }: Extent): void {
-  const { told } = turn.state.shared;
-  share(turn, { told: { lastSeq: Math.max(told.lastSeq, lastSeq), changes: Math.max(told.changes, changes) } });
+export function onExtent(draft: Draft, { lastSeq, changes }: Extent): void {
+  const { told } = draft.state.shared;
+  share(draft, { told: { lastSeq: Math.max(told.lastSeq, lastSeq), changes: Math.max(told.changes, changes) } });
 }
 
 /** What another tab said that it would put on disk before this one listened. */
 export const UNHEARD = "";
 
 /** Another tab is putting these on disk: it may be killed before it can say that they are there. */
-export function writing(turn: Turn, clientTxIds: readonly string[]): void {
-  const news = clientTxIds.map((clientTxId) => ({ clientTxId, at: turn.now + COMING_MS, looks: 0 }));
-  share(turn, { coming: [...turn.state.shared.coming, ...news] });
+export function onWriting(draft: Draft, clientTxIds: readonly string[]): void {
+  const news = clientTxIds.map((clientTxId) => ({ clientTxId, at: draft.now + COMING_MS, looks: 0 }));
+  share(draft, { coming: [...draft.state.shared.coming, ...news] });
 }

@@ -1,6 +1,6 @@
 import { tableOf } from "../log/tables.ts";
 import { localFailure } from "../queue/failure.ts";
-import { keysOf, lastingPhase, type Mutation, type MutationOperation, sealed } from "../queue/mutation.ts";
+import { keysOf, lastingPhase, type Mutation, type MutationOperation, serialized } from "../queue/mutation.ts";
 import type { ClientState } from "../state.ts";
 import type { OldOperation, Upcast } from "./old-operation.ts";
 import { shapeOf } from "./schema-hash.ts";
@@ -29,7 +29,7 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
       schema: now,
       shape: shapeOf(models, operations),
     };
-    return sealed(
+    return serialized(
       written,
       clientId,
       m.logId === undefined ? { ...rows, logId: undefined } : { ...rows, logId: m.logId },

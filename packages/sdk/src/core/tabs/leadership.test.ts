@@ -15,7 +15,7 @@ const hears = (generation: number | undefined, state = leader) =>
 test("[Q41] of two tabs that lead the one with the later generation stays, and says so to the other", () => {
   const [steppedDown, effects] = hears(6);
   expect([steppedDown.lead, steppedDown.generation]).toEqual(["no", undefined]);
-  expect(effects).toContainEqual({ do: "stand", wanted: true });
+  expect(effects).toContainEqual({ do: "campaign", wanted: true });
   const [stays, answer] = hears(4);
   expect([stays.lead, stays.generation]).toEqual(["yes", 5]);
   expect(answer).toContainEqual({ do: "post", message: { type: "leading", generation: 5 } });

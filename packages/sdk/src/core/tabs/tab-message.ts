@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../protocol/log/log.ts";
 import type { Scope } from "../log/rows.ts";
-import type { Gone, Mutation, Put } from "../queue/mutation.ts";
+import type { Mutation, Put, Removed } from "../queue/mutation.ts";
 import type { Reply } from "../queue/outcome.ts";
 
 /** What the tabs of a browser profile tell each other. */
@@ -22,7 +22,7 @@ export type TabMessage =
   /** All rows were replaced on disk. `other`: by those of another log, or of one that was set back. */
   | { readonly type: "rows"; readonly other: boolean }
   /** How the leading tab stands with the server. */
-  | { readonly type: "line"; readonly line: LeaderLine }
+  | { readonly type: "line"; readonly line: LeaderConnection }
   /** A tab is new, or heard that another one leads now: it wants to know of the line. */
   | ({ readonly type: "joined" } & Extent)
   /** It leads, under this generation of the store. */
@@ -41,11 +41,11 @@ export interface QueueChanged {
   readonly type: "changed";
   readonly change: number;
   readonly put: readonly Put[];
-  readonly gone: readonly Gone[];
+  readonly gone: readonly Removed[];
 }
 
 /** What the tabs without a line of their own know of the one that has it. */
-export interface LeaderLine {
+export interface LeaderConnection {
   readonly name: "online" | "connecting" | "offline" | "needs-auth";
   readonly reason: string | undefined;
   readonly retryAt: number | undefined;

@@ -1,14 +1,14 @@
 import { withhold } from "../connection/owner.ts";
-import { ask, set, type Turn } from "../draft.ts";
+import { ask, type Draft, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
-import { hearStretch, replaceRows } from "../log/reading.ts";
+import { onLogRange, replaceRows } from "../log/reading.ts";
 import type { LogRow, Rows } from "../log/rows.ts";
-import { checkScope, followed } from "../log/scope.ts";
+import { checkScope, onFollowed } from "../log/scope.ts";
 import { changeTables, lookUp } from "../log/tables.ts";
-import { extentOf, hearExtent, lookAgain } from "../queue/shared-queue.ts";
+import { extentOf, onExtent, reloadQueue } from "../queue/shared-queue.ts";
 import { statusOf } from "../select.ts";
 import type { ClientState } from "../state.ts";
-import type { Extent, LeaderLine, TabMessage } from "./tab-message.ts";
+import type { Extent, LeaderConnection, TabMessage } from "./tab-message.ts";
 
 /* What the tab that leads tells the others, who have no line of their own: the log, and how it stands with the server. */
 
@@ -19,23 +19,23 @@ export const isFollower = ({ lead, storageTrouble }: ClientState): boolean =>
   lead !== "yes" && storageTrouble === undefined;
 
 /** What the tab that leads hears of the log. */
-export function heardLog(turn: Turn, { logId, viewHash, from, to, entries }: Of<"log">): void {
-  const { rows, reading } = turn.state;
-  if (!isFollower(turn.state) || rows.logId !== logId || rows.position === undefined) return;
+export function onLeaderLog(draft: Draft, { logId, viewHash, from, to, entries }: Of<"log">): void {
+  const { rows, reading } = draft.state;
+  if (!isFollower(draft.state) || rows.logId !== logId || rows.position === undefined) return;
   // It left out, or told, other entries than those that belong to these rows: they are about to be replaced.
   if (rows.viewHash !== viewHash)
-    return set(turn, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, to) } });
-  hearStretch(turn, { from, to, entries });
+    return set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, to) } });
+  onLogRange(draft, { from, to, entries });
 }
 
 /** All rows on disk are others by now. `other`: the log is, so that those here mean nothing any more. */
-export function heardOfRows(turn: Turn, { other }: Of<"rows">): void {
-  if (isFollower(turn.state)) lookAgain(turn, other ? "other" : "all");
+export function onLeaderRows(draft: Draft, { other }: Of<"rows">): void {
+  if (isFollower(draft.state)) reloadQueue(draft, other ? "other" : "all");
 }
 
 /** Rows that were found on disk. Where the log was heard beyond them, what it said of a record last goes on being shown. */
-export function takeRows(turn: Turn, rows: Rows, other: boolean): void {
-  const { rows: before, reading } = turn.state;
+export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
+  const { rows: before, reading } = draft.state;
   if (rows.position === undefined) return;
   const hasName = before.logId === rows.logId;
   const isSame = hasName && !other;
@@ -44,11 +44,11 @@ export function takeRows(turn: Turn, rows: Rows, other: boolean): void {
   const isGood = isSame && isSameView && before.scope === rows.scope && reading.resync === "no";
   if (isGood && (before.position ?? -1) >= rows.position) return;
   // Also of another view: what was heard beyond its snapshot was heard under it.
-  if (isSame) replaceRows(turn, { ...rows, tables: newer(rows, before) }, { isSameLog: true });
-  else replaceRows(turn, rows);
-  checkScope(turn);
-  if (before.logId !== rows.logId) post(turn, { type: "joined", ...extentOf(turn.state) });
-  if (heard > rows.position) set(turn, { reading: { ...turn.state.reading, missing: heard } });
+  if (isSame) replaceRows(draft, { ...rows, tables: newer(rows, before) }, { isSameLog: true });
+  else replaceRows(draft, rows);
+  checkScope(draft);
+  if (before.logId !== rows.logId) post(draft, { type: "joined", ...extentOf(draft.state) });
+  if (heard > rows.position) set(draft, { reading: { ...draft.state.reading, missing: heard } });
 }
 
 function newer(rows: Rows, heard: Rows): Rows["tables"] {
@@ -63,29 +63,29 @@ function newer(rows: Rows, heard: Rows): Rows["tables"] {
   return changeTables(rows.tables, later);
 }
 
-export function heardLine(turn: Turn, { line }: Of<"line">): void {
-  const { rows, reading } = turn.state;
-  if (!isFollower(turn.state)) return;
-  set(turn, { tabs: { ...turn.state.tabs, line } });
-  withhold(turn);
-  hearExtent(turn, line.extent);
-  followed(turn, line.scope);
+export function onLeaderConnection(draft: Draft, { line }: Of<"line">): void {
+  const { rows, reading } = draft.state;
+  if (!isFollower(draft.state)) return;
+  set(draft, { tabs: { ...draft.state.tabs, line } });
+  withhold(draft);
+  onExtent(draft, line.extent);
+  onFollowed(draft, line.scope);
   if (line.position === undefined) return;
-  if (rows.logId !== line.logId || rows.position === undefined) return lookAgain(turn, "all");
+  if (rows.logId !== line.logId || rows.position === undefined) return reloadQueue(draft, "all");
   if (line.position > rows.position)
-    set(turn, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, line.position) } });
+    set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, line.position) } });
 }
 
 /** A tab has come. The one that leads tells it how things stand, and from now on what it hears. */
-export function joined(turn: Turn, extent: Extent): void {
-  hearExtent(turn, extent);
-  set(turn, { tabs: { ...turn.state.tabs, listening: true } });
-  if (turn.state.lead === "yes") post(turn, { type: "line", line: lineOf(turn.state) });
+export function onTabJoined(draft: Draft, extent: Extent): void {
+  onExtent(draft, extent);
+  set(draft, { tabs: { ...draft.state.tabs, listening: true } });
+  if (draft.state.lead === "yes") post(draft, { type: "line", line: lineOf(draft.state) });
 }
 
 /** Runs last: the others are told when anything changes in how the tab that leads stands with the server. */
-export function tellLine(turn: Turn, before: ClientState): void {
-  const { state } = turn;
+export function shareConnection(draft: Draft, before: ClientState): void {
+  const { state } = draft;
   if (state.lead !== "yes" || !state.tabs.listening) return;
   const [now, then] = [lineOf(state), lineOf(before)];
   if (
@@ -95,10 +95,10 @@ export function tellLine(turn: Turn, before: ClientState): void {
     now.retryAt !== then.retryAt ||
     before.lead !== "yes"
   )
-    post(turn, { type: "line", line: now });
+    post(draft, { type: "line", line: now });
 }
 
-function lineOf(state: ClientState): LeaderLine {
+function lineOf(state: ClientState): LeaderConnection {
   const { name, reason, retryAt } = statusOf(state);
   const {
     rows: { logId, position },
@@ -108,4 +108,4 @@ function lineOf(state: ClientState): LeaderLine {
   return { name: told, reason, retryAt, logId, position, scope, extent: extentOf(state), withheld: state.withheld };
 }
 
-const post = (turn: Turn, message: TabMessage): void => ask(turn, { do: "post", message });
+const post = (draft: Draft, message: TabMessage): void => ask(draft, { do: "post", message });

@@ -7,7 +7,7 @@ type Method = keyof Storage;
 type Call = (storage: Storage) => Promise<unknown>;
 
 /** Of these the answer says what others did. */
-const READS: ReadonlySet<Method> = new Set(["lead", "look"]);
+const READS: ReadonlySet<Method> = new Set(["takeLead", "readQueue"]);
 
 const WIPED = "The simulated disk was wiped.";
 
@@ -73,7 +73,7 @@ export class SimulatedDisk {
 
   /** What would be sent again after a reload. */
   async queue(): Promise<readonly Mutation[]> {
-    return (await this.#storage.look()).mutations;
+    return (await this.#storage.readQueue()).mutations;
   }
 
   get openTransactions(): readonly { readonly method: string; readonly by: Owner }[] {
@@ -169,7 +169,7 @@ const inTwo = (port: Storage): Storage => ({
   ...port,
   keepRows: async ({ settled, ...stretch }, generation) => {
     const kept = await port.keepRows({ ...stretch, settled: [] }, generation);
-    if (kept === "gap" || kept === "deposed" || settled.length === 0) return kept;
+    if (kept === "gap" || kept === "fenced" || settled.length === 0) return kept;
     return port.forget(settled, generation);
   },
 });

@@ -63,7 +63,7 @@ function namesIn({ client }: Tab): ReadonlySet<string> {
   return new Set(waiting.map(({ clientTxId }) => clientTxId));
 }
 
-const merged = (fields: readonly string[], dice: number): JsonObject =>
+const merged = (fields: readonly string[], random: number): JsonObject =>
   Object.fromEntries(
-    fields.filter((field) => field !== "id").map((field) => [field, field === "order" ? dice : `merged ${dice}`]),
+    fields.filter((field) => field !== "id").map((field) => [field, field === "order" ? random : `merged ${random}`]),
   );

@@ -40,7 +40,7 @@ export const STEPS = 70;
 /** In one step so many things happen before the next one at most. */
 const BURST = 14;
 /** Longer than the last look for what a tab said that it puts on disk: 2, 10 and 50 s after it was said. */
-const LOOK_AGAIN_MS = 65_000;
+const RELOAD_AGAIN_MS = 65_000;
 const MOST_PICKS = 60_000;
 /** After that much time, with everything in order, a client that has not come to rest never will. */
 const REST_MS = 3_600_000;
@@ -151,7 +151,7 @@ class Run {
       if (this.#isAtRest() && !isLookedAtAgain) {
         // Whoever waits for something to be told looks for it after a while.
         isLookedAtAgain = true;
-        world.agenda.moveOn(LOOK_AGAIN_MS);
+        world.agenda.moveOn(RELOAD_AGAIN_MS);
         continue;
       }
       const next = world.agenda.untilNextTimer();

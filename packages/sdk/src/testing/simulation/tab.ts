@@ -93,7 +93,7 @@ export class Tab implements Owner {
     let names = 0;
     return {
       clock: this.#clock(),
-      dice: { roll: () => chance.roll(), id: () => `${this.name}-${++names}` },
+      random: { roll: () => chance.roll(), id: () => `${this.name}-${++names}` },
       storage: async () => disk.portOf(this),
       tabs: () => tabs.portOf(this),
       signals: () => ({

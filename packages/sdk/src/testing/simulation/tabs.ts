@@ -39,7 +39,7 @@ export class SimulatedTabs {
   portOf(tab: Owner): Tabs {
     return {
       start: (listener) => void this.#members.set(tab, { tab, listener }),
-      stand: (wanted) => {
+      campaign: (wanted) => {
         this.#out(tab);
         if (wanted) this.#stand(tab);
       },
@@ -69,7 +69,7 @@ export class SimulatedTabs {
     this.#agenda.add(
       `${tab.name} loses the lock of ${this.#name}`,
       tab,
-      () => listener.deposed(),
+      () => listener.fenced(),
       `lock of ${tab.name}`,
     );
     this.#grant(stay);

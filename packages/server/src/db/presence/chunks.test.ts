@@ -23,13 +23,13 @@ test("[P7] of pieces that are lost the text is lost, and no other; senders do no
     fc.property(
       fc.array(fc.tuple(fc.constantFrom("x", "y"), fc.string({ minLength: 1, maxLength: 300 })), { maxLength: 20 }),
       fc.infiniteStream(fc.nat(9)),
-      (texts, dice) => {
+      (texts, random) => {
         const join = createJoiner();
         const expected: string[] = [];
         const heard: string[] = [];
         texts.forEach(([sender, one], i) => {
           const pieces = piecesOf(i, one, 80);
-          const survived = pieces.filter(() => dice.next().value !== 0);
+          const survived = pieces.filter(() => random.next().value !== 0);
           if (survived.length === pieces.length) expected.push(`${sender} ${one}`);
           for (const piece of survived) {
             const whole = join(sender, piece);

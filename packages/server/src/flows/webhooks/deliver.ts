@@ -34,7 +34,7 @@ export interface DeliverParts extends AttemptParts {
   /** Milliseconds that only go forward. */
   readonly monotonic: () => number;
   /** 0 to 1. */
-  readonly dice: () => number;
+  readonly random: () => number;
 }
 
 const RETRY_SAVE_MS = 500;
@@ -69,7 +69,7 @@ export interface Ending {
  * Nothing is held in memory that matters: whoever comes next begins with what the row says.
  */
 export function createDelivery(parts: DeliverParts): Delivery {
-  const { db, events, ledger, times, pace, monotonic, dice } = parts;
+  const { db, events, ledger, times, pace, monotonic, random } = parts;
   const { nextEvents, keepInMind } = createNextEvents(events);
   const sendBatch = attemptBatch(parts);
 
@@ -138,7 +138,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
   }
 
   const endOf = ({ endpoint, now }: Known, { sent, outcome }: Over): DeliveryState | undefined =>
-    endAttempt(endpoint.delivery, sent, outcome, { now: now(), dice: dice(), times });
+    endAttempt(endpoint.delivery, sent, outcome, { now: now(), random: random(), times });
 
   /** Writes down what came of an attempt, in view of what was changed meanwhile; as long as the lease is ours. */
   async function end(over: Over): Promise<Known | undefined> {
@@ -174,7 +174,7 @@ export function createDelivery(parts: DeliverParts): Delivery {
     if (!batch) return await save({ endpoint, delivery: { ...delivery, lease: null } });
     const sent = { lease: lease.token, revision, cursor, positions: positionsOf(batch) };
     const over = lastEnd(lease, times);
-    const next = endAttempt(delivery, sent, interrupted, { now: over, dice: dice(), times });
+    const next = endAttempt(delivery, sent, interrupted, { now: over, random: random(), times });
     const noted = {
       ...attemptOf(interrupted, batch, webhookIdOf(endpoint.id, revision, batch), delivery.attempt),
       response: null,

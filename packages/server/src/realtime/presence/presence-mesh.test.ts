@@ -333,9 +333,9 @@ const step = fc.oneof(
 
 test("[P7] whatever is lost and whoever dies: after some heartbeats everybody sees all who live, and nobody else", () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), fc.infiniteStream(fc.nat(99)), fc.nat(40), (steps, dice, loss) => {
+    fc.property(fc.array(step, { maxLength: 60 }), fc.infiniteStream(fc.nat(99)), fc.nat(40), (steps, random, loss) => {
       let isCalm = false;
-      const w = tenant(NAMES, () => !isCalm && (dice.next().value as number) < loss);
+      const w = tenant(NAMES, () => !isCalm && (random.next().value as number) < loss);
       let generation = 0;
       const names = [...NAMES];
       /** Room → session → its process, state. */

@@ -55,7 +55,7 @@ function begin(state: Delivery, positions: readonly number[], now: number): { st
 }
 
 /** Goes from one due time to the next, each attempt taking `tookMs`, until it sleeps. */
-function run(from: Delivery, head: () => number, answer: (positions: number[]) => Outcome, dice = 0, tookMs = 250) {
+function run(from: Delivery, head: () => number, answer: (positions: number[]) => Outcome, random = 0, tookMs = 250) {
   const attempts: { at: number; end: number; positions: number[] }[] = [];
   let [state, now] = [from, 1_000_000];
   for (let guard = 0; guard < 2_000 && state.cursor < head(); guard++) {
@@ -66,7 +66,7 @@ function run(from: Delivery, head: () => number, answer: (positions: number[]) =
     const begun = begin(state, positions, now);
     attempts.push({ at: now, end: now + tookMs, positions });
     now += tookMs;
-    state = endAttempt(begun.state, begun.sent, answer(positions), { now, dice, times }) as Delivery;
+    state = endAttempt(begun.state, begun.sent, answer(positions), { now, random, times }) as Delivery;
   }
   return { attempts, state };
 }
@@ -104,7 +104,7 @@ test.each([
   [3_600_000, 10_000],
 ])("[W10] a receiver that asks for %i ms instead of 5 s waits %i ms", (retryAfterMs, wait) => {
   const { state, sent } = begin(start, [1], 0);
-  const next = endAttempt(state, sent, { ...failed, retryAfterMs } as Outcome, { now: 100, dice: 0, times });
+  const next = endAttempt(state, sent, { ...failed, retryAfterMs } as Outcome, { now: 100, random: 0, times });
   expect(next?.nextAttemptAt).toBe(100 + wait);
 });
 
@@ -162,17 +162,17 @@ test("[W8] [W12] whatever fails: the cursor only moves over what was accepted, i
 test("[W14] whoever does not hold the lease any more says nothing; one that nobody ended is an unknown attempt", () => {
   const { state, sent } = begin(start, [1, 2], 0);
   expect(dueAt(state)).toBe(20_000);
-  expect(endAttempt({ ...state, lease: null }, sent, succeeded, { now: 9, dice: 0, times })).toBeUndefined();
+  expect(endAttempt({ ...state, lease: null }, sent, succeeded, { now: 9, random: 0, times })).toBeUndefined();
   const other = { ...state, lease: { token: "another", at: 5, until: 50 } };
-  expect(endAttempt(other, sent, succeeded, { now: 9, dice: 0, times })).toBeUndefined();
-  const lost = endAttempt(state, sent, interrupted, { now: 15_000, dice: 0, times }) as Delivery;
+  expect(endAttempt(other, sent, succeeded, { now: 9, random: 0, times })).toBeUndefined();
+  const lost = endAttempt(state, sent, interrupted, { now: 15_000, random: 0, times }) as Delivery;
   expect(lost).toMatchObject({ cursor: 0, attempt: 1, batchTo: 2, lease: null, nextAttemptAt: 20_000 });
   expect(lost.lastError).toMatchObject({ code: "interrupted", from: 1, to: 2 });
 });
 
 test("[W16] what the owner does meanwhile counts", () => {
   const { state, sent } = begin({ ...start, attempt: 3, batchTo: 9 }, [1, 2], 0);
-  const ended = (now: Delivery, outcome: Outcome) => endAttempt(now, sent, outcome, { now: 100, dice: 0, times });
+  const ended = (now: Delivery, outcome: Outcome) => endAttempt(now, sent, outcome, { now: 100, random: 0, times });
 
   // Another subscription: the positions tell something else now, and are tried at once.
   expect(ended(revise(state), succeeded)).toMatchObject({ cursor: 0, revision: 2, attempt: 0, nextAttemptAt: null });

@@ -119,7 +119,11 @@ export function endAttempt(
   state: Delivery,
   sent: Sent,
   outcome: Outcome,
-  { now, dice, times }: { readonly now: number /** 0 to 1. */; readonly dice: number; readonly times: DeliveryTimes },
+  {
+    now,
+    random,
+    times,
+  }: { readonly now: number /** 0 to 1. */; readonly random: number; readonly times: DeliveryTimes },
 ): Delivery | undefined {
   if (state.lease?.token !== sent.lease) return undefined;
   const free = { ...state, lease: null };
@@ -131,20 +135,20 @@ export function endAttempt(
     return { ...told, ...AT_REST, cursor: sent.positions.at(-1) as number, batchSize };
   }
   const failed = { ...free, lastError: errorOf(outcome, sent, now) };
-  return isSame ? afterFailure(failed, sent.positions, outcome, { now, dice, times }) : failed;
+  return isSame ? afterFailure(failed, sent.positions, outcome, { now, random, times }) : failed;
 }
 
 function afterFailure(
   state: Delivery,
   positions: readonly number[],
   outcome: Exclude<Outcome, { kind: "succeeded" }>,
-  { now, dice, times: { schedule } }: { now: number; dice: number; times: DeliveryTimes },
+  { now, random, times: { schedule } }: { now: number; random: number; times: DeliveryTimes },
 ): Delivery {
   if (state.attempt >= schedule.length)
     return { ...state, disabledReason: state.disabledReason ?? "attempts_exhausted" };
   const delay = schedule[state.attempt] as number;
   const asked = outcome.kind === "failed" ? (outcome.retryAfterMs ?? 0) : 0;
-  const wait = Math.max(delay, Math.min(asked, 2 * delay)) + dice * delay * JITTER;
+  const wait = Math.max(delay, Math.min(asked, 2 * delay)) + random * delay * JITTER;
   return { ...state, ...shrunk(state, positions), nextAttemptAt: now + Math.round(wait) };
 }
 
