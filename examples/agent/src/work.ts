@@ -71,15 +71,15 @@ function watchClaims(client: Client) {
 const anyOf = <T>(items: readonly T[]): T | undefined => items[Math.floor(Math.random() * items.length)];
 
 async function workOn(client: Client, { id }: Slide, { think, stop, say }: Job): Promise<void> {
-  // Nobody else writes here from now on, until the end of this block; whoever looks sees why.
+  // Until the end of this block, only this worker can write here. The description tells people why.
   await using lease = await client.models.slide.claim(id, { description: "Writing notes", signal: stop });
-  // What is decided below is decided in view of this moment: if anything newer turns up, the write is held, not applied.
+  // The decision below is based on this position. If the same fields change later, the write is held, not applied.
   const readAt = client.status().syncId;
   const slide = client.models.slide.get(id);
   if (!slide || slide.notes) return;
   const notes = await think(slide, AbortSignal.any([lease.signal, stop]));
   const write = lease.update({ notes }, { readAt });
-  await write.queued; // on disk: it will be sent once, whatever becomes of this process
+  await write.queued; // on disk: it is sent once, even if this process dies
   await write.receipt;
   say(`${id}: notes written`);
 }
