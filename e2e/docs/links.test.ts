@@ -56,3 +56,10 @@ test("[DP3] llms.txt has a title, a summary, and sections of links, and lists ev
     pages.filter((page) => page.startsWith("docs/") && !ours.test(page) && !linksOf("llms.txt").includes(page)),
   ).toEqual([]);
 });
+
+test("[DP3] docs/README.md lists every page of docs/ once, the decisions as a group", () => {
+  const names = (path: string) => path.replace(/^docs\//, "").replace(/^decisions\/.*/, "decisions");
+  const expected = [...new Set(pages.filter((page) => page.startsWith("docs/")).map(names))];
+  const listed = linksOf("docs/README.md").filter((link) => !link.startsWith("../"));
+  expect(listed.sort()).toEqual(expected.filter((name) => name !== "README.md").sort());
+});
