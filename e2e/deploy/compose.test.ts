@@ -16,7 +16,7 @@ const text = readFileSync(join(root, "deploy/compose.yaml"), "utf8");
 const example = readFileSync(join(root, "deploy/.env.example"), "utf8");
 const { services } = parse(text, { merge: true }) as { services: Readonly<Record<string, Service>> };
 const { "server-1": first, "server-2": second, proxy, postgres } = services;
-const proxyAddress = (proxy?.networks as Readonly<Record<string, { ipv4_address?: string }>>).inside?.ipv4_address;
+const proxyAddress = Object(proxy?.networks).inside?.ipv4_address as string | undefined;
 
 test("there are a database, two servers that are set up alike, and a proxy", () => {
   expect(Object.keys(services).sort()).toEqual(["postgres", "proxy", "server-1", "server-2"]);
