@@ -7,7 +7,7 @@ import { root } from "../../scripts/root.mjs";
 import { freePort } from "./caddy.ts";
 import { findContainerEngine } from "./container-engine.ts";
 
-const found = findContainerEngine();
+const found = await findContainerEngine();
 const title = found.kind === "ready" ? ` with ${found.engine}` : ` (skipped: ${found.reason})`;
 
 describe.skipIf(found.kind === "missing")(`deploy/compose.yaml is built and started${title}`, () => {
@@ -20,16 +20,18 @@ describe.skipIf(found.kind === "missing")(`deploy/compose.yaml is built and star
     POSTGRES_PASSWORD: randomBytes(12).toString("hex"),
   };
   const project = `holdfast-test-${randomBytes(3).toString("hex")}`;
-  const { engine, compose } = found.kind === "ready" ? found : { engine: "", compose: [] };
+  const engine = found.kind === "ready" ? found.engine : "";
 
   beforeAll(async () => {
     env.HOLDFAST_HTTP_PORT = String(await freePort());
     env.HOLDFAST_HTTPS_PORT = String(await freePort());
-    run(engine, "build", "--file", "deploy/Dockerfile", "--tag", "holdfast-server", ".");
-    onCompose("up", "--detach");
+    // Podman's own format has no HEALTHCHECK.
+    const format = engine === "podman" ? ["--format", "docker"] : [];
+    run(engine, "build", ...format, "--file", "deploy/Dockerfile", "--tag", "holdfast-server", ".");
+    onCompose("up", "-d");
     await expect.poll(() => statusOf("/readyz"), { timeout: 120_000, interval: 500 }).toBe(200);
   }, 900_000);
-  afterAll(() => onCompose("down", "--volumes"), 120_000);
+  afterAll(() => onCompose("down", "-v"), 120_000);
 
   function run(program: string, ...args: string[]): string {
     const { status, stdout, stderr } = spawnSync(program, args, { cwd: root, env, encoding: "utf8" });
@@ -38,8 +40,7 @@ describe.skipIf(found.kind === "missing")(`deploy/compose.yaml is built and star
   }
 
   function onCompose(...args: string[]): string {
-    const [program = "", ...words] = compose;
-    return run(program, ...words, "--project-name", project, "--file", "deploy/compose.yaml", ...args);
+    return run(engine, "compose", "-p", project, "-f", "deploy/compose.yaml", ...args);
   }
 
   /** Caddy's authority is made in the container, so the certificate is not checked here; proxy.pg.test.ts checks it. */
