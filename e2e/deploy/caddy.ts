@@ -40,12 +40,16 @@ export async function startCaddy(serverUrls: readonly string[]): Promise<Running
       HOLDFAST_SERVERS: serverUrls.map((url) => new URL(url).host).join(" "),
     },
   });
+  // A run that is cut short leaves no proxy behind.
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
   let log = "";
   child.stderr.on("data", (chunk: Buffer) => {
     log += chunk.toString();
   });
   const stop = async () => {
     await ended(child);
+    process.off("exit", kill);
     rmSync(home, { recursive: true, force: true });
   };
   const certificate = join(home, "caddy/pki/authorities/local/root.crt");
@@ -68,7 +72,10 @@ async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, "exit");
   child.kill("SIGTERM");
+  // Longer than the configuration gives open connections.
+  const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
   await gone;
+  clearTimeout(late);
 }
 
 export async function freePort(): Promise<number> {
