@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import { ending, runIn } from "../packages/stranger.ts";
 import { freePort } from "./caddy.ts";
@@ -14,6 +14,7 @@ import { createIgnored, readDockerfile, startCommandOf } from "./dockerfile.ts";
 const stages = readDockerfile(readFileSync(join(root, "deploy/Dockerfile"), "utf8"));
 const ignored = createIgnored(readFileSync(join(root, "deploy/Dockerfile.dockerignore"), "utf8"));
 const command = startCommandOf(stages.at(-1) as (typeof stages)[number]);
+const { url: databaseUrl } = await freshDatabase();
 const windows = process.platform === "win32";
 
 // No container engine is needed: the instructions run one after the other in a temporary folder, each stage in a folder
@@ -70,7 +71,6 @@ describe.skipIf(windows)(
       const run = (...words: string[]) =>
         spawnSync(process.execPath, [...command.entrypoint.slice(1), ...words], { cwd: app });
       expect(run("--new-key").stdout.toString()).toMatch(/^sk_live_/);
-      const { url: databaseUrl } = await freshDatabase();
       const env = {
         PATH: process.env.PATH ?? "",
         ...command.env,
@@ -82,6 +82,7 @@ describe.skipIf(windows)(
       const health = () => spawnSync(process.execPath, command.healthcheck.slice(1), { env }).status;
       expect(health()).toBe(1);
       const child = spawn(process.execPath, command.entrypoint.slice(1), { cwd: app, env });
+      onTestFinished(() => void child.kill("SIGKILL"));
       const closed = once(child, "close");
       let output = "";
       for (const stream of [child.stdout, child.stderr])

@@ -13,6 +13,7 @@ import { KillableServer } from "../support/killable-server.ts";
 import { type RunningProxy, startCaddy, whyNoCaddy } from "./caddy.ts";
 
 const reason = whyNoCaddy();
+const { url: databaseUrl } = await freshDatabase();
 
 test("the page about deployment shows the proxy's configuration as it stands in deploy/Caddyfile", () => {
   const page = readFileSync(join(root, "docs/deploy.md"), "utf8");
@@ -24,10 +25,18 @@ describe.skipIf(reason !== undefined)(
   () => {
     const key = newSecretToken(true);
     const servers: KillableServer[] = [];
+    let folder = "";
     let proxy: RunningProxy;
 
+    // Here and not where each is started: Vitest runs no after-hook that a before-hook registers.
+    afterAll(async () => {
+      await proxy?.stop();
+      await Promise.all(servers.map((server) => server.stop()));
+      rmSync(folder, { recursive: true, force: true });
+    });
+
     beforeAll(async () => {
-      const { url: databaseUrl } = await freshDatabase();
+      folder = mkdtempSync(join(tmpdir(), "holdfast-proxy-"));
       const env = {
         DATABASE_URL: databaseUrl,
         HOLDFAST_SECRET_KEY: key,
@@ -35,13 +44,9 @@ describe.skipIf(reason !== undefined)(
         HOLDFAST_TRUST_PROXY: "127.0.0.1",
         HOLDFAST_RATE_STRANGERS: "1",
       };
-      const folder = mkdtempSync(join(tmpdir(), "holdfast-proxy-"));
-      afterAll(() => rmSync(folder, { recursive: true, force: true }));
       for (const name of ["1", "2"]) servers.push(new KillableServer(join(folder, name), { env }));
-      afterAll(() => Promise.all(servers.map((server) => server.stop())));
       await Promise.all(servers.map((server) => server.start()));
       proxy = await startCaddy(servers.map(({ url }) => url));
-      afterAll(() => proxy.stop());
     });
 
     test("requests pass over TLS with a certificate that the client checks", async () => {
