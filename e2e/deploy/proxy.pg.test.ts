@@ -42,7 +42,7 @@ describe.skipIf(reason !== undefined)(
         HOLDFAST_SECRET_KEY: key,
         HOLDFAST_MASTER_KEY: newMasterKey(),
         HOLDFAST_TRUST_PROXY: "127.0.0.1",
-        HOLDFAST_RATE_STRANGERS: "1",
+        HOLDFAST_RATE_FAILED_AUTH: "1",
       };
       for (const name of ["1", "2"]) servers.push(new KillableServer(join(folder, name), { env }));
       await Promise.all(servers.map((server) => server.start()));

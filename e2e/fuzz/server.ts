@@ -44,7 +44,7 @@ export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
         // Rates would refuse most of what is asked before anybody looks at it.
         HOLDFAST_RATE_RK: "0",
         HOLDFAST_RATE_EK: "0",
-        HOLDFAST_RATE_STRANGERS: "0",
+        HOLDFAST_RATE_FAILED_AUTH: "0",
       },
     },
   );

@@ -65,7 +65,7 @@ export const picture: Layer[] = [
     imports: [`${server}/rules/`, `${server}/envelope/`, `${server}/ids.ts`],
   })),
   // Names the numbers that every part counts
-  { files: `${server}/metrics/measure.ts`, imports: [`${server}/`] },
+  { files: `${server}/metrics/register-metrics.ts`, imports: [`${server}/`] },
   { files: `${server}/metrics/`, imports: [] },
   // Where we ask others
   { files: `${server}/outbound/`, imports: [`${server}/rules/`] },

@@ -65,8 +65,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: `${server}/rules/claims/decide-claim.ts`,
-        find: "[...holdersOf(line, now), ...inLineOrder(line).filter((waiter) => !isSilent(waiter, now))]",
-        replace: "[...holdersOf(line, now), ...inLineOrder(line).filter((waiter) => isSilent(waiter, now))]",
+        find: "[...holdersOf(queue, now), ...inQueueOrder(queue).filter((waiter) => !isSilent(waiter, now))]",
+        replace: "[...holdersOf(queue, now), ...inQueueOrder(queue).filter((waiter) => isSilent(waiter, now))]",
       },
     ],
     finds: ["inversion"],
@@ -110,7 +110,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: `${server}/rules/claims/decide-claim.ts`,
         find: "  const gone = own.map(",
-        replace: "  const gone = alive(line).filter(({ status }) => status === 'active').map(",
+        replace: "  const gone = alive(queue).filter(({ status }) => status === 'active').map(",
       },
     ],
     finds: ["overlap", "refused"],
@@ -125,8 +125,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       },
       {
         file: `${server}/rules/claims/decide-claim.ts`,
-        find: "const known = mine(line, principal).find(({ id }) => id === order.claimId);",
-        replace: "const known = alive(line).find(({ id }) => id === order.claimId);",
+        find: "const known = mine(queue, principal).find(({ id }) => id === order.claimId);",
+        replace: "const known = alive(queue).find(({ id }) => id === order.claimId);",
       },
     ],
     finds: ["stranger"],

@@ -102,7 +102,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: `${server}/rules/commits/decide-commit.ts`,
         find: 'if (refused) return { kind: "refused", refusal: refused };',
-        replace: 'if (refused && draft.lines.length === 0) return { kind: "refused", refusal: refused };',
+        replace: 'if (refused && draft.entries.length === 0) return { kind: "refused", refusal: refused };',
       },
     ],
   },

@@ -170,7 +170,7 @@ export const limitSettings: {
   rateSk: ["HOLDFAST_RATE_SK", 0, 1_000_000],
   rateRk: ["HOLDFAST_RATE_RK", 0, 1_000_000],
   rateEk: ["HOLDFAST_RATE_EK", 0, 1_000_000],
-  rateStrangers: ["HOLDFAST_RATE_STRANGERS", 0, 1_000_000],
+  rateFailedAuth: ["HOLDFAST_RATE_FAILED_AUTH", 0, 1_000_000],
   inFlightSk: ["HOLDFAST_IN_FLIGHT_SK", 1, 1_000_000],
   inFlightRk: ["HOLDFAST_IN_FLIGHT_RK", 1, 1_000_000],
   inFlightEk: ["HOLDFAST_IN_FLIGHT_EK", 1, 1_000_000],

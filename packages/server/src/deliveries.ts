@@ -1,18 +1,18 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import type { Database } from "./db/connection/pool.ts";
-import { readToldTenants } from "./db/webhooks/deliveries.ts";
-import { createSeal } from "./encryption.ts";
+import { readTenantsWithWebhooks } from "./db/webhooks/deliveries.ts";
+import { createEncryption } from "./encryption.ts";
 import type { PageCursors } from "./flows/lists/page-cursor.ts";
 import type { UsageCounter } from "./flows/organizations/count-usage.ts";
 import type { SchemaCache } from "./flows/schema/schema-cache.ts";
 import { createDelivery } from "./flows/webhooks/deliver.ts";
 import { createLoadMeter, createPace } from "./flows/webhooks/delivery-pace.ts";
-import { createDeliveryLedger } from "./flows/webhooks/delivery-store.ts";
+import { createDeliveryStore } from "./flows/webhooks/delivery-store.ts";
 import { testWebhook } from "./flows/webhooks/test-webhook.ts";
 import { webhookEndpointFlows } from "./flows/webhooks/webhook-endpoint-flows.ts";
 import { webhookEvents } from "./flows/webhooks/webhook-events.ts";
-import { resealSecrets, webhookSecrets } from "./flows/webhooks/webhook-secrets.ts";
+import { reencryptSecrets, webhookSecrets } from "./flows/webhooks/webhook-secrets.ts";
 import { webhookRoutes } from "./http/routes/webhooks.ts";
 import { createUrlCheck } from "./outbound/endpoint-url.ts";
 import { createWebhookSender } from "./outbound/send-webhook.ts";
@@ -31,7 +31,7 @@ const WEBHOOKS: WebhookOptions = {
 const BUSY = { most: 100, windowMs: 100 };
 const DELIVERY_WINDOW = { most: 4, windowMs: 20 };
 
-export interface DeliveriesParts extends Pick<ServerOptions, "masterKeys" | "webhooks"> {
+export interface DeliveriesDeps extends Pick<ServerOptions, "masterKeys" | "webhooks"> {
   readonly pool: Database;
   readonly schemas: SchemaCache;
   readonly cursors: PageCursors;
@@ -55,20 +55,20 @@ export interface Deliveries {
   close(): Promise<void>;
 }
 
-export async function openDeliveries(parts: DeliveriesParts): Promise<Deliveries> {
-  const { pool, schemas, cursors, usage, logger, report, masterKeys } = parts;
-  const webhooks = { ...WEBHOOKS, ...parts.webhooks };
+export async function openDeliveries(deps: DeliveriesDeps): Promise<Deliveries> {
+  const { pool, schemas, cursors, usage, logger, report, masterKeys } = deps;
+  const webhooks = { ...WEBHOOKS, ...deps.webhooks };
   const monotonic = () => performance.now();
   const load = createLoadMeter({ ...BUSY, monotonic });
-  const seal = createSeal(masterKeys.map((key) => Buffer.from(key, "base64")));
-  const unreadable = await resealSecrets(pool, seal);
+  const seal = createEncryption(masterKeys.map((key) => Buffer.from(key, "base64")));
+  const unreadable = await reencryptSecrets(pool, seal);
   if (unreadable > 0)
     logger.warn({ event: "secrets_unreadable", unreadable }, "Webhook secrets were sealed with another master key.");
   const secrets = webhookSecrets(seal);
   const sender = createWebhookSender(webhooks);
   const toEndpoints = {
     db: pool,
-    ledger: createDeliveryLedger(pool),
+    deliveryStore: createDeliveryStore(pool),
     secrets,
     send: sender.send,
     times: webhooks,
@@ -83,7 +83,7 @@ export async function openDeliveries(parts: DeliveriesParts): Promise<Deliveries
     delivered: (tenant) => usage.add(tenant, "webhook_deliveries"),
   });
   const deliverer = startDeliverer({
-    told: () => readToldTenants(pool),
+    told: () => readTenantsWithWebhooks(pool),
     ...delivery,
     failed: report("delivery_failed"),
   });

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { Sealing } from "./flows/webhooks/webhook-secrets.ts";
+import type { Encryption } from "./flows/webhooks/webhook-secrets.ts";
 
 /** A key to seal with, in base64. */
 export const newMasterKey = (): string => randomBytes(32).toString("base64");
@@ -13,18 +13,18 @@ const TAG_BYTES = 16;
  * Keeps secrets that we need in clear again, such as those that sign webhooks: AES-256-GCM, bound to whose they are.
  * @param keys 32 bytes each, the newest first: it seals, all of them open.
  */
-export function createSeal(keys: readonly Buffer[]): Sealing {
+export function createEncryption(keys: readonly Buffer[]): Encryption {
   const named = keys.map((key) => ({ key, name: createHash("sha256").update(key).digest().subarray(0, NAME_BYTES) }));
   const [newest] = named;
   if (!newest) throw new Error("A seal needs a key.");
   return {
-    seal(text, owner) {
+    encrypt(text, owner) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", newest.key, nonce).setAAD(Buffer.from(owner));
       const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
       return Buffer.concat([newest.name, nonce, cipher.getAuthTag(), sealed]);
     },
-    open(sealed, owner) {
+    decrypt(sealed, owner) {
       const key = named.find(({ name }) => name.equals(sealed.subarray(0, NAME_BYTES)))?.key;
       if (!key || sealed.length < NAME_BYTES + NONCE_BYTES + TAG_BYTES) return undefined;
       const [nonceAt, tagAt] = [NAME_BYTES, NAME_BYTES + NONCE_BYTES];
@@ -37,6 +37,6 @@ export function createSeal(keys: readonly Buffer[]): Sealing {
         return undefined;
       }
     },
-    mark: newest.name,
+    keyName: newest.name,
   };
 }

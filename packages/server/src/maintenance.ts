@@ -18,7 +18,7 @@ const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Lists of a tenant take longer until its records are settled. */
 const SETTLER_TIMES = { everyMs: 60_000, busyMs: 2_000, failedMs: 5_000 };
 
-export interface UpkeepParts extends Pick<ServerOptions, "databaseUrl" | "logRetentionDays" | "pruneEveryMs"> {
+export interface MaintenanceDeps extends Pick<ServerOptions, "databaseUrl" | "logRetentionDays" | "pruneEveryMs"> {
   readonly pool: Database;
   readonly usage: UsageCounter;
   readonly logger: FastifyBaseLogger;
@@ -26,13 +26,13 @@ export interface UpkeepParts extends Pick<ServerOptions, "databaseUrl" | "logRet
 }
 
 /** What nobody asks for and the tables need: indexes, rows in the words of their schema, an end for what is old, and what was counted written down. */
-export interface Upkeep extends Worker {
+export interface Maintenance extends Worker {
   /** Other fields may want an index now, and records that were prepared their rows. */
   schemaChanged(): void;
 }
 
-export function startUpkeep(parts: UpkeepParts): Upkeep {
-  const { databaseUrl, pool, usage, logger, report, logRetentionDays, pruneEveryMs = HOUR_MS } = parts;
+export function startMaintenance(deps: MaintenanceDeps): Maintenance {
+  const { databaseUrl, pool, usage, logger, report, logRetentionDays, pruneEveryMs = HOUR_MS } = deps;
   const indexer = startIndexer(
     async (signal) => {
       const { done, refused, ...changed } = await reconcileIndexes(databaseUrl, signal);

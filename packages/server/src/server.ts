@@ -8,7 +8,7 @@ import { createPublicUrl } from "./addresses/public-url.ts";
 import { migrate } from "./db/connection/migrate.ts";
 import { createPool } from "./db/connection/pool.ts";
 import { openWake } from "./db/connection/wake.ts";
-import { openPresenceLine } from "./db/presence/presence-channel.ts";
+import { openPresenceChannel } from "./db/presence/presence-channel.ts";
 import { readCursorKey } from "./db/tokens/service-secrets.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { newMasterKey } from "./encryption.ts";
@@ -40,9 +40,9 @@ import { followTokenEnds } from "./flows/tokens/follow-token-ends.ts";
 import { identify } from "./flows/tokens/identify.ts";
 import { scopedTokenFlows } from "./flows/tokens/scoped-token-flows.ts";
 import type { Handlers } from "./http/answer.ts";
-import { createDoor } from "./http/auth-hook.ts";
+import { createAuthHook } from "./http/auth-hook.ts";
 import { countReads } from "./http/count-reads.ts";
-import { newTally } from "./http/counters.ts";
+import { createCounters } from "./http/counters.ts";
 import { createEdge } from "./http/edge.ts";
 import { mount } from "./http/mount.ts";
 import { claimRoutes } from "./http/routes/claims.ts";
@@ -61,12 +61,12 @@ import { tokenRoutes } from "./http/routes/tokens.ts";
 import { usageRoutes } from "./http/routes/usage.ts";
 import { createTraffic } from "./http/traffic.ts";
 import { createConnectionQuota } from "./limits/connection-quota.ts";
-import { createStrangers } from "./limits/failed-auth-limiter.ts";
-import { createFairTurns } from "./limits/limiter.ts";
-import { startUpkeep } from "./maintenance.ts";
-import { measure, ROUND_BOUNDS } from "./metrics/measure.ts";
+import { createFailedAuthLimiter } from "./limits/failed-auth-limiter.ts";
+import { createLimiter } from "./limits/limiter.ts";
+import { startMaintenance } from "./maintenance.ts";
 import { createMetrics } from "./metrics/prometheus.ts";
-import { createClaimNews, listenToLine } from "./realtime/claims/claim-hub.ts";
+import { ROUND_BOUNDS, registerMetrics } from "./metrics/register-metrics.ts";
+import { createClaimHub, listenToQueue } from "./realtime/claims/claim-hub.ts";
 import { openGateway } from "./realtime/gateway.ts";
 import { createCatchUp } from "./realtime/log/catch-up.ts";
 import { createHeadPoll } from "./realtime/log/head-poll.ts";
@@ -175,7 +175,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const heads = createHeadPoll(log.heads, report("tail_failed"));
   const hub = createHub(log, heads, report("tail_failed"));
   const claimsFollowed = followClaims(pool, schemas);
-  const claimNews = createClaimNews(claimsFollowed, heads, report("claim_news_failed"));
+  const claimHub = createClaimHub(claimsFollowed, heads, report("claim_news_failed"));
   const wake = openWake(databaseUrl, {
     log: (tenant, position) => {
       hub.hint(tenant, position);
@@ -183,7 +183,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       deliveries.wake(tenant);
     },
     schema: hub.schemaHint,
-    claims: claimNews.changed,
+    claims: claimHub.changed,
     token: authenticator.forget,
     renewed: () => void epochs.ask().catch(report("log_epoch_failed")),
     opened: () => {
@@ -208,33 +208,33 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(options.laneCommits !== undefined && { maxCommits: options.laneCommits }),
     announce: (batch) => {
       hub.committed(batch);
-      deliveries.committed(batch.tenant, batch.lines.length);
+      deliveries.committed(batch.tenant, batch.entries.length);
       wake.log(batch.tenant, batch.to);
     },
     announceClaims: (tenant) => {
-      claimNews.changed(tenant);
+      claimHub.changed(tenant);
       wake.claims(tenant);
     },
     took: (ms) => roundTook(ms / 1_000),
     report: report("round_failed"),
   });
-  const catchUp = createCatchUp(log, createFairTurns(CATCH_UPS), cacheBytes / 8);
+  const catchUp = createCatchUp(log, createLimiter(CATCH_UPS), cacheBytes / 8);
   const caches = { schemas, tokens: authenticator, heads: lane.knownHeads, pages: catchUp };
   const isOriginAllowed = originCheck(options.origins);
-  const strangers = createStrangers(limits.rateStrangers);
+  const failedAuths = createFailedAuthLimiter(limits.rateFailedAuth);
   const clientAddress = createClientAddress(options.trustProxy);
   const quota = createConnectionQuota(limits, clientAddress.isProxy);
-  const door = createDoor({ authenticator, clientAddress, quota, strangers, traffic: createTraffic(limits) });
+  const authHook = createAuthHook({ authenticator, clientAddress, quota, failedAuths, traffic: createTraffic(limits) });
   const publicUrl = createPublicUrl(options.publicUrl);
   const { docUrl } = publicUrl;
-  const tally = newTally();
-  const largeBodies = createFairTurns(LARGE_BODIES);
+  const counters = createCounters();
+  const largeBodies = createLimiter(LARGE_BODIES);
   const app = await createEdge({
     logger,
     isOriginAllowed,
     docUrl,
     limits,
-    tally,
+    counters,
     largeBodies,
     stopping: stopping.signal,
   });
@@ -247,7 +247,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const rooms = openPresenceRooms({
     times: { ...PRESENCE_TIMES, ...options.presenceTimes },
-    openLine: (on) => openPresenceLine(databaseUrl, on),
+    openLine: (on) => openPresenceChannel(databaseUrl, on),
     // A clock that is set back would keep those who left.
     now: () => Math.floor(performance.timeOrigin + performance.now()),
     failed: report("presence_failed"),
@@ -256,13 +256,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     hub,
     catchUp,
-    welcomes: createFairTurns(WELCOMES),
+    welcomes: createLimiter(WELCOMES),
     rooms,
-    claimNews,
+    claimHub,
     claims: claimsFollowed,
     heard: heartbeat.soon,
     authenticator,
-    strangers,
+    failedAuths,
     clientAddress,
     quota,
     isOriginAllowed,
@@ -276,7 +276,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     lane.forget,
     catchUp.forget,
     hub.forget,
-    claimNews.forget,
+    claimHub.forget,
     deliveries.forget,
     () => gateway.restart("the logs are others now"),
   );
@@ -285,19 +285,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     wake.token(tokenId);
     return gateway.revoke(tokenId);
   };
-  const upkeep = startUpkeep({ ...options, pool, usage, logger, report });
-  const preparing = createFairTurns(PREPARING_PUSHES);
+  const maintenance = startMaintenance({ ...options, pool, usage, logger, report });
+  const preparing = createLimiter(PREPARING_PUSHES);
   const push = async (tenant: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, tenant, schema, {
       enter: () => preparing.enter(tenant, ""),
       stopping: stopping.signal,
     });
-    upkeep.schemaChanged();
+    maintenance.schemaChanged();
     hub.schemaHint(tenant);
     wake.schema(tenant);
     return result;
   };
-  const pages = createFairTurns(pageTurns(database.connections));
+  const pages = createLimiter(pageTurns(database.connections));
   const feed = readLog(pool, schemas);
   const snapshot = readSnapshot(pool, schemas, cursors);
   const fairLog: typeof feed = (tenant, ...rest) => pages.take(tenant, "", () => feed(tenant, ...rest));
@@ -311,7 +311,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       readHistory(pool, schemas, cursors),
     ),
     ...logRoutes(fairLog, fairSnapshot, (...news) => awaitNews(hub, ...news)),
-    ...claimRoutes(claimFlows(pool, schemas, lane, (tenant, key) => listenToLine(claimNews, tenant, key))),
+    ...claimRoutes(claimFlows(pool, schemas, lane, (tenant, key) => listenToQueue(claimHub, tenant, key))),
     ...schemaRoutes({ push, read: (tenant) => readSchema(pool, tenant) }),
     ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
     ...deliveries.routes,
@@ -320,17 +320,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...operatorRoutes(operatorFlows(pool, revoked)),
   };
   const counted = countReads(handlers, (tenant) => usage.add(tenant, "reads"));
-  mount(app, counted, door);
+  mount(app, counted, authHook);
   mountHealth(app, databaseReadiness(pool, lane.canCommit));
-  measure(metrics, { pool, authPool, tally, usage, lane, gateway, failures, caches });
+  registerMetrics(metrics, { pool, authPool, counters, usage, lane, gateway, failures, caches });
   mountMetrics(app, {
     token: options.metricsToken,
     loopback: options.metricsLoopback === true,
-    strangers,
+    failedAuths,
     clientAddress,
     text: metrics.text,
   });
-  mountOpenApi(app, publicUrl, door, modelsOf(log));
+  mountOpenApi(app, publicUrl, authHook, modelsOf(log));
   mountDocsPage(app);
   mountErrorsPage(app);
   await options.beforeListening?.();
@@ -347,7 +347,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clearTimeout(patience);
     await Promise.all([keeper.stop(), heartbeat.stop()]);
     await Promise.all([lane.close(), deliveries.close()]);
-    await upkeep.stop();
+    await maintenance.stop();
     heads.close();
     await ends.stop();
     await wake.close();

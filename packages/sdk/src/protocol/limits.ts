@@ -79,7 +79,7 @@ export const serverLimits = {
   rateRk: 100,
   rateEk: 100,
   /** For each address: requests without a valid token. */
-  rateStrangers: 50,
+  rateFailedAuth: 50,
   inFlightSk: 1_024,
   inFlightRk: 32,
   inFlightEk: 32,

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { freshDatabase } from "../testing/database.ts";
-import { loadLines, loadWaits } from "./claims/claims.ts";
+import { loadQueues, loadWaits } from "./claims/claims.ts";
 import { loadGroupHeads } from "./commits/group-heads.ts";
 import { loadHistory } from "./commits/history.ts";
 import { loadReceipts } from "./commits/receipts.ts";
@@ -38,7 +38,7 @@ test.each([
       groups: loadGroupHeads(keys),
       history: loadHistory(keys.map((key) => ({ ...key, after: 0 }))),
       deletion: deleteRecords(keys),
-      claims: loadLines(keys),
+      claims: loadQueues(keys),
       waits: loadWaits(keys.map(({ id }) => ({ tenant: 1, holder: `agent:${id}` }))),
     };
     for (const table of ["record", "receipt", "group_head", "log", "claim"])

@@ -4,7 +4,7 @@ import type { Refusal } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 
 /** A request that is known, allowed, and of the right shape. */
-export interface Asked<N extends EndpointName> {
+export interface ApiRequest<N extends EndpointName> {
   readonly principal: Principal;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -29,7 +29,7 @@ export interface Query {
 export type QueryTable = Readonly<Record<string, QueryParameter>>;
 
 /** What a handler gives back: a value, JSON that is text already, or a refusal. */
-export type Answer<N extends EndpointName> =
+export type ApiResponse<N extends EndpointName> =
   | { readonly status?: number; readonly value: Reply<N> }
   | {
       readonly status?: number;
@@ -39,5 +39,5 @@ export type Answer<N extends EndpointName> =
     }
   | { readonly refusal: Refusal /** For commits: the rejected receipt, as JSON. */; readonly receipt?: string };
 
-export type Handler<N extends EndpointName> = (asked: Asked<N>) => Promise<Answer<N>>;
+export type Handler<N extends EndpointName> = (asked: ApiRequest<N>) => Promise<ApiResponse<N>>;
 export type Handlers = { readonly [N in EndpointName]: Handler<N> };

@@ -5,14 +5,14 @@ import { searchOf } from "../addresses/request-url.ts";
 import { statusOf } from "../envelope/envelope.ts";
 import { type Authenticator, bearerToken } from "../flows/tokens/authenticate.ts";
 import type { ConnectionQuota } from "../limits/connection-quota.ts";
-import type { Strangers } from "../limits/failed-auth-limiter.ts";
+import type { FailedAuthLimiter } from "../limits/failed-auth-limiter.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import { prefixOf } from "../rules/tokens/token.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** Who may come in, and when. */
-export interface Door {
+export interface AuthHook {
   /** Sets the request's principal (none for the operator), or says why not: at once, unless somebody has to be asked. */
   enter(
     request: FastifyRequest,
@@ -23,23 +23,28 @@ export interface Door {
   recheck(request: FastifyRequest): Promise<Refusal | undefined>;
 }
 
-export interface DoorDeps {
+export interface AuthHookDeps {
   readonly authenticator: Authenticator;
   readonly clientAddress: ClientAddress;
   readonly quota: ConnectionQuota;
-  readonly strangers: Strangers;
+  readonly failedAuths: FailedAuthLimiter;
   readonly traffic: Traffic;
 }
 
-export function createDoor({ authenticator, clientAddress, quota, strangers, traffic }: DoorDeps): Door {
-  const enter: Door["enter"] = (request, reply, endpoint) => {
+export function createAuthHook({ authenticator, clientAddress, quota, failedAuths, traffic }: AuthHookDeps): AuthHook {
+  const enter: AuthHook["enter"] = (request, reply, endpoint) => {
     const { authorization } = request.headers;
     const token = bearerToken(authorization);
     if (token === undefined)
-      return turnAway(request, reply, refuse(authorization === undefined ? "auth_no_credentials" : "apikey_invalid"));
+      return rejectUpgrade(
+        request,
+        reply,
+        refuse(authorization === undefined ? "auth_no_credentials" : "apikey_invalid"),
+      );
     if (endpoint.audience === "operator" && authenticator.isOperator(token)) return undefined;
     const admit = (principal: Principal | Refusal) => {
-      if (isRefusal(principal)) return statusOf(principal) === 401 ? turnAway(request, reply, principal) : principal;
+      if (isRefusal(principal))
+        return statusOf(principal) === 401 ? rejectUpgrade(request, reply, principal) : principal;
       quota.authenticated(request.socket);
       return letIn(request, reply, endpoint, principal, token);
     };
@@ -48,10 +53,10 @@ export function createDoor({ authenticator, clientAddress, quota, strangers, tra
   };
 
   /** Every token is looked at, whatever came from its address before: many people may share one. */
-  function turnAway(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Refusal {
+  function rejectUpgrade(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Refusal {
     const address = clientAddress.of(request.raw);
-    const tooMany = strangers.areTooMany(address);
-    strangers.came(address);
+    const tooMany = failedAuths.areTooMany(address);
+    failedAuths.came(address);
     if (quota.rejected(request.socket)) void reply.header("connection", "close");
     return tooMany ? refuse("rate_limited", TOO_OFTEN) : refusal;
   }

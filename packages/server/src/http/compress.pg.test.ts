@@ -26,9 +26,9 @@ async function raw(path: string, accepted: string | undefined, method = "GET", j
         },
       },
       (response) => {
-        const pieces: Buffer[] = [];
-        response.on("data", (piece: Buffer) => pieces.push(piece));
-        response.on("end", () => resolve({ headers: response.headers, body: Buffer.concat(pieces) }));
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => resolve({ headers: response.headers, body: Buffer.concat(chunks) }));
       },
     );
     asked.on("error", reject);

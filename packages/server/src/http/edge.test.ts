@@ -3,8 +3,8 @@ import { type AddressInfo, connect } from "node:net";
 import { serverLimits } from "@holdfast/sdk/protocol";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { createFairTurns } from "../limits/limiter.ts";
-import { newTally } from "./counters.ts";
+import { createLimiter } from "../limits/limiter.ts";
+import { createCounters } from "./counters.ts";
 import { createEdge } from "./edge.ts";
 
 const TOGETHER = 40;
@@ -16,8 +16,8 @@ test("[L15] bodies of some ten kilobytes that came together are read one in each
     stopping: new AbortController().signal,
     docUrl: () => "",
     limits: serverLimits,
-    tally: newTally(),
-    largeBodies: createFairTurns({ most: 4, mostOfTenant: 1 }),
+    counters: createCounters(),
+    largeBodies: createLimiter({ most: 4, mostOfTenant: 1 }),
   });
   let turn = 0;
   let isOver = false;

@@ -12,11 +12,11 @@ import { hasToken, searchOf } from "../addresses/request-url.ts";
 import type { DocUrl } from "../envelope/envelope.ts";
 import { failureCode } from "../flows/failure.ts";
 import { newId } from "../ids.ts";
-import { createFairTurns, type FairTurns } from "../limits/limiter.ts";
+import { createLimiter, type Limiter } from "../limits/limiter.ts";
 import { isJsonType, parseJson } from "../payload/parse-json.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { brokenRequests } from "./broken-requests.ts";
-import type { Tally } from "./counters.ts";
+import type { Counters } from "./counters.ts";
 import { drain } from "./drain.ts";
 import { sendRefusal } from "./mount.ts";
 
@@ -26,9 +26,9 @@ export interface EdgeOptions {
   readonly stopping: AbortSignal;
   readonly docUrl: DocUrl;
   readonly limits: ServerLimits;
-  readonly tally: Tally;
+  readonly counters: Counters;
   /** Whose large body is taken next. */
-  readonly largeBodies: FairTurns;
+  readonly largeBodies: Limiter;
 }
 
 /** Headers that may come once, each with a bit of its own. */
@@ -42,7 +42,7 @@ export async function createEdge({
   isOriginAllowed,
   stopping,
   docUrl,
-  tally,
+  counters,
   largeBodies,
   limits: { headerBytes, headerCount, headersMs, requestMs },
 }: EdgeOptions): Promise<FastifyInstance> {
@@ -80,7 +80,7 @@ export async function createEdge({
   letGoWhenStopping(app, stopping);
   app.decorate("stopping", stopping);
   app.decorate("docUrl", docUrl);
-  app.decorate("tally", tally);
+  app.decorate("tally", counters);
   app.decorate("routeTable", []);
   app.addHook("onRoute", ({ method, path }) => {
     if (path.includes("*")) return;
@@ -89,7 +89,7 @@ export async function createEdge({
   });
   // Callbacks, not promises: this runs for every request.
   app.addHook("onRequest", (request, reply, next) => {
-    tally.requests += 1;
+    counters.requests += 1;
     void reply.header(headers.requestId, request.id);
     const refusal = stopping.aborted
       ? refuse("unavailable", { message: "The server is stopping." })
@@ -177,10 +177,10 @@ const LARGE_BODY = 128 * 1_024;
 /** A body of that size is read in a millisecond; hundreds that came together are read one in each turn of the event loop. */
 const SMALL_BODY = 8 * 1_024;
 
-function takeOnlyJson(app: FastifyInstance, largeBodies: FairTurns): void {
+function takeOnlyJson(app: FastifyInstance, largeBodies: Limiter): void {
   app.removeAllContentTypeParsers();
   app.decorateRequest("response");
-  const oneAtATime = createFairTurns({ most: 1, mostOfTenant: 1 });
+  const oneAtATime = createLimiter({ most: 1, mostOfTenant: 1 });
   // By its name as well: what is taken for "anything" is looked for anew with every request.
   app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, (request, body, done) => {
     const bytes = body as Buffer;
@@ -213,7 +213,7 @@ const callerOf = ({ principal }: FastifyRequest) => ({
 });
 
 /** Until it is answered, or its caller hangs up, the turn is the request's. */
-async function turnOf(turns: FairTurns, request: FastifyRequest): Promise<void> {
+async function turnOf(turns: Limiter, request: FastifyRequest): Promise<void> {
   const { response } = request;
   const { tenant, token } = callerOf(request);
   const leave = await turns.enter(tenant, token);

@@ -156,7 +156,7 @@ test.runIf(outer)("[O11] nor over another address of this machine", async () => 
 
 test("[O11] with a token of its own, whoever has it may read it, and nobody else", async () => {
   const metricsToken = "metrics_token_of_the_tests";
-  const { call: ask } = await app.another({ metricsToken, limits: { rateStrangers: 3 } });
+  const { call: ask } = await app.another({ metricsToken, limits: { rateFailedAuth: 3 } });
   const answer = async (token: string | null, headers = {}) => {
     const { status, body } = await ask("GET", "/metrics", { token, headers });
     return [status, body.code];

@@ -6,22 +6,23 @@ import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope
 import { shapeCheck } from "../payload/shape-check.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
-import type { Answer, Asked, Handler, Handlers, QueryTable } from "./answer.ts";
-import type { Door } from "./auth-hook.ts";
+import type { ApiRequest, ApiResponse, Handler, Handlers, QueryTable } from "./answer.ts";
+import type { AuthHook } from "./auth-hook.ts";
 import { compressionOf } from "./compress.ts";
-import { countRefusal, type Tally } from "./counters.ts";
+import { type Counters, countRefusal } from "./counters.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import { readQuery } from "./query.ts";
 
 /** Turns the three tables (paths, endpoints, handlers) into routes: who may ask, query, body's shape, answer. */
-export function mount(app: FastifyInstance, handlers: Handlers, door: Door): void {
+export function mount(app: FastifyInstance, handlers: Handlers, authHook: AuthHook): void {
   app.decorateRequest("principal");
   app.decorateRequest("cameAt", 0);
   app.decorateRequest("bodyBytes", 0);
-  for (const name of Object.keys(paths) as EndpointName[]) mountOne(app, name, handlers[name] as Handler<never>, door);
+  for (const name of Object.keys(paths) as EndpointName[])
+    mountOne(app, name, handlers[name] as Handler<never>, authHook);
 }
 
-function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<never>, door: Door): void {
+function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<never>, authHook: AuthHook): void {
   const [method, path] = paths[name];
   const endpoint: EndpointSchema = endpoints[name];
   const readBody = bodyReader(name, endpoint);
@@ -38,13 +39,13 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
         request.response = reply.raw;
         const goOn = (refusal: Refusal | undefined) => void (refusal ? sendRefusal(reply, refusal) : next());
         // Not in this very moment: what follows in the same packet may be no HTTP at all, and that is said then.
-        Promise.resolve(door.enter(request, reply, endpoint))
+        Promise.resolve(authHook.enter(request, reply, endpoint))
           .then(goOn)
           .catch(next);
       },
       handler: async (request, reply) => {
         // Its turn, or its body, was long in coming: the token may have ended.
-        const ended = performance.now() - request.cameAt > LATE_MS ? await door.recheck(request) : undefined;
+        const ended = performance.now() - request.cameAt > LATE_MS ? await authHook.recheck(request) : undefined;
         if (ended) return sendRefusal(reply, ended);
         const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined, endpoint.filters);
         if (isRefusal(query)) return sendRefusal(reply, query);
@@ -58,9 +59,9 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
           bodyBytes: request.bodyBytes,
           keyHeader: request.headers[headers.idempotencyKey] as string | undefined,
           signal: () => goneSignal(request, reply),
-          recheck: () => door.recheck(request),
+          recheck: () => authHook.recheck(request),
         };
-        return send(reply, await handler(asked as unknown as Asked<never>));
+        return send(reply, await handler(asked as unknown as ApiRequest<never>));
       },
     });
 }
@@ -120,7 +121,7 @@ const NULLABLE: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "createWebhookEndpoint",
 ]);
 
-function send(reply: FastifyReply, answer: Answer<EndpointName>): FastifyReply {
+function send(reply: FastifyReply, answer: ApiResponse<EndpointName>): FastifyReply {
   if ("refusal" in answer) return sendRefusal(reply, answer.refusal, answer.receipt);
   if ("value" in answer)
     return reply
@@ -137,7 +138,7 @@ function send(reply: FastifyReply, answer: Answer<EndpointName>): FastifyReply {
 const JSON_TYPE = "application/json; charset=utf-8";
 
 export function sendRefusal(reply: FastifyReply, refusal: Refusal, receipt?: string): FastifyReply {
-  countRefusal(reply.server.tally, refusal.code);
+  countRefusal(reply.server.counters, refusal.code);
   return reply
     .code(statusOf(refusal))
     .headers(refusalHeaders(refusal))
@@ -166,6 +167,6 @@ declare module "fastify" {
     /** Fires when the server begins to stop. */
     stopping: AbortSignal;
     docUrl: DocUrl;
-    tally: Tally;
+    counters: Counters;
   }
 }

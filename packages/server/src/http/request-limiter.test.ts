@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createInFlight } from "./request-limiter.ts";
+import { createRequestLimiter } from "./request-limiter.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 const stays = () => {};
 
 test("[B2] so many run at once; the others wait, and enter in the order in which they came", async () => {
-  const requests = createInFlight({ most: 2, waiting: 10, waitingMs: 5_000 });
+  const requests = createRequestLimiter({ most: 2, waiting: 10, waitingMs: 5_000 });
   expect([requests.enter("a"), requests.enter("a"), requests.enter("a"), requests.enter("b")]).toEqual([
     true,
     true,
@@ -32,7 +32,7 @@ test("[B2] so many run at once; the others wait, and enter in the order in which
 });
 
 test("[B2] so many wait, and one more is sent away at once", async () => {
-  const requests = createInFlight({ most: 1, waiting: 2, waitingMs: 5_000 });
+  const requests = createRequestLimiter({ most: 1, waiting: 2, waitingMs: 5_000 });
   requests.enter("a");
   const waits = [requests.wait("a", stays), requests.wait("a", stays)];
   expect(await requests.wait("a", stays)).toBe(false);
@@ -45,7 +45,7 @@ test("[B2] so many wait, and one more is sent away at once", async () => {
 });
 
 test("[B2] who hangs up while it waits leaves its place to the next", async () => {
-  const requests = createInFlight({ most: 1, waiting: 2, waitingMs: 5_000 });
+  const requests = createRequestLimiter({ most: 1, waiting: 2, waitingMs: 5_000 });
   requests.enter("a");
   let hangUp = stays;
   const gone = requests.wait("a", (left) => {
@@ -62,7 +62,7 @@ test("[B2] who hangs up while it waits leaves its place to the next", async () =
 });
 
 test("[B2] tokens that ask no more are forgotten, those that run are not", () => {
-  const requests = createInFlight({ most: 1, waiting: 0, waitingMs: 0 });
+  const requests = createRequestLimiter({ most: 1, waiting: 0, waitingMs: 0 });
   requests.enter("runs");
   for (let i = 0; i < 5_000; i += 1) {
     expect(requests.enter(`t${i}`)).toBe(true);

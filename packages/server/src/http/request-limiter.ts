@@ -1,5 +1,5 @@
 /** How many requests of one token run at once. Those beyond wait in the order in which they came. */
-export interface InFlight {
+export interface RequestLimiter {
   /** Whether one more may run at once; then it has entered. */
   enter(key: string): boolean;
   /** Its turn came (true: it has entered), or it took too long, too many wait, or it is gone. */
@@ -8,7 +8,7 @@ export interface InFlight {
   leave(key: string): void;
 }
 
-export interface InFlightLimits {
+export interface RequestLimits {
   readonly most: number;
   readonly waiting: number;
   readonly waitingMs: number;
@@ -23,7 +23,7 @@ interface Line {
 /** Lines that are kept though nothing runs in them: to make one anew for every request would cost more than the rest. */
 const IDLE_KEPT = 1_000;
 
-export function createInFlight({ most, waiting, waitingMs }: InFlightLimits): InFlight {
+export function createRequestLimiter({ most, waiting, waitingMs }: RequestLimits): RequestLimiter {
   const lines = new Map<string, Line>();
 
   function newLine(key: string): Line {

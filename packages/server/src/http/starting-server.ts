@@ -6,9 +6,9 @@ import { originCheck } from "../addresses/origin-check.ts";
 import { createPublicUrl } from "../addresses/public-url.ts";
 import { PREFIXES } from "../addresses/request-url.ts";
 import { endWithRefusal } from "../envelope/raw-refusal.ts";
-import { createFairTurns } from "../limits/limiter.ts";
+import { createLimiter } from "../limits/limiter.ts";
 import { refuse } from "../rules/refusal.ts";
-import { newTally } from "./counters.ts";
+import { createCounters } from "./counters.ts";
 import { createEdge } from "./edge.ts";
 import { sendRefusal } from "./mount.ts";
 
@@ -47,8 +47,8 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
     stopping: stopping.signal,
     docUrl,
     limits: serverLimits,
-    tally: newTally(),
-    largeBodies: createFairTurns({ most: 1, mostOfTenant: 1 }),
+    counters: createCounters(),
+    largeBodies: createLimiter({ most: 1, mostOfTenant: 1 }),
   });
   app.addHook("onRequest", ({ method, url }, reply, next) => {
     // The next request goes to the server itself.

@@ -122,7 +122,7 @@ test("[B3] a token has so many sockets; one that closes makes room", async () =>
 });
 
 test("[B4] who guesses tokens is soon not looked at any more; who has one comes in all the same", async () => {
-  const { call, server } = await app.another({ limits: { rateStrangers: 1 } });
+  const { call, server } = await app.another({ limits: { rateFailedAuth: 1 } });
   expect((await call("GET", "/v1/log")).status).toBe(200);
   const guess = () => Promise.all(Array.from({ length: 12 }, (_, i) => call("GET", "/v1/log", { token: madeUp(i) })));
   // Those that come at the same time may all be looked at before the first is found to be wrong.
@@ -150,7 +150,7 @@ test("[B4] who guesses tokens is soon not looked at any more; who has one comes 
 });
 
 test("[B4] [B9] an address is counted as a trusted proxy tells it, and a good token passes whatever came from there", async () => {
-  const { call } = await app.another({ trustProxy: ["127.0.0.0/8", "::1"], limits: { rateStrangers: 1 } });
+  const { call } = await app.another({ trustProxy: ["127.0.0.0/8", "::1"], limits: { rateFailedAuth: 1 } });
   const as = (address: string, token: string | null) =>
     call("GET", "/v1/log", { token, headers: { "x-forwarded-for": `203.0.113.9, ${address}` } });
   const guesses = await Promise.all(Array.from({ length: 10 }, (_, i) => as("192.0.2.1", madeUp(i))));
@@ -164,7 +164,7 @@ test("[B4] [B9] an address is counted as a trusted proxy tells it, and a good to
 });
 
 test("[B9] without trusted proxies nobody's word is taken for an address", async () => {
-  const { call } = await app.another({ limits: { rateStrangers: 1 } });
+  const { call } = await app.another({ limits: { rateFailedAuth: 1 } });
   const as = (address: string) => call("GET", "/v1/log", { token: null, headers: { "x-forwarded-for": address } });
   const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => as(`192.0.2.${i}`)));
   expect(answers.some(({ status }) => status === 429)).toBe(true);
@@ -179,7 +179,7 @@ test("[B10] five answers of 401 in a row end a connection", async () => {
 });
 
 test("[B4] guesses on the stream count too", async () => {
-  const { call, server } = await app.another({ limits: { rateStrangers: 1 } });
+  const { call, server } = await app.another({ limits: { rateFailedAuth: 1 } });
   for (let i = 0; i < 6; i += 1) {
     const stream = await openStream(server.url);
     stream.send({ frame: "hello", token: madeUp(i) });

@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import { createRateLimiter, type RateLimiter } from "../limits/rate-limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { TokenPrefix } from "../rules/tokens/token.ts";
-import { createInFlight, type InFlight } from "./request-limiter.ts";
+import { createRequestLimiter, type RequestLimiter } from "./request-limiter.ts";
 
 /** One request with a good token. */
 export interface Arrival {
@@ -19,8 +19,8 @@ export type Traffic = (arrival: Arrival) => Refusal | undefined | Promise<Refusa
 
 interface Lanes {
   readonly rate: RateLimiter | undefined;
-  readonly requests: InFlight;
-  readonly longPolls: InFlight;
+  readonly requests: RequestLimiter;
+  readonly longPolls: RequestLimiter;
 }
 
 /** How often a token may ask, and how much of it runs at once: per token, in this process. */
@@ -28,8 +28,8 @@ export function createTraffic(limits: ServerLimits): Traffic {
   const { waitingPerToken: waiting, waitingMs } = limits;
   const lanes = (rate: number, most: number, longPolls: number): Lanes => ({
     rate: createRateLimiter(rate, 2 * rate),
-    requests: createInFlight({ most, waiting, waitingMs }),
-    longPolls: createInFlight({ most: longPolls, waiting, waitingMs }),
+    requests: createRequestLimiter({ most, waiting, waitingMs }),
+    longPolls: createRequestLimiter({ most: longPolls, waiting, waitingMs }),
   });
   const byPrefix: Readonly<Record<TokenPrefix, Lanes>> = {
     sk: lanes(limits.rateSk, limits.inFlightSk, limits.longPollsSk),
@@ -58,7 +58,11 @@ function isWithinRate(rate: RateLimiter, tokenId: string, reply: FastifyReply): 
   return left >= 0;
 }
 
-async function waitForTurn(running: InFlight, tokenId: string, reply: FastifyReply): Promise<Refusal | undefined> {
+async function waitForTurn(
+  running: RequestLimiter,
+  tokenId: string,
+  reply: FastifyReply,
+): Promise<Refusal | undefined> {
   const runs = await running.wait(tokenId, (left) => reply.raw.once("close", left));
   if (!runs) return refuse("rate_limited", { message: "Too many requests of this token are in flight." });
   // It may have hung up in the very moment of its turn.
@@ -68,5 +72,5 @@ async function waitForTurn(running: InFlight, tokenId: string, reply: FastifyRep
 }
 
 /** Also when the caller hangs up before it has sent its body: no handler runs then. */
-const leaveWhenClosed = (running: InFlight, tokenId: string, reply: FastifyReply): void =>
+const leaveWhenClosed = (running: RequestLimiter, tokenId: string, reply: FastifyReply): void =>
   void reply.raw.on("close", () => running.leave(tokenId));

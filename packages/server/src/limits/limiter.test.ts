@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createFairTurns } from "./limiter.ts";
+import { createLimiter } from "./limiter.ts";
 
 test("[L15] of one tenant only so much is done at a time, and the tenants that wait take turns", async () => {
-  const turns = createFairTurns({ most: 3, mostOfTenant: 2 });
+  const turns = createLimiter({ most: 3, mostOfTenant: 2 });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const work = (name: string, tenant: number) =>

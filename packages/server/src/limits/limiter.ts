@@ -4,19 +4,19 @@ import { createFairQueue } from "./fair-queue.ts";
  * Work of which only so much is done at a time, and of one tenant's only a part of that. Who waits takes turns by tenant, so
  * that a tenant with much to do does not keep the others from the little that they have.
  */
-export interface FairTurns {
+export interface Limiter {
   /** Resolves when its turn comes, with what ends it. */
   enter(tenant: number, token: string): Promise<() => void>;
   take<T>(tenant: number, token: string, work: () => Promise<T>): Promise<T>;
   readonly waiting: number;
 }
 
-export interface FairTurnsOptions {
+export interface LimiterOptions {
   readonly most: number;
   readonly mostOfTenant: number;
 }
 
-export function createFairTurns({ most, mostOfTenant }: FairTurnsOptions): FairTurns {
+export function createLimiter({ most, mostOfTenant }: LimiterOptions): Limiter {
   const waiting = createFairQueue<() => void>();
   const runningOf = new Map<number, number>();
   let running = 0;

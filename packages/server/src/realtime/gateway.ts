@@ -11,7 +11,7 @@ import { type Refusal, refuse } from "../rules/refusal.ts";
 import { createWatchQuota } from "./claims/watch-quota.ts";
 import { startPinging } from "./pinger.ts";
 import { createSession, type Session, type SessionDeps } from "./session.ts";
-import { createSeats } from "./socket-quota.ts";
+import { createSocketQuota } from "./socket-quota.ts";
 
 export interface GatewayOptions extends SessionDeps {
   isOriginAllowed(origin: string): boolean;
@@ -44,7 +44,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
   });
   const sessions = new Map<WebSocket, Session>();
   const pinger = startPinging(limits.pingMs);
-  const seats = createSeats(options.socketsPerToken);
+  const socketQuota = createSocketQuota(options.socketsPerToken);
   const watchQuota = createWatchQuota(limits.watchedPerToken);
   let stopping = false;
 
@@ -70,7 +70,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
       const session = createSession(opened, options, {
         address: options.clientAddress.of(request),
         authenticated: () => options.quota.authenticated(socket),
-        seat: seats.seat(),
+        permit: socketQuota.permit(),
         watched: watchQuota.share(),
       });
       sessions.set(opened, session);

@@ -1,10 +1,10 @@
 import type { Waiter } from "../flows/claims/keep-claims.ts";
 import type { Authenticator } from "../flows/tokens/authenticate.ts";
-import type { Strangers } from "../limits/failed-auth-limiter.ts";
+import type { FailedAuthLimiter } from "../limits/failed-auth-limiter.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { type Principal, participantName } from "../rules/tokens/participant.ts";
 import type { WatchShare } from "./claims/watch-quota.ts";
-import type { Seat } from "./socket-quota.ts";
+import type { SocketPermit } from "./socket-quota.ts";
 
 /** Who said hello, and with which token; still so when it is told to say hello again. */
 export interface Known {
@@ -14,41 +14,41 @@ export interface Known {
 }
 
 /** How a socket says who it is. */
-export interface Introduction {
+export interface Handshake {
   /** Who a token is. Bad ones are counted, and there is room for so many sockets of a good one. */
   meet(token: string): Promise<Principal | Refusal>;
   /** A fresh token in the place of one that will end: it has to be the same participant's. */
   meetAgain(before: Principal, token: string): Promise<Principal | Refusal>;
 }
 
-export interface IntroductionDeps {
+export interface HandshakeDeps {
   readonly authenticator: Authenticator;
-  readonly strangers: Strangers;
+  readonly failedAuths: FailedAuthLimiter;
 }
 
 /** What a session knows of its own connection. */
 export interface Connection {
   readonly address: string;
-  readonly seat: Seat;
+  readonly permit: SocketPermit;
   /** Its part of the records that its token watches. */
   readonly watched: WatchShare;
   /** It brought a valid token. */
   authenticated(): void;
 }
 
-export function introduction(
-  { authenticator, strangers }: IntroductionDeps,
-  { address, seat, authenticated }: Connection,
-): Introduction {
+export function handshake(
+  { authenticator, failedAuths }: HandshakeDeps,
+  { address, permit, authenticated }: Connection,
+): Handshake {
   async function meet(token: string): Promise<Principal | Refusal> {
     const principal = await authenticator.principalOf(token);
     if (isRefusal(principal)) {
-      const tooMany = strangers.areTooMany(address);
-      strangers.came(address);
+      const tooMany = failedAuths.areTooMany(address);
+      failedAuths.came(address);
       return tooMany ? refuse("rate_limited") : principal;
     }
     authenticated();
-    if (!seat.moveTo(principal.tokenId))
+    if (!permit.moveTo(principal.tokenId))
       return refuse("rate_limited", { message: "Too many sockets of this token are open." });
     return principal;
   }

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
-import { createFairTurns } from "../limits/limiter.ts";
+import { createLimiter } from "../limits/limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { Hear } from "./presence/presence-rooms.ts";
 import { createSession, type SessionDeps } from "./session.ts";
@@ -61,23 +61,23 @@ function open(more: { standing?: () => Promise<object> } = {}) {
         return { position: () => 0, erasedTo: () => 0, end: () => void listeners-- };
       },
     },
-    welcomes: createFairTurns({ most: 8, mostOfTenant: 8 }),
+    welcomes: createLimiter({ most: 8, mostOfTenant: 8 }),
     rooms,
-    claimNews: { hear: async () => () => {} },
+    claimHub: { hear: async () => () => {} },
     heard: () => {},
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
       stillGood: async (token: string) => refused.get(token) ?? principalOf(token),
       knows: () => true,
     },
-    strangers: { areTooMany: () => false, came: () => {} },
+    failedAuths: { areTooMany: () => false, came: () => {} },
     docUrl: (code: string) => code,
     now: () => Date.now(),
   } as unknown as SessionDeps;
-  const seat = { moveTo: () => true, leave: () => {} };
+  const permit = { moveTo: () => true, leave: () => {} };
   const session = createSession(socket as unknown as WebSocket, deps, {
     address: "::1",
-    seat,
+    permit,
     watched: { resize: () => true },
     authenticated: () => {},
   });

@@ -8,32 +8,32 @@ import { viewHashOf } from "../flows/log/view-hash.ts";
 import type { LiveSchema } from "../flows/schema/schema-cache.ts";
 import { newId } from "../ids.ts";
 import { fullBucket } from "../limits/full-bucket.ts";
-import type { FairTurns } from "../limits/limiter.ts";
+import type { Limiter } from "../limits/limiter.ts";
 import { parseJson } from "../payload/parse-json.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import { coveredModels, isSameView, type View } from "../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { ownerName, type Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
-import type { ClaimNews } from "./claims/claim-hub.ts";
+import type { ClaimHub } from "./claims/claim-hub.ts";
 import { createClaimWatch } from "./claims/claim-watch.ts";
 import { startDeadline } from "./deadline.ts";
-import { type Connection, type IntroductionDeps, introduction, type Known, nameOf, presenceOf } from "./handshake.ts";
+import { type Connection, type HandshakeDeps, handshake, type Known, nameOf, presenceOf } from "./handshake.ts";
 import type { CatchUp } from "./log/catch-up.ts";
 import type { Hub } from "./log/hub.ts";
-import { type LogReader, listenToLog, viewOfWish, type Wish } from "./log/log-reader.ts";
+import { type LogReader, listenToLog, type ViewRequest, viewOfRequest } from "./log/log-reader.ts";
 import type { PresenceRooms } from "./presence/presence-rooms.ts";
-import { createAttendance } from "./presence/room-membership.ts";
-import { createOutlet } from "./socket-writer.ts";
+import { createRoomMembership } from "./presence/room-membership.ts";
+import { createSocketWriter } from "./socket-writer.ts";
 
-export interface SessionDeps extends IntroductionDeps {
+export interface SessionDeps extends HandshakeDeps {
   readonly log: FollowLog;
   readonly hub: Hub;
   readonly catchUp: CatchUp;
   /** Whose hello is answered next. */
-  readonly welcomes: FairTurns;
+  readonly welcomes: Limiter;
   readonly claims: FollowClaims;
-  readonly claimNews: ClaimNews;
+  readonly claimHub: ClaimHub;
   /** A stream was opened: whoever waits in a line lives. */
   heard(who: Waiter): void;
   readonly rooms: PresenceRooms;
@@ -51,7 +51,7 @@ export interface SessionDeps extends IntroductionDeps {
  */
 type Phase =
   | { readonly name: "greeting"; readonly known?: Known }
-  | ({ readonly name: "welcomed"; readonly reader: LogReader; readonly wish: Wish } & Known);
+  | ({ readonly name: "welcomed"; readonly reader: LogReader; readonly wish: ViewRequest } & Known);
 
 export interface Session {
   /** Undefined before it said so. */
@@ -68,25 +68,25 @@ const checkFrame = shapeCheck(FrameUp);
 
 /** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: Connection): Session {
-  const { log, hub, catchUp, welcomes, claims, claimNews, heard, rooms, authenticator, docUrl, now } = deps;
+  const { log, hub, catchUp, welcomes, claims, claimHub, heard, rooms, authenticator, docUrl, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
-  const { meet, meetAgain } = introduction(deps, connection);
+  const { meet, meetAgain } = handshake(deps, connection);
   let phase: Phase = { name: "greeting" };
   // Frames are answered one after the other, in the order they came.
   let turn: Promise<void> = Promise.resolve();
   const callOffHello = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
 
-  const { send, tell, write, pass, close, fail, letGoIfStuck } = createOutlet(socket, {
+  const { send, notify, write, pass, close, fail, letGoIfStuck } = createSocketWriter(socket, {
     docUrl,
     now,
-    excused: () => attendance.greeting,
+    excused: () => membership.greeting,
     closing: () => end(),
   });
-  const ears = { tell, write, schemaPushed };
-  const attendance = createAttendance(rooms, id, pass);
+  const listeners = { send: notify, write, schemaPushed };
+  const membership = createRoomMembership(rooms, id, pass);
   const claimWatch = createClaimWatch({
-    ...{ news: claimNews, follow: claims, share: connection.watched, tell },
+    ...{ hub: claimHub, follow: claims, share: connection.watched, notify },
     reader: () => (phase.name === "greeting" ? undefined : phase.principal),
   });
   const known = (): Known | undefined => (phase.name === "greeting" ? phase.known : phase);
@@ -102,7 +102,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   const end = () => {
     callOffHello();
     leave();
-    attendance.breakOff();
+    membership.breakOff();
   };
   const resync = (reason: ResyncReason) => {
     send({ frame: "resync", reason });
@@ -141,7 +141,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   }
 
   function attend(frame: Frame<"presence">): void {
-    const no = attendance.say(frame);
+    const no = membership.say(frame);
     if (no) fail(no.refusal, no.closeCode);
   }
 
@@ -149,7 +149,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     callOffHello();
     const principal = await meet(hello.token);
     if (isRefusal(principal)) return fail(principal, codeOf(principal));
-    const view = viewOfWish(principal, { models: hello.models, groups: hello.groups });
+    const view = viewOfRequest(principal, { models: hello.models, groups: hello.groups });
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     // Thousands may say hello at the same time: a few at a time are welcomed, and tenants take turns.
     const readOn = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, view));
@@ -165,7 +165,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const wish = { models, groups };
     const clientId = hello.clientId ?? null;
     leave();
-    const reader = await listenToLog(hub, catchUp, principal.tenant, ears);
+    const reader = await listenToLog(hub, catchUp, principal.tenant, listeners);
     // After it listens: what comes from here on is heard.
     const { head, schema } = await log.standing(principal.tenant).catch((error: unknown) => {
       reader.end();
@@ -173,7 +173,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     });
     if (socket.readyState !== socket.OPEN) return void reader.end();
     phase = { name: "welcomed", principal, token, clientId, reader, wish };
-    attendance.signIn(principal, clientId);
+    membership.signIn(principal, clientId);
     const position = since ?? head.syncId;
     const frame: Welcome = {
       frame: "welcome",
@@ -213,14 +213,14 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting") return;
     const { version, hash, models } = schema;
     if (rowsChanged) return resync("schema");
-    const view = viewOfWish(phase.principal, phase.wish);
+    const view = viewOfRequest(phase.principal, phase.wish);
     send({ frame: "schema", version, hash, models: "refusal" in view ? [] : coveredModels(view, models) });
   }
 
   function follow({ models, groups }: Frame<"follow">): void {
     if (phase.name === "greeting") return;
     const wish = { models, groups };
-    const view = viewOfWish(phase.principal, wish);
+    const view = viewOfRequest(phase.principal, wish);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     phase.reader.follow(view);
     phase = { ...phase, wish };
@@ -244,8 +244,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const current = phase as Phase;
     if (current.name === "greeting") return;
     phase = { ...current, principal: next, token };
-    attendance.signIn(next);
-    const view = viewOfWish(next, current.wish);
+    membership.signIn(next);
+    const view = viewOfRequest(next, current.wish);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     send({ frame: "renewed", ...introduced(next, view, schema) });
     // What the old token showed and the new one hides, or the other way round, no entry of the log would tell.
@@ -265,7 +265,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   });
   socket.on("close", () => {
     end();
-    connection.seat.leave();
+    connection.permit.leave();
   });
   // Broken frames: the library closes with the standard's code; this keeps Node from throwing.
   socket.on("error", () => {});

@@ -1,17 +1,17 @@
 /** How many sockets of one token are open at once, in this process. */
-export interface Seats {
+export interface SocketQuota {
   /** A socket's own seat, which it has none of until it says who it is. */
-  seat(): Seat;
+  permit(): SocketPermit;
 }
 
-export interface Seat {
+export interface SocketPermit {
   /** Sits among the sockets of this token, and no longer among those of another; false: there is no room. */
   moveTo(tokenId: string): boolean;
   /** The socket is closed: whatever comes later gets no seat. */
   leave(): void;
 }
 
-export function createSeats(perToken: number): Seats {
+export function createSocketQuota(perToken: number): SocketQuota {
   const taken = new Map<string, number>();
   const add = (tokenId: string, more: 1 | -1) => {
     const now = (taken.get(tokenId) ?? 0) + more;
@@ -19,7 +19,7 @@ export function createSeats(perToken: number): Seats {
     else taken.set(tokenId, now);
   };
   return {
-    seat() {
+    permit() {
       let sitting: string | undefined;
       let left = false;
       return {

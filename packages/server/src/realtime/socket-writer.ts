@@ -5,10 +5,10 @@ import { newId } from "../ids.ts";
 import type { Refusal } from "../rules/refusal.ts";
 
 /** What a session says to its socket, the last word too; and who does not read it is let go. */
-export interface Outlet {
+export interface SocketWriter {
   send(frame: object | string): void;
   /** News: who reads too slowly is let go. */
-  tell(frame: string): void;
+  notify(frame: string): void;
   /** The same of bytes; and when they are written. */
   pass(frame: Buffer, written: () => void): void;
   /** One of many pages: resolves when it is written. */
@@ -20,7 +20,7 @@ export interface Outlet {
   letGoIfStuck(): boolean;
 }
 
-export interface OutletOptions {
+export interface SocketWriterOptions {
   readonly docUrl: DocUrl;
   now(): number;
   /** Bytes on their way that are no sign of a slow reader. */
@@ -29,7 +29,10 @@ export interface OutletOptions {
   closing(): void;
 }
 
-export function createOutlet(socket: WebSocket, { docUrl, now, excused, closing }: OutletOptions): Outlet {
+export function createSocketWriter(
+  socket: WebSocket,
+  { docUrl, now, excused, closing }: SocketWriterOptions,
+): SocketWriter {
   let slowSince: number | undefined;
 
   function send(frame: object | string): void {
@@ -51,7 +54,7 @@ export function createOutlet(socket: WebSocket, { docUrl, now, excused, closing 
 
   return {
     send,
-    tell(frame) {
+    notify(frame) {
       send(frame);
       letGoIfSlow();
     },

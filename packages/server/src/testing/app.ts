@@ -60,7 +60,7 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
       ...options,
       ...more,
       // Tests come without a token as often as they like.
-      limits: { rateStrangers: 0, ...options.limits, ...more.limits },
+      limits: { rateFailedAuth: 0, ...options.limits, ...more.limits },
     });
   const server = await start();
   const servers = [server];

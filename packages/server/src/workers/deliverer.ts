@@ -89,7 +89,7 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
       const asked = polls ? [...new Set([...told.keys(), ...woken])] : [...woken].filter(hasSomebodyIdle);
       woken = new Set();
       if (asked.length > 0)
-        for (const due of inTurn(await behind(asked)))
+        for (const due of inOrder(await behind(asked)))
           if (due.inMs > 0) pollIn(due.inMs);
           else begin(due);
     } catch (error) {
@@ -112,7 +112,7 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
   }
 
   /** Where places are few, tenants of which least is being told come first. */
-  const inTurn = (found: readonly DueEndpoint[]): DueEndpoint[] => {
+  const inOrder = (found: readonly DueEndpoint[]): DueEndpoint[] => {
     const before = new Map<number, number>();
     const places = found.map((due) => {
       const place = before.get(due.tenant) ?? runningIn.get(due.tenant) ?? 0;

@@ -5,7 +5,7 @@ import type { TenantHolder } from "./claim-row.ts";
 // What time does to claims, and who is still there. These have no name: each is planned by the table as it then is.
 
 /** Records whose claims time has done something to: a lease is over, a waiter was silent for too long, a token revoked. */
-export async function readDueLines(
+export async function readDueQueues(
   db: Transaction,
   { goneMs, but, most }: { goneMs: number; but: readonly number[]; most: number },
 ): Promise<RecordName[]> {

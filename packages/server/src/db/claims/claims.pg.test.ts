@@ -3,7 +3,7 @@ import { freshDatabase } from "../../testing/database.ts";
 import { createPool, type Database } from "../connection/pool.ts";
 import { insertOrganization } from "../organizations/organizations.ts";
 import { touchWaiters } from "./claim-times.ts";
-import { readLines } from "./read-claims.ts";
+import { readQueues } from "./read-claims.ts";
 
 const ROWS = 100_000;
 const KEYS = 100;
@@ -33,8 +33,8 @@ test("[L7] reading lines and noting waiters costs a few pages for each, whatever
       .rows[0]!;
     await client.query("alter table holdfast.claim set (autovacuum_enabled = off)");
     const ask = {
-      lines: () =>
-        readLines(
+      queues: () =>
+        readQueues(
           client,
           keys.map((n) => ({ tenant, model: "slide", id: `s${n}` })),
         ),

@@ -5,7 +5,7 @@ import type { Transaction } from "../connection/transaction.ts";
 import { type ClaimRow, COLUMNS, type TenantClaim, type TenantHolder, toClaim } from "./claim-row.ts";
 
 /** The claims on these records that have not ended: one probe of the partial index for each name. */
-export const loadLines = (names: readonly RecordName[]): Statement<TenantClaim[]> => ({
+export const loadQueues = (names: readonly RecordName[]): Statement<TenantClaim[]> => ({
   name: "load_claims",
   text: `select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
     cross join lateral (select ${COLUMNS} from holdfast.claim c

@@ -30,7 +30,7 @@ export async function readOwnClaims(
 }
 
 /** What is true of the claims of one record at one moment. */
-export interface ReadLine {
+export interface ReadQueue {
   readonly claims: readonly ClaimState[];
   /** The record's groups; undefined: there is no such record. */
   readonly groups: readonly string[] | undefined;
@@ -40,7 +40,7 @@ export interface ReadLine {
   readonly now: number;
 }
 
-export async function readLines(db: Transaction, names: readonly RecordName[]): Promise<ReadLine[]> {
+export async function readQueues(db: Transaction, names: readonly RecordName[]): Promise<ReadQueue[]> {
   const { rows } = await db.query<{
     nth: number;
     as_of: number;

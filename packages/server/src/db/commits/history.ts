@@ -1,7 +1,7 @@
 import type { Verb } from "@holdfast/sdk/protocol";
 import type { FiledEntry } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
-import { recordLines } from "./record-history.ts";
+import { recordEntries } from "./record-entries.ts";
 import type { RecordName } from "./records.ts";
 
 /** More entries than this after a `readAt` and the write counts as stale in every field: the answer stays bounded. */
@@ -33,7 +33,7 @@ export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<Fi
   name: "load_history",
   text: `select k.n, l.sync_id, l.verb, l.changed_fields, l.participant_kind || ':' || l.actor as written_by, l.client_id, l.groups
     from unnest($1::int[], $2::text[], $3::text[], $4::bigint[]) with ordinality as k(tenant, model, id, after, n)
-    cross join lateral (${recordLines({ ...OF_QUESTION, order: "desc", limit: String(MOST) })}) l`,
+    cross join lateral (${recordEntries({ ...OF_QUESTION, order: "desc", limit: String(MOST) })}) l`,
   values: [
     questions.map(({ tenant }) => tenant),
     questions.map(({ model }) => model),

@@ -2,7 +2,7 @@ import type { Statement } from "../connection/statement.ts";
 import type { LockedHead } from "./heads.ts";
 import type { HistoryQuestion } from "./history.ts";
 import { rowColumns } from "./row-columns.ts";
-import { FILE_GROUPS, HEADS, KEEP_RECEIPTS, LINES, moveHeads, type Round, roundValues } from "./save-round.ts";
+import { ENTRIES, FILE_GROUPS, HEADS, KEEP_RECEIPTS, moveHeads, type Round, roundValues } from "./save-round.ts";
 
 /** What a round took for granted that was judged before anything was looked up. */
 export interface Expectation {
@@ -29,7 +29,7 @@ export const saveCreates = (round: Round, { heads, unseen }: Expectation): State
   read: () => {},
 });
 
-const EXPECTED = rowColumns<LockedHead>(LINES.next, [
+const EXPECTED = rowColumns<LockedHead>(ENTRIES.next, [
   ["log_id", "text", ({ logId }) => logId],
   ["expected_sync_id", "bigint", ({ syncId }) => syncId],
   ["schema_version", "bigint", ({ schemaVersion }) => schemaVersion],
@@ -59,17 +59,17 @@ with moved as (
 ), expected as materialized (
   select case when holdfast.expect((select count(*) from moved) = cardinality(${HEADS.array("tenant")}), 'A head has moved.')
     then holdfast.expect_unseen(${UNSEEN.array("tenant")}, ${UNSEEN.array("model")}, ${UNSEEN.array("id")}, ${UNSEEN.array("after")}) end
-), line as materialized (
-  select ${LINES.rows} from expected
+), entry as materialized (
+  select ${ENTRIES.rows} from expected
 ), appended as (
   insert into holdfast.log (tenant, sync_id, model, id, verb, data, groups,
     client_tx_id, client_id, transaction_id, actor, participant_kind, created_at)
   select tenant, sync_id, model, id, 'created', data, groups,
-    client_tx_id, client_id, transaction_id, actor, participant_kind, created_at from line
+    client_tx_id, client_id, transaction_id, actor, participant_kind, created_at from entry
 ), inserted as (
   insert into holdfast.record (tenant, model, id, sync_id, data, groups,
     created_sync_id, created_by, created_at, updated_at, updated_by)
-  select tenant, model, id, sync_id, data, groups, sync_id, created_by, created_at, created_at, created_by from line
+  select tenant, model, id, sync_id, data, groups, sync_id, created_by, created_at, created_at, created_by from entry
 ), grouped as (
   ${FILE_GROUPS}
 )

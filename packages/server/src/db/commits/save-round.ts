@@ -3,15 +3,15 @@ import type { NewReceipt, RecordState } from "../../rules/commits/tenant-state.t
 import type { Statement } from "../connection/statement.ts";
 import { rowColumns } from "./row-columns.ts";
 
-/** A line to append. */
-export interface SavedLine {
+/** An entry to append. */
+export interface SavedEntry {
   readonly tenant: number;
   readonly entry: StoredEntry;
   /** Position of the entry that made its record. */
   readonly createdSyncId: number;
   /** The record after it. */
   readonly after: RecordState | null;
-  /** What the round does to the record's row: decided by its last line alone. */
+  /** What the round does to the record's row: decided by its last entry alone. */
   readonly row: "inserted" | "updated" | "deleted" | null;
 }
 
@@ -37,7 +37,7 @@ export interface SavedGroup {
 }
 
 export interface Round {
-  readonly lines: readonly SavedLine[];
+  readonly entries: readonly SavedEntry[];
   readonly receipts: readonly SavedReceipt[];
   readonly heads: readonly SavedHead[];
   readonly groups: readonly SavedGroup[];
@@ -53,17 +53,17 @@ export interface Round {
 export const saveRound = (round: Round): Statement<void> => ({
   name: "save_round",
   text: SAVE,
-  values: [...roundValues(round), ...FURTHER.values(round.lines)],
+  values: [...roundValues(round), ...FURTHER.values(round.entries)],
   read: () => {},
 });
 
 /** What every statement begins with that saves a round: what `HEADS`, `LINES` and the texts below speak of. */
-export const roundValues = ({ lines, receipts, heads, groups, now }: Round): readonly unknown[] => [
+export const roundValues = ({ entries, receipts, heads, groups, now }: Round): readonly unknown[] => [
   now,
   ...RECEIPTS.values(receipts),
   ...GROUPS.values(groups),
   ...HEADS.values(heads),
-  ...LINES.values(lines),
+  ...ENTRIES.values(entries),
 ];
 
 const RECEIPTS = rowColumns<SavedReceipt>(2, [
@@ -92,8 +92,8 @@ export const HEADS = rowColumns<SavedHead>(GROUPS.next, [
   ["now", "timestamptz", ({ now }) => now],
 ]);
 
-/** What every line has, whatever it does. */
-export const LINES = rowColumns<SavedLine>(HEADS.next, [
+/** What every entry has, whatever it does. */
+export const ENTRIES = rowColumns<SavedEntry>(HEADS.next, [
   ["tenant", "bigint", ({ tenant }) => tenant],
   ["sync_id", "bigint", ({ entry }) => entry.syncId],
   ["model", "text", ({ entry }) => entry.model],
@@ -109,8 +109,8 @@ export const LINES = rowColumns<SavedLine>(HEADS.next, [
   ["created_at", "timestamptz", ({ entry }) => entry.createdAt],
 ]);
 
-/** What is not plain of a line that is no create. */
-const FURTHER = rowColumns<SavedLine>(LINES.next, [
+/** What is not plain of an entry that is no create. */
+const FURTHER = rowColumns<SavedEntry>(ENTRIES.next, [
   ["verb", "text", ({ entry }) => entry.verb],
   ["changed_fields", "json", ({ entry }) => entry.changedFields],
   ["groups_before", "text[]", ({ entry }) => entry.groupsBefore],
@@ -143,19 +143,19 @@ const ROW_COLUMNS =
 const ROW = `tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, row_created_at, created_at, updated_by`;
 
 const SAVE = `
-with line as materialized (
-  select ${LINES.rows}, ${FURTHER.rows}
+with entry as materialized (
+  select ${ENTRIES.rows}, ${FURTHER.rows}
 ), appended as (
   insert into holdfast.log (tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at, created_sync_id)
   select tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
     -- Of a record that was gone already, the entry that ended it says where it was made.
-    case when verb in ('deleted', 'erased') and created_sync_id < sync_id then created_sync_id end from line
+    case when verb in ('deleted', 'erased') and created_sync_id < sync_id then created_sync_id end from entry
 ), inserted as (
-  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'inserted'
+  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from entry where row = 'inserted'
 ), updated as (
-  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from line where row = 'updated'
+  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from entry where row = 'updated'
   on conflict (tenant, model, id) do update set sync_id = excluded.sync_id, data = excluded.data, groups = excluded.groups,
     archived_at = excluded.archived_at, created_sync_id = excluded.created_sync_id, created_by = excluded.created_by,
     created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by,

@@ -5,7 +5,7 @@ const COALESCE_MS = 10;
 const MOST_MARKS = 250;
 
 /** What another process says. */
-export interface WakeEars {
+export interface WakeListeners {
   /** A tenant's log reaches this position at least; undefined: a process of an earlier version said that it has grown. */
   log(tenant: number, position: number | undefined): void;
   schema(tenant: number): void;
@@ -37,12 +37,12 @@ export interface Wake {
   close(): Promise<void>;
 }
 
-export function openWake(url: string, ears: WakeEars): Wake {
+export function openWake(url: string, listeners: WakeListeners): Wake {
   const notices = openNotices(url, {
     channel: "holdfast_wake",
-    opened: ears.opened,
+    opened: listeners.opened,
     heard: (_, marks) => {
-      for (const mark of marks.split(" ")) hear(mark, ears);
+      for (const mark of marks.split(" ")) hear(mark, listeners);
     },
   });
   /** What a mark is about → the newest position, where it has one. */
@@ -81,12 +81,12 @@ export function openWake(url: string, ears: WakeEars): Wake {
   };
 }
 
-function hear(mark: string, ears: WakeEars): void {
+function hear(mark: string, listeners: WakeListeners): void {
   const rest = mark.slice(1);
-  if (mark === "e") return ears.renewed();
-  if (mark.startsWith("c")) return ears.claims(Number(rest));
-  if (mark.startsWith("s")) return ears.schema(Number(rest));
-  if (mark.startsWith("t")) return ears.token(rest);
+  if (mark === "e") return listeners.renewed();
+  if (mark.startsWith("c")) return listeners.claims(Number(rest));
+  if (mark.startsWith("s")) return listeners.schema(Number(rest));
+  if (mark.startsWith("t")) return listeners.token(rest);
   const [tenant, position] = mark.split(":");
-  ears.log(Number(tenant), position === undefined ? undefined : Number(position));
+  listeners.log(Number(tenant), position === undefined ? undefined : Number(position));
 }

@@ -1,6 +1,6 @@
 import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import type { Author } from "../../rules/commits/tenant-state.ts";
-import { recordLines } from "../commits/record-history.ts";
+import { recordEntries } from "../commits/record-entries.ts";
 import type { RecordName } from "../commits/records.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
@@ -59,7 +59,7 @@ export async function readRecordHistory(
   { tenant, model, id, groups, after, descending, limit, bytes }: RecordHistoryQuestion,
 ): Promise<RecordHistory> {
   const order = descending ? "desc" : "asc";
-  const lines = recordLines({
+  const lines = recordEntries({
     ...{ tenant: "$1", model: "$2", id: "$3", order, limit: "$6" },
     within: (position) => `${position} ${descending ? "<" : ">"} $4`,
     filter: "($5::text[] is null or l.groups && $5 or l.groups_before && $5)",

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createJoiner, cut, NOTIFICATION_BYTES, piecesOf } from "./chunks.ts";
+import { chunksOf, createJoiner, cutIntoChunks, NOTIFICATION_BYTES } from "./chunks.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 200 });
 
 test("[P7] pieces keep the bytes of a notification, cut no character, and add up to the text", () => {
   fc.assert(
     fc.property(text, fc.integer({ min: 4, max: 20 }), (whole, most) => {
-      const pieces = cut(whole, most);
-      expect(pieces.join("")).toBe(whole);
-      for (const piece of pieces) expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(most);
-      for (const piece of pieces) expect(Buffer.from(piece).toString()).toBe(piece);
+      const chunks = cutIntoChunks(whole, most);
+      expect(chunks.join("")).toBe(whole);
+      for (const chunk of chunks) expect(Buffer.byteLength(chunk)).toBeLessThanOrEqual(most);
+      for (const chunk of chunks) expect(Buffer.from(chunk).toString()).toBe(chunk);
     }),
   );
   for (const character of ["a", "é", "한", "🦊"])
-    for (const piece of piecesOf(1, character.repeat(9_000), NOTIFICATION_BYTES))
-      expect(Buffer.byteLength(piece)).toBeLessThanOrEqual(NOTIFICATION_BYTES);
+    for (const chunk of chunksOf(1, character.repeat(9_000), NOTIFICATION_BYTES))
+      expect(Buffer.byteLength(chunk)).toBeLessThanOrEqual(NOTIFICATION_BYTES);
 });
 
 test("[P7] of pieces that are lost the text is lost, and no other; senders do not disturb each other", () => {
@@ -28,11 +28,11 @@ test("[P7] of pieces that are lost the text is lost, and no other; senders do no
         const expected: string[] = [];
         const heard: string[] = [];
         texts.forEach(([sender, one], i) => {
-          const pieces = piecesOf(i, one, 80);
-          const survived = pieces.filter(() => random.next().value !== 0);
-          if (survived.length === pieces.length) expected.push(`${sender} ${one}`);
-          for (const piece of survived) {
-            const whole = join(sender, piece);
+          const chunks = chunksOf(i, one, 80);
+          const survived = chunks.filter(() => random.next().value !== 0);
+          if (survived.length === chunks.length) expected.push(`${sender} ${one}`);
+          for (const chunk of survived) {
+            const whole = join(sender, chunk);
             if (whole !== undefined) heard.push(`${sender} ${whole}`);
           }
         });

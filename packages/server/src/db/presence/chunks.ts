@@ -2,27 +2,27 @@
 export const NOTIFICATION_BYTES = 7_999;
 
 /** Cuts a text into pieces of so many bytes of UTF-8 at most, never within a character. */
-export function cut(text: string, most: number): string[] {
+export function cutIntoChunks(text: string, most: number): string[] {
   const bytes = Buffer.from(text);
-  const pieces: string[] = [];
-  for (let from = 0; from < bytes.length || pieces.length === 0; ) {
+  const chunks: string[] = [];
+  for (let from = 0; from < bytes.length || chunks.length === 0; ) {
     let to = Math.min(from + most, bytes.length);
     // A byte that goes on with a character begins with 10.
     while (to < bytes.length && ((bytes[to] as number) & 0xc0) === 0x80) to -= 1;
-    pieces.push(bytes.toString("utf8", from, to));
+    chunks.push(bytes.toString("utf8", from, to));
     from = to;
   }
-  return pieces;
+  return chunks;
 }
 
 /**
  * Puts the pieces of texts together again, sender by sender. Pieces of one sender come in order; where one was lost,
  * its text is lost, and the others are not.
  */
-export function createJoiner(): (sender: string, piece: string) => string | undefined {
+export function createJoiner(): (sender: string, chunk: string) => string | undefined {
   const begun = new Map<string, { name: string; parts: string[] }>();
-  return (sender, piece) => {
-    const found = /^(\d+) (\d+) (\d+) (.*)$/s.exec(piece);
+  return (sender, chunk) => {
+    const found = /^(\d+) (\d+) (\d+) (.*)$/s.exec(chunk);
     if (!found) return undefined;
     const [, name = "", at, of, part = ""] = found;
     if (Number(at) === 0) begun.set(sender, { name, parts: [] });
@@ -39,8 +39,8 @@ export function createJoiner(): (sender: string, piece: string) => string | unde
 }
 
 /** `<name> <at> <of> <part>` for each piece. */
-export function piecesOf(name: number, text: string, most: number): string[] {
+export function chunksOf(name: number, text: string, most: number): string[] {
   // The longest head that a piece can have: three whole numbers, and the spaces.
-  const parts = cut(text, most - 3 * `${Number.MAX_SAFE_INTEGER} `.length);
+  const parts = cutIntoChunks(text, most - 3 * `${Number.MAX_SAFE_INTEGER} `.length);
   return parts.map((part, i) => `${name} ${i} ${parts.length} ${part}`);
 }

@@ -16,7 +16,7 @@ const NOW = "(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms";
 const toReading = (row: Row): Reading => ({ endpoint: toEndpoint(row), now: Math.floor(row.now_ms) });
 
 /** Tenants that somebody is told of: how many endpoints are enabled in each. */
-export async function readToldTenants(db: Transaction): Promise<Map<number, number>> {
+export async function readTenantsWithWebhooks(db: Transaction): Promise<Map<number, number>> {
   const { rows } = await db.query<{ tenant: number; endpoints: number }>({
     name: "read_told_tenants",
     text: "select tenant, count(*)::int as endpoints from holdfast.webhook_endpoint where disabled_reason is null group by tenant",
@@ -26,7 +26,7 @@ export async function readToldTenants(db: Transaction): Promise<Map<number, numb
 }
 
 /** How the endpoints of all tenants stand. */
-export interface WebhookStanding {
+export interface WebhookBacklog {
   /** Enabled, and not failing. */
   readonly enabled: number;
   /** Enabled, and waiting for another attempt, or making it. */
@@ -36,8 +36,8 @@ export interface WebhookStanding {
   readonly lag: number;
 }
 
-export async function readWebhookStanding(db: Transaction): Promise<WebhookStanding> {
-  const { rows } = await db.query<WebhookStanding>({
+export async function readWebhookBacklog(db: Transaction): Promise<WebhookBacklog> {
+  const { rows } = await db.query<WebhookBacklog>({
     name: "read_webhook_standing",
     text: `select count(*) filter (where told and not failing)::int as enabled,
         count(*) filter (where told and failing)::int as failing,
@@ -48,7 +48,7 @@ export async function readWebhookStanding(db: Transaction): Promise<WebhookStand
         from holdfast.webhook_endpoint e ${WITH_HEAD}) e`,
     values: [],
   });
-  return rows[0] as WebhookStanding;
+  return rows[0] as WebhookBacklog;
 }
 
 /** The enabled endpoints of these tenants whose log goes on beyond their cursor. */

@@ -1,10 +1,10 @@
 import type { Claim, ClaimBody, ClaimList, JsonObject } from "@holdfast/sdk/protocol";
 import { limits } from "@holdfast/sdk/protocol";
 import { touchClaim } from "../../db/claims/claim-times.ts";
-import { type ReadLine, readClaim, readLines, readOwnClaims } from "../../db/claims/read-claims.ts";
+import { type ReadQueue, readClaim, readOwnClaims, readQueues } from "../../db/claims/read-claims.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { newId } from "../../ids.ts";
-import { type ClaimState, inLineOrder, isWaiting, presentClaim, presentLine } from "../../rules/claims/claim.ts";
+import { type ClaimState, inQueueOrder, isWaiting, presentClaim, presentQueue } from "../../rules/claims/claim.ts";
 import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import { readTtl } from "../../rules/claims/ttl.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
@@ -54,15 +54,15 @@ export interface Acquired {
 }
 
 /** Hears what happens to one record's claims. */
-export interface LineEar {
+export interface QueueListener {
   /** What happened since it was asked last, as soon as there is something; undefined: the time is over, or the signal fired. */
-  next(waitMs: number, signal: AbortSignal): Promise<ReadLine | undefined>;
+  next(waitMs: number, signal: AbortSignal): Promise<ReadQueue | undefined>;
   end(): void;
 }
 
-export type ListenToLine = (tenant: number, key: string) => Promise<LineEar>;
+export type ListenToQueue = (tenant: number, key: string) => Promise<QueueListener>;
 
-export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes, listen: ListenToLine): ClaimFlows {
+export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes, listen: ListenToQueue): ClaimFlows {
   /** The model, when the caller may do that with records of it. */
   async function declaredFor(
     by: Principal,
@@ -90,14 +90,14 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
   }
 
   /** A claim that the caller may know of, with where it stands: as it is now, or as it was told. */
-  async function find(by: Principal, id: string, told?: ReadLine): Promise<Found | Refusal> {
+  async function find(by: Principal, id: string, told?: ReadQueue): Promise<Found | Refusal> {
     const living = told?.claims.find((one) => one.id === id);
     const claim = living ?? (isRecordId(id) ? await readClaim(db, by.tenant, id) : undefined);
     if (!claim) return notFound;
-    const line = told ?? (await readLines(db, [nameOf(by.tenant, claim)]))[0];
+    const queue = told ?? (await readQueues(db, [nameOf(by.tenant, claim)]))[0];
     const own = claim.participant === participantName(by.participantKind, by.participantId);
-    if (!line || !(own || maySee(by, claim.model, line))) return notFound;
-    return { claim: line.claims.find((one) => one.id === id) ?? claim, line, own };
+    if (!queue || !(own || maySee(by, claim.model, queue))) return notFound;
+    return { claim: queue.claims.find((one) => one.id === id) ?? claim, queue, own };
   }
 
   const declaredName = async ({ tenant }: Principal, { model }: ClaimState): Promise<string> =>
@@ -133,8 +133,8 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
         return result.code === "record_not_found" ? { ...result, param: `${target.at}id` } : result;
       const { decision, declaredName, now } = result;
       if (!("claim" in decision)) throw new Error("A claim was neither granted nor refused.");
-      const { kind, claim, line } = decision;
-      const position = inLineOrder(line).findIndex(({ id }) => id === claim.id);
+      const { kind, claim, queue } = decision;
+      const position = inQueueOrder(queue).findIndex(({ id }) => id === claim.id);
       return { kind, claim: presentClaim(claim, declaredName, now, position < 0 ? undefined : position) };
     },
     async renew(by, id, ttl) {
@@ -148,7 +148,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       if (isRefusal(result)) return result;
       const { decision, declaredName, now } = result;
       if (!("claim" in decision)) throw new Error("A claim was neither renewed nor refused.");
-      const position = inLineOrder(decision.line).findIndex((one) => one.id === id);
+      const position = inQueueOrder(decision.queue).findIndex((one) => one.id === id);
       return presentClaim(decision.claim, declaredName, now, position < 0 ? undefined : position);
     },
     async release(by, id) {
@@ -173,15 +173,15 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       if (isRefusal(declared)) return declared;
       const result = await decide({ kind: "reorder", principal: by, model: model.toLowerCase(), record: id, order });
       if (isRefusal(result)) return result;
-      return listOf(presentLine(result.decision.line, result.declaredName, result.now));
+      return listOf(presentQueue(result.decision.queue, result.declaredName, result.now));
     },
     async list(by, model, id) {
       const declared = await declaredFor(by, { model, id, at: "" }, "read");
       // In a query it is as wrong as in a body: only what a path names is not found.
       if (isRefusal(declared)) return declared.code === "unknown_model" ? { ...declared, status: 400 } : declared;
-      const [line] = await readLines(db, [{ tenant: by.tenant, model: model.toLowerCase(), id }]);
-      if (!line || !maySee(by, model.toLowerCase(), line)) return refuse("record_not_found", { param: "id" });
-      return listOf(presentLine(line.claims, declared.name, line.now));
+      const [queue] = await readQueues(db, [{ tenant: by.tenant, model: model.toLowerCase(), id }]);
+      if (!queue || !maySee(by, model.toLowerCase(), queue)) return refuse("record_not_found", { param: "id" });
+      return listOf(presentQueue(queue.claims, declared.name, queue.now));
     },
     async listOwn(by, { limit, cursor = "" }) {
       if (cursor !== "" && !isRecordId(cursor)) return refuse("invalid_cursor", { param: "starting_after" });
@@ -189,17 +189,17 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       const own = await readOwnClaims(db, by.tenant, participant, { after: cursor, limit: limit + 1 });
       const page = own.slice(0, limit);
       const names = [...new Map(page.map((claim) => [recordKey(claim.model, claim.record), claim])).values()];
-      const lines = await readLines(
+      const queues = await readQueues(
         db,
         names.map(({ model, record }) => ({ tenant: by.tenant, model, id: record })),
       );
-      const lineOf = new Map(names.map(({ model, record }, i) => [recordKey(model, record), lines[i]]));
+      const lineOf = new Map(names.map(({ model, record }, i) => [recordKey(model, record), queues[i]]));
       const { models } = await liveSchema(db, schemas, by.tenant);
       const claims = page.flatMap(({ id, model, record }) => {
-        const line = lineOf.get(recordKey(model, record));
-        const claim = line?.claims.find((one) => one.id === id);
-        if (!line || !claim) return [];
-        const shown = presentFound({ claim, line, own: true }, models.get(model)?.name ?? model);
+        const queue = lineOf.get(recordKey(model, record));
+        const claim = queue?.claims.find((one) => one.id === id);
+        if (!queue || !claim) return [];
+        const shown = presentFound({ claim, queue, own: true }, models.get(model)?.name ?? model);
         if (shown.status !== "active" && shown.status !== "queued") return [];
         return [{ ...shown, ...(claim.clientId !== null && { clientId: claim.clientId }) }];
       });
@@ -229,7 +229,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     deadline: number,
     gone: AbortSignal | undefined,
   ): Promise<Claim | Refusal> {
-    const ear = gone && (await listen(by.tenant, recordKey(model, record)));
+    const listener = gone && (await listen(by.tenant, recordKey(model, record)));
     try {
       const first = await find(by, id);
       if (isRefusal(first)) return first;
@@ -238,27 +238,27 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       for (;;) {
         const shown = presentFound(found, name);
         if (shown.status !== "queued" || shown.position !== position) return shown;
-        const told = await ear?.next(deadline - performance.now(), gone as AbortSignal);
+        const told = await listener?.next(deadline - performance.now(), gone as AbortSignal);
         if (!told) return shown;
-        if (told.asOf <= found.line.asOf) continue;
+        if (told.asOf <= found.queue.asOf) continue;
         const next = await find(by, id, told);
         if (isRefusal(next)) return next;
         found = next;
       }
     } finally {
-      ear?.end();
+      listener?.end();
     }
   }
 }
 
-function presentFound({ claim, line }: Found, declaredName: string): Claim {
-  const position = inLineOrder(line.claims).findIndex(({ id }) => id === claim.id);
-  return presentClaim(claim, declaredName, line.now, position < 0 ? undefined : position);
+function presentFound({ claim, queue }: Found, declaredName: string): Claim {
+  const position = inQueueOrder(queue.claims).findIndex(({ id }) => id === claim.id);
+  return presentClaim(claim, declaredName, queue.now, position < 0 ? undefined : position);
 }
 
 interface Found {
   readonly claim: ClaimState;
-  readonly line: ReadLine;
+  readonly queue: ReadQueue;
   /** Whether it is the caller's. */
   readonly own: boolean;
 }
@@ -271,7 +271,7 @@ const notHolder = refuse("not_claim_holder", { param: "id" });
 const nameOf = (tenant: number, { model, record }: ClaimState) => ({ tenant, model, id: record });
 
 /** Whether a record, and so who claims it, is the caller's to see. */
-export const maySee = ({ scope }: Principal, model: string, { groups }: ReadLine): boolean =>
+export const maySee = ({ scope }: Principal, model: string, { groups }: ReadQueue): boolean =>
   groups !== undefined && (scope === undefined || (may(scope, model, "read") && isWithin(scope, groups)));
 
 /** What the caller says in its own words has to be such that it can be given back. */

@@ -1,9 +1,9 @@
 import {
   type ClaimChange,
-  type ReadLine,
+  type ReadQueue,
   readClaimChanges,
   readClaimHeads,
-  readLines,
+  readQueues,
 } from "../../db/claims/read-claims.ts";
 import type { RecordName } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
@@ -11,14 +11,14 @@ import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { createBatch } from "../tokens/batch.ts";
 
-export type { ClaimChange, ReadLine };
+export type { ClaimChange, ReadQueue };
 
 /** What those who follow claims ask of the database. */
 export interface FollowClaims {
   /** The number of the last change. Tenants that are asked for at the same time are read together. */
   lastChange(tenant: number): Promise<number>;
   changes(tenant: number, after: number): Promise<readonly ClaimChange[]>;
-  lines(names: readonly RecordName[]): Promise<readonly ReadLine[]>;
+  queues(names: readonly RecordName[]): Promise<readonly ReadQueue[]>;
   /** From a model's lower-case name to its declared one. */
   modelNames(tenant: number): Promise<(model: string) => string>;
 }
@@ -28,7 +28,7 @@ export function followClaims(db: Database, schemas: SchemaCache): FollowClaims {
   return {
     lastChange: async (tenant) => (await lastChange(tenant)) ?? 0,
     changes: (tenant, after) => readClaimChanges(db, tenant, after),
-    lines: (names) => readLines(db, names),
+    queues: (names) => readQueues(db, names),
     modelNames: async (tenant) => {
       const { models } = await liveSchema(db, schemas, tenant);
       return (model) => models.get(model)?.name ?? model;

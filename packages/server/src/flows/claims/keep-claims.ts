@@ -1,6 +1,6 @@
 import { limits } from "@holdfast/sdk/protocol";
 import {
-  readDueLines,
+  readDueQueues,
   readNextExpiry,
   readPassedOver,
   type SilentWaiter,
@@ -32,11 +32,11 @@ type Settle = Extract<ClaimOrder, { kind: "settle" }>;
 export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unknown) => void) {
   const busy = new Set<number>();
 
-  async function settleTenant(tenant: number, lines: readonly RecordName[]): Promise<void> {
+  async function settleTenant(tenant: number, queues: readonly RecordName[]): Promise<void> {
     busy.add(tenant);
     await settle(
       lane,
-      lines.map(({ model, id }) => ({ kind: "settle", tenant, model, record: id })),
+      queues.map(({ model, id }) => ({ kind: "settle", tenant, model, record: id })),
     )
       .catch(failed)
       .finally(() => busy.delete(tenant));
@@ -46,13 +46,13 @@ export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unkn
     // Before what is due: a lease that ends in between is found by one of the two.
     const next = await readNextExpiry(db);
     const { waiterSilentMs: silentMs, waiterGoneMs: goneMs } = limits;
-    const due = await readDueLines(db, { goneMs, but: [...busy], most: STEP });
+    const due = await readDueQueues(db, { goneMs, but: [...busy], most: STEP });
     const passedOver = await readPassedOver(db, { silentMs, goneMs, but: [...busy], most: STEP });
-    const lines = [...due, ...passedOver];
-    for (const tenant of new Set(lines.map((line) => line.tenant)))
+    const queues = [...due, ...passedOver];
+    for (const tenant of new Set(queues.map((queue) => queue.tenant)))
       void settleTenant(
         tenant,
-        lines.filter((line) => line.tenant === tenant),
+        queues.filter((queue) => queue.tenant === tenant),
       );
     return due.length >= STEP ? 0 : next;
   };

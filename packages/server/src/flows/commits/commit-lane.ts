@@ -4,7 +4,7 @@ import { errorState, failureCode } from "../../db/connection/database-error.ts";
 import { openPipe, type Pipe, type PipeOptions } from "../../db/connection/pipe.ts";
 import { probe, rollback } from "../../db/connection/statement.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
-import { createWaitingLine, type LineBounds, mayGoBehind, REST_MS, type Waiting } from "./commit-queue.ts";
+import { type CommitQueueBounds, createCommitQueue, mayGoBehind, REST_MS, type Waiting } from "./commit-queue.ts";
 import {
   type Batch,
   isComplete,
@@ -57,7 +57,7 @@ export interface LaneOptions {
   isSlow(tenant: number): void;
   /** What these jobs name did not fit into the round. True: another lane has them now. */
   areLarge(jobs: readonly Waiting[]): boolean;
-  readonly bounds: LineBounds;
+  readonly bounds: CommitQueueBounds;
   /** How long a round waits for a head that another process holds. */
   readonly lockMs: number;
   /** Asked of each connection before anything is committed on it. */
@@ -78,7 +78,7 @@ const SLOW_MS = 150;
 
 export function createLane(options: LaneOptions): Lane {
   const { url, rules, known, unclaimed, announce, announceClaims, took, report, bounds } = options;
-  const waiting = createWaitingLine(bounds);
+  const waiting = createCommitQueue(bounds);
   let pipe: Pipe | undefined;
   let connecting: Promise<Pipe> | undefined;
   let running = false;
@@ -224,14 +224,14 @@ export function createLane(options: LaneOptions): Lane {
     const unfinished = taken.flatMap((one, i) => {
       const outcome = outcomes[i];
       if (!outcome?.commits || isComplete(one.job, outcome)) return [];
-      return { ...one, job: { ...one.job, judged: outcome.commits.map(withoutLines) } as Job };
+      return { ...one, job: { ...one.job, judged: outcome.commits.map(withoutEntries) } as Job };
     });
     if (unfinished.length === 0) return;
     // The first commit of a round is always judged: whose commits were not yet are first in the next one.
     const isFresh = (one: Waiting) => one.job.judged?.length === 0;
-    const inTurn = [...unfinished.filter(isFresh), ...unfinished.filter((one) => !isFresh(one))];
-    if (!closed && options.areLarge(inTurn)) return;
-    for (const one of inTurn) waiting.join(one);
+    const inOrder = [...unfinished.filter(isFresh), ...unfinished.filter((one) => !isFresh(one))];
+    if (!closed && options.areLarge(inOrder)) return;
+    for (const one of inOrder) waiting.join(one);
   }
 
   /** Committed and answered; who listens finds it in the database. The lane goes on. */
@@ -324,8 +324,8 @@ export function createLane(options: LaneOptions): Lane {
 }
 
 /** What was written is of no use any more, and may be large. */
-const withoutLines = (judged: Judged): Judged =>
-  judged.decision.kind === "confirmed" ? { ...judged, decision: { ...judged.decision, lines: [] } } : judged;
+const withoutEntries = (judged: Judged): Judged =>
+  judged.decision.kind === "confirmed" ? { ...judged, decision: { ...judged.decision, entries: [] } } : judged;
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const ABORTED = "25P02";

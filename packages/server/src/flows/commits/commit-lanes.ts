@@ -131,7 +131,7 @@ export function createCommitLanes({
 
   const waiting = () => each.reduce((sum, lane) => sum + lane.waiting, 0);
 
-  const line = (job: Job): Promise<Outcome | ErrorCode> =>
+  const entry = (job: Job): Promise<Outcome | ErrorCode> =>
     new Promise((resolve) => {
       if (closed || waiting() >= maxWaiting) return resolve("overloaded");
       lanes[choice.laneOf(job)].join({ job, resolve, since: performance.now(), attempts: 1 });
@@ -139,12 +139,12 @@ export function createCommitLanes({
 
   return {
     async submit(commits, bytes = 0) {
-      const outcome = await line({ commits, bytes });
+      const outcome = await entry({ commits, bytes });
       if (typeof outcome === "string") return { kind: "failed", code: outcome };
       return { kind: "judged", judged: outcome.commits ?? [] };
     },
     async decide(order) {
-      const outcome = await line({ order });
+      const outcome = await entry({ order });
       if (typeof outcome === "string") return { kind: "failed", code: outcome };
       return { kind: "judged", ...(outcome.claim as ClaimOutcome) };
     },

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
-import { createWaitingLine, mayGoBehind, type Waiting } from "./commit-queue.ts";
+import { createCommitQueue, mayGoBehind, type Waiting } from "./commit-queue.ts";
 import { tenantOf } from "./load-round.ts";
 
 test.each([
@@ -20,42 +20,42 @@ test("a lane of one commit a round sends none behind another", () => {
 
 const bounds = { maxCommits: 4, maxBytes: 1_000, maxNames: 10 };
 
-function lineOf(jobs: readonly [tenant: number, bytes: number][], line = createWaitingLine(bounds)) {
+function lineOf(jobs: readonly [tenant: number, bytes: number][], entry = createCommitQueue(bounds)) {
   for (const [tenant, bytes] of jobs) {
     const principal = { tenant, tokenId: `t${tenant}` };
     const commits = [{ principal, operations: [{}], reads: [] } as unknown as CommitRequest];
-    line.join({ job: { commits, bytes }, resolve: () => {}, since: performance.now(), attempts: 1 });
+    entry.join({ job: { commits, bytes }, resolve: () => {}, since: performance.now(), attempts: 1 });
   }
-  return line;
+  return entry;
 }
 
 const tenantsOf = (taken: readonly Waiting[]) => taken.map(({ job }) => tenantOf(job));
 
 test("[L13] a round has so many bytes at most; what is larger is alone", () => {
-  const line = lineOf([
+  const entry = lineOf([
     [1, 600],
     [2, 600],
     [3, 300],
     [1, 5_000],
   ]);
-  expect(tenantsOf(line.take())).toEqual([1, 3]);
-  expect(tenantsOf(line.take())).toEqual([2]);
-  expect(tenantsOf(line.take())).toEqual([1]);
+  expect(tenantsOf(entry.take())).toEqual([1, 3]);
+  expect(tenantsOf(entry.take())).toEqual([2]);
+  expect(tenantsOf(entry.take())).toEqual([1]);
 });
 
 test("[L14] a tenant whose head is held rests twice as long each time, and does not return to the front", () => {
   vi.useFakeTimers();
   try {
-    const line = lineOf([[1, 10]]);
-    line.letRest(line.take(), false);
-    expect(line.take()).toEqual([]);
+    const entry = lineOf([[1, 10]]);
+    entry.letRest(entry.take(), false);
+    expect(entry.take()).toEqual([]);
     vi.advanceTimersByTime(300);
-    line.letRest(line.take(), false);
+    entry.letRest(entry.take(), false);
     vi.advanceTimersByTime(300);
-    lineOf([[2, 10]], line);
-    expect(tenantsOf(line.take())).toEqual([2]);
+    lineOf([[2, 10]], entry);
+    expect(tenantsOf(entry.take())).toEqual([2]);
     vi.advanceTimersByTime(300);
-    expect(tenantsOf(line.take())).toEqual([1]);
+    expect(tenantsOf(entry.take())).toEqual([1]);
   } finally {
     vi.useRealTimers();
   }

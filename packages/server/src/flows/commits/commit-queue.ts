@@ -15,7 +15,7 @@ export interface Waiting {
 }
 
 /** Who waits for a round: tenants take turns, and within a tenant its tokens. */
-export interface WaitingLine {
+export interface CommitQueue {
   readonly length: number;
   join(one: Waiting): void;
   /** Those whose turn it is and who may share a round. The others keep their places. */
@@ -33,7 +33,7 @@ export interface WaitingLine {
   nextIn(): number | undefined;
 }
 
-export interface LineBounds {
+export interface CommitQueueBounds {
   /** In one round. */
   readonly maxCommits: number;
   /** Of request bodies in one round; a larger one is alone. */
@@ -53,7 +53,7 @@ interface Rest {
   readonly ms: number;
 }
 
-export function createWaitingLine({ maxCommits, maxBytes, maxNames }: LineBounds): WaitingLine {
+export function createCommitQueue({ maxCommits, maxBytes, maxNames }: CommitQueueBounds): CommitQueue {
   const fresh = createFairQueue<Waiting>();
   /** Those of rounds that failed. */
   let returned: Waiting[] = [];

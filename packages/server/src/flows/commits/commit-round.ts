@@ -3,7 +3,7 @@ import type { LockedHead } from "../../db/commits/heads.ts";
 import type { HistoryQuestion } from "../../db/commits/history.ts";
 import { deleteRecords } from "../../db/commits/records.ts";
 import { type Expectation, saveCreates } from "../../db/commits/save-creates.ts";
-import { type Round, type SavedGroup, type SavedLine, saveRound } from "../../db/commits/save-round.ts";
+import { type Round, type SavedEntry, type SavedGroup, saveRound } from "../../db/commits/save-round.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import { commit as commitTransaction, type Statement } from "../../db/connection/statement.ts";
 import { eraseRecords, holdOffCopies } from "../../db/log/erase.ts";
@@ -13,7 +13,7 @@ import { judgeClaim } from "../../rules/claims/judge-claim.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import { type Judged, judgeInOrder, lookupFor } from "../../rules/commits/judge-commits.ts";
 import { storedEntry } from "../../rules/commits/stored-entry.ts";
-import type { LogLine, TenantState } from "../../rules/commits/tenant-state.ts";
+import type { NewEntry, TenantState } from "../../rules/commits/tenant-state.ts";
 import type { LiveSchema, SchemaCache } from "../schema/schema-cache.ts";
 import {
   commitsOf,
@@ -45,7 +45,7 @@ export interface Batch {
   readonly tenant: number;
   readonly from: number;
   readonly to: number;
-  readonly lines: readonly SavedLine[];
+  readonly entries: readonly SavedEntry[];
   /** By which they were judged. */
   readonly schema: LiveSchema;
 }
@@ -145,15 +145,15 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
     const from = state.head.syncId;
     for (const job of own) outcomes.set(job, judge(state, job));
     const judged = own.flatMap((job) => outcomes.get(job)?.commits?.slice(job.judged?.length ?? 0) ?? []);
-    const lines = savedLines(tenant, state.now, judged);
-    return { state, batch: { tenant, from, to: state.head.syncId, lines, schema } };
+    const entries = savedEntries(tenant, state.now, judged);
+    return { state, batch: { tenant, from, to: state.head.syncId, entries, schema } };
   });
   const answers = jobs.map((job) => outcomes.get(job));
   if (answers.includes(undefined)) throw new Error("A job's tenant has no head.");
   const claimed = tenants.filter(({ state }) => state.changedClaims.size > 0);
   return {
     outcomes: answers as readonly Outcome[],
-    batches: tenants.map(({ batch }) => batch).filter(({ lines }) => lines.length > 0),
+    batches: tenants.map(({ batch }) => batch).filter(({ entries }) => entries.length > 0),
     claimTenants: claimed.map(({ batch }) => batch.tenant),
     round: roundOf(tenants),
     claims: claimed.length > 0 ? [saveChanged(claimed)] : [],
@@ -200,38 +200,38 @@ interface JudgedTenant {
   readonly batch: Batch;
 }
 
-function savedLines(tenant: number, now: string, judged: readonly Judged[]): SavedLine[] {
+function savedEntries(tenant: number, now: string, judged: readonly Judged[]): SavedEntry[] {
   const written = judged.flatMap(({ commit, decision }) =>
-    decision.kind === "confirmed" ? decision.lines.map((line) => ({ commit, line })) : [],
+    decision.kind === "confirmed" ? decision.entries.map((entry) => ({ commit, entry })) : [],
   );
   // Who was made first in this round was not there before it; what is said last of a record is what it is now, and what
   // was said before its erasure has no values.
   const made = new Set<string>();
-  const last = new Map<string, LogLine>();
+  const last = new Map<string, NewEntry>();
   const erasedAt = new Map<string, number>();
-  for (const { line } of written) {
-    const key = recordKey(line.model, line.id);
-    if (line.verb === "created" && !last.has(key)) made.add(key);
-    last.set(key, line);
-    if (line.verb === "erased") erasedAt.set(key, line.syncId);
+  for (const { entry } of written) {
+    const key = recordKey(entry.model, entry.id);
+    if (entry.verb === "created" && !last.has(key)) made.add(key);
+    last.set(key, entry);
+    if (entry.verb === "erased") erasedAt.set(key, entry.syncId);
   }
-  return written.map(({ commit, line }) => {
-    const key = recordKey(line.model, line.id);
-    const isErased = line.syncId < (erasedAt.get(key) ?? 0);
+  return written.map(({ commit, entry }) => {
+    const key = recordKey(entry.model, entry.id);
+    const isErased = entry.syncId < (erasedAt.get(key) ?? 0);
     return {
       tenant,
-      entry: storedEntry(commit, isErased ? { ...line, text: null } : line, now),
-      createdSyncId: line.createdSyncId,
-      after: line.after,
-      row: last.get(key) !== line ? null : line.after === null ? "deleted" : made.has(key) ? "inserted" : "updated",
+      entry: storedEntry(commit, isErased ? { ...entry, text: null } : entry, now),
+      createdSyncId: entry.createdSyncId,
+      after: entry.after,
+      row: last.get(key) !== entry ? null : entry.after === null ? "deleted" : made.has(key) ? "inserted" : "updated",
     };
   });
 }
 
 function roundOf(tenants: readonly JudgedTenant[]): Round {
-  const moved = tenants.filter(({ batch }) => batch.lines.length > 0);
+  const moved = tenants.filter(({ batch }) => batch.entries.length > 0);
   return {
-    lines: moved.flatMap(({ batch }) => batch.lines),
+    entries: moved.flatMap(({ batch }) => batch.entries),
     receipts: tenants.flatMap(({ state, batch: { tenant } }) =>
       state.newReceipts.map(({ participant, name, fingerprint, body, held }) => ({
         tenant,
@@ -268,10 +268,10 @@ const movedGroups = ({ state, batch: { tenant, from } }: JudgedTenant): SavedGro
 /** Second trip, or the only one: writes what was decided, and commits. */
 export function save({ pipe, round, claims, expected }: RoundResult): Promise<unknown> {
   if (expected) return pipe.send([saveCreates(round, expected)]);
-  const erased = round.lines
+  const erased = round.entries
     .filter(({ entry }) => entry.verb === "erased")
     .map(({ tenant, entry: { model, id, syncId } }) => ({ tenant, model, id, syncId }));
-  const gone = round.lines
+  const gone = round.entries
     .filter(({ row }) => row === "deleted")
     .map(({ tenant, entry: { model, id } }) => ({ tenant, model, id }));
   return pipe.send([

@@ -1,5 +1,5 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { countClaims, loadLines, loadWaits } from "../../db/claims/claims.ts";
+import { countClaims, loadQueues, loadWaits } from "../../db/claims/claims.ts";
 import { loadGroupHeads } from "../../db/commits/group-heads.ts";
 import { type LockedHead, lockHeads, type Rewriting } from "../../db/commits/heads.ts";
 import { loadHistory } from "../../db/commits/history.ts";
@@ -10,7 +10,7 @@ import { begin } from "../../db/connection/statement.ts";
 import { loadAuthors } from "../../db/log/log.ts";
 import { adoptRecords } from "../../db/schema/rewritten-records.ts";
 import { lockTokens } from "../../db/tokens/scoped-tokens.ts";
-import { type ClaimLine, holderName } from "../../rules/claims/claim.ts";
+import { type ClaimQueue, holderName } from "../../rules/claims/claim.ts";
 import { type AcquireClaim, type ClaimOrder, tenantOfOrder } from "../../rules/claims/claim-order.ts";
 import { valuesAsked } from "../../rules/commits/commit-bytes.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../../rules/commits/commit-request.ts";
@@ -77,8 +77,8 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
     ...[...claimed, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
   ];
   const asksClaims = orders.length > 0 || tenants.some((tenant) => !unclaimed.has(tenant));
-  const askClaims = async () => (await pipe.send([loadLines([...written, ...claimed])]))[0];
-  const [[, heads, receipts, records, groupHeads], lines] = await Promise.all([
+  const askClaims = async () => (await pipe.send([loadQueues([...written, ...claimed])]))[0];
+  const [[, heads, receipts, records, groupHeads], entries] = await Promise.all([
     pipe.send([
       begin,
       lockHeads(tenants),
@@ -93,12 +93,12 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
     if (claims === 0) unclaimed.add(tenant);
     else unclaimed.delete(tenant);
   const present = await inPresentForm(pipe, heads, distinct(named), records);
-  const isSure = lines !== undefined || heads.every(({ tenant }) => unclaimed.has(tenant));
+  const isSure = entries !== undefined || heads.every(({ tenant }) => unclaimed.has(tenant));
   return {
     heads,
     receipts,
     records: await withLargeValues(pipe, present, commits, sizes),
-    lines: lines ?? (isSure ? [] : await askClaims()),
+    entries: entries ?? (isSure ? [] : await askClaims()),
     groups: groupHeads ?? [],
   };
 }
@@ -178,7 +178,7 @@ export const commitsOf = (jobs: readonly Job[]): CommitRequest[] =>
 const NOTHING_FOUND: Omit<Loaded, "heads"> = {
   receipts: [],
   records: [],
-  lines: [],
+  entries: [],
   groups: [],
 };
 
@@ -235,17 +235,17 @@ const principalOf = ({ commits, order }: Job) =>
   commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
 
 /** Who waits for whom: asked only when a line is reordered, or somebody is about to wait for what another has, or gets in this very round. */
-async function waitsFor(pipe: Pipe, tenant: number, jobs: readonly Job[], { lines }: Loaded) {
+async function waitsFor(pipe: Pipe, tenant: number, jobs: readonly Job[], { entries }: Loaded) {
   const acquiring = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order : []));
   const reordering = jobs.flatMap(({ order }) => (order?.kind === "reorder" ? order : []));
   const others = [...acquiring.filter(({ queue }) => queue), ...reordering].flatMap((order) => [
-    ...lines.filter((claim) => claim.tenant === tenant && isOfOneRecord(claim, order)),
+    ...entries.filter((claim) => claim.tenant === tenant && isOfOneRecord(claim, order)),
     ...acquiring.filter((other) => other !== order && isOfOneRecord(other, order)).map(claimantOf),
   ]);
   if (others.length === 0) return [];
   const [waits] = await pipe.send([loadWaits(others.map((other) => ({ tenant, holder: holderName(other) })))]);
   const known = new Set(
-    lines.filter((claim) => claim.tenant === tenant).map((claim) => recordKey(claim.model, claim.record)),
+    entries.filter((claim) => claim.tenant === tenant).map((claim) => recordKey(claim.model, claim.record)),
   );
   // What the round itself has loaded it knows better.
   return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
@@ -316,7 +316,7 @@ const tenantState = (
   head: LockedHead,
   organization: string,
   schema: LiveSchema,
-  { receipts, records, groups, lines }: Omit<Loaded, "heads">,
+  { receipts, records, groups, entries }: Omit<Loaded, "heads">,
   {
     recordBytes,
     bytes,
@@ -339,7 +339,7 @@ const tenantState = (
     inTenant(head.tenant, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
   ),
   newReceipts: [],
-  claims: linesByRecord(inTenant(head.tenant, lines)),
+  claims: entriesByRecord(inTenant(head.tenant, entries)),
   waits,
   revokedTokens,
   claimsHeld: new Map(claimsHeld),
@@ -348,15 +348,15 @@ const tenantState = (
   changedClaims: new Map(),
 });
 
-function linesByRecord(claims: ClaimLine): Map<string, ClaimLine> {
-  const lines = new Map<string, ClaimLine>();
+function entriesByRecord(claims: ClaimQueue): Map<string, ClaimQueue> {
+  const entries = new Map<string, ClaimQueue>();
   for (const claim of claims) {
     const key = recordKey(claim.model, claim.record);
-    const line = lines.get(key) ?? [];
+    const entry = entries.get(key) ?? [];
     // Two jobs of a round may have named the same record.
-    if (!line.some(({ id }) => id === claim.id)) lines.set(key, [...line, claim]);
+    if (!entry.some(({ id }) => id === claim.id)) entries.set(key, [...entry, claim]);
   }
-  return lines;
+  return entries;
 }
 
 /** Asks the log about records and groups that moved after a `readAt`: a trip of its own, and a rare one. */

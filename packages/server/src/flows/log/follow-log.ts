@@ -16,7 +16,7 @@ export interface TailPage extends Omit<StoredTail, "schemaVersion"> {
 }
 
 /** Where a log ends, and how its records look. */
-export interface Standing {
+export interface LogStanding {
   readonly head: ReadableHead;
   readonly schema: LiveSchema;
 }
@@ -24,7 +24,7 @@ export interface Standing {
 /** What those who follow a log ask of the database. */
 export interface FollowLog {
   /** Tenants that are asked for at the same time are read together. */
-  standing(tenant: number): Promise<Standing>;
+  standing(tenant: number): Promise<LogStanding>;
   /** Where several logs and their claims end, and the version of each tenant's schema. */
   heads(tenants: readonly number[]): Promise<ReadonlyMap<number, PolledHead>>;
   /** Entries in (after, to], in order: as many as a page may have. Not one right after `after`: it is no longer kept. */

@@ -1,9 +1,9 @@
 import type { ReadEnvelope } from "@holdfast/sdk/protocol";
-import { readLines } from "../../db/claims/read-claims.ts";
+import { readQueues } from "../../db/claims/read-claims.ts";
 import { readHead } from "../../db/commits/heads.ts";
 import { readRecord as readStored } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
-import { presentLine } from "../../rules/claims/claim.ts";
+import { presentQueue } from "../../rules/claims/claim.ts";
 import { isRecordId } from "../../rules/commits/record-id.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
@@ -27,7 +27,7 @@ export const readRecord =
     const record = await readStored(db, { tenant, model: model.toLowerCase(), id });
     // Outside the reader's groups is as good as not there.
     if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
-    const [line] = await readLines(db, [{ tenant, model: model.toLowerCase(), id }]);
+    const [line] = await readQueues(db, [{ tenant, model: model.toLowerCase(), id }]);
     const { syncId, createdAt, updatedAt, updatedBy, archivedAt, data } = record;
     return {
       object: "model",
@@ -35,7 +35,7 @@ export const readRecord =
       id,
       data: { ...data },
       stamp,
-      claims: line ? presentLine(line.claims, declared.name, line.now).claims : [],
+      claims: line ? presentQueue(line.claims, declared.name, line.now).claims : [],
       syncId,
       createdAt,
       updatedAt,

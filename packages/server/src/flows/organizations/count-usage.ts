@@ -14,7 +14,7 @@ export interface UsageCounter {
 }
 
 /** Rows of one statement: a tenant's day has one for each event. */
-const PIECE = 1_000;
+const CHUNK = 1_000;
 
 export function createUsageCounter(db: Database, now: () => number): UsageCounter {
   const totals = { commits: 0, operations: 0, reads: 0, webhook_deliveries: 0 };
@@ -38,9 +38,9 @@ export function createUsageCounter(db: Database, now: () => number): UsageCounte
   async function write(): Promise<void> {
     const taken = [...counted.values()];
     counted = new Map();
-    for (let done = 0; done < taken.length; done += PIECE)
+    for (let done = 0; done < taken.length; done += CHUNK)
       try {
-        await addUsage(db, taken.slice(done, done + PIECE));
+        await addUsage(db, taken.slice(done, done + CHUNK));
       } catch (error) {
         for (const count of taken.slice(done)) put(count);
         throw error;

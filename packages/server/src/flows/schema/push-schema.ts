@@ -60,7 +60,7 @@ export async function pushSchema(
   const { stopping = new AbortController().signal } = options;
   try {
     const prepare = () => whileRewriting(pool, tenant, (client) => landPrepared(client, tenant, push, stopping));
-    return (await inTurn(options, prepare)) ?? refuse("schema_busy");
+    return (await inOrder(options, prepare)) ?? refuse("schema_busy");
   } catch (error) {
     // Nothing has landed: what was prepared does not count.
     if (stopping.aborted) return refuse("unavailable");
@@ -80,7 +80,7 @@ export interface PushOptions {
 const ASKED_EVERY_MS = 200;
 
 /** Tries until the work is done, each time in a turn: a push that waits for its own tenant keeps no other one waiting. */
-async function inTurn<T>(
+async function inOrder<T>(
   { enter = async () => () => {}, patienceMs = 30_000 }: PushOptions,
   attempt: () => Promise<T | undefined>,
 ): Promise<T | undefined> {

@@ -22,7 +22,7 @@ export type SendWebhook = (
   signal: AbortSignal,
 ) => Promise<Answer>;
 
-export interface AttemptParts {
+export interface AttemptDeps {
   readonly secrets: WebhookSecrets;
   readonly send: SendWebhook;
   readonly times: DeliveryTimes;
@@ -45,7 +45,7 @@ export interface Over {
 }
 
 /** Sends a batch of which the row says that it was begun, and says what came of it. */
-export function attemptBatch({ secrets, send, times, delivered }: AttemptParts) {
+export function attemptBatch({ secrets, send, times, delivered }: AttemptDeps) {
   async function answerOf(
     { endpoint, now }: Known,
     { id, body }: { id: string; body: Buffer },

@@ -13,7 +13,7 @@ import {
 import { interrupted } from "../../rules/webhooks/delivery-outcome.ts";
 import { batchOf, cutBatch, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
 import {
-  type AttemptParts,
+  type AttemptDeps,
   attemptBatch,
   attemptOf,
   type Batch,
@@ -22,14 +22,14 @@ import {
   positionsOf,
 } from "./attempt-batch.ts";
 import type { Pace } from "./delivery-pace.ts";
-import type { DeliveryLedger } from "./delivery-store.ts";
+import type { DeliveryStore } from "./delivery-store.ts";
 import { createNextEvents, endpointKey } from "./next-events.ts";
 import type { WebhookEvents } from "./webhook-events.ts";
 
-export interface DeliverParts extends AttemptParts {
+export interface DeliverDeps extends AttemptDeps {
   readonly db: Database;
   readonly events: WebhookEvents;
-  readonly ledger: DeliveryLedger;
+  readonly deliveryStore: DeliveryStore;
   readonly pace: Pace;
   /** Milliseconds that only go forward. */
   readonly monotonic: () => number;
@@ -68,19 +68,19 @@ export interface Ending {
  *
  * Nothing is held in memory that matters: whoever comes next begins with what the row says.
  */
-export function createDelivery(parts: DeliverParts): Delivery {
-  const { db, events, ledger, times, pace, monotonic, random } = parts;
+export function createDelivery(deps: DeliverDeps): Delivery {
+  const { db, events, deliveryStore, times, pace, monotonic, random } = deps;
   const { nextEvents, keepInMind } = createNextEvents(events);
-  const sendBatch = attemptBatch(parts);
+  const sendBatch = attemptBatch(deps);
 
   /** The clock is read no earlier than it was asked for: by ours it is rather later than too early. */
   function known({ endpoint, now }: Reading, askedAt: number): Known {
     return { endpoint, now: () => now + Math.ceil(monotonic() - askedAt) };
   }
 
-  async function save(change: Parameters<DeliveryLedger["save"]>[0]): Promise<Known | undefined> {
+  async function save(change: Parameters<DeliveryStore["save"]>[0]): Promise<Known | undefined> {
     const askedAt = monotonic();
-    const saved = await ledger.save(change);
+    const saved = await deliveryStore.save(change);
     return saved && known(saved, askedAt);
   }
 

@@ -5,7 +5,7 @@ import { type DeliveryChange, type Reading, type Saved, saveDeliveries } from ".
  * Writes down where deliveries are. What comes while it writes goes together with the next: twenty endpoints that are told
  * at the same time cost one transaction, not twenty.
  */
-export interface DeliveryLedger {
+export interface DeliveryStore {
   /** How the endpoint is now; undefined: somebody else changed it since it was read, or it is gone. */
   save(change: DeliveryChange): Promise<Reading | undefined>;
 }
@@ -16,9 +16,9 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-const PIECE = 100;
+const CHUNK = 100;
 
-export function createDeliveryLedger(db: Database): DeliveryLedger {
+export function createDeliveryStore(db: Database): DeliveryStore {
   let waiting: Waiting[] = [];
   let writing = false;
 
@@ -26,8 +26,8 @@ export function createDeliveryLedger(db: Database): DeliveryLedger {
     if (writing) return;
     writing = true;
     while (waiting.length > 0) {
-      const taken = waiting.slice(0, PIECE);
-      waiting = waiting.slice(PIECE);
+      const taken = waiting.slice(0, CHUNK);
+      waiting = waiting.slice(CHUNK);
       await saveDeliveries(db, inOrder(taken.map(({ change }) => change))).then(
         (saved) => {
           const byKey = new Map(saved.map((one) => [keyOf(one), one]));

@@ -9,14 +9,14 @@ import { type Answer, outcomeOf } from "../../rules/webhooks/delivery-outcome.ts
 import { testEvent } from "../../rules/webhooks/webhook-event.ts";
 import { notedOutcome, type SendWebhook } from "./attempt-batch.ts";
 import { type Delivery, TEST_LEASE } from "./deliver.ts";
-import type { DeliveryLedger } from "./delivery-store.ts";
+import type { DeliveryStore } from "./delivery-store.ts";
 import type { ListedAttempt } from "./webhook-endpoint-flows.ts";
 import { bodyOf, encoded } from "./webhook-events.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
-export interface TestParts {
+export interface TestWebhookDeps {
   readonly db: Database;
-  readonly ledger: DeliveryLedger;
+  readonly deliveryStore: DeliveryStore;
   readonly secrets: WebhookSecrets;
   readonly send: SendWebhook;
   readonly endLost: Delivery["endLost"];
@@ -32,7 +32,16 @@ export type TestWebhook = (
   signal: AbortSignal,
 ) => Promise<Omit<ListedAttempt, "nth"> | Refusal | undefined>;
 
-export function testWebhook({ db, ledger, secrets, send, endLost, times, monotonic, changed }: TestParts): TestWebhook {
+export function testWebhook({
+  db,
+  deliveryStore,
+  secrets,
+  send,
+  endLost,
+  times,
+  monotonic,
+  changed,
+}: TestWebhookDeps): TestWebhook {
   /** It waits for its turn like any request to the endpoint; the turn is not counted as an attempt. */
   async function lease(tenant: number, id: string, token: string): Promise<Reading | Refusal | undefined> {
     const found = await readDelivery(db, tenant, id);
@@ -43,7 +52,7 @@ export function testWebhook({ db, ledger, secrets, send, endLost, times, monoton
     const { endpoint, now } = before;
     if (endpoint.delivery.lease) return refuse("endpoint_busy");
     const delivery = { ...endpoint.delivery, lease: { token, at: now, until: now + times.leaseMs } };
-    return (await ledger.save({ endpoint, delivery })) ?? refuse("endpoint_busy");
+    return (await deliveryStore.save({ endpoint, delivery })) ?? refuse("endpoint_busy");
   }
 
   return async ({ tenant }, id, signal) => {
@@ -77,7 +86,7 @@ export function testWebhook({ db, ledger, secrets, send, endLost, times, monoton
     };
     for (let at: Reading | undefined = taken; at?.endpoint.delivery.lease?.token === token; ) {
       const { endpoint: now }: Reading = at;
-      const saved = await ledger.save({ endpoint: now, delivery: { ...now.delivery, lease: null }, attempt });
+      const saved = await deliveryStore.save({ endpoint: now, delivery: { ...now.delivery, lease: null }, attempt });
       at = saved ? undefined : await readDelivery(db, tenant, id);
     }
     changed(tenant);

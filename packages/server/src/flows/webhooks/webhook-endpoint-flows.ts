@@ -52,7 +52,7 @@ export interface WebhookEndpointFlows {
   ): Promise<AttemptPage | Refusal | undefined>;
 }
 
-export interface WebhookEndpointParts {
+export interface WebhookEndpointDeps {
   readonly db: Database;
   readonly schemas: SchemaCache;
   readonly cursors: PageCursors;
@@ -65,8 +65,8 @@ export interface WebhookEndpointParts {
   readonly changed: (tenant: number) => void;
 }
 
-export function webhookEndpointFlows(parts: WebhookEndpointParts): WebhookEndpointFlows {
-  const { db, schemas, cursors, secrets, checkUrl, rotationMs, changed } = parts;
+export function webhookEndpointFlows(deps: WebhookEndpointDeps): WebhookEndpointFlows {
+  const { db, schemas, cursors, secrets, checkUrl, rotationMs, changed } = deps;
 
   async function subscriptionOf(tenant: number, names: readonly string[]): Promise<readonly string[] | Refusal> {
     return readSubscription(names, (await liveSchema(db, schemas, tenant)).models);

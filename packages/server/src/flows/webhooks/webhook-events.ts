@@ -25,12 +25,12 @@ export interface EventPage {
  */
 export interface WebhookEvents {
   /** What comes after a position, up to the end of its page or of the log. */
-  read(place: LogPlace, after: number): Promise<EventPage>;
+  read(place: LogPosition, after: number): Promise<EventPage>;
   forget(): void;
 }
 
 /** A log that reaches to `head` at least, and the schema whose words it is told in. */
-export interface LogPlace {
+export interface LogPosition {
   readonly tenant: number;
   readonly head: number;
   readonly schemaVersion: number;
@@ -55,7 +55,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
   let keptBytes = 0;
 
   /** Entries in (after, to] as events: all of them, or as many as may be read at once. */
-  async function fetch({ tenant, schemaVersion }: LogPlace, after: number, to: number): Promise<EventPage> {
+  async function fetch({ tenant, schemaVersion }: LogPosition, after: number, to: number): Promise<EventPage> {
     const { models } =
       schemas.get(tenant, schemaVersion) ?? schemas.put(tenant, await readSchema(db, tenant, schemaVersion));
     const entries = await readLog(db, tenant, { after, to, bytes: READ_BYTES });
@@ -81,7 +81,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
   }
 
   /** A page as far as the head, read on from where it was. */
-  async function readOn(place: LogPlace, key: string, start: number): Promise<KeptPage> {
+  async function readOn(place: LogPosition, key: string, start: number): Promise<KeptPage> {
     const known = pages.get(key);
     const more = await fetch(place, known?.to ?? start, Math.min(place.head, start + PAGE));
     const bytes = more.events.reduce((sum, event) => sum + event.bytes, known?.bytes ?? 0);

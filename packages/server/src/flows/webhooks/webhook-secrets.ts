@@ -5,12 +5,12 @@ import { transaction } from "../../db/connection/transaction.ts";
 import { type Endpoint, listStaleSecrets, lockEndpoint, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
 
 /** Keeps a text for one owner, and gives it back to that one only. */
-export interface Sealing {
-  seal(text: string, owner: string): Buffer;
+export interface Encryption {
+  encrypt(text: string, owner: string): Buffer;
   /** Undefined: sealed with a key that is not there, for another owner, or changed. */
-  open(sealed: Buffer, owner: string): string | undefined;
+  decrypt(sealed: Buffer, owner: string): string | undefined;
   /** How everything begins that the newest key sealed. */
-  readonly mark: Buffer;
+  readonly keyName: Buffer;
 }
 
 /** What deliveries are signed with. */
@@ -21,7 +21,7 @@ export interface WebhookSecrets {
   open(endpoint: Endpoint, now: number): string[] | undefined;
 }
 
-export function webhookSecrets({ seal, open }: Sealing): WebhookSecrets {
+export function webhookSecrets({ encrypt: seal, decrypt: open }: Encryption): WebhookSecrets {
   /** What was opened lately: it is asked for with every delivery. */
   const opened = new Map<string, string>();
 
@@ -57,7 +57,10 @@ const MOST_OPENED = 1_000;
 const ownerOf = ({ organization, id }: Pick<Endpoint, "organization" | "id">): string => `${organization}/${id}`;
 
 /** Seals anew what an older master key sealed, so that that key can be taken away. Answers how many cannot be read. */
-export async function resealSecrets(db: Database, { seal, open, mark }: Sealing): Promise<number> {
+export async function reencryptSecrets(
+  db: Database,
+  { encrypt: seal, decrypt: open, keyName: mark }: Encryption,
+): Promise<number> {
   let unreadable = 0;
   for (const { tenant, id } of await listStaleSecrets(db, mark))
     await transaction(db, async (tx) => {

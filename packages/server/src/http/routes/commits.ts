@@ -6,7 +6,7 @@ import { type CommitRequest, recordKey, touched } from "../../rules/commits/comm
 import type { Judged } from "../../rules/commits/judge-commits.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import { type Principal, participantName, readParticipantName } from "../../rules/tokens/participant.ts";
-import type { Answer, Handlers } from "../answer.ts";
+import type { ApiResponse, Handlers } from "../answer.ts";
 import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-requests.ts";
 import { readFlag } from "../query.ts";
 
@@ -95,7 +95,7 @@ function writerAsked(principal: Principal, named: string | undefined): string | 
   );
 }
 
-type WriteAnswer = Exclude<Answer<"commit">, { value: unknown }>;
+type WriteAnswer = Exclude<ApiResponse<"commit">, { value: unknown }>;
 
 async function submitOne(submit: Submit, commit: CommitRequest | Refusal, bytes: number): Promise<WriteAnswer> {
   if (isRefusal(commit)) return { refusal: commit };
@@ -126,7 +126,11 @@ interface Element {
 }
 
 /** Well-formed commits go to the lane together; what builds on a malformed one is blocked like on any other failure. */
-async function submitBulk(submit: Submit, elements: readonly Element[], docUrl: DocUrl): Promise<Answer<"commitBulk">> {
+async function submitBulk(
+  submit: Submit,
+  elements: readonly Element[],
+  docUrl: DocUrl,
+): Promise<ApiResponse<"commitBulk">> {
   const operations = elements.reduce(
     (sum, { element, commit }) => sum + (isRefusal(commit) ? recordsNamed(element) : commit.operations).length,
     0,

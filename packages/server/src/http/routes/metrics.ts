@@ -5,7 +5,7 @@ import { PREFIXES } from "../../addresses/request-url.ts";
 import { isFromThisMachine } from "../../addresses/this-machine.ts";
 import { bearerToken } from "../../flows/tokens/authenticate.ts";
 import { tokenHash } from "../../flows/tokens/secret-keys.ts";
-import type { Strangers } from "../../limits/failed-auth-limiter.ts";
+import type { FailedAuthLimiter } from "../../limits/failed-auth-limiter.ts";
 import { PROMETHEUS_TYPE } from "../../metrics/prometheus.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import { sendRefusal } from "../mount.ts";
@@ -14,7 +14,7 @@ export interface MetricsRoute {
   /** Whoever has it may read; undefined: programs of this machine, as far as `loopback` allows it. */
   readonly token: string | undefined;
   readonly loopback: boolean;
-  readonly strangers: Strangers;
+  readonly failedAuths: FailedAuthLimiter;
   readonly clientAddress: ClientAddress;
   text(): Promise<string>;
 }
@@ -22,15 +22,15 @@ export interface MetricsRoute {
 /** `/metrics`: what this process tells of itself, to whoever watches it. */
 export function mountMetrics(
   app: FastifyInstance,
-  { token, loopback, strangers, clientAddress, text }: MetricsRoute,
+  { token, loopback, failedAuths, clientAddress, text }: MetricsRoute,
 ): void {
   const isAllowed = token !== undefined ? withToken(token) : loopback ? isOurMachines : () => false;
 
   function judge(request: FastifyRequest): Refusal | undefined {
     if (isAllowed(request)) return undefined;
     const address = clientAddress.of(request.raw);
-    if (strangers.areTooMany(address)) return refuse("rate_limited");
-    strangers.came(address);
+    if (failedAuths.areTooMany(address)) return refuse("rate_limited");
+    failedAuths.came(address);
     if (token === undefined)
       return refuse("auth_no_credentials", { message: loopback ? FOR_THIS_MACHINE : SWITCHED_OFF });
     return refuse(request.headers.authorization === undefined ? "auth_no_credentials" : "apikey_invalid");

@@ -2,7 +2,7 @@ import type { Model } from "@holdfast/sdk/protocol";
 import type { FastifyInstance } from "fastify";
 import type { PublicUrl } from "../../addresses/public-url.ts";
 import { PREFIXES } from "../../addresses/request-url.ts";
-import type { Door } from "../auth-hook.ts";
+import type { AuthHook } from "../auth-hook.ts";
 import { etagOf, isUnchanged } from "../docs/serve-file.ts";
 import { sendRefusal } from "../mount.ts";
 import { openApi } from "../openapi/document.ts";
@@ -20,7 +20,7 @@ const MOST_KEPT = 100;
 export function mountOpenApi(
   app: FastifyInstance,
   publicUrl: PublicUrl,
-  door: Door,
+  authHook: AuthHook,
   modelsOf: (tenant: number) => Promise<PushedModels>,
 ): void {
   let generic: Description | undefined;
@@ -44,7 +44,7 @@ export function mountOpenApi(
   for (const prefix of PREFIXES)
     app.get(`${prefix}/openapi.json`, async (request, reply) => {
       const withToken = request.headers.authorization !== undefined;
-      const refusal = withToken ? await door.enter(request, reply, { audience: "token" }) : undefined;
+      const refusal = withToken ? await authHook.enter(request, reply, { audience: "token" }) : undefined;
       if (refusal) return sendRefusal(reply, refusal);
       const pushed = request.principal && (await modelsOf(request.principal.tenant));
       const { text, etag } = pushed ? ofTenant(request.principal?.tenant as number, pushed) : ofNobody();

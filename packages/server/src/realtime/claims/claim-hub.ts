@@ -1,21 +1,21 @@
 import type { Claim, ClaimFrame, ClaimsFrame } from "@holdfast/sdk/protocol";
-import type { LineEar } from "../../flows/claims/claim-flows.ts";
-import type { ClaimChange, FollowClaims, ReadLine } from "../../flows/claims/follow-claims.ts";
+import type { QueueListener } from "../../flows/claims/claim-flows.ts";
+import type { ClaimChange, FollowClaims, ReadQueue } from "../../flows/claims/follow-claims.ts";
 import {
   type ClaimState,
   holdersOf,
-  inLineOrder,
+  inQueueOrder,
   isConflict,
   isWaiting,
   presentClaim,
-  presentLine,
+  presentQueue,
 } from "../../rules/claims/claim.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import type { HeadPoll } from "../log/head-poll.ts";
 
 /** The claims of one record as they now are. */
-export interface LineNews {
-  readonly line: ReadLine;
+export interface QueueNews {
+  readonly queue: ReadQueue;
   /** The `claims` frame. */
   readonly text: string;
 }
@@ -23,7 +23,7 @@ export interface LineNews {
 /** What happened to one claim of a participant. */
 export interface OwnNews {
   readonly model: string;
-  readonly line: ReadLine;
+  readonly queue: ReadQueue;
   /** The `claim` frame. */
   readonly text: string;
   /** The same with who holds the record now: for a reader that may see the record. */
@@ -31,7 +31,7 @@ export interface OwnNews {
 }
 
 /** Whoever in this process hears of claims: of records, or of one participant's own. A tenant without listeners costs nothing. */
-export interface ClaimNews {
+export interface ClaimHub {
   /** For one listener, however many records it watches. */
   watch(tenant: number, heard: HeardRecord): Promise<RecordWatch>;
   /** `claim` frames for one participant, `<kind>:<id>`. */
@@ -43,7 +43,7 @@ export interface ClaimNews {
 }
 
 /** `key`: the record's. */
-export type HeardRecord = (key: string, news: LineNews) => void;
+export type HeardRecord = (key: string, news: QueueNews) => void;
 
 export type HeardOwn = (news: OwnNews) => void;
 
@@ -67,7 +67,7 @@ interface Audience {
 }
 
 /** Reads on in each tenant's changes of claims from where it was: like the log, they are numbered without holes to miss. */
-export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (error: unknown) => void): ClaimNews {
+export function createClaimHub(follow: FollowClaims, poll: HeadPoll, failed: (error: unknown) => void): ClaimHub {
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
 
@@ -109,20 +109,20 @@ export function createClaimNews(follow: FollowClaims, poll: HeadPoll, failed: (e
       const last = changes.at(-1);
       if (!last) return;
       const names = [...new Map(changes.map(({ claim }) => [recordKey(claim.model, claim.record), claim])).values()];
-      const lines = await follow.lines(names.map(({ model, record }) => ({ tenant, model, id: record })));
+      const queues = await follow.queues(names.map(({ model, record }) => ({ tenant, model, id: record })));
       const nameOf = await follow.modelNames(tenant);
       audience.position = last.change;
       for (const [i, { model, record }] of names.entries()) {
         const key = recordKey(model, record);
-        const line = lines[i];
-        if (!line) continue;
+        const queue = queues[i];
+        if (!queue) continue;
         const listeners = audience.byRecord.get(key);
         if (listeners) {
-          const news = { line, text: lineFrame(nameOf(model), record, line) };
+          const news = { queue, text: queueFrame(nameOf(model), record, queue) };
           for (const heard of listeners) heard(key, news);
         }
         const own = changes.filter(({ claim }) => recordKey(claim.model, claim.record) === key);
-        tellOwners(audience, nameOf(model), line, own);
+        tellOwners(audience, nameOf(model), queue, own);
       }
     }
   }
@@ -186,29 +186,29 @@ function removeFrom<T>(listeners: Map<string, Set<T>>, key: string, heard: T): v
 function tellOwners(
   { byParticipant }: Audience,
   declaredName: string,
-  line: ReadLine,
+  queue: ReadQueue,
   changes: readonly ClaimChange[],
 ): void {
   if (byParticipant.size === 0) return;
-  const waiters = inLineOrder(line.claims);
+  const waiters = inQueueOrder(queue.claims);
   const concerned = new Map<string, ClaimState>(
     changes.every(({ claim }) => isRenewal(claim)) ? [] : waiters.map((claim) => [claim.id, claim]),
   );
-  const alive = new Map(line.claims.map((claim) => [claim.id, claim]));
+  const alive = new Map(queue.claims.map((claim) => [claim.id, claim]));
   for (const { claim } of changes) concerned.set(claim.id, alive.get(claim.id) ?? claim);
   for (const claim of concerned.values()) {
     const listeners = byParticipant.get(claim.participant);
     if (!listeners) continue;
     const position = isWaiting(claim) ? waiters.indexOf(claim) : -1;
-    const shown = presentClaim(claim, declaredName, line.now, position < 0 ? undefined : position);
+    const shown = presentClaim(claim, declaredName, queue.now, position < 0 ? undefined : position);
     const text = JSON.stringify({ frame: "claim", claim: shown } satisfies ClaimFrame);
-    const withHolders = claim.endedAt === null ? text : endFrame(claim, shown, declaredName, line);
-    for (const heard of listeners) heard({ model: claim.model, line, text, withHolders });
+    const withHolders = claim.endedAt === null ? text : endFrame(claim, shown, declaredName, queue);
+    for (const heard of listeners) heard({ model: claim.model, queue, text, withHolders });
   }
 }
 
 /** With those who have now what it was about. */
-const endFrame = (ended: ClaimState, claim: Claim, declaredName: string, { claims, now }: ReadLine): string =>
+const endFrame = (ended: ClaimState, claim: Claim, declaredName: string, { claims, now }: ReadQueue): string =>
   JSON.stringify({
     frame: "claim",
     claim,
@@ -221,12 +221,12 @@ const endFrame = (ended: ClaimState, claim: Claim, declaredName: string, { claim
 const isRenewal = ({ status, expiresAt, grantedAt, ttlMs }: ClaimState): boolean =>
   status === "active" && (expiresAt ?? 0) !== (grantedAt ?? 0) + ttlMs;
 
-export const lineFrame = (declaredName: string, id: string, { claims, now }: ReadLine): string =>
+export const queueFrame = (declaredName: string, id: string, { claims, now }: ReadQueue): string =>
   JSON.stringify({
     frame: "claims",
     model: declaredName,
     id,
-    ...presentLine(claims, declaredName, now),
+    ...presentQueue(claims, declaredName, now),
   } satisfies ClaimsFrame);
 
 /** Runs once more for everything that asks while it runs. */
@@ -247,11 +247,11 @@ function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void)
 }
 
 /** Hears of one record's claims from now on, for somebody who waits. */
-export async function listenToLine(news: ClaimNews, tenant: number, key: string): Promise<LineEar> {
-  let told: ReadLine | undefined;
+export async function listenToQueue(news: ClaimHub, tenant: number, key: string): Promise<QueueListener> {
+  let told: ReadQueue | undefined;
   let wake: () => void = () => {};
-  const watch = await news.watch(tenant, (_, { line }) => {
-    told = line;
+  const watch = await news.watch(tenant, (_, { queue }) => {
+    told = queue;
     wake();
   });
   watch.add(key);
@@ -272,9 +272,9 @@ export async function listenToLine(news: ClaimNews, tenant: number, key: string)
           signal.addEventListener("abort", done);
           wake = done;
         });
-      const line = told;
+      const queue = told;
       told = undefined;
-      return line;
+      return queue;
     },
   };
 }

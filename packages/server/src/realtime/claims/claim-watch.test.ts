@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
-import { type ClaimNews, type HeardRecord, lineFrame } from "./claim-hub.ts";
+import { type ClaimHub, type HeardRecord, queueFrame } from "./claim-hub.ts";
 import { createClaimWatch } from "./claim-watch.ts";
 import { createWatchQuota, type WatchShare } from "./watch-quota.ts";
 
@@ -31,20 +31,20 @@ function open(
       listeners += 1;
       return { add: (key: string) => keys.add(key), remove: (key: string) => keys.delete(key), end: () => listeners-- };
     },
-  } as unknown as ClaimNews;
+  } as unknown as ClaimHub;
   const follow = {
-    lines: async (names: readonly { id: string }[]) =>
+    queues: async (names: readonly { id: string }[]) =>
       names.map(({ id }) => ({ claims: [], groups: groups(id), asOf: 0, now: 0 })),
     modelNames: async () => (model: string) => model,
   } as unknown as FollowClaims;
   const watch = createClaimWatch({
-    ...{ news, follow, share, reader: () => reader },
-    tell: (text) => void told.push(JSON.parse(text).id),
+    ...{ hub: news, follow, share, reader: () => reader },
+    notify: (text) => void told.push(JSON.parse(text).id),
   });
   /** A claim of a record that is there now has changed: told to whoever is among its listeners. */
   const change = (model: string, id: string) => {
-    const line = { claims: [], groups: ["deck:a"], asOf: 1, now: 0 };
-    if (keys.has(recordKey(model, id))) heard(recordKey(model, id), { line, text: lineFrame(model, id, line) });
+    const queue = { claims: [], groups: ["deck:a"], asOf: 1, now: 0 };
+    if (keys.has(recordKey(model, id))) heard(recordKey(model, id), { queue, text: queueFrame(model, id, queue) });
   };
   return { watch, told, keys, change, listeners: () => listeners };
 }

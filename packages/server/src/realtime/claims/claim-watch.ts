@@ -4,7 +4,7 @@ import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import { isRecordId } from "../../rules/commits/record-id.ts";
 import { type Principal, participantName } from "../../rules/tokens/participant.ts";
-import { type ClaimNews, type LineNews, lineFrame, type OwnNews, type RecordWatch } from "./claim-hub.ts";
+import { type ClaimHub, type OwnNews, type QueueNews, queueFrame, type RecordWatch } from "./claim-hub.ts";
 import type { WatchShare } from "./watch-quota.ts";
 
 /** No change has this number: the reader was told nothing yet. */
@@ -18,16 +18,16 @@ export interface ClaimWatch {
   end(): void;
 }
 
-export interface ClaimWatchParts {
-  readonly news: ClaimNews;
+export interface ClaimWatchDeps {
+  readonly hub: ClaimHub;
   readonly follow: FollowClaims;
   readonly share: WatchShare;
-  tell(text: string): void;
+  notify(text: string): void;
   /** Who the session is now: a fresh token may carry another scope. */
   reader(): Principal | undefined;
 }
 
-export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWatchParts): ClaimWatch {
+export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWatchDeps): ClaimWatch {
   /** By model and id: the last change that the reader was told of. */
   const byModel = new Map<string, Map<string, number>>();
   /** Those that the reader was shown nothing of, by record key: what was asked for last comes last. */
@@ -38,21 +38,21 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
   let term = 0;
   let tokenId = "";
 
-  function show(model: string, id: string, { line, text }: LineNews): void {
+  function show(model: string, id: string, { queue, text }: QueueNews): void {
     const who = reader();
     const asOf = byModel.get(model)?.get(id);
-    if (!who || asOf === undefined || line.asOf <= asOf || !maySee(who, model, line)) return;
-    byModel.get(model)?.set(id, line.asOf);
+    if (!who || asOf === undefined || queue.asOf <= asOf || !maySee(who, model, queue)) return;
+    byModel.get(model)?.set(id, queue.asOf);
     unseen.delete(recordKey(model, id));
-    tell(text);
+    notify(text);
   }
 
-  function hearOwn({ model, line, text, withHolders }: OwnNews): void {
+  function hearOwn({ model, queue, text, withHolders }: OwnNews): void {
     const who = reader();
-    tell(who && maySee(who, model, line) ? withHolders : text);
+    notify(who && maySee(who, model, queue) ? withHolders : text);
   }
 
-  function heard(key: string, told: LineNews): void {
+  function heard(key: string, told: QueueNews): void {
     show(...namesOf(key), told);
   }
 
@@ -76,7 +76,7 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
   async function listening(tenant: number): Promise<RecordWatch | undefined> {
     if (records) return records;
     const own = term;
-    const joined = await news.watch(tenant, heard);
+    const joined = await hub.watch(tenant, heard);
     if (own !== term) joined.end();
     else records = joined;
     return own === term ? joined : undefined;
@@ -85,7 +85,7 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
   return {
     async begin({ tenant, participantKind, participantId }) {
       const own = ++term;
-      const end = await news.hear(tenant, participantName(participantKind, participantId), hearOwn);
+      const end = await hub.hear(tenant, participantName(participantKind, participantId), hearOwn);
       if (own === term) endHearing = end;
       else end();
     },
@@ -119,12 +119,12 @@ export function createClaimWatch({ news, follow, share, tell, reader }: ClaimWat
         unseen.add(recordKey(key, id));
       }
       if (untold.length === 0) return "watching";
-      const lines = await follow.lines(untold.map((id) => ({ tenant, model: key, id })));
+      const queues = await follow.queues(untold.map((id) => ({ tenant, model: key, id })));
       const nameOf = await follow.modelNames(tenant);
       if (own !== term) return "watching";
       for (const [i, id] of untold.entries()) {
-        const line = lines[i];
-        if (line) show(key, id, { line, text: lineFrame(nameOf(key), id, line) });
+        const queue = queues[i];
+        if (queue) show(key, id, { queue, text: queueFrame(nameOf(key), id, queue) });
       }
       forgetUnseen(watch);
       return "watching";

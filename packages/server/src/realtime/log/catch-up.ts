@@ -1,6 +1,6 @@
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import { createSizedCache, type SizedCache } from "../../flows/sized-cache.ts";
-import type { FairTurns } from "../../limits/limiter.ts";
+import type { Limiter } from "../../limits/limiter.ts";
 import { type View, viewName } from "../../rules/log/view.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
 
@@ -34,7 +34,7 @@ export interface CatchUp extends Pick<SizedCache<string, News>, "hits" | "misses
 
 const USUAL_BYTES = 16 * 2 ** 20;
 
-export function createCatchUp(log: FollowLog, turns: FairTurns, maxBytes = USUAL_BYTES): CatchUp {
+export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_BYTES): CatchUp {
   const pages = createSizedCache<string, News>(maxBytes / 2, ({ lines }) =>
     lines.reduce((sum, { text }) => sum + 200 + 2 * text.length, 500),
   );

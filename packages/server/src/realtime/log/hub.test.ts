@@ -20,7 +20,7 @@ test("[T9] while it rests from a telling that took long, what is committed becom
     for (const until = performance.now() + 5; performance.now() < until; );
   };
   const subscription = await hub.listen(1, { hear, schemaPushed: () => {} });
-  const committed = (from: number, to: number) => hub.committed({ tenant: 1, from, to, lines: [], schema } as Batch);
+  const committed = (from: number, to: number) => hub.committed({ tenant: 1, from, to, entries: [], schema } as Batch);
   committed(0, 1);
   committed(1, 2);
   committed(2, 5);

@@ -2,7 +2,7 @@ import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
-import { createFairTurns } from "../../limits/limiter.ts";
+import { createLimiter } from "../../limits/limiter.ts";
 import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import { createCatchUp } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";
@@ -46,8 +46,8 @@ test("[T2] who catches up hears of a model that was declared on the way", async 
     standing: async () => ({ schema: declared }),
   } as unknown as FollowLog;
   const heard: number[] = [];
-  const reader = await listenToLog(hub, createCatchUp(log, createFairTurns({ most: 1, mostOfTenant: 1 })), 1, {
-    tell: () => {},
+  const reader = await listenToLog(hub, createCatchUp(log, createLimiter({ most: 1, mostOfTenant: 1 })), 1, {
+    send: () => {},
     write: async (frame) => {
       heard.push(...entriesOf(frame));
       declared = schemaOf("note", "task");
@@ -72,7 +72,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
     },
     standing: async () => ({ schema: schemaOf("note") }),
   } as unknown as FollowLog;
-  const catchUp = createCatchUp(log, createFairTurns({ most: 4, mostOfTenant: 3 }));
+  const catchUp = createCatchUp(log, createLimiter({ most: 4, mostOfTenant: 3 }));
   const frames = new Set<Buffer>();
   const readers = await Promise.all(
     Array.from({ length: 200 }, async () => {
@@ -81,7 +81,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
         frames.add(frame);
         heard.push(...entriesOf(frame));
       };
-      const reader = await listenToLog(hub, catchUp, 1, { tell: () => {}, write, schemaPushed: () => {} });
+      const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, write, schemaPushed: () => {} });
       await reader.begin({ models: undefined, groups: undefined }, 0, 1);
       return heard.length;
     }),
@@ -91,7 +91,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
   expect(frames.size).toBe(3);
   // Another view has frames of its own, of the same pages.
   const other = await listenToLog(hub, catchUp, 1, {
-    tell: () => {},
+    send: () => {},
     write: async (frame) => void frames.add(frame),
     schemaPushed: () => {},
   });
@@ -113,10 +113,10 @@ test("[ER6] a page that was read before an erasure is read again for whoever cat
     },
     standing: async () => ({ schema: schemaOf("note") }),
   } as unknown as FollowLog;
-  const catchUp = createCatchUp(log, createFairTurns({ most: 1, mostOfTenant: 1 }));
+  const catchUp = createCatchUp(log, createLimiter({ most: 1, mostOfTenant: 1 }));
   const readAll = async () => {
     const reader = await listenToLog(hub, catchUp, 1, {
-      tell: () => {},
+      send: () => {},
       write: async () => {},
       schemaPushed: () => {},
     });

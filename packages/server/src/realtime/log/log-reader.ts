@@ -29,9 +29,9 @@ export interface LogReader {
   end(): void;
 }
 
-export interface ReaderEars {
+export interface LogReaderListeners {
   /** A frame of news. */
-  tell(frame: string): void;
+  send(frame: string): void;
   /** The same for one of many pages: resolves when it is written. */
   write(frame: Buffer): Promise<void>;
   schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
@@ -40,18 +40,23 @@ export interface ReaderEars {
 const PAGE = 500;
 
 /** Resolves when it listens: what is committed from then on is heard. */
-export async function listenToLog(hub: Hub, catchUp: CatchUp, tenant: number, ears: ReaderEars): Promise<LogReader> {
+export async function listenToLog(
+  hub: Hub,
+  catchUp: CatchUp,
+  tenant: number,
+  listeners: LogReaderListeners,
+): Promise<LogReader> {
   let phase: "listening" | "catching up" | "live" | "ended" = "listening";
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
-  const { schemaPushed } = ears;
+  const { schemaPushed } = listeners;
   const subscription = await hub.listen(tenant, { hear, schemaPushed });
 
   function hear(news: News): void {
     if (phase !== "live" || news.to <= position) return;
     const frame = position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position);
     position = news.to;
-    ears.tell(frame);
+    listeners.send(frame);
   }
 
   const isEnded = () => phase === "ended";
@@ -80,7 +85,7 @@ export async function listenToLog(hub: Hub, catchUp: CatchUp, tenant: number, ea
         const question = { tenant, after: position, to, erasedTo: subscription.erasedTo(), view, schemaVersion };
         const came = await catchUp.page(question, ({ to, frame }) => {
           if (isEnded()) return;
-          written = ears.write(frame);
+          written = listeners.write(frame);
           position = to;
         });
         if (isEnded()) return "ended";
@@ -98,15 +103,15 @@ export async function listenToLog(hub: Hub, catchUp: CatchUp, tenant: number, ea
 }
 
 /** What a reader asks to hear; undefined: all that it may. */
-export interface Wish {
+export interface ViewRequest {
   readonly models: readonly string[] | undefined;
   readonly groups: readonly string[] | undefined;
 }
 
 /** The view that a wish gets. */
-export function viewOfWish(
+export function viewOfRequest(
   principal: Principal,
-  { models, groups }: Wish,
+  { models, groups }: ViewRequest,
 ): View | { readonly refusal: Refusal; readonly closeCode: number } {
   if (groups?.every(isSyncGroup) === false)
     return { refusal: refuse("invalid_sync_group", { param: "groups" }), closeCode: closeCodes.badFrame };

@@ -6,7 +6,7 @@ import { type Filed, sightOf, type View } from "../../rules/log/view.ts";
 import { presentEntry } from "../../rules/schema/schema-change.ts";
 
 /** One entry on its way to those who listen: its text, and what decides who may hear it. */
-export interface NewsLine extends Filed {
+export interface NewsEntry extends Filed {
   readonly syncId: number;
   readonly verb: Verb;
   readonly text: string;
@@ -18,15 +18,15 @@ export interface NewsLine extends Filed {
 export interface News {
   readonly from: number;
   readonly to: number;
-  readonly lines: readonly NewsLine[];
+  readonly lines: readonly NewsEntry[];
 }
 
 /** News straight from a round of this process, without asking the database. */
-export const newsOfBatch = ({ from, to, lines, schema }: Batch): News =>
+export const newsOfBatch = ({ from, to, entries, schema }: Batch): News =>
   newsOfEntries(
     from,
     to,
-    lines.map(({ entry }) => entry),
+    entries.map(({ entry }) => entry),
     schema,
   );
 

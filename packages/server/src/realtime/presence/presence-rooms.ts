@@ -19,7 +19,7 @@ export interface PresenceRooms {
 }
 
 /** A line to the other processes that may lose what it is given, and keeps what it carries in order. */
-export interface PresenceLine {
+export interface PresenceChannel {
   /** What this process is called by those who hear it. */
   readonly self: string;
   send(text: string): Promise<void>;
@@ -28,7 +28,7 @@ export interface PresenceLine {
 
 export interface PresenceOptions {
   readonly times: PresenceTimes;
-  openLine(on: { heard(from: string, text: string): void; opened(): void }): PresenceLine;
+  openLine(on: { heard(from: string, text: string): void; opened(): void }): PresenceChannel;
   /** Never goes back: by it sessions and processes are forgotten. */
   now(): number;
   failed(error: unknown): void;

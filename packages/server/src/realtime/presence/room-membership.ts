@@ -6,7 +6,7 @@ import { deny, isWithin } from "../../rules/tokens/scope.ts";
 import type { PresenceRooms } from "./presence-rooms.ts";
 
 /** One socket's part in the rooms: what it may enter, and which ones it is in. */
-export interface Attendance {
+export interface RoomMembership {
   /** Who the socket is from now on, on the same device if it is not said. Rooms that are not for it are left. */
   signIn(principal: Principal, clientId?: string | null): void;
   /** Enters, says something else, or leaves. */
@@ -22,7 +22,7 @@ type PresenceUp = Extract<FrameUp, { frame: "presence" }>;
 /** Gives the socket a frame, and says when it is written. */
 type Send = (frame: Buffer, written: () => void) => void;
 
-export function createAttendance(rooms: PresenceRooms, session: string, send: Send): Attendance {
+export function createRoomMembership(rooms: PresenceRooms, session: string, send: Send): RoomMembership {
   const entered = new Set<string>();
   /** Room → bytes of its first answer that are not yet written. */
   const greetings = new Map<string, number>();

@@ -32,7 +32,7 @@ export interface SharedRoom {
   messages(nextVersion: () => number): RoomMessage[];
 }
 
-export interface SharedRoomParts {
+export interface SharedRoomDeps {
   /** What the others call this process. */
   readonly self: string;
   readonly now: number;
@@ -54,10 +54,10 @@ interface Other {
 const UNKNOWN = -1;
 const ASK_AGAIN_MS = 1_000;
 
-export function createSharedRoom(name: string, parts: SharedRoomParts): SharedRoom {
-  const { self, now: openedAt, ungraced } = parts;
+export function createSharedRoom(name: string, deps: SharedRoomDeps): SharedRoom {
+  const { self, now: openedAt, ungraced } = deps;
   const who = createPresenceRoom();
-  const awaited = new Set(parts.awaited);
+  const awaited = new Set(deps.awaited);
   const own = new Set<string>();
   const others = new Map<string, Other>();
   /** Own sessions of which the others have to hear. */

@@ -35,7 +35,7 @@ export interface ClaimState {
 }
 
 /** The claims of one record that have not ended. */
-export type ClaimLine = readonly ClaimState[];
+export type ClaimQueue = readonly ClaimState[];
 
 export const isRevoked = ({ revokedAt }: ClaimState, now: number): boolean => revokedAt !== null && revokedAt <= now;
 
@@ -56,12 +56,12 @@ export const holderName = ({ participant, clientId }: Pick<ClaimState, "particip
 export const isConflict = (a: Pick<ClaimState, "participant" | "clientId" | "field">, b: typeof a): boolean =>
   holderName(a) !== holderName(b) && (a.field === null || b.field === null || a.field === b.field);
 
-export const inLineOrder = (line: ClaimLine): ClaimState[] =>
-  line.filter(isWaiting).sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
+export const inQueueOrder = (queue: ClaimQueue): ClaimState[] =>
+  queue.filter(isWaiting).sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
 
 /** Those that hold the record now, the first grant first. */
-export const holdersOf = (line: ClaimLine, now: number): ClaimState[] =>
-  line.filter((claim) => isHeld(claim, now)).sort((a, b) => (a.fence ?? 0) - (b.fence ?? 0));
+export const holdersOf = (queue: ClaimQueue, now: number): ClaimState[] =>
+  queue.filter((claim) => isHeld(claim, now)).sort((a, b) => (a.fence ?? 0) - (b.fence ?? 0));
 
 /** A claim as callers see it; `position` of one that waits. */
 export function presentClaim(claim: ClaimState, declaredName: string, now: number, position?: number): Claim {
@@ -107,9 +107,13 @@ const isOver = ({ status, expiresAt }: ClaimState, now: number): boolean =>
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Everybody who holds, and the line, as callers see them. */
-export function presentLine(line: ClaimLine, declaredName: string, now: number): { claims: Claim[]; queue: Claim[] } {
+export function presentQueue(
+  queue: ClaimQueue,
+  declaredName: string,
+  now: number,
+): { claims: Claim[]; queue: Claim[] } {
   return {
-    claims: holdersOf(line, now).map((claim) => presentClaim(claim, declaredName, now)),
-    queue: inLineOrder(line).map((claim, position) => presentClaim(claim, declaredName, now, position)),
+    claims: holdersOf(queue, now).map((claim) => presentClaim(claim, declaredName, now)),
+    queue: inQueueOrder(queue).map((claim, position) => presentClaim(claim, declaredName, now, position)),
   };
 }

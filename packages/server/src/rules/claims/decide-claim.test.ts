@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Principal } from "../tokens/participant.ts";
 import { scopeOf } from "../tokens/scope.ts";
-import { type ClaimLine, type ClaimState, holdersOf, inLineOrder, isConflict, isSilent } from "./claim.ts";
+import { type ClaimQueue, type ClaimState, holdersOf, inQueueOrder, isConflict, isSilent } from "./claim.ts";
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
-import { type ClaimDecision, type ClaimTenant, decideClaim } from "./decide-claim.ts";
-import { settleLine } from "./settle-queue.ts";
+import { type ClaimContext, type ClaimDecision, decideClaim } from "./decide-claim.ts";
+import { settleQueue } from "./settle-queue.ts";
 import { closesCircle, waitsIn } from "./wait-graph.ts";
 
 const T0 = Date.parse("2026-01-02T03:04:05.000Z");
@@ -28,19 +28,19 @@ const principal = (name: string, operations?: string[], groups: string[] = ["org
 
 /** One record and its line, with a clock that is set by hand. */
 function place(groups: readonly string[] | undefined = ["deck:1"]) {
-  let line: ClaimLine = [];
+  let queue: ClaimQueue = [];
   let fence = 0;
   let made = 0;
   const ended: ClaimState[] = [];
   const at = {
     now: T0,
     groups: groups as readonly string[] | undefined,
-    get line() {
-      return line;
+    get queue() {
+      return queue;
     },
     ended,
     held: new Map<string, number>(),
-    tenant: (): ClaimTenant => ({
+    tenant: (): ClaimContext => ({
       now: at.now,
       groups: at.groups,
       syncId: 7,
@@ -51,9 +51,9 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
       waitsElsewhere: [],
     }),
     decide(order: ClaimOrder): ClaimDecision {
-      const decision = decideClaim(line, order, at.tenant());
-      ended.push(...decision.line.filter(({ endedAt }) => endedAt !== null));
-      line = decision.line.filter(({ endedAt }) => endedAt === null);
+      const decision = decideClaim(queue, order, at.tenant());
+      ended.push(...decision.queue.filter(({ endedAt }) => endedAt !== null));
+      queue = decision.queue.filter(({ endedAt }) => endedAt === null);
       return decision;
     },
     claim(name: string, rest: Partial<AcquireClaim> = {}) {
@@ -87,11 +87,11 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
     renew: (name: string, claimId: string, ttlMs?: number) =>
       at.decide({ kind: "renew", principal: principal(name), model: "slide", record: "s1", claimId, ttlMs }),
     settle: () => at.decide({ kind: "settle", tenant: 1, model: "slide", record: "s1" }),
-    holders: () => holdersOf(line, at.now).map(({ participant }) => participant.split(":")[1]),
-    queue: () => inLineOrder(line).map(({ participant }) => participant.split(":")[1]),
+    holders: () => holdersOf(queue, at.now).map(({ participant }) => participant.split(":")[1]),
+    waiting: () => inQueueOrder(queue).map(({ participant }) => participant.split(":")[1]),
     /** All who wait are heard of. */
     alive() {
-      line = line.map((claim) => ({ ...claim, seenAt: at.now }));
+      queue = queue.map((claim) => ({ ...claim, seenAt: at.now }));
     },
   };
   return at;
@@ -106,7 +106,7 @@ test("[A1] granted, renewed, waiting, refused", () => {
   expect(outcome(at.claim("bob", { queue: false }))).toBe("claim_conflict");
   expect(outcome(at.claim("bob"))).toBe("waiting");
   expect(outcome(at.claim("bob"))).toBe("waiting");
-  expect([at.holders(), at.queue()]).toEqual([["ann"], ["bob"]]);
+  expect([at.holders(), at.waiting()]).toEqual([["ann"], ["bob"]]);
 });
 
 test("[A2] a renewal sets the end from now on, also earlier, and a day after the grant is the last", () => {
@@ -114,16 +114,16 @@ test("[A2] a renewal sets the end from now on, also earlier, and a day after the
   at.claim("ann", { ttlMs: 60_000 });
   at.now += 1_000;
   at.renew("ann", "c1", 2_000);
-  expect(at.line[0]?.expiresAt).toBe(T0 + 3_000);
+  expect(at.queue[0]?.expiresAt).toBe(T0 + 3_000);
   for (let renewals = 0; at.holders().length > 0; renewals++) {
     at.now += 500;
     at.renew("ann", "c1", limits.claimTtlMaxMs);
-    at.now = (at.line[0]?.expiresAt ?? at.now) - 1_000;
+    at.now = (at.queue[0]?.expiresAt ?? at.now) - 1_000;
     expect(renewals).toBeLessThan(100);
-    if ((at.line[0]?.expiresAt ?? 0) === T0 + limits.claimLongestMs) break;
+    if ((at.queue[0]?.expiresAt ?? 0) === T0 + limits.claimLongestMs) break;
   }
   at.renew("ann", "c1", limits.claimTtlMaxMs);
-  expect(at.line[0]?.expiresAt).toBe(T0 + limits.claimLongestMs);
+  expect(at.queue[0]?.expiresAt).toBe(T0 + limits.claimLongestMs);
 });
 
 test("[A5] what is over goes on to the next, who gets its full time and a greater fence", () => {
@@ -136,7 +136,7 @@ test("[A5] what is over goes on to the next, who gets its full time and a greate
   at.now += 1;
   at.settle();
   expect(at.holders()).toEqual(["bob"]);
-  expect(at.line[0]).toMatchObject({ expiresAt: at.now + 7_000, fence: 2 });
+  expect(at.queue[0]).toMatchObject({ expiresAt: at.now + 7_000, fence: 2 });
   expect(at.ended.map(({ status }) => status)).toEqual(["expired"]);
 });
 
@@ -157,9 +157,9 @@ test("[A6] the silent are passed over, come next when they are heard of, and go 
   at.now += limits.waiterSilentMs + 1;
   at.claim("eve");
   // Ann's lease is over long since.
-  expect([at.holders(), at.queue()]).toEqual([["eve"], ["bob"]]);
+  expect([at.holders(), at.waiting()]).toEqual([["eve"], ["bob"]]);
   at.release("eve");
-  expect([at.holders(), at.queue()]).toEqual([[], ["bob"]]);
+  expect([at.holders(), at.waiting()]).toEqual([[], ["bob"]]);
   expect(outcome(at.claim("dan", { queue: false }))).toBe("granted");
   expect(outcome(at.claim("bob"))).toBe("waiting");
   at.release("dan");
@@ -168,7 +168,7 @@ test("[A6] the silent are passed over, come next when they are heard of, and go 
   at.claim("eve");
   at.now += limits.waiterGoneMs;
   at.settle();
-  expect(at.line).toEqual([]);
+  expect(at.queue).toEqual([]);
   expect(at.ended.at(-1)).toMatchObject({ participant: "agent:eve", status: "canceled" });
 });
 
@@ -181,8 +181,8 @@ test("[A7] a waiter whose token was revoked, or whose record went elsewhere, is 
   at.release("ann");
   expect(at.holders()).toEqual(["eve"]);
   expect(at.ended.find(({ participant }) => participant === "agent:bob")?.status).toBe("canceled");
-  const revoked = at.line.map((claim) => ({ ...claim, revokedAt: at.now }));
-  expect(settleLine(revoked, at.tenant()).map(({ status }) => status)).toEqual(["canceled"]);
+  const revoked = at.queue.map((claim) => ({ ...claim, revokedAt: at.now }));
+  expect(settleQueue(revoked, at.tenant()).map(({ status }) => status)).toEqual(["canceled"]);
 });
 
 test("[A8] a circle is found however long it is, through holders and through those before one in a line", () => {
@@ -195,7 +195,7 @@ test("[A8] a circle is found however long it is, through holders and through tho
   at.claim("ann");
   at.claim("bob");
   at.claim("eve");
-  expect(waitsIn(at.line, at.now)).toEqual([
+  expect(waitsIn(at.queue, at.now)).toEqual([
     wait("agent:bob", "agent:ann"),
     wait("agent:eve", "agent:ann"),
     wait("agent:eve", "agent:bob"),
@@ -222,7 +222,7 @@ test("[A15] a record that is gone ends every claim on it", () => {
   at.claim("bob");
   at.groups = undefined;
   at.settle();
-  expect(at.line).toEqual([]);
+  expect(at.queue).toEqual([]);
   expect(outcome(at.claim("ann"))).toBe("record_not_found");
 });
 
@@ -250,31 +250,31 @@ test("[A1] [A3] [A5] whatever happens: no two conflicting holders, fences grow, 
       for (const one of happenings) {
         if (one.do === "wait") at.now += one.ms;
         if (one.do === "alive") at.alive();
-        const before = at.line;
+        const before = at.queue;
         if (one.do === "claim") at.claim(one.who, { field: one.field, queue: one.queue, ttlMs: one.ttlMs });
         if (one.do === "release") at.release(one.who);
         if (one.do === "renew") {
-          const own = at.line.find(({ participant }) => participant === `agent:${one.who}`);
+          const own = at.queue.find(({ participant }) => participant === `agent:${one.who}`);
           if (own) at.renew(one.who, own.id, 5_000);
         }
         if (one.do === "settle") at.settle();
-        const holders = holdersOf(at.line, at.now);
+        const holders = holdersOf(at.queue, at.now);
         for (const [i, a] of holders.entries())
           for (const b of holders.slice(i + 1)) expect(isConflict(a, b)).toBe(false);
-        const granted = at.line.filter(({ fence: own }) => own !== null && own > fence);
+        const granted = at.queue.filter(({ fence: own }) => own !== null && own > fence);
         for (const grant of granted) {
           // Whoever conflicts with it and came before it was passed over because nothing was heard of it.
-          const earlier = inLineOrder(before).filter(({ place }) => place < grant.place);
+          const earlier = inQueueOrder(before).filter(({ place }) => place < grant.place);
           for (const other of earlier)
-            if (isConflict(other, grant) && at.line.some(({ id, status }) => id === other.id && status === "queued"))
+            if (isConflict(other, grant) && at.queue.some(({ id, status }) => id === other.id && status === "queued"))
               expect(isSilent(other, at.now)).toBe(true);
           fence = Math.max(fence, grant.fence ?? 0);
         }
         // One that waits for nothing holds it.
         if (one.do === "settle" || one.do === "release")
-          for (const waiter of inLineOrder(at.line))
+          for (const waiter of inQueueOrder(at.queue))
             if (!isSilent(waiter, at.now)) {
-              const others = [...holders, ...inLineOrder(at.line).filter((other) => other.place < waiter.place)];
+              const others = [...holders, ...inQueueOrder(at.queue).filter((other) => other.place < waiter.place)];
               expect(others.some((other) => isConflict(other, waiter))).toBe(true);
             }
       }

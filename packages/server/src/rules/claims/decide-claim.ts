@@ -4,28 +4,28 @@ import { organizationGroup } from "../schema/sync-group.ts";
 import { type Principal, participantName } from "../tokens/participant.ts";
 import { isWithin, may } from "../tokens/scope.ts";
 import {
-  type ClaimLine,
+  type ClaimQueue,
   type ClaimState,
   holderName,
   holdersOf,
-  inLineOrder,
+  inQueueOrder,
   isConflict,
   isSilent,
   isWaiting,
   presentClaim,
 } from "./claim.ts";
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
-import { closed, granted, type LineFacts, renewed, settleLine } from "./settle-queue.ts";
+import { closed, granted, type QueueFacts, renewed, settleQueue } from "./settle-queue.ts";
 import { closesCircle, type Wait, waitsIn } from "./wait-graph.ts";
 
-/** What came of an order. `line`: every claim of the record that was alive before, and the new one. */
+/** What came of an order. `queue`: every claim of the record that was alive before, and the new one. */
 export type ClaimDecision =
-  | { readonly kind: "granted" | "renewed" | "waiting"; readonly claim: ClaimState; readonly line: ClaimLine }
-  | { readonly kind: "released"; readonly count: number; readonly line: ClaimLine }
-  | { readonly kind: "settled"; readonly line: ClaimLine }
-  | { readonly kind: "refused"; readonly refusal: Refusal; readonly line: ClaimLine };
+  | { readonly kind: "granted" | "renewed" | "waiting"; readonly claim: ClaimState; readonly queue: ClaimQueue }
+  | { readonly kind: "released"; readonly count: number; readonly queue: ClaimQueue }
+  | { readonly kind: "settled"; readonly queue: ClaimQueue }
+  | { readonly kind: "refused"; readonly refusal: Refusal; readonly queue: ClaimQueue };
 
-export interface ClaimTenant extends LineFacts {
+export interface ClaimContext extends QueueFacts {
   /** As declared. */
   readonly declaredName: string;
   /** Who waits for whom on other records of the tenant, as far as it may matter here. */
@@ -39,34 +39,34 @@ const nameOf = ({ participantKind, participantId }: Principal): string =>
   participantName(participantKind, participantId);
 
 /** Judges one order. The line is brought up to the present first, and again after what was done. */
-export function decideClaim(line: ClaimLine, order: ClaimOrder, tenant: ClaimTenant): ClaimDecision {
+export function decideClaim(queue: ClaimQueue, order: ClaimOrder, tenant: ClaimContext): ClaimDecision {
   switch (order.kind) {
     case "settle":
-      return { kind: "settled", line: settleLine(seen(line, order.alive ?? [], tenant), tenant) };
+      return { kind: "settled", queue: settleQueue(seen(queue, order.alive ?? [], tenant), tenant) };
     case "acquire":
-      return acquire(line, settleLine(heardOf(line, order, tenant), tenant), order, tenant);
+      return acquire(queue, settleQueue(heardOf(queue, order, tenant), tenant), order, tenant);
     case "renew":
-      return renew(settleLine(heardOf(line, order, tenant), tenant), order, tenant);
+      return renew(settleQueue(heardOf(queue, order, tenant), tenant), order, tenant);
     case "release":
-      return release(settleLine(line, tenant), order, tenant);
+      return release(settleQueue(queue, tenant), order, tenant);
     case "reorder":
-      return reorder(settleLine(line, tenant), order, tenant);
+      return reorder(settleQueue(queue, tenant), order, tenant);
   }
 }
 
-const mine = (line: ClaimLine, principal: Principal): ClaimState[] =>
-  alive(line).filter(({ participant }) => participant === nameOf(principal));
+const mine = (queue: ClaimQueue, principal: Principal): ClaimState[] =>
+  alive(queue).filter(({ participant }) => participant === nameOf(principal));
 
-const alive = (line: ClaimLine): ClaimState[] => line.filter(({ endedAt }) => endedAt === null);
+const alive = (queue: ClaimQueue): ClaimState[] => queue.filter(({ endedAt }) => endedAt === null);
 
 /** These waiters were heard of. */
-const seen = (line: ClaimLine, alive: readonly string[], { now }: ClaimTenant): ClaimLine =>
-  line.map((claim) => (isWaiting(claim) && alive.includes(claim.id) ? { ...claim, seenAt: now } : claim));
+const seen = (queue: ClaimQueue, alive: readonly string[], { now }: ClaimContext): ClaimQueue =>
+  queue.map((claim) => (isWaiting(claim) && alive.includes(claim.id) ? { ...claim, seenAt: now } : claim));
 
 /** Asking is a sign of life: whoever waits for this may be its turn. */
-function heardOf(line: ClaimLine, { principal, ...order }: { principal: Principal } & Named, { now }: ClaimTenant) {
+function heardOf(queue: ClaimQueue, { principal, ...order }: { principal: Principal } & Named, { now }: ClaimContext) {
   const name = nameOf(principal);
-  return line.map((claim) =>
+  return queue.map((claim) =>
     isWaiting(claim) && claim.participant === name && isNamed(claim, order) ? { ...claim, seenAt: now } : claim,
   );
 }
@@ -75,75 +75,75 @@ type Named = { readonly claimId: string; readonly field?: string | null; readonl
 const isNamed = (claim: ClaimState, { claimId, field, clientId }: Named) =>
   claim.id === claimId || (claim.field === field && claim.clientId === (clientId ?? null));
 
-const replaced = (line: ClaimLine, ...changed: readonly ClaimState[]): ClaimLine => {
+const replaced = (queue: ClaimQueue, ...changed: readonly ClaimState[]): ClaimQueue => {
   const byId = new Map(changed.map((claim) => [claim.id, claim]));
-  const known = line.map((claim) => byId.get(claim.id) ?? claim);
-  return [...known, ...changed.filter(({ id }) => !line.some((claim) => claim.id === id))];
+  const known = queue.map((claim) => byId.get(claim.id) ?? claim);
+  return [...known, ...changed.filter(({ id }) => !queue.some((claim) => claim.id === id))];
 };
 
-function acquire(before: ClaimLine, line: ClaimLine, order: AcquireClaim, tenant: ClaimTenant): ClaimDecision {
+function acquire(before: ClaimQueue, queue: ClaimQueue, order: AcquireClaim, tenant: ClaimContext): ClaimDecision {
   const { principal, field, preempt } = order;
   const clientId = order.clientId ?? null;
-  if (tenant.revokedTokens.has(principal.tokenId)) return refused(refuse("token_revoked"), line);
-  if (!isReadable(principal, tenant)) return refused(refuse("record_not_found", { param: "id" }), line);
-  const known = mine(line, principal).find((claim) => claim.field === field && claim.clientId === clientId);
-  const wanted = known ? asked(known, order) : newClaim(order, line, tenant);
+  if (tenant.revokedTokens.has(principal.tokenId)) return refused(refuse("token_revoked"), queue);
+  if (!isReadable(principal, tenant)) return refused(refuse("record_not_found", { param: "id" }), queue);
+  const known = mine(queue, principal).find((claim) => claim.field === field && claim.clientId === clientId);
+  const wanted = known ? asked(known, order) : newClaim(order, queue, tenant);
   if (known?.status === "active") {
     const claim = renewed(wanted, wanted.ttlMs, tenant.now);
     // Its turn may just have come: then that is what it hears.
     const kind = before.some(({ id, status }) => id === known.id && status === "active") ? "renewed" : "granted";
-    return { kind, claim, line: replaced(line, claim) };
+    return { kind, claim, queue: replaced(queue, claim) };
   }
   if (!known && (tenant.claimsHeld.get(nameOf(principal)) ?? 0) >= limits.claimsPerParticipant)
-    return refused(refuse("too_many_claims"), line);
-  if (preempt) return takeOver(line, wanted, principal, tenant);
-  if (known) return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
-  const blockers = inTheWayOf(line, wanted, tenant.now);
-  if (blockers.length === 0) return grant(line, wanted, tenant);
-  if (!order.queue) return refused(conflict(line, tenant), line);
-  if (inLineOrder(alive(line)).length >= limits.claimsWaiting) return refused(refuse("claim_queue_full"), line);
-  const waits = [...tenant.waitsElsewhere, ...waitsIn(line, tenant.now)];
+    return refused(refuse("too_many_claims"), queue);
+  if (preempt) return takeOver(queue, wanted, principal, tenant);
+  if (known) return { kind: "waiting", claim: wanted, queue: replaced(queue, wanted) };
+  const blockers = inTheWayOf(queue, wanted, tenant.now);
+  if (blockers.length === 0) return grant(queue, wanted, tenant);
+  if (!order.queue) return refused(conflict(queue, tenant), queue);
+  if (inQueueOrder(alive(queue)).length >= limits.claimsWaiting) return refused(refuse("claim_queue_full"), queue);
+  const waits = [...tenant.waitsElsewhere, ...waitsIn(queue, tenant.now)];
   if (closesCircle(waits, holderName(wanted), blockers.map(holderName)))
-    return refused(refuse("claim_deadlock", { claims: presentHolders(line, tenant) }), line);
-  return { kind: "waiting", claim: wanted, line: replaced(line, wanted) };
+    return refused(refuse("claim_deadlock", { claims: presentHolders(queue, tenant) }), queue);
+  return { kind: "waiting", claim: wanted, queue: replaced(queue, wanted) };
 }
 
-const isReadable = ({ scope }: Principal, { groups, declaredName }: ClaimTenant): boolean =>
+const isReadable = ({ scope }: Principal, { groups, declaredName }: ClaimContext): boolean =>
   groups !== undefined &&
   (scope === undefined || (may(scope, declaredName.toLowerCase(), "read") && isWithin(scope, groups)));
 
-const refused = (refusal: Refusal, line: ClaimLine): ClaimDecision => ({ kind: "refused", refusal, line });
+const refused = (refusal: Refusal, queue: ClaimQueue): ClaimDecision => ({ kind: "refused", refusal, queue });
 
-const presentHolders = (line: ClaimLine, { declaredName, now }: ClaimTenant) =>
-  holdersOf(line, now).map((claim) => presentClaim(claim, declaredName, now));
+const presentHolders = (queue: ClaimQueue, { declaredName, now }: ClaimContext) =>
+  holdersOf(queue, now).map((claim) => presentClaim(claim, declaredName, now));
 
-const conflict = (line: ClaimLine, tenant: ClaimTenant): Refusal =>
-  refuse("claim_conflict", { claims: presentHolders(line, tenant) });
+const conflict = (queue: ClaimQueue, tenant: ClaimContext): Refusal =>
+  refuse("claim_conflict", { claims: presentHolders(queue, tenant) });
 
-function grant(line: ClaimLine, wanted: ClaimState, tenant: ClaimTenant): ClaimDecision {
+function grant(queue: ClaimQueue, wanted: ClaimState, tenant: ClaimContext): ClaimDecision {
   const claim = granted(wanted, tenant);
-  return { kind: "granted", claim, line: replaced(line, claim) };
+  return { kind: "granted", claim, queue: replaced(queue, claim) };
 }
 
 /** Those that hold what is wanted, and the living waiters for it: whoever comes later does not overtake them. */
-const inTheWayOf = (line: ClaimLine, wanted: ClaimState, now: number): ClaimState[] =>
-  [...holdersOf(line, now), ...inLineOrder(line).filter((waiter) => !isSilent(waiter, now))].filter((other) =>
+const inTheWayOf = (queue: ClaimQueue, wanted: ClaimState, now: number): ClaimState[] =>
+  [...holdersOf(queue, now), ...inQueueOrder(queue).filter((waiter) => !isSilent(waiter, now))].filter((other) =>
     isConflict(other, wanted),
   );
 
 /** People and systems may take a claim from agents, past the line; nobody takes it from a person. */
-function takeOver(line: ClaimLine, wanted: ClaimState, principal: Principal, tenant: ClaimTenant): ClaimDecision {
+function takeOver(queue: ClaimQueue, wanted: ClaimState, principal: Principal, tenant: ClaimContext): ClaimDecision {
   const { now, declaredName } = tenant;
-  if (principal.participantKind === "agent") return refused(refuse("preempt_denied", { param: "preempt" }), line);
-  if (!mayWithClaims(principal, "preempt")) return refused(denied(principal, declaredName, "preempt"), line);
-  const holders = holdersOf(line, now).filter((holder) => isConflict(holder, wanted));
+  if (principal.participantKind === "agent") return refused(refuse("preempt_denied", { param: "preempt" }), queue);
+  if (!mayWithClaims(principal, "preempt")) return refused(denied(principal, declaredName, "preempt"), queue);
+  const holders = holdersOf(queue, now).filter((holder) => isConflict(holder, wanted));
   if (holders.some(({ participant }) => !participant.startsWith("agent:")))
-    return refused(refuse("preempt_denied", { param: "preempt", claims: presentHolders(line, tenant) }), line);
+    return refused(refuse("preempt_denied", { param: "preempt", claims: presentHolders(queue, tenant) }), queue);
   const claim = granted(wanted, tenant);
   return {
     kind: "granted",
     claim,
-    line: settleLine(replaced(line, claim, ...holders.map((holder) => closed(holder, "preempted", tenant))), tenant),
+    queue: settleQueue(replaced(queue, claim, ...holders.map((holder) => closed(holder, "preempted", tenant))), tenant),
   };
 }
 
@@ -156,7 +156,7 @@ const denied = ({ scope, organization }: Principal, model: string, can: "preempt
   return refuse("capability_scope_denied", { requiredCapability: { can, model, syncGroup, scope: `claim.${can}` } });
 };
 
-const newClaim = (order: AcquireClaim, line: ClaimLine, { now }: ClaimTenant): ClaimState => ({
+const newClaim = (order: AcquireClaim, queue: ClaimQueue, { now }: ClaimContext): ClaimState => ({
   id: order.claimId,
   model: order.model,
   record: order.record,
@@ -170,7 +170,7 @@ const newClaim = (order: AcquireClaim, line: ClaimLine, { now }: ClaimTenant): C
   description: order.description ?? null,
   meta: order.meta ?? null,
   ttlMs: order.ttlMs ?? limits.claimTtlMs,
-  place: Math.max(0, ...line.map(({ place }) => place)) + 1,
+  place: Math.max(0, ...queue.map(({ place }) => place)) + 1,
   fence: null,
   grantedSyncId: null,
   createdAt: now,
@@ -197,52 +197,60 @@ const answeredFor = (claim: ClaimState, { tokenId, scope }: Principal): ClaimSta
   groups: scope?.groups ? [...scope.groups] : null,
 });
 
-function renew(line: ClaimLine, order: Extract<ClaimOrder, { kind: "renew" }>, tenant: ClaimTenant): ClaimDecision {
+function renew(queue: ClaimQueue, order: Extract<ClaimOrder, { kind: "renew" }>, tenant: ClaimContext): ClaimDecision {
   const { principal } = order;
-  const known = mine(line, principal).find(({ id }) => id === order.claimId);
+  const known = mine(queue, principal).find(({ id }) => id === order.claimId);
   // Who held it once may be out of its sight by now.
   if (!known)
     return refused(
-      refuse("claim_lost", { claims: isReadable(principal, tenant) ? presentHolders(line, tenant) : [] }),
-      line,
+      refuse("claim_lost", { claims: isReadable(principal, tenant) ? presentHolders(queue, tenant) : [] }),
+      queue,
     );
   const kept = answeredFor(known, principal);
   // One that waits has only shown that it lives.
-  if (known.status === "queued") return { kind: "waiting", claim: kept, line: replaced(line, kept) };
+  if (known.status === "queued") return { kind: "waiting", claim: kept, queue: replaced(queue, kept) };
   const claim = renewed(kept, order.ttlMs ?? known.ttlMs, tenant.now);
-  return { kind: "renewed", claim, line: replaced(line, claim) };
+  return { kind: "renewed", claim, queue: replaced(queue, claim) };
 }
 
-function release(line: ClaimLine, order: Extract<ClaimOrder, { kind: "release" }>, tenant: ClaimTenant): ClaimDecision {
-  const own = mine(line, order.principal).filter(
+function release(
+  queue: ClaimQueue,
+  order: Extract<ClaimOrder, { kind: "release" }>,
+  tenant: ClaimContext,
+): ClaimDecision {
+  const own = mine(queue, order.principal).filter(
     ({ id, clientId }) =>
       (order.claimId === undefined || id === order.claimId) &&
       (order.clientId === undefined || clientId === order.clientId),
   );
   const gone = own.map((claim) => closed(claim, claim.status === "active" ? "released" : "canceled", tenant));
-  return { kind: "released", count: gone.length, line: settleLine(replaced(line, ...gone), tenant) };
+  return { kind: "released", count: gone.length, queue: settleQueue(replaced(queue, ...gone), tenant) };
 }
 
-function reorder(line: ClaimLine, order: Extract<ClaimOrder, { kind: "reorder" }>, tenant: ClaimTenant): ClaimDecision {
+function reorder(
+  queue: ClaimQueue,
+  order: Extract<ClaimOrder, { kind: "reorder" }>,
+  tenant: ClaimContext,
+): ClaimDecision {
   const { principal } = order;
-  if (!isReadable(principal, tenant)) return refused(refuse("record_not_found", { param: "id" }), line);
-  if (!mayWithClaims(principal, "reorder")) return refused(denied(principal, tenant.declaredName, "reorder"), line);
-  const waiters = inLineOrder(alive(line));
+  if (!isReadable(principal, tenant)) return refused(refuse("record_not_found", { param: "id" }), queue);
+  if (!mayWithClaims(principal, "reorder")) return refused(denied(principal, tenant.declaredName, "reorder"), queue);
+  const waiters = inQueueOrder(alive(queue));
   const waiting = new Set(waiters.map(({ id }) => id));
   const stranger = order.order.findIndex((id) => !waiting.has(id));
-  if (stranger >= 0) return refused(refuse("claim_not_found", { param: `order[${stranger}]` }), line);
+  if (stranger >= 0) return refused(refuse("claim_not_found", { param: `order[${stranger}]` }), queue);
   const twice = order.order.findIndex((id, i) => order.order.indexOf(id) !== i);
   if (twice >= 0)
-    return refused(refuse("invalid_value", { param: `order[${twice}]`, message: "A claim is named twice." }), line);
+    return refused(refuse("invalid_value", { param: `order[${twice}]`, message: "A claim is named twice." }), queue);
   const named = order.order.map((id) => waiters.find((waiter) => waiter.id === id) as ClaimState);
   const next = [...named, ...waiters.filter(({ id }) => !order.order.includes(id))];
   const moved = next
     .map((waiter, i) => ({ ...waiter, place: (waiters[i] as ClaimState).place }))
     .filter(({ place }, i) => place !== (next[i] as ClaimState).place);
-  const reordered = settleLine(replaced(line, ...moved), tenant);
+  const reordered = settleQueue(replaced(queue, ...moved), tenant);
   if (hasCircle(waitsIn(reordered, tenant.now), tenant.waitsElsewhere))
-    return refused(refuse("claim_deadlock", { claims: presentHolders(line, tenant) }), line);
-  return { kind: "settled", line: reordered };
+    return refused(refuse("claim_deadlock", { claims: presentHolders(queue, tenant) }), queue);
+  return { kind: "settled", queue: reordered };
 }
 
 /** Whether somebody of a line would wait for itself, once around over other records. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { CommitOperation } from "../commits/commit-request.ts";
 import { type Refusal, refuse } from "../refusal.ts";
-import { type ClaimLine, type ClaimState, holdersOf, presentClaim } from "./claim.ts";
+import { type ClaimQueue, type ClaimState, holdersOf, presentClaim } from "./claim.ts";
 
 /**
  * Whether a write may pass the claims on its record. One that names a claim needs it held, its own and on that record;
@@ -9,12 +9,12 @@ import { type ClaimLine, type ClaimState, holdersOf, presentClaim } from "./clai
  * that was granted with it. What the write was based on does not matter here.
  */
 export function guardWrite(
-  line: ClaimLine,
+  queue: ClaimQueue,
   writer: string,
   operation: CommitOperation,
   { declaredName, now }: { declaredName: string; now: number },
 ): Refusal | undefined {
-  const holders = holdersOf(line, now);
+  const holders = holdersOf(queue, now);
   const claims = () => holders.map((claim) => presentClaim(claim, declaredName, now));
   const { claim: named, fenceToken } = operation;
   const own = holders.filter(({ id, participant }) => participant === writer && (named === undefined || id === named));

@@ -1,27 +1,27 @@
 import { recordKey } from "../commits/commit-request.ts";
 import type { TenantState } from "../commits/tenant-state.ts";
-import type { ClaimLine } from "./claim.ts";
+import type { ClaimQueue } from "./claim.ts";
 import type { ClaimOrder } from "./claim-order.ts";
-import { type ClaimDecision, type ClaimTenant, decideClaim } from "./decide-claim.ts";
-import { settleLine } from "./settle-queue.ts";
+import { type ClaimContext, type ClaimDecision, decideClaim } from "./decide-claim.ts";
+import { settleQueue } from "./settle-queue.ts";
 import { waitsIn } from "./wait-graph.ts";
 
 /** Judges an order among the commits of its round, and moves the tenant on. */
 export function judgeClaim(state: TenantState, order: ClaimOrder): ClaimDecision {
   const key = recordKey(order.model, order.record);
-  const line = state.claims.get(key) ?? [];
-  const decision = decideClaim(line, order, claimTenant(state, key, order.model));
-  replaceLine(state, key, line, decision.line);
+  const queue = state.claims.get(key) ?? [];
+  const decision = decideClaim(queue, order, claimTenant(state, key, order.model));
+  replaceLine(state, key, queue, decision.queue);
   return decision;
 }
 
 /** The claims of a record after something happened to it. */
 export function settleClaims(state: TenantState, key: string): void {
-  const line = state.claims.get(key);
-  if (line) replaceLine(state, key, line, settleLine(line, claimTenant(state, key, line[0]?.model ?? "")));
+  const queue = state.claims.get(key);
+  if (queue) replaceLine(state, key, queue, settleQueue(queue, claimTenant(state, key, queue[0]?.model ?? "")));
 }
 
-function claimTenant(state: TenantState, key: string, model: string): ClaimTenant {
+function claimTenant(state: TenantState, key: string, model: string): ClaimContext {
   const now = Date.parse(state.now);
   const declared = state.models.get(model);
   return {
@@ -37,13 +37,13 @@ function claimTenant(state: TenantState, key: string, model: string): ClaimTenan
       return state.claimChange;
     },
     get waitsElsewhere() {
-      const others = [...state.claims].flatMap(([other, line]) => (other === key ? [] : waitsIn(line, now)));
+      const others = [...state.claims].flatMap(([other, queue]) => (other === key ? [] : waitsIn(queue, now)));
       return [...state.waits, ...others];
     },
   };
 }
 
-function replaceLine(state: TenantState, key: string, before: ClaimLine, after: ClaimLine): void {
+function replaceLine(state: TenantState, key: string, before: ClaimQueue, after: ClaimQueue): void {
   const known = new Set(before);
   for (const claim of after.filter((one) => !known.has(one))) {
     state.claimChange += 1;

@@ -1,8 +1,8 @@
 import { limits } from "@holdfast/sdk/protocol";
-import { type ClaimLine, type ClaimState, inLineOrder, isConflict, isHeld, isRevoked, isSilent } from "./claim.ts";
+import { type ClaimQueue, type ClaimState, inQueueOrder, isConflict, isHeld, isRevoked, isSilent } from "./claim.ts";
 
 /** What a line is judged by besides its claims. */
-export interface LineFacts {
+export interface QueueFacts {
   readonly now: number;
   /** The groups of the record; undefined: it is gone. */
   readonly groups: readonly string[] | undefined;
@@ -17,10 +17,10 @@ export interface LineFacts {
  * waiter that it conflicts with. A waiter is judged again before it is granted: it has to be alive, its token good, and
  * the record still within its groups. Answers every claim, the ended ones too; those that did not change are the same values.
  */
-export function settleLine(line: ClaimLine, facts: LineFacts): ClaimLine {
-  const present = new Map(line.map((claim) => [claim.id, ended(claim, facts)]));
+export function settleQueue(queue: ClaimQueue, facts: QueueFacts): ClaimQueue {
+  const present = new Map(queue.map((claim) => [claim.id, ended(claim, facts)]));
   const before: ClaimState[] = [];
-  for (const waiter of inLineOrder([...present.values()])) {
+  for (const waiter of inQueueOrder([...present.values()])) {
     if (isSilent(waiter, facts.now)) continue;
     const inTheWay = [...present.values()].filter((claim) => isHeld(claim, facts.now)).concat(before);
     if (inTheWay.some((other) => isConflict(other, waiter))) before.push(waiter);
@@ -30,17 +30,17 @@ export function settleLine(line: ClaimLine, facts: LineFacts): ClaimLine {
 }
 
 /** The claim as time and its record have left it. */
-function ended(claim: ClaimState, facts: LineFacts): ClaimState {
+function ended(claim: ClaimState, facts: QueueFacts): ClaimState {
   const { now, groups } = facts;
   if (groups === undefined || isRevoked(claim, now)) return closed(claim, "canceled", facts);
   if (claim.status === "active") return isHeld(claim, now) ? claim : closed(claim, "expired", facts);
   return now - claim.seenAt >= limits.waiterGoneMs ? closed(claim, "canceled", facts) : claim;
 }
 
-const mayHold = ({ groups }: ClaimState, { groups: filed }: LineFacts): boolean =>
+const mayHold = ({ groups }: ClaimState, { groups: filed }: QueueFacts): boolean =>
   groups === null || filed?.some((group) => groups.includes(group)) === true;
 
-export const granted = (claim: ClaimState, { now, syncId, nextFence }: LineFacts): ClaimState => ({
+export const granted = (claim: ClaimState, { now, syncId, nextFence }: QueueFacts): ClaimState => ({
   ...claim,
   status: "active",
   fence: nextFence(),
@@ -52,7 +52,7 @@ export const granted = (claim: ClaimState, { now, syncId, nextFence }: LineFacts
 export const closed = (
   claim: ClaimState,
   status: ClaimState["status"],
-  { now }: Pick<LineFacts, "now">,
+  { now }: Pick<QueueFacts, "now">,
 ): ClaimState => ({
   ...claim,
   status,

@@ -1,4 +1,4 @@
-import { type ClaimLine, holderName, inLineOrder, isConflict, isHeld } from "./claim.ts";
+import { type ClaimQueue, holderName, inQueueOrder, isConflict, isHeld } from "./claim.ts";
 
 /** Somebody waits for somebody else. */
 export interface Wait {
@@ -7,9 +7,9 @@ export interface Wait {
 }
 
 /** Who waits for whom in one line: for those who hold what they want, and for those before them. */
-export function waitsIn(line: ClaimLine, now: number): Wait[] {
-  const waiters = inLineOrder(line);
-  const holders = line.filter((claim) => isHeld(claim, now));
+export function waitsIn(queue: ClaimQueue, now: number): Wait[] {
+  const waiters = inQueueOrder(queue);
+  const holders = queue.filter((claim) => isHeld(claim, now));
   return waiters.flatMap((waiter, i) =>
     [...holders, ...waiters.slice(0, i)]
       .filter((other) => isConflict(other, waiter))

@@ -197,14 +197,14 @@ test("[C6] an update of nothing is refused, the favorite model aside", () => {
 
 test("[L3] changed fields are those whose value is another one now, and only updates have them", () => {
   const state = oneSlide();
-  const lines = (judged: ReturnType<typeof write>) =>
+  const entries = (judged: ReturnType<typeof write>) =>
     judged.decision.kind === "confirmed"
-      ? judged.decision.lines.map(({ verb, changedFields }) => [verb, changedFields])
+      ? judged.decision.entries.map(({ verb, changedFields }) => [verb, changedFields])
       : [];
-  expect(lines(write(state, [update("slide", "s1", { title: "bob's", order: 3, notes: null })]))).toEqual([
+  expect(entries(write(state, [update("slide", "s1", { title: "bob's", order: 3, notes: null })]))).toEqual([
     ["updated", ["order", "notes"]],
   ]);
-  expect(lines(write(state, [archive("slide", "s1"), unarchive("slide", "s1"), remove("slide", "s1")]))).toEqual([
+  expect(entries(write(state, [archive("slide", "s1"), unarchive("slide", "s1"), remove("slide", "s1")]))).toEqual([
     ["archived", null],
     ["unarchived", null],
     ["deleted", null],
@@ -213,16 +213,16 @@ test("[L3] changed fields are those whose value is another one now, and only upd
 
 test("[L3] an entry keeps the groups after, and those before when they were others", () => {
   const state = oneSlide();
-  const lines = (operations: Parameters<typeof write>[1]) => {
+  const entries = (operations: Parameters<typeof write>[1]) => {
     const { decision } = write(state, operations);
     return decision.kind === "confirmed"
-      ? decision.lines.map(({ groups, groupsBefore }) => [groups, groupsBefore])
+      ? decision.entries.map(({ groups, groupsBefore }) => [groups, groupsBefore])
       : [];
   };
-  expect(lines([update("slide", "s1", { title: "x" })])).toEqual([[["deck:d1"], null]]);
-  expect(lines([update("slide", "s1", { deckId: "d2" })])).toEqual([[["deck:d2"], ["deck:d1"]]]);
+  expect(entries([update("slide", "s1", { title: "x" })])).toEqual([[["deck:d1"], null]]);
+  expect(entries([update("slide", "s1", { deckId: "d2" })])).toEqual([[["deck:d2"], ["deck:d1"]]]);
   // A deletion is filed where the record was: who saw it is told that it is gone, not that it went elsewhere.
-  expect(lines([remove("slide", "s1")])).toEqual([[["deck:d2"], null]]);
+  expect(entries([remove("slide", "s1")])).toEqual([[["deck:d2"], null]]);
 });
 
 test("[C13] a write that names a claim that is not held is refused", () => {

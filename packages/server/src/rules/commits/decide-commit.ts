@@ -23,7 +23,7 @@ import { isRepeated, replayOf } from "./replay.ts";
 import { type Collision, judgeStale, type Writer } from "./stale.ts";
 import {
   type FiledEntry,
-  type LogLine,
+  type NewEntry,
   newerEntries,
   type RecordState,
   type StoredReceipt,
@@ -32,7 +32,7 @@ import {
 
 /** What becomes of one commit. Only `confirmed` and `held` are remembered under the commit's key. */
 export type Decision =
-  | { readonly kind: "confirmed"; readonly receipt: CommitReceipt; readonly lines: readonly LogLine[] }
+  | { readonly kind: "confirmed"; readonly receipt: CommitReceipt; readonly entries: readonly NewEntry[] }
   | { readonly kind: "held"; readonly receipt: CommitReceipt }
   | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
   | { readonly kind: "refused"; readonly refusal: Refusal };
@@ -58,11 +58,11 @@ export function decideCommit(state: TenantState, commit: CommitRequest): Decisio
   const held = [...draft.held, ...premises.held];
   if (held.length > 0) return { kind: "held", receipt: heldReceipt(commit, state.head.logId, state.head.syncId, held) };
   const { head } = state;
-  const lastSyncId = draft.lines.at(-1)?.syncId ?? draft.createdAt ?? head.syncId;
-  const { lines, missingIds, madeId } = draft;
+  const lastSyncId = draft.entries.at(-1)?.syncId ?? draft.createdAt ?? head.syncId;
+  const { entries, missingIds, madeId } = draft;
   return {
     kind: "confirmed",
-    lines,
+    entries,
     receipt: confirmedReceipt(commit, { lastSyncId, logId: head.logId, missingIds, madeId }),
   };
 }
@@ -106,12 +106,12 @@ function checkClaims(state: TenantState, commit: CommitRequest): Refusal | undef
   const writer = writerOf(commit).writtenBy;
   const now = Date.parse(state.now);
   for (const [index, operation] of commit.operations.entries()) {
-    const line = state.claims.get(recordKey(operation.model, operation.id)) ?? [];
+    const entry = state.claims.get(recordKey(operation.model, operation.id)) ?? [];
     const isBound = operation.claim !== undefined || operation.fenceToken !== undefined;
-    if (!isBound && line.length === 0) continue;
+    if (!isBound && entry.length === 0) continue;
     if (isRepeated(state, commit, operation)) continue;
     const declaredName = state.models.get(operation.model)?.name ?? operation.model;
-    const refusal = guardWrite(line, writer, operation, { declaredName, now });
+    const refusal = guardWrite(entry, writer, operation, { declaredName, now });
     if (refusal) return at(commit, index, refusal);
   }
   return undefined;
@@ -131,7 +131,7 @@ function checkPositions(state: TenantState, commit: CommitRequest): Refusal | un
 /** The commit tried on paper: what it would write, and what stands against it. */
 interface Draft {
   readonly records: Map<string, RecordState | null>;
-  readonly lines: LogLine[];
+  readonly entries: NewEntry[];
   readonly missingIds: string[];
   readonly held: StaleNotification[];
   /** Position of an earlier create that this commit only repeats. */
@@ -146,7 +146,7 @@ interface Draft {
 }
 
 function draftCommit(state: TenantState, commit: CommitRequest): Draft {
-  const draft: Draft = { records: new Map(), lines: [], missingIds: [], held: [], bytes: 0 };
+  const draft: Draft = { records: new Map(), entries: [], missingIds: [], held: [], bytes: 0 };
   for (const [index, operation] of commit.operations.entries()) {
     if (isRepeated(state, commit, operation)) continue;
     if (operation.makesId) draft.madeId ??= operation.id;
@@ -267,7 +267,7 @@ function write(
   )
     return undefined;
   const text = row ? JSON.stringify(row.data) : null;
-  const syncId = state.head.syncId + draft.lines.length + 1;
+  const syncId = state.head.syncId + draft.entries.length + 1;
   const createdSyncId = before?.createdSyncId ?? syncId;
   const by = writerOf(commit).writtenBy;
   // A deletion is filed where the record was: who saw it hears that it is gone, not that it went elsewhere.
@@ -288,7 +288,7 @@ function write(
     : null;
   draft.records.set(key, after);
   draft.bytes += text?.length ?? 0;
-  draft.lines.push({
+  draft.entries.push({
     syncId,
     model: operation.model,
     id: operation.id,

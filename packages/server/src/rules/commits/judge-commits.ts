@@ -7,7 +7,7 @@ import { groupHeadOf } from "./premises.ts";
 import { rejectedReceipt } from "./receipt.ts";
 import {
   groupsTouched,
-  type LogLine,
+  type NewEntry,
   type NewReceipt,
   nextGroupHead,
   receiptKey,
@@ -75,7 +75,7 @@ function bodyOf(commit: CommitRequest, decision: Decision): string {
 
 function settle(state: TenantState, judged: Judged): void {
   if (judged.decision.kind !== "confirmed") return;
-  for (const line of judged.decision.lines) append(state, judged.commit, line);
+  for (const entry of judged.decision.entries) append(state, judged.commit, entry);
   remember(state, judged);
 }
 
@@ -84,27 +84,27 @@ function hold(state: TenantState, judged: Judged): void {
   remember(state, judged);
 }
 
-function append(state: TenantState, commit: CommitRequest, line: LogLine): void {
-  state.bytes.used += line.text?.length ?? 0;
-  const key = recordKey(line.model, line.id);
+function append(state: TenantState, commit: CommitRequest, entry: NewEntry): void {
+  state.bytes.used += entry.text?.length ?? 0;
+  const key = recordKey(entry.model, entry.id);
   const writer = writerOf(commit);
   const name = writerName(writer);
-  state.records.set(key, line.after);
-  if (line.after === null) settleClaims(state, key);
-  state.authors.set(line.syncId, { model: line.model, id: line.id, writtenBy: writer.writtenBy });
-  const entry = {
-    syncId: line.syncId,
-    verb: line.verb,
-    changedFields: line.changedFields,
-    groups: line.groups,
+  state.records.set(key, entry.after);
+  if (entry.after === null) settleClaims(state, key);
+  state.authors.set(entry.syncId, { model: entry.model, id: entry.id, writtenBy: writer.writtenBy });
+  const filed = {
+    syncId: entry.syncId,
+    verb: entry.verb,
+    changedFields: entry.changedFields,
+    groups: entry.groups,
     ...writer,
   };
   const past = state.history.get(key);
-  if (past) past.push(entry);
-  else state.history.set(key, [entry]);
-  state.head = { ...state.head, ...nextGroupHead(state.head, line.syncId, name) };
-  for (const group of groupsTouched(line))
-    state.groupHeads.set(group, nextGroupHead(state.groupHeads.get(group), line.syncId, name));
+  if (past) past.push(filed);
+  else state.history.set(key, [filed]);
+  state.head = { ...state.head, ...nextGroupHead(state.head, entry.syncId, name) };
+  for (const group of groupsTouched(entry))
+    state.groupHeads.set(group, nextGroupHead(state.groupHeads.get(group), entry.syncId, name));
 }
 
 function remember(state: TenantState, { commit, decision, body }: Judged): void {

@@ -6,15 +6,15 @@ test("[L3] an entry says the same whether it comes from the round or from the ta
   const commit = commitOf([], { clientId: "tab_1", clientTxId: "tx 1" });
   const { decision } = write(emptyTenant(), [create("slide", "s1", { title: 'a "quoted" \u2028 title' })]);
   if (decision.kind !== "confirmed") throw new Error(decision.kind);
-  const line = decision.lines[0]!;
-  const fresh = JSON.parse(storedEntryText(storedEntry(commit, line, NOW), "Slide")) as object;
+  const entry = decision.entries[0]!;
+  const fresh = JSON.parse(storedEntryText(storedEntry(commit, entry, NOW), "Slide")) as object;
   const stored = storedEntryText(
     {
       syncId: 1,
       model: "slide",
       id: "s1",
       verb: "created",
-      data: JSON.stringify(line.after?.data),
+      data: JSON.stringify(entry.after?.data),
       changedFields: null,
       groups: [],
       groupsBefore: null,

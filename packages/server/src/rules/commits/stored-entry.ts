@@ -1,6 +1,6 @@
 import type { ParticipantKind, Verb } from "@holdfast/sdk/protocol";
 import type { CommitRequest } from "./commit-request.ts";
-import type { LogLine } from "./tenant-state.ts";
+import type { NewEntry } from "./tenant-state.ts";
 
 /** A stored line of the log; `data` and `changedFields` are the text that was stored. */
 export interface StoredEntry {
@@ -22,24 +22,24 @@ export interface StoredEntry {
 }
 
 /** A line that a commit wrote, as it is stored. */
-export function storedEntry(commit: CommitRequest, line: LogLine, now: string): StoredEntry {
+export function storedEntry(commit: CommitRequest, entry: NewEntry, now: string): StoredEntry {
   const { participantId, participantKind } = commit.principal;
-  const { changedFields } = line;
+  const { changedFields } = entry;
   return {
-    syncId: line.syncId,
-    model: line.model,
-    id: line.id,
-    verb: line.verb,
-    data: line.text,
+    syncId: entry.syncId,
+    model: entry.model,
+    id: entry.id,
+    verb: entry.verb,
+    data: entry.text,
     changedFields: changedFields && JSON.stringify(changedFields),
-    groups: line.groups,
-    groupsBefore: line.groupsBefore,
+    groups: entry.groups,
+    groupsBefore: entry.groupsBefore,
     clientTxId: commit.clientTxId,
     clientId: commit.clientId,
-    transactionId: line.transactionId,
+    transactionId: entry.transactionId,
     actor: participantId,
     participantKind,
-    claim: line.claim,
+    claim: entry.claim,
     createdAt: now,
   };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, Verb } from "@holdfast/sdk/protocol";
-import type { ClaimLine, ClaimState } from "../claims/claim.ts";
+import type { ClaimQueue, ClaimState } from "../claims/claim.ts";
 import type { Wait } from "../claims/wait-graph.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import type { Scope } from "../tokens/participant.ts";
@@ -114,7 +114,7 @@ export interface TenantState {
   /** Those of `receipts` that the round adds. */
   readonly newReceipts: NewReceipt[];
   /** By `recordKey`: the claims that have not ended. */
-  readonly claims: Map<string, ClaimLine>;
+  readonly claims: Map<string, ClaimQueue>;
   /** Who waits for whom on other records, as far as somebody is about to wait. */
   readonly waits: readonly Wait[];
   /** By participant: claims that have not ended, where they may be too many. */
@@ -189,7 +189,7 @@ function asSeen(entries: readonly FiledEntry[], writer: Writer, scope: Scope): r
 }
 
 /** One line to append, with the row as it then stands. */
-export interface LogLine {
+export interface NewEntry {
   readonly syncId: number;
   readonly model: string;
   readonly id: string;
@@ -209,5 +209,5 @@ export interface LogLine {
 }
 
 /** The groups that a line is news in: where the record is filed now, and where it was. */
-export const groupsTouched = ({ groups, groupsBefore }: LogLine): readonly string[] =>
+export const groupsTouched = ({ groups, groupsBefore }: NewEntry): readonly string[] =>
   groupsBefore === null ? groups : [...new Set([...groups, ...groupsBefore])];

@@ -1,5 +1,5 @@
 /** Expressions of SQL. */
-export interface RecordLinesSql {
+export interface RecordEntriesSql {
   readonly tenant: string;
   readonly model: string;
   readonly id: string;
@@ -16,7 +16,7 @@ export interface RecordLinesSql {
  * where the last of them is, and each deletion where the one before it was. All three ways are probes of an index in the
  * order asked for, so that each ends where the limit does.
  */
-export function recordLines({ tenant, model, id, within, order, limit, filter = "true" }: RecordLinesSql): string {
+export function recordEntries({ tenant, model, id, within, order, limit, filter = "true" }: RecordEntriesSql): string {
   const named = (table: string) => `${table}.tenant = ${tenant} and ${table}.model = ${model} and ${table}.id = ${id}`;
   const madeAt = (position: string) => `l.tenant = ${tenant} and l.sync_id = ${position} and ${filter} limit 1`;
   return `select * from (

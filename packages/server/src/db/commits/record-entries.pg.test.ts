@@ -30,13 +30,13 @@ const story = fc.array(
 /** Writes a log as the lane leaves it, with the rows that it adds up to. */
 async function write(steps: readonly { id: string; ends: boolean; group: string }[]): Promise<Line[]> {
   const alive = new Map<string, number>();
-  const lines: Line[] = [];
+  const entries: Line[] = [];
   await client.query("truncate holdfast.log, holdfast.record");
   for (const [i, { id, ends, group }] of steps.entries()) {
     const syncId = i + 1;
     const made = alive.get(id);
     const verb = made === undefined ? "created" : ends ? "deleted" : "updated";
-    lines.push({ syncId, id, verb, group });
+    entries.push({ syncId, id, verb, group });
     await client.query(
       `insert into holdfast.log (tenant, sync_id, model, id, verb, groups, client_tx_id, actor, participant_kind, created_at, created_sync_id)
        values ($1, $2, $3, $4, $5, $6, '', '', 'system', now(), $7)`,
@@ -48,12 +48,12 @@ async function write(steps: readonly { id: string; ends: boolean; group: string 
   for (const [id, made] of alive)
     await client.query(
       "insert into holdfast.record values ($1, $2, $3, $4, '{}', '{}', null, $5, '', now(), now(), '')",
-      [tenant, model, id, lines.findLast((line) => line.id === id)?.syncId, made],
+      [tenant, model, id, entries.findLast((entry) => entry.id === id)?.syncId, made],
     );
-  return lines;
+  return entries;
 }
 
-const positions = (lines: readonly { syncId: number }[]) => lines.map(({ syncId }) => syncId);
+const positions = (entries: readonly { syncId: number }[]) => entries.map(({ syncId }) => syncId);
 
 test("[G12] [G13] a record's lines are those of the log that name it, in pages of any size, from anywhere, in either order, trimmed or not", async () => {
   await fc.assert(
@@ -63,17 +63,17 @@ test("[G12] [G13] a record's lines are those of the log that name it, in pages o
       fc.integer({ min: 1, max: 8 }),
       fc.nat(10),
       async (steps, from, limit, trim) => {
-        const lines = (await write(steps)).filter(({ syncId }) => syncId > trim);
+        const written = (await write(steps)).filter(({ syncId }) => syncId > trim);
         await client.query("delete from holdfast.log where sync_id <= $1", [trim]);
         for (const id of ids)
           for (const groups of [undefined, ["near"]])
             for (const descending of [false, true])
               for (const after of [undefined, from]) {
-                const wanted = lines.filter(
-                  (line) =>
-                    line.id === id &&
-                    (groups?.includes(line.group) ?? true) &&
-                    (after === undefined || (descending ? line.syncId < after : line.syncId > after)),
+                const wanted = written.filter(
+                  (entry) =>
+                    entry.id === id &&
+                    (groups?.includes(entry.group) ?? true) &&
+                    (after === undefined || (descending ? entry.syncId < after : entry.syncId > after)),
                 );
                 const question = { tenant, model, id, groups, after, descending, limit, bytes: 1_000_000 };
                 const { entries, hasMore } = await readRecordHistory(client, question);
@@ -91,7 +91,7 @@ test("[G12] [G13] a record's lines are those of the log that name it, in pages o
 test("[S8] what happened to several records since they were read is asked at once, their making and ending too", async () => {
   await fc.assert(
     fc.asyncProperty(story, fc.nat(30), fc.nat(30), async (steps, first, second) => {
-      const lines = await write(steps);
+      const entries = await write(steps);
       const questions = [
         { tenant, model, id: "a", after: first },
         { tenant, model, id: "b", after: second },
@@ -101,10 +101,10 @@ test("[S8] what happened to several records since they were read is asked at onc
       const lists = read((await client.query(text, [...values])).rows, "SELECT");
       expect(lists.map(positions)).toEqual(
         questions.map(({ model: asked, id, after }) =>
-          positions(lines.filter((line) => asked === model && line.id === id && line.syncId > after)),
+          positions(entries.filter((entry) => asked === model && entry.id === id && entry.syncId > after)),
         ),
       );
-      for (const { syncId, verb } of lists.flat()) expect(verb).toBe(lines[syncId - 1]?.verb);
+      for (const { syncId, verb } of lists.flat()) expect(verb).toBe(entries[syncId - 1]?.verb);
     }),
     { numRuns: 40 },
   );

@@ -1,9 +1,9 @@
 import type { Database } from "../db/connection/pool.ts";
-import { readWebhookStanding } from "../db/webhooks/deliveries.ts";
+import { readWebhookBacklog } from "../db/webhooks/deliveries.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { SizedCache } from "../flows/sized-cache.ts";
-import type { Tally } from "../http/counters.ts";
+import type { Counters } from "../http/counters.ts";
 import type { Gateway } from "../realtime/gateway.ts";
 import type { Failures } from "../server-options.ts";
 import type { Metrics } from "./prometheus.ts";
@@ -13,7 +13,7 @@ export interface Measured {
   readonly authPool: Database;
   /** By name: what the process remembers. */
   readonly caches: Readonly<Record<string, Pick<SizedCache<never, never>, "hits" | "misses" | "bytes">>>;
-  readonly tally: Tally;
+  readonly counters: Counters;
   readonly usage: UsageCounter;
   readonly lane: CommitLanes;
   readonly gateway: Gateway;
@@ -24,12 +24,12 @@ export interface Measured {
 export const ROUND_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** What the service tells of itself: the numbers of its parts, under their names. All but the last two are this process's own. */
-export function measure(metrics: Metrics, measured: Measured): void {
-  const { pool, tally, usage, lane, gateway, failures } = measured;
+export function registerMetrics(metrics: Metrics, measured: Measured): void {
+  const { pool, counters, usage, lane, gateway, failures } = measured;
   const { counter, gauge } = metrics;
-  counter("holdfast_requests_total", "Requests that came.", () => tally.requests);
+  counter("holdfast_requests_total", "Requests that came.", () => counters.requests);
   counter("holdfast_refusals_total", "Requests that were refused, by code.", () =>
-    [...tally.refusals].map(([code, count]) => [count, { code }] as const),
+    [...counters.refusals].map(([code, count]) => [count, { code }] as const),
   );
   const { totals } = usage;
   counter("holdfast_commits_total", "Commits that were confirmed, each once.", () => totals.commits);
@@ -90,9 +90,9 @@ function measureProcess({ counter, gauge }: Metrics): void {
 
 /** Asked of the database: of all processes together. */
 function measureWebhooks({ gauge }: Metrics, pool: Database): void {
-  let asking: ReturnType<typeof readWebhookStanding> | undefined;
+  let asking: ReturnType<typeof readWebhookBacklog> | undefined;
   const standing = () => {
-    asking ??= readWebhookStanding(pool).finally(() => {
+    asking ??= readWebhookBacklog(pool).finally(() => {
       asking = undefined;
     });
     return asking;
