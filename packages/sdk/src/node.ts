@@ -5,6 +5,7 @@ import { alone } from "./browser/tabs.ts";
 import { systemClock, systemRandom } from "./engine/system.ts";
 import type { FileStorage } from "./node/file-storage.ts";
 import { openedNow } from "./node/opened-now.ts";
+import { undiciExchange } from "./node/undici-exchange.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import { createClientOn } from "./platform.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
@@ -51,6 +52,15 @@ export interface NodeClientOptions<S extends ModelSchema> extends ClientOptions<
   readonly storage?: FileStorage;
 }
 
+/** A server that is gone never answers the close handshake. `ws` would wait 30 s for it, and keep the process alive. */
+class ClosingSocket extends WebSocket {
+  constructor(address: string, protocols?: string | string[]) {
+    // Not in the types of `ws` yet.
+    const options: WebSocket.ClientOptions & { closeTimeout: number } = { closeTimeout: 1_000 };
+    super(address, protocols, options);
+  }
+}
+
 /** The same client for agents and scripts. What cannot be its store is refused here and now, with a `SyncError`. */
 export function createClient<const S extends ModelSchema>(options: NodeClientOptions<S>): SyncClient<S> {
   const { storage: file, ...rest } = options;
@@ -64,7 +74,8 @@ export function createClient<const S extends ModelSchema>(options: NodeClientOpt
       storage: async () => (opened ? opened.storage() : memoryStorage()),
       tabs: alone,
       signals: noSignals,
-      WebSocket,
+      exchange: undiciExchange(),
+      WebSocket: ClosingSocket,
     },
     rest,
   );

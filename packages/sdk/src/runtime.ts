@@ -23,7 +23,9 @@ import { restore } from "./engine/restore.ts";
 import type { Settings } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import { withMemoryFallback } from "./storage/fallback.ts";
+import type { Exchange } from "./transport/exchange.ts";
 import { httpServer } from "./transport/http.ts";
+import { kyExchange } from "./transport/ky-exchange.ts";
 import { logStream } from "./transport/stream.ts";
 import { tokenSource } from "./transport/token.ts";
 
@@ -37,6 +39,9 @@ export interface Ports {
   readonly witness?: (store: string) => EvictionMarker | undefined;
   /** Where the platform has none of its own. */
   readonly WebSocket?: unknown;
+  /** How requests go out. Default: with ky. */
+  readonly exchange?: Exchange;
+  /** Used, through ky, instead of the platform's. */
   readonly fetch?: typeof globalThis.fetch;
   /** For tests: other ways to the server than HTTP and a socket. */
   readonly server?: (token: TokenSource) => Server;
@@ -86,7 +91,8 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
   const signals = ports.signals();
   const models = Object.keys(schema.models);
   const { fetch, WebSocket } = ports;
-  const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, fetch });
+  const exchange = (!fetch && ports.exchange) || kyExchange(fetch);
+  const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, exchange });
   const stream = ports.stream?.() ?? logStream({ url, clock, models, WebSocket });
   const performer = createPerformer(
     { storage, tabs, token, waiters, server, stream, clock, hear, persist: ports.persist },

@@ -1,9 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createGzip, gzipSync } from "node:zlib";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Reply } from "../core/queue/outcome.ts";
 import { systemClock } from "../engine/system.ts";
+import { undiciExchange } from "../node/undici-exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { httpServer } from "./http.ts";
+import { kyExchange } from "./ky-exchange.ts";
 import { tokenSource } from "./token.ts";
 
 const closing: (() => void)[] = [];
@@ -16,7 +21,12 @@ interface Heard {
   readonly body: string;
 }
 
-async function server(answer: (response: ServerResponse, heard: Heard, n: number) => void, timeoutMs = 2_000) {
+/** A server on this machine, and a client of it that sends by this exchange. */
+async function server(
+  exchange: () => Exchange,
+  answer: (response: ServerResponse, heard: Heard, n: number) => void,
+  timeoutMs = 2_000,
+) {
   const heard: Heard[] = [];
   const listening = createServer((request, response) => {
     let body = "";
@@ -35,30 +45,333 @@ async function server(answer: (response: ServerResponse, heard: Heard, n: number
   });
   const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
   const token = tokenSource(() => "token-1", systemClock);
-  return { heard, http: httpServer({ url: `${url}/api`, token, timeoutMs, models: ["slide", "note"] }) };
+  const models = ["slide", "note"];
+  return { heard, url, http: httpServer({ url: `${url}/api`, token, timeoutMs, models, exchange: exchange() }) };
 }
 const { signal } = new AbortController();
 const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
   void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const begin = { object: "snapshot", stamp: 5, logId: "log_1" };
+const row = (id: string) => ({ model: "slide", id, syncId: 1, data: { id, title: "ä😀" } });
+const end = (count: number, next_cursor: string | null = null) => ({ object: "snapshot_end", count, next_cursor });
 
-test("[Q5] a bulk goes out byte for byte, with the token, and is never repeated by the transport", async () => {
-  const { heard, http } = await server((response) =>
-    json(response, 500, { code: "internal_error", type: "internal_error" }),
-  );
-  const body = '{"commits":[{"title":"ä😀 \\u2028"}]}';
-  const reply = await http.send(body, signal);
-  expect(reply).toMatchObject({ kind: "answer", status: 500, body: { code: "internal_error" } });
-  expect(heard.map((h) => [h.request.method, h.request.url, h.request.headers.authorization, h.body])).toEqual([
-    ["POST", "/api/v1/commits/bulk", "Bearer token-1", body],
-  ]);
-});
+/** What every exchange has to do, with a real server at the other end. */
+describe.each([
+  ["ky", () => kyExchange()],
+  ["undici", () => undiciExchange()],
+] as const)("%s", (_, exchange) => {
+  test("[Q5] a bulk goes out byte for byte, with the token, and is never repeated by the transport", async () => {
+    const { heard, http } = await server(exchange, (response) =>
+      json(response, 500, { code: "internal_error", type: "internal_error" }),
+    );
+    const body = '{"commits":[{"title":"ä😀 \\u2028"}]}';
+    const reply = await http.send(body, signal);
+    expect(reply).toMatchObject({ kind: "answer", status: 500, body: { code: "internal_error" } });
+    expect(heard.map((h) => [h.request.method, h.request.url, h.request.headers.authorization, h.body])).toEqual([
+      ["POST", "/api/v1/commits/bulk", "Bearer token-1", body],
+    ]);
+  });
 
-test("[Q6] Retry-After is read in seconds and as a date", async () => {
-  const date = new Date(Date.now() + 9_000).toUTCString();
-  const { http } = await server((response, _, n) => json(response, 503, {}, { "retry-after": n === 1 ? "7" : date }));
-  expect(await http.send("{}", signal)).toMatchObject({ retryAfterMs: 7_000 });
-  const second = await http.send("{}", signal);
-  expect(second.kind === "answer" && second.retryAfterMs).toBeGreaterThan(6_000);
+  test("[Q6] Retry-After is read in seconds and as a date", async () => {
+    const date = new Date(Date.now() + 9_000).toUTCString();
+    const { http } = await server(exchange, (response, _, n) =>
+      json(response, 503, {}, { "retry-after": n === 1 ? "7" : date }),
+    );
+    expect(await http.send("{}", signal)).toMatchObject({ retryAfterMs: 7_000 });
+    const second = await http.send("{}", signal);
+    expect(second.kind === "answer" && second.retryAfterMs).toBeGreaterThan(6_000);
+  });
+
+  test("[N10] headers without a body are no answer", async () => {
+    const { http } = await server(exchange, (response) => void response.writeHead(200).write("{"), 100);
+    expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
+  });
+
+  test("[Q5] a line that is cut is silence", async () => {
+    const { http } = await server(exchange, (response) => void response.socket?.destroy());
+    expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: false });
+  });
+
+  test("[Q8] [N30] a getToken that throws or gives nothing is no token; one that reaches nobody, or hangs, is silence", async () => {
+    const without = (getToken: () => string | Promise<string>, clock = systemClock) =>
+      httpServer({
+        ...{ url: "http://never.test", timeoutMs: 50, models: [], exchange: exchange() },
+        token: tokenSource(getToken, clock),
+      }).send("{}", signal);
+    expect(await without(() => Promise.reject(new Error("signed out")))).toMatchObject({
+      kind: "no-token",
+      reason: expect.stringContaining("signed out"),
+    });
+    expect(await without(() => "")).toMatchObject({ kind: "no-token" });
+    const impatient = { ...systemClock, wait: (_: number, then: () => void) => systemClock.wait(1, then) };
+    expect(await without(() => new Promise(() => {}), impatient)).toMatchObject({ kind: "silence" });
+    const nobody = () => fetch("http://127.0.0.1:1/token").then((answer) => answer.text());
+    expect(await without(nobody)).toMatchObject({ kind: "silence", reason: expect.stringContaining("getToken") });
+    expect(await without(() => Promise.reject(AbortSignal.abort().reason))).toMatchObject({ kind: "silence" });
+    // A mistake in the app itself, which trying again does not mend.
+    const user = undefined as unknown as { token: string };
+    expect(await without(() => user.token)).toMatchObject({
+      kind: "no-token",
+      reason: expect.stringContaining("reading 'token'"),
+    });
+  });
+
+  test("a page of the log covers the positions that were examined, shown or not", async () => {
+    const { http, heard } = await server(exchange, (response) =>
+      json(response, 200, {
+        object: "list",
+        data: [],
+        has_more: true,
+        next_cursor: "900",
+        stamp: 1_200,
+        logId: "log_1",
+      }),
+    );
+    expect(await http.readLog(100, signal)).toEqual({
+      kind: "log",
+      logId: "log_1",
+      stamp: 1_200,
+      from: 100,
+      to: 900,
+      entries: [],
+    });
+    expect(heard[0]?.request.url).toBe("/api/v1/log?after=100&limit=1000&model=slide&model=note");
+  });
+
+  test("[N9] a snapshot is read page by page, and a page that ends early is read again", async () => {
+    const { http, heard } = await server(exchange, (response, { request }, n) => {
+      if (n === 2) return void response.end(lines(begin, row("c")).slice(0, -4));
+      if (n === 3) return void response.end(lines(begin, row("c"), end(2)));
+      const second = request.url?.includes("starting_after=next");
+      response.end(second ? lines(begin, row("c"), end(1)) : lines(begin, row("a"), row("b"), end(2, "next")));
+    });
+    expect(await http.readSnapshot(null, signal)).toMatchObject({
+      ...{ kind: "snapshot", logId: "log_1", stamp: 5, cursor: "next" },
+      lines: [{ id: "a" }, { id: "b" }],
+    });
+    expect(await http.readSnapshot("next", signal)).toMatchObject({ stamp: 5, cursor: null, lines: [{ id: "c" }] });
+    expect(heard).toHaveLength(4);
+  });
+
+  test("[N9] letters that are cut in two by the network stay whole", async () => {
+    const text = Buffer.from(lines(begin, row("a"), end(1)));
+    const at = text.indexOf(Buffer.from("😀")) + 2;
+    const { http } = await server(exchange, (response) => {
+      response.write(text.subarray(0, at));
+      setTimeout(() => response.end(text.subarray(at)), 20);
+    });
+    const read = await http.readSnapshot(null, signal);
+    expect(read.kind === "snapshot" && read.lines[0]?.data).toEqual({ id: "a", title: "ä😀" });
+  });
+
+  test("a refused snapshot is the refusal, not an incomplete page", async () => {
+    const { http, heard } = await server(exchange, (response) =>
+      json(response, 401, { code: "token_expired", type: "authentication_error" }),
+    );
+    expect(await http.readSnapshot(null, signal)).toMatchObject({ kind: "answer", status: 401 });
+    expect(heard).toHaveLength(1);
+  });
+
+  test("[U8] any other request goes to its path, with names as they may stand there, and is given up by its own time", async () => {
+    const { heard, http } = await server(exchange, (response, _, n) =>
+      n < 3 ? json(response, 200, { n }) : undefined,
+    );
+    const params = { model: "slide", id: "a:b~c" };
+    expect(await http.request("acquireClaim", { params, body: { ttl: "5s" } }, signal)).toEqual({
+      kind: "answer",
+      status: 200,
+      body: { n: 1 },
+    });
+    await http.request("readClaim", { params: { id: "../x?y" }, query: { wait: "25000" } }, signal);
+    expect(heard.map((h) => [h.request.method, h.request.url, h.body])).toEqual([
+      ["POST", "/api/v1/models/slide/a%3Ab~c/claim", '{"ttl":"5s"}'],
+      ["GET", "/api/v1/claims/..%2Fx%3Fy?wait=25000", ""],
+    ]);
+    const late = http.request("releaseClaim", { params: { id: "c" }, timeoutMs: 500, keepalive: true }, signal);
+    expect(await late).toMatchObject({ kind: "silence", timedOut: true });
+    expect(heard[2]?.request.method).toBe("DELETE");
+  });
+
+  test("[N19] a page that is cut is asked for again as a smaller one", async () => {
+    const { http, heard } = await server(exchange, (response, _, n) =>
+      n < 3
+        ? void response.end(lines(begin, row("a")).slice(0, -4))
+        : void response.end(lines(begin, row("a"), end(1))),
+    );
+    expect(await http.readSnapshot(null, signal, {}, 1_000)).toMatchObject({ kind: "snapshot" });
+    const limits = heard.map((h) => new URL(h.request.url ?? "", "http://x").searchParams.get("limit"));
+    expect(limits).toEqual(["1000", "500", "250"]);
+  });
+
+  test("[N18] an answer that stops is given up, one that drips is not before its ceiling, and the server hears of both", async () => {
+    const gone: number[] = [];
+    const { http } = await server(
+      exchange,
+      (response, _, n) => {
+        response.on("close", () => gone.push(n));
+        response.write(n === 1 ? lines(begin) : " ");
+        if (n === 1) return;
+        const drip = setInterval(() => response.write(" "), 20);
+        response.on("close", () => clearInterval(drip));
+      },
+      200,
+    );
+    const stopped = http.readSnapshot(null, signal);
+    const endless = http.send("{}", signal);
+    expect(await stopped).toMatchObject({
+      kind: "silence",
+      timedOut: true,
+      reason: expect.stringContaining("stopped"),
+    });
+    const began = performance.now();
+    expect(await endless).toMatchObject({
+      kind: "silence",
+      timedOut: true,
+      reason: expect.stringContaining("not whole"),
+    });
+    expect(performance.now() - began).toBeGreaterThan(3_000);
+    await vi.waitFor(() => expect(gone.sort()).toEqual([1, 2]));
+  });
+
+  test("[N18] the clock of a request does not run while the app is asked for its token", async () => {
+    const { url } = await server(exchange, (response) => json(response, 200, {}));
+    const token = tokenSource(() => sleep(300, "late"), systemClock);
+    const http = httpServer({ url, token, timeoutMs: 150, models: [], exchange: exchange() });
+    expect(await http.send("{}", signal)).toMatchObject({ kind: "answer", status: 200 });
+  });
+
+  test("[N9] a compressed page is read as it comes, and one that is cut is none", async () => {
+    const { http, heard } = await server(
+      exchange,
+      (response, _, n) => {
+        response.writeHead(200, { "content-type": "application/x-ndjson", "content-encoding": "gzip" });
+        const whole = gzipSync(lines(begin, row("a"), end(1)));
+        if (n === 1) return void response.end(whole.subarray(0, -12));
+        const packer = createGzip();
+        packer.pipe(response);
+        packer.write(lines(begin, row("a")));
+        packer.flush(() => setTimeout(() => packer.end(lines(end(1))), 150));
+      },
+      120_000,
+    );
+    expect(await http.readSnapshot(null, signal)).toMatchObject({ kind: "snapshot", lines: [{ id: "a" }] });
+    expect(heard).toHaveLength(2);
+    expect(heard[0]?.request.headers["accept-encoding"]).toContain("gzip");
+  });
+
+  test("[N18] a compressed page that drips is heard chunk by chunk", async () => {
+    const { http } = await server(
+      exchange,
+      (response) => {
+        response.writeHead(200, { "content-encoding": "gzip" });
+        const packer = createGzip();
+        packer.pipe(response);
+        const rest = [begin, row("a"), row("b"), row("c"), row("d"), end(4)];
+        const next = () => {
+          packer.write(lines(rest.shift() ?? {}));
+          packer.flush(() => (rest.length > 0 ? setTimeout(next, 200) : packer.end()));
+        };
+        next();
+      },
+      500,
+    );
+    expect(await http.readSnapshot(null, signal)).toMatchObject({ kind: "snapshot", lines: { length: 4 } });
+  });
+
+  test("[N9] a page is there with its last line, whether or not the answer ends", async () => {
+    const { http } = await server(exchange, (response) => void response.write(lines(begin, row("a"), end(1))), 5_000);
+    const began = performance.now();
+    expect(await http.readSnapshot(null, signal)).toMatchObject({ kind: "snapshot", lines: [{ id: "a" }] });
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+
+  test("a compressed answer of any request is unpacked", async () => {
+    const { http } = await server(exchange, (response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
+      response.end(gzipSync(JSON.stringify({ title: "ä😀" })));
+    });
+    expect(await http.request("listOwnClaims", {}, signal)).toMatchObject({ body: { title: "ä😀" } });
+  });
+
+  test("[Q8] a refused token is an answer with its body", async () => {
+    const refusal = { code: "token_expired", type: "authentication_error" };
+    const { http } = await server(exchange, (response) => json(response, 401, refusal, { "retry-after": "3" }));
+    expect(await http.send("{}", signal)).toEqual({ kind: "answer", status: 401, body: refusal, retryAfterMs: 3_000 });
+  });
+
+  test("an answer that is no JSON has no body, and an empty one neither", async () => {
+    const { http } = await server(exchange, (response, _, n) =>
+      n === 1 ? void response.writeHead(502).end("<html>Bad gateway</html>") : void response.writeHead(204).end(),
+    );
+    expect(await http.send("{}", signal)).toEqual({ kind: "answer", status: 502, body: undefined });
+    expect(await http.send("{}", signal)).toEqual({ kind: "answer", status: 204, body: undefined });
+  });
+
+  test("a redirect is followed with its method and body, and the token stays with the host it is for", async () => {
+    const elsewhere = await server(exchange, (response) => json(response, 200, {}));
+    const { http, heard } = await server(exchange, (response, { request }, n) => {
+      if (request.url === "/moved") return json(response, 200, { n });
+      response.writeHead(308, { location: n === 1 ? "/moved" : `${elsewhere.url}/there` }).end();
+    });
+    expect(await http.send('{"a":1}', signal)).toMatchObject({ status: 200, body: { n: 2 } });
+    expect(heard[1]).toMatchObject({ body: '{"a":1}', request: { headers: { authorization: "Bearer token-1" } } });
+    expect(await http.send('{"a":1}', signal)).toMatchObject({ status: 200 });
+    expect(elsewhere.heard[0]?.body).toBe('{"a":1}');
+    expect(elsewhere.heard[0]?.request.headers.authorization).toBeUndefined();
+  });
+
+  test("[N8] a request that is given up ends at once, before its headers and within its body", async () => {
+    const gone = new Set<number>();
+    const { http, heard } = await server(
+      exchange,
+      (response, _, n) => {
+        response.on("close", () => gone.add(n));
+        if (n === 2) response.write(lines(begin));
+      },
+      60_000,
+    );
+    const [early, late, never] = [new AbortController(), new AbortController(), AbortSignal.abort()];
+    const first = http.send("{}", early.signal);
+    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    early.abort();
+    expect(await first).toMatchObject({ kind: "silence", timedOut: false });
+    const second = http.readSnapshot(null, late.signal);
+    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    await sleep(50);
+    late.abort();
+    expect(await second).toMatchObject({ kind: "silence", timedOut: false });
+    expect(await http.send("{}", never)).toMatchObject({ kind: "silence", timedOut: false });
+    await vi.waitFor(() => expect([...gone].sort()).toEqual([1, 2]));
+    expect(heard).toHaveLength(2);
+  });
+
+  test("[N8] a farewell goes out, with and without a body", async () => {
+    const { http, heard } = await server(exchange, (response) => json(response, 200, {}));
+    await http.request("releaseClaim", { params: { id: "c" }, keepalive: true }, signal);
+    await http.request("releaseRecord", { params: { model: "m", id: "r" }, body: { a: 1 }, keepalive: true }, signal);
+    expect(heard.map(({ request, body }) => [request.method, request.url, body])).toEqual([
+      ["DELETE", "/api/v1/claims/c", ""],
+      ["DELETE", "/api/v1/models/m/r/claim", '{"a":1}'],
+    ]);
+  });
+
+  test("1,500 requests in turn pile up no listeners and few connections", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on("warning", note);
+    closing.push(() => process.off("warning", note));
+    const ports = new Set<number | undefined>();
+    const { http } = await server(exchange, (response, { request }) => {
+      ports.add(request.socket.remotePort);
+      json(response, 200, {});
+    });
+    const long = new AbortController();
+    for (let n = 0; n < 1_500; n++)
+      expect(await http.send("{}", long.signal)).toMatchObject({ kind: "answer", status: 200 });
+    expect(warnings).toEqual([]);
+    expect(ports.size).toBeLessThan(10);
+  });
 });
 
 test("[N10] a request ends by the client's own clock, also when fetch ignores that it was given up", async () => {
@@ -68,119 +381,13 @@ test("[N10] a request ends by the client's own clock, also when fetch ignores th
     token: tokenSource(() => "t", systemClock),
     timeoutMs: 30,
     models: [],
-    fetch: deaf,
+    exchange: kyExchange(deaf),
   });
   expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
   const giveUp = new AbortController();
   const reply = http.send("{}", giveUp.signal);
   giveUp.abort();
   expect(await reply).toMatchObject({ kind: "silence", timedOut: false });
-});
-
-test("[N10] headers without a body are no answer", async () => {
-  const { http } = await server((response) => void response.writeHead(200).write("{"), 100);
-  expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
-});
-
-test("[Q5] a line that is cut is silence", async () => {
-  const { http } = await server((response) => void response.socket?.destroy());
-  expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: false });
-});
-
-test("[Q8] [N30] a getToken that throws or gives nothing is no token; one that reaches nobody, or hangs, is silence", async () => {
-  const without = (getToken: () => string | Promise<string>, clock = systemClock) =>
-    httpServer({ url: "http://never.test", token: tokenSource(getToken, clock), timeoutMs: 50, models: [] }).send(
-      "{}",
-      signal,
-    );
-  expect(await without(() => Promise.reject(new Error("signed out")))).toMatchObject({
-    kind: "no-token",
-    reason: expect.stringContaining("signed out"),
-  });
-  expect(await without(() => "")).toMatchObject({ kind: "no-token" });
-  const impatient = { ...systemClock, wait: (_: number, then: () => void) => systemClock.wait(1, then) };
-  expect(await without(() => new Promise(() => {}), impatient)).toMatchObject({ kind: "silence" });
-  const nobody = () => fetch("http://127.0.0.1:1/token").then((answer) => answer.text());
-  expect(await without(nobody)).toMatchObject({ kind: "silence", reason: expect.stringContaining("getToken") });
-  expect(await without(() => Promise.reject(AbortSignal.abort().reason))).toMatchObject({ kind: "silence" });
-  // A mistake in the app itself, which trying again does not mend.
-  const user = undefined as unknown as { token: string };
-  expect(await without(() => user.token)).toMatchObject({
-    kind: "no-token",
-    reason: expect.stringContaining("reading 'token'"),
-  });
-});
-
-test("a page of the log covers the positions that were examined, shown or not", async () => {
-  const { http, heard } = await server((response) =>
-    json(response, 200, { object: "list", data: [], has_more: true, next_cursor: "900", stamp: 1_200, logId: "log_1" }),
-  );
-  expect(await http.readLog(100, signal)).toEqual({
-    kind: "log",
-    logId: "log_1",
-    stamp: 1_200,
-    from: 100,
-    to: 900,
-    entries: [],
-  });
-  expect(heard[0]?.request.url).toBe("/api/v1/log?after=100&limit=1000&model=slide&model=note");
-});
-
-const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-const begin = { object: "snapshot", stamp: 5, logId: "log_1" };
-const row = (id: string) => ({ model: "slide", id, syncId: 1, data: { id, title: "ä😀" } });
-const end = (count: number, next_cursor: string | null = null) => ({ object: "snapshot_end", count, next_cursor });
-
-test("[N9] a snapshot is read page by page, and a page that ends early is read again", async () => {
-  const { http, heard } = await server((response, { request }, n) => {
-    if (n === 2) return void response.end(lines(begin, row("c")).slice(0, -4));
-    if (n === 3) return void response.end(lines(begin, row("c"), end(2)));
-    const second = request.url?.includes("starting_after=next");
-    response.end(second ? lines(begin, row("c"), end(1)) : lines(begin, row("a"), row("b"), end(2, "next")));
-  });
-  expect(await http.readSnapshot(null, signal)).toMatchObject({
-    ...{ kind: "snapshot", logId: "log_1", stamp: 5, cursor: "next" },
-    lines: [{ id: "a" }, { id: "b" }],
-  });
-  expect(await http.readSnapshot("next", signal)).toMatchObject({ stamp: 5, cursor: null, lines: [{ id: "c" }] });
-  expect(heard).toHaveLength(4);
-});
-
-test("[N9] letters that are cut in two by the network stay whole", async () => {
-  const text = Buffer.from(lines(begin, row("a"), end(1)));
-  const at = text.indexOf(Buffer.from("😀")) + 2;
-  const { http } = await server((response) => {
-    response.write(text.subarray(0, at));
-    setTimeout(() => response.end(text.subarray(at)), 20);
-  });
-  const read = await http.readSnapshot(null, signal);
-  expect(read.kind === "snapshot" && read.lines[0]?.data).toEqual({ id: "a", title: "ä😀" });
-});
-
-test("a refused snapshot is the refusal, not an incomplete page", async () => {
-  const { http, heard } = await server((response) =>
-    json(response, 401, { code: "token_expired", type: "authentication_error" }),
-  );
-  expect(await http.readSnapshot(null, signal)).toMatchObject({ kind: "answer", status: 401 });
-  expect(heard).toHaveLength(1);
-});
-
-test("[U8] any other request goes to its path, with names as they may stand there, and is given up by its own time", async () => {
-  const { heard, http } = await server((response, _, n) => (n < 3 ? json(response, 200, { n }) : undefined));
-  const params = { model: "slide", id: "a:b~c" };
-  expect(await http.request("acquireClaim", { params, body: { ttl: "5s" } }, signal)).toEqual({
-    kind: "answer",
-    status: 200,
-    body: { n: 1 },
-  });
-  await http.request("readClaim", { params: { id: "../x?y" }, query: { wait: "25000" } }, signal);
-  expect(heard.map((h) => [h.request.method, h.request.url, h.body])).toEqual([
-    ["POST", "/api/v1/models/slide/a%3Ab~c/claim", '{"ttl":"5s"}'],
-    ["GET", "/api/v1/claims/..%2Fx%3Fy?wait=25000", ""],
-  ]);
-  const late = http.request("releaseClaim", { params: { id: "c" }, timeoutMs: 500, keepalive: true }, signal);
-  expect(await late).toMatchObject({ kind: "silence", timedOut: true });
-  expect(heard[2]?.request.method).toBe("DELETE");
 });
 
 /** What a server sends of an answer, a piece every 150 ms; then the answer is whole, or nothing more comes. */
@@ -208,7 +415,7 @@ function drippingServer(answers: readonly Dripping[], timeoutMs: number) {
     return new Response(new ReadableStream({ pull }));
   };
   const token = tokenSource(() => "token-1", systemClock);
-  return httpServer({ url: "http://drips.test", token, timeoutMs, models: ["slide"], fetch });
+  return httpServer({ url: "http://drips.test", token, timeoutMs, models: ["slide"], exchange: kyExchange(fetch) });
 }
 
 test("[N18] an answer that keeps coming is not given up, however long it takes; one that stops is", async () => {
@@ -246,11 +453,22 @@ test("[N18] an answer that drips without end is given up after twenty times its 
   expect(reply).toMatchObject({ kind: "silence", timedOut: true });
 });
 
-test("[N19] a page that is cut is asked for again as a smaller one", async () => {
-  const { http, heard } = await server((response, _, n) =>
-    n < 3 ? void response.end(lines(begin, row("a")).slice(0, -4)) : void response.end(lines(begin, row("a"), end(1))),
-  );
-  expect(await http.readSnapshot(null, signal, {}, 1_000)).toMatchObject({ kind: "snapshot" });
-  const limits = heard.map((h) => new URL(h.request.url ?? "", "http://x").searchParams.get("limit"));
-  expect(limits).toEqual(["1000", "500", "250"]);
+test("a fetch of the app's own is used, and is told what has to go out although the page is going", async () => {
+  const asked: Request[] = [];
+  const fetch = async (input: string | URL | Request) => {
+    asked.push(input as Request);
+    return new Response("{}");
+  };
+  const http = httpServer({
+    ...{ url: "http://own.test", timeoutMs: 1_000, models: [], exchange: kyExchange(fetch) },
+    token: tokenSource(() => "t", systemClock),
+  });
+  await http.request("releaseClaim", { params: { id: "c" }, keepalive: true }, signal);
+  await http.send('{"a":1}', signal);
+  expect(asked.map(({ keepalive, url }) => [keepalive, url])).toEqual([
+    [true, "http://own.test/v1/claims/c"],
+    [false, "http://own.test/v1/commits/bulk"],
+  ]);
+  expect(asked[1]?.headers.get("authorization")).toBe("Bearer t");
+  expect(await asked[1]?.text()).toBe('{"a":1}');
 });

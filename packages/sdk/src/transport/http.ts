@@ -4,9 +4,9 @@ import type { Reply } from "../core/queue/outcome.ts";
 import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.ts";
-import { headers } from "../protocol/headers.ts";
 import type { List } from "../protocol/lists/list.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
+import type { Exchange, ExchangeResponse } from "./exchange.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 import { textOf } from "./text-of.ts";
 import { withoutToken } from "./token.ts";
@@ -17,7 +17,7 @@ export interface HttpOptions {
   readonly timeoutMs: number;
   /** Only these models are read. */
   readonly models: readonly string[];
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly exchange: Exchange;
 }
 
 interface Given extends Omit<Asked, "body" | "query"> {
@@ -28,15 +28,16 @@ interface Given extends Omit<Asked, "body" | "query"> {
 /** Tries of one page of a snapshot: a long one should not begin anew because one of its pages was cut. */
 const PAGE_TRIES = 3;
 
-export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.fetch }: HttpOptions): Server {
+export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOptions): Server {
   const base = url.replace(/\/+$/, "");
 
   async function call<T>(
     name: ClientEndpointName,
     given: Given,
     outer: AbortSignal,
-    read: (response: Response, heard: Heard) => Promise<T>,
+    read: (response: ExchangeResponse, heard: Heard) => Promise<T>,
   ): Promise<T | Reply> {
+    // Before the request's clock starts: the app's own request for a token has its own limit.
     let bearer: string;
     try {
       bearer = await token.current();
@@ -46,9 +47,14 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     return within(given.timeoutMs ?? timeoutMs, outer, async (signal, heard) => {
       const response = await request(name, bearer, given, signal);
       heard();
-      if (response.ok) return read(response, heard);
+      if (response.status >= 200 && response.status < 300) return read(response, heard);
       const body = await json(response, heard);
-      return { kind: "answer", status: response.status, body, retryAfterMs: retryAfter(response) } satisfies Reply;
+      return {
+        kind: "answer",
+        status: response.status,
+        body,
+        retryAfterMs: waitOf(response.retryAfter),
+      } satisfies Reply;
     });
   }
 
@@ -93,16 +99,11 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
     bearer: string,
     { body, query, params, keepalive }: Given,
     signal: AbortSignal,
-  ): Promise<Response> {
+  ): Promise<ExchangeResponse> {
     const [method, pattern] = clientPaths[name];
     const path = pattern.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(params?.[key] ?? ""));
-    return fetch(`${base}${path}${query ? `?${query}` : ""}`, {
-      method,
-      signal,
-      keepalive: keepalive === true,
-      headers: { authorization: `Bearer ${bearer}`, ...(body !== undefined && { "content-type": "application/json" }) },
-      ...(body !== undefined && { body }),
-    });
+    const address = `${base}${path}${query ? `?${query}` : ""}`;
+    return exchange({ method, url: address, token: bearer, body, keepalive: keepalive === true }, signal);
   }
 
   /** A long snapshot should not begin anew because one of its pages was cut: it is tried again, as a smaller one. */
@@ -129,7 +130,7 @@ export function httpServer({ url, token, timeoutMs, models, fetch = globalThis.f
 /** It was not the time that ended it: then it is the core's to decide how to go on. */
 const isCut = (page: SnapshotPage | Reply): boolean => page.kind === "silence" && !page.timedOut;
 
-const answered = async (response: Response, heard: Heard): Promise<Reply> => ({
+const answered = async (response: ExchangeResponse, heard: Heard): Promise<Reply> => ({
   kind: "answer",
   status: response.status,
   body: await json(response, heard),
@@ -151,7 +152,8 @@ const LONGEST = 20;
 /**
  * Does a request, body and all, and gives it up when nothing is heard for a time: a slow line may take long, a dead one
  * may not. The clock runs beside the request: a fetch that hangs after sleep may ignore that it was aborted, and the
- * queue must not hang with it.
+ * queue must not hang with it. Each request has an AbortController of its own: the platform adds listeners to the signal
+ * that it is given, and on one that lives as long as the client they would pile up.
  */
 async function within<T>(
   ms: number,
@@ -196,7 +198,7 @@ async function within<T>(
 }
 
 /** A body that is no JSON is no answer of ours: the core sees `undefined` and decides by the status. */
-async function json(response: Response, heard: Heard): Promise<unknown> {
+async function json(response: ExchangeResponse, heard: Heard): Promise<unknown> {
   let text = "";
   for await (const piece of textOf(response.body, heard)) text += piece;
   try {
@@ -222,10 +224,9 @@ function logPage(body: unknown, after: number): LogPage | Reply {
   return { kind: "log", logId, ...introduction, stamp, from: after, to: Math.max(to, after), entries };
 }
 
-/** `Retry-After` in seconds, or as a date. */
-function retryAfter(response: Response): number | undefined {
-  const said = response.headers.get(headers.retryAfter);
-  if (said === null) return undefined;
+/** `Retry-After` in seconds, or as a date, in milliseconds from now. */
+function waitOf(said: string | null | undefined): number | undefined {
+  if (said === null || said === undefined) return undefined;
   const ms = /^\d+$/.test(said) ? Number(said) * 1_000 : Date.parse(said) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }

@@ -12,7 +12,7 @@ export interface SnapshotPage extends TokenFacts {
 
 /** Reads a page as it comes in, line by line. Undefined: it ended before its last line, so it is not to be believed. */
 export async function readSnapshotPage(
-  body: ReadableStream<Uint8Array> | null,
+  body: AsyncIterable<Uint8Array>,
   heard: () => void,
 ): Promise<SnapshotPage | undefined> {
   let start: SnapshotStart | undefined;
@@ -29,7 +29,7 @@ export async function readSnapshotPage(
   return undefined;
 }
 
-async function* linesOf(body: ReadableStream<Uint8Array> | null, heard: () => void): AsyncGenerator<string> {
+async function* linesOf(body: AsyncIterable<Uint8Array>, heard: () => void): AsyncGenerator<string> {
   let rest = "";
   for await (const text of textOf(body, heard)) {
     const lines = (rest + text).split("\n");

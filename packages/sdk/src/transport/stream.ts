@@ -1,8 +1,18 @@
+import ReconnectingWebSocket, { CloseEvent } from "partysocket/ws";
 import type { Clock, Stream, StreamListener } from "../engine/ports.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { STREAM_PATH } from "../protocol/client-paths.ts";
 import { STREAM_PROTOCOL } from "../protocol/version.ts";
 import { readFrame } from "./read-frame.ts";
+
+/*
+ * One partysocket for the client's life. It would reconnect by itself; here it may not, because waits have to be jittered,
+ * shown in `status()` and called off in one place, the core. So its address is a gate:
+ *
+ *   core: openStream ──► gate opens ──► connecting ──► open ──► closed, failed, or silent
+ *                            ▲                                        │
+ *                            └──── partysocket waits at the gate ◄────┘  the listener is told, once
+ */
 
 export interface StreamOptions {
   readonly url: string;
@@ -12,108 +22,119 @@ export interface StreamOptions {
   readonly WebSocket?: unknown;
 }
 
-/** A line that says nothing for this long is asked whether it still lives. */
+/** A socket that says nothing for this long is asked whether it still lives. */
 const PING_AFTER_MS = limits.pingMs - 5_000;
 const CONNECT_MS = 10_000;
-/** `WebSocket.OPEN`, without asking a class that may not be there. */
-const OPEN = 1;
-/** Not a code of the protocol: this side gave the line up. */
+/** Not a code of the protocol: this side gave the socket up. */
 const SILENT = 4000;
 
-/** One socket at a time, both ways. It keeps nothing and decides nothing: when to open it again is the core's business. */
-export function logStream({ url, clock, models, WebSocket: given }: StreamOptions): Stream {
-  let line: Line | undefined;
+/** The socket that the log comes down on. It keeps nothing and decides nothing: the core says when to open it. */
+export function logStream({ url, clock, models, WebSocket }: StreamOptions): Stream {
+  const address = streamAddress(url);
+  /** Hears the present attempt. Undefined: there is none, and the gate is shut. */
+  let listener: StreamListener | undefined;
+  let pings = 0;
+  let openGate = () => {};
+  let stopClock = () => {};
+
+  const socket = new ReconnectingWebSocket(
+    async () => {
+      if (!listener)
+        await new Promise<void>((resolve) => {
+          openGate = resolve;
+        });
+      return address;
+    },
+    STREAM_PROTOCOL,
+    {
+      startClosed: true,
+      // A frame is for the socket that is open now. The next one begins with `hello`.
+      maxEnqueuedMessages: 0,
+      minReconnectionDelay: 0,
+      maxReconnectionDelay: 0,
+      // Never reached: ours is shorter, and runs on the client's clock.
+      connectionTimeout: 2 * CONNECT_MS,
+      WebSocket,
+    },
+  );
+
+  function giveUpAfter(ms: number, reason: string): void {
+    stopClock();
+    stopClock = clock.wait(ms, () => {
+      const told = shutGate();
+      // A close handshake may take minutes after sleep. This one lets go of the socket at once.
+      socket.reconnect(SILENT);
+      told?.closed(SILENT, reason);
+    });
+  }
+
+  /** Sleep, or a cable pulled, leaves a socket that looks open and is silent for ever. */
+  function listenForSilence(): void {
+    stopClock();
+    stopClock = clock.wait(PING_AFTER_MS, () => {
+      pings += 1;
+      say({ frame: "ping", n: pings });
+      giveUpAfter(limits.pongMs, "The stream fell silent.");
+    });
+  }
+
+  /** Ends the present attempt, and returns its listener: it is told last, because it may open the next one. */
+  function shutGate(): StreamListener | undefined {
+    const told = listener;
+    listener = undefined;
+    stopClock();
+    return told;
+  }
+
+  function say(frame: object): void {
+    if (listener && socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame));
+  }
+
+  // Properties, because `addEventListener` gets copies of the events, without the code of a close.
+  socket.onopen = () => {
+    if (!listener) return;
+    listenForSilence();
+    listener.opened();
+  };
+  socket.onmessage = (event) => {
+    if (!listener) return;
+    listenForSilence();
+    const frame = readFrame(event.data);
+    if (frame) listener.frame(frame);
+  };
+  socket.onclose = (event) => {
+    // partysocket makes an event of its own, with code 1000, when we close the socket and before every error.
+    const isMadeUp: boolean = event instanceof CloseEvent;
+    if (!isMadeUp) shutGate()?.closed(event.code, event.reason);
+  };
+  socket.onerror = ({ message }) => {
+    shutGate()?.closed(SILENT, message || "The stream could not be opened, or broke.");
+  };
+
   return {
-    open(listener) {
-      line?.drop();
-      line = openLine(listener);
+    open(hear) {
+      stopClock();
+      listener = hear;
+      pings = 0;
+      giveUpAfter(CONNECT_MS, "The stream could not be opened in time.");
+      socket.reconnect();
+      openGate();
     },
     hello({ token, clientId, logId, since, scope = {}, view }) {
       const { models: wanted = models, groups } = scope;
-      line?.say({
+      say({
         ...{ frame: "hello", token, clientId, log: logId, since },
         ...(wanted.length > 0 && { models: wanted }),
         ...(groups && { groups }),
         ...(view !== undefined && { view }),
       });
     },
-    say: (frame) => line?.say(frame),
+    say,
     close() {
-      line?.drop();
-      line = undefined;
+      shutGate();
+      socket.close();
     },
   };
-
-  function openLine(listener: StreamListener): Line {
-    let over = false;
-    let pings = 0;
-    let quiet = clock.wait(CONNECT_MS, () => end(SILENT, "The stream could not be opened in time."));
-    // One attempt each: waiting between attempts is the core's, so that it is jittered, seen and called off in one place.
-    const socket = openSocket();
-
-    function openSocket(): WebSocket | undefined {
-      try {
-        const Socket = (given ?? globalThis.WebSocket) as typeof WebSocket;
-        return new Socket(streamAddress(url), STREAM_PROTOCOL);
-      } catch (error) {
-        // Nothing to open one with, or a page that may not: told like any other end, after `open` has returned.
-        queueMicrotask(() => end(SILENT, String(error)));
-        return undefined;
-      }
-    }
-
-    function end(code: number, reason: string): void {
-      if (over) return;
-      over = true;
-      quiet();
-      // Let go rather than waited for: after sleep a close handshake may take minutes.
-      socket?.close();
-      listener.closed(code, reason);
-    }
-
-    /** Sleep, or a cable pulled, leaves a socket that looks open and is silent for ever. */
-    function listenForSilence(): void {
-      quiet();
-      quiet = clock.wait(PING_AFTER_MS, () => {
-        pings += 1;
-        say({ frame: "ping", n: pings });
-        quiet = clock.wait(limits.pongMs, () => end(SILENT, "The stream fell silent."));
-      });
-    }
-
-    const say = (frame: object): void => {
-      if (!over && socket?.readyState === OPEN) socket.send(JSON.stringify(frame));
-    };
-
-    socket?.addEventListener("open", () => {
-      if (over) return;
-      listenForSilence();
-      listener.opened();
-    });
-    socket?.addEventListener("message", (event) => {
-      if (over) return;
-      listenForSilence();
-      const frame = readFrame(event.data);
-      if (frame) listener.frame(frame);
-    });
-    socket?.addEventListener("close", (event) => end(event.code, event.reason));
-    socket?.addEventListener("error", () => end(SILENT, "The stream could not be opened, or broke."));
-
-    return {
-      say,
-      drop: () => {
-        over = true;
-        quiet();
-        socket?.close();
-      },
-    };
-  }
-}
-
-interface Line {
-  say(frame: object): void;
-  /** Gives it up without a word to the listener. */
-  drop(): void;
 }
 
 function streamAddress(url: string): string {
