@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import type { StreamListener } from "../engine/ports.ts";
@@ -11,7 +12,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-async function line() {
+async function line(Socket: unknown = WebSocket) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
   const heard: unknown[] = [];
@@ -27,7 +28,7 @@ async function line() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
     clock,
     models: ["slide"],
-    WebSocket,
+    WebSocket: Socket,
   });
   closing.push(() => {
     stream.close();
@@ -48,7 +49,7 @@ async function line() {
     stream.open(listener);
     await vi.waitFor(() => expect(opens).toBeGreaterThan(0));
   };
-  return { server, stream, heard, addresses, sockets, clock, frames, closes, listener, opened };
+  return { server, stream, heard, addresses, sockets, clock, frames, closes, listener, opened, opens: () => opens };
 }
 const greeting = { token: "secret", clientId: "c1", logId: "log_1", since: 7 };
 
@@ -121,10 +122,153 @@ test("[N2] where no socket can be made that is a close, too, and told after it w
   const stream = logStream({ url: "http://127.0.0.1:9", clock, models: [], WebSocket: Forbidden });
   stream.open({ opened: () => {}, frame: () => {}, closed: (code, reason) => void closes.push([code, reason]) });
   expect(closes).toEqual([]);
-  await Promise.resolve();
-  expect(closes).toEqual([[4000, "Error: insecure"]]);
+  await vi.waitFor(() => expect(closes).toEqual([[4000, "insecure"]]));
   stream.say({ frame: "ping", n: 1 });
   expect(clock.waiting).toBe(0);
+});
+
+test("[N2] one that cannot be made any more ends its attempt once, and the attempts before it stay ended", async () => {
+  let works = true;
+  class Socket extends WebSocket {
+    constructor(address: string, protocols?: string) {
+      if (!works) throw new Error("insecure");
+      super(address, protocols);
+    }
+  }
+  const { sockets, closes, opened, stream, listener, opens } = await line(Socket);
+  await opened();
+  sockets[0]?.close(4403, "not for you");
+  await vi.waitFor(() => expect(closes).toEqual([[4403, "not for you"]]));
+  works = false;
+  stream.open(listener);
+  await vi.waitFor(() => expect(closes).toHaveLength(2));
+  await sleep(100);
+  expect(closes[1]).toEqual([4000, "insecure"]);
+  works = true;
+  stream.open(listener);
+  await vi.waitFor(() => expect(opens()).toBe(2));
+  expect(closes).toHaveLength(2);
+});
+
+test.each([
+  [4401, "token_expired"],
+  [4403, "capability_scope_denied"],
+  [1012, "restarting"],
+  [1000, ""],
+])(
+  "[N2] [N23] a close with %i is told once, with its reason, and the next attempt is one more",
+  async (code, reason) => {
+    const { sockets, closes, opened, stream, listener, opens, frames } = await line();
+    await opened();
+    for (const nth of [1, 2, 3]) {
+      sockets[nth - 1]?.close(code, reason);
+      await vi.waitFor(() => expect(closes).toHaveLength(nth));
+      await sleep(30);
+      expect(sockets).toHaveLength(nth);
+      stream.open(listener);
+      await vi.waitFor(() => expect(opens()).toBe(nth + 1));
+    }
+    sockets[3]?.send('{"frame":"pong","n":1,"stamp":7}');
+    await vi.waitFor(() => expect(frames).toHaveLength(1));
+    expect(closes).toEqual([1, 2, 3].map(() => [code, reason]));
+    expect(sockets).toHaveLength(4);
+  },
+);
+
+test("[N2] a listener that opens the next one while it is told of the end gets one", async () => {
+  const { sockets, stream, opens, listener } = await line();
+  const closes: number[] = [];
+  const again: StreamListener = {
+    ...listener,
+    closed: (code) => {
+      closes.push(code);
+      if (closes.length < 20) stream.open(again);
+    },
+  };
+  stream.open(again);
+  for (let n = 1; n <= 20; n++) {
+    await vi.waitFor(() => expect(opens()).toBe(n));
+    sockets[n - 1]?.terminate();
+  }
+  await vi.waitFor(() => expect(closes).toHaveLength(20));
+  await sleep(50);
+  expect(sockets).toHaveLength(20);
+});
+
+test("[N5] what is closed and opened again at once, in any state, is one socket, and only the last listener hears of it", async () => {
+  const { sockets, stream, closes, listener, opens, server } = await line();
+  const none: StreamListener = {
+    opened: () => expect.unreachable(),
+    frame: () => expect.unreachable(),
+    closed: () => expect.unreachable(),
+  };
+  stream.open(none);
+  stream.close();
+  stream.open(none);
+  await sleep(0);
+  stream.close();
+  stream.open(none);
+  await sleep(2);
+  stream.close();
+  stream.open(none);
+  stream.open(listener);
+  await vi.waitFor(() => expect(opens()).toBe(1));
+  stream.open(listener);
+  await vi.waitFor(() => expect(opens()).toBe(2));
+  await vi.waitFor(() => expect(server.clients.size).toBe(1));
+  await sleep(50);
+  expect(opens()).toBe(2);
+  expect(closes).toEqual([]);
+  expect(server.clients.size).toBe(1);
+  expect(sockets.length).toBeLessThanOrEqual(4);
+});
+
+test("[N3] a socket that fell silent is given up, and the next one is asked when it is silent in its turn", async () => {
+  const { sockets, closes, clock, opened, stream, listener, opens, heard, server } = await line();
+  await opened();
+  clock.advance(25_000);
+  expect(closes).toEqual([[4000, "The stream fell silent."]]);
+  await vi.waitFor(() => expect(server.clients.size).toBe(0));
+  await sleep(50);
+  expect(sockets).toHaveLength(1);
+  stream.open(listener);
+  await vi.waitFor(() => expect(opens()).toBe(2));
+  clock.advance(20_000);
+  await vi.waitFor(() => expect(heard).toContainEqual({ frame: "ping", n: 1 }));
+  clock.advance(5_000);
+  expect(closes).toHaveLength(2);
+});
+
+test("[N8] no timer is left after close, whatever was under way", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+  const before = timers();
+  const { stream, opened, clock, listener, sockets, opens, closes } = await line();
+  await opened();
+  stream.close();
+  stream.open(listener);
+  await vi.waitFor(() => expect(opens()).toBe(2));
+  sockets[1]?.close(1012, "restarting");
+  await vi.waitFor(() => expect(closes).toHaveLength(1));
+  stream.open(listener);
+  stream.close();
+  await sleep(50);
+  expect(clock.waiting).toBe(0);
+  expect(timers()).toBeLessThanOrEqual(before);
+});
+
+test("[N8] what is said with no socket open goes nowhere, also not later", async () => {
+  const { stream, opened, heard, listener, opens } = await line();
+  stream.say({ frame: "ping", n: 7 });
+  stream.open(listener);
+  stream.say({ frame: "ping", n: 8 });
+  await opened();
+  stream.close();
+  stream.say({ frame: "ping", n: 9 });
+  stream.open(listener);
+  await vi.waitFor(() => expect(opens()).toBeGreaterThan(1));
+  stream.hello(greeting);
+  await vi.waitFor(() => expect(heard).toHaveLength(1));
+  expect(heard).toMatchObject([{ frame: "hello" }]);
 });
 
 test("[N2] a server that never answers is given up after 10 s", async () => {
