@@ -193,8 +193,10 @@ function firstByteOf(path: string): Promise<number> {
   const { fetch } = globalThis;
   return new Promise((resolve) => {
     globalThis.fetch = async (...given) => {
+      const [asked] = given;
+      const address = asked instanceof Request ? asked.url : String(asked);
       const answer = await fetch(...given);
-      if (String(given[0]).includes(path)) resolve(performance.now());
+      if (address.includes(path)) resolve(performance.now());
       return answer;
     };
   });

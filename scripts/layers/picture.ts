@@ -37,9 +37,10 @@ export const picture: Layer[] = [
     imports: [`${sdk}/engine/ports.ts`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
   })),
   {
-    // Storage of processes: an edge that knows Node
+    // Storage and requests of processes: an edge that knows Node
     files: `${sdk}/node/`,
     imports: [`${sdk}/storage/`, `${sdk}/engine/ports.ts`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
+    types: [`${sdk}/transport/`],
   },
   {
     files: `${sdk}/api/`,
