@@ -41,7 +41,7 @@ export async function oneFile(
     format: "esm",
     target: "node20",
     conditions: ["holdfast-source"],
-    external: ["libsql", "ws", "nanoid", "zustand", "dexie"],
+    external: ["libsql", "undici", "ws", "nanoid", "zustand", "dexie"],
     logLevel: "silent",
   });
   return { file, remove: () => rmSync(file) };

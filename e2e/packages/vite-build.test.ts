@@ -42,7 +42,7 @@ test("[PK4] what a page needs at once is in its first chunk: the client's shell 
   expect(entry?.sources.some((source) => source.includes("@holdfast/react/dist/use-query.js"))).toBe(true);
   expect(entry?.sources.some((source) => source.includes("@holdfast/sdk/dist/client.js"))).toBe(true);
   const later =
-    /node_modules\/dexie|sdk\/dist\/(browser-part\.|part\.|api\/company\.|storage\/indexeddb\.|transport\/)/;
+    /node_modules\/(dexie|ky|partysocket)|sdk\/dist\/(browser-part\.|part\.|api\/company\.|storage\/indexeddb\.|transport\/)/;
   expect(atOnce.flatMap(({ sources }) => sources).filter((source) => later.test(source))).toEqual([]);
 });
 
@@ -60,6 +60,7 @@ test("[PK4] the database is a chunk of its own, and so is what works with the se
 test("[PK4] nothing of the server's words or of Node's reaches the page", () => {
   expect(has("node_modules/typebox")).toEqual([]);
   expect(has("node_modules/ws/")).toEqual([]);
+  expect(has("node_modules/undici/")).toEqual([]);
   expect(has("@holdfast/sdk/dist/node")).toEqual([]);
 });
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -88,9 +89,12 @@ describe.each([
     expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
   });
 
-  test("[Q5] a line that is cut is silence", async () => {
-    const { http } = await server(exchange, (response) => void response.socket?.destroy());
+  test("[Q5] a line that is cut is silence, and nothing is asked for twice", async () => {
+    const { http, heard } = await server(exchange, (response) => void response.socket?.destroy());
     expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: false });
+    expect(await http.readLog(0, signal)).toMatchObject({ kind: "silence", timedOut: false });
+    expect(await http.request("releaseClaim", { params: { id: "c" } }, signal)).toMatchObject({ kind: "silence" });
+    expect(heard.map(({ request }) => request.method)).toEqual(["POST", "GET", "DELETE"]);
   });
 
   test("[Q8] [N30] a getToken that throws or gives nothing is no token; one that reaches nobody, or hangs, is silence", async () => {
@@ -370,6 +374,7 @@ describe.each([
     for (let n = 0; n < 1_500; n++)
       expect(await http.send("{}", long.signal)).toMatchObject({ kind: "answer", status: 200 });
     expect(warnings).toEqual([]);
+    expect(getEventListeners(long.signal, "abort")).toEqual([]);
     expect(ports.size).toBeLessThan(10);
   });
 });

@@ -94,13 +94,14 @@ test("[N2] a close is told once, with its code, and nothing is opened again from
   expect([server.clients.size, closes.length, clock.waiting]).toEqual([0, 1, 0]);
 });
 
-test("[N8] after close nothing is heard and no timer is left", async () => {
-  const { stream, sockets, closes, frames, clock, opened } = await line();
+test("[N8] after close the socket is closed, nothing is heard and no timer is left", async () => {
+  const { stream, sockets, closes, frames, clock, opened, server } = await line();
   await opened();
   stream.close();
   sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect([closes, frames, clock.waiting]).toEqual([[], [], 0]);
+  await vi.waitFor(() => expect(server.clients.size).toBe(0));
 });
 
 test("[N2] an address where nobody answers is a close, too", async () => {
