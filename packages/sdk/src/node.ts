@@ -1,9 +1,11 @@
-import { WebSocket } from "ws";
 import type { SyncClient } from "./api/sync-client.ts";
 import { noSignals } from "./browser/signals.ts";
 import { alone } from "./browser/tabs.ts";
+
 import { systemClock, systemRandom } from "./engine/system.ts";
+import { closingSocket } from "./node/closing-socket.ts";
 import type { FileStorage } from "./node/file-storage.ts";
+
 import { openedNow } from "./node/opened-now.ts";
 import { undiciExchange } from "./node/undici-exchange.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
@@ -52,15 +54,6 @@ export interface NodeClientOptions<S extends ModelSchema> extends ClientOptions<
   readonly storage?: FileStorage;
 }
 
-/** A server that is gone never answers the close handshake. `ws` would wait 30 s for it, and keep the process alive. */
-class ClosingSocket extends WebSocket {
-  constructor(address: string, protocols?: string | string[]) {
-    // Not in the types of `ws` yet.
-    const options: WebSocket.ClientOptions & { closeTimeout: number } = { closeTimeout: 1_000 };
-    super(address, protocols, options);
-  }
-}
-
 /** The same client for agents and scripts. What cannot be its store is refused here and now, with a `SyncError`. */
 export function createClient<const S extends ModelSchema>(options: NodeClientOptions<S>): SyncClient<S> {
   const { storage: file, ...rest } = options;
@@ -75,7 +68,7 @@ export function createClient<const S extends ModelSchema>(options: NodeClientOpt
       tabs: alone,
       signals: noSignals,
       exchange: undiciExchange(),
-      WebSocket: ClosingSocket,
+      WebSocket: closingSocket(),
     },
     rest,
   );
