@@ -7,7 +7,7 @@ import type { Exchange } from "../transport/exchange.ts";
 /** As many as `fetch` follows. */
 const MAX_REDIRECTIONS = 20;
 
-/** Sends with undici's `request`, which takes a fifth of the CPU that `fetch` takes in Node: it makes no web streams. */
+/** Sends with undici's `request`, which takes about a third of the CPU that `fetch` takes in Node: it makes no web streams. */
 export function undiciExchange(): Exchange {
   // A pool of our own: the global one may belong to the undici inside Node, whose handlers have another shape.
   // Time limits are those of `http.ts`. An idle connection does not keep the process alive.
