@@ -7,7 +7,9 @@ const PROTOCOL = "packages/sdk/src/protocol";
 
 /** A module with what the protocol's docstrings say, for the description of the interface. */
 export function docstringsModule(): string {
-  const files = readdirSync(join(root, PROTOCOL)).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+  const files = readdirSync(join(root, PROTOCOL), { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"),
+  );
   const schemas = files.sort().flatMap((name) => {
     const file = `${PROTOCOL}/${name}`;
     return Object.entries(fieldDocs(file, readFileSync(join(root, file), "utf8")));
