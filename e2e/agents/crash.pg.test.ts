@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Chance } from "@holdfast/sdk/testing";
 import { afterAll, expect, test } from "vitest";
+import { SeededRandom } from "../../qa/support/seeded-random.ts";
 import { startPeople } from "../clients/people.ts";
 import { agentProgram } from "./agent.ts";
 import { openBadGate, type Weather } from "./bad-gate.ts";
@@ -47,7 +47,7 @@ test("[D20] killed at any moment, an agent sends what was queued, each once and 
   timeout: 60_000,
 }, async () => {
   console.info(`AGENT_SEED=${SEED}`);
-  const chance = new Chance(SEED);
+  const chance = new SeededRandom(SEED);
   for (const id of RECORDS)
     await people.ask("POST", "/v1/commits", {
       operations: [{ action: "create", model: "slide", id, data: { deckId: "d1", order: -1 } }],

@@ -8,8 +8,8 @@ import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { KillableServer } from "../../qa/support/killable-server.ts";
 import { root } from "../../scripts/root.mjs";
-import { KillableServer } from "../support/killable-server.ts";
 import { type RunningProxy, startCaddy, whyNoCaddy } from "./caddy.ts";
 
 const reason = whyNoCaddy();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judgeLayers } from "./judge.ts";
+import { judgeLayers, staleNames } from "./judge.ts";
 
 const sdk = "packages/sdk/src";
 const server = "packages/server/src";
@@ -28,15 +28,19 @@ describe("refused", () => {
     ["dice in the protocol", `${sdk}/protocol/a.ts`, "export const roll = () => Math.random()"],
     [
       "the conformance suite importing the protocol",
-      "e2e/conformance/a.ts",
+      "packages/conformance/src/a.ts",
       `import { b } from "@holdfast/sdk/protocol"`,
     ],
     [
       "the conformance suite reaching into the server",
-      "e2e/conformance/chapters/a.ts",
-      `import { b } from "../../../packages/server/src/ids.ts"`,
+      "packages/conformance/src/sections/a.ts",
+      `import { b } from "../../../server/src/ids.ts"`,
     ],
-    ["the conformance suite importing its own tests", "e2e/conformance/a.ts", `import { b } from "./testing/b.ts"`],
+    [
+      "the conformance suite importing its own tests",
+      "packages/conformance/src/a.ts",
+      `import { b } from "./testing/b.ts"`,
+    ],
     ["a file outside the picture", "packages/new/src/a.ts", ""],
   ])("%s", (_, file, text) => {
     expect(judgeLayers(new Map([[file, text]]))).toEqual([expect.stringContaining(file)]);
@@ -66,4 +70,9 @@ describe("allowed", () => {
   ])("%s", (_, file, text) => {
     expect(judgeLayers(new Map([[file, text]]))).toEqual([]);
   });
+});
+
+test("a name in the picture that leads to no file is told", () => {
+  expect(staleNames(["packages/sdk/src/core/a.ts"])).toContain("packages/sdk/src/protocol/");
+  expect(staleNames(["packages/sdk/src/core/a.ts"])).not.toContain("packages/sdk/src/core/");
 });

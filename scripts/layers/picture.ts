@@ -17,6 +17,8 @@ export type Layer = {
 const sdk = "packages/sdk/src";
 const server = "packages/server/src";
 const words = "@holdfast/sdk/protocol";
+/** Tools and tests that look at the whole: they may import anything, also what is made for tests. */
+export const quality = ["qa/", "e2e/", "scripts/"];
 
 export const picture: Layer[] = [
   // words and decisions
@@ -46,7 +48,6 @@ export const picture: Layer[] = [
     files: `${sdk}/api/`,
     imports: [`${sdk}/engine/`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`, `${sdk}/options.ts`],
   },
-  { files: `${sdk}/devtools/`, imports: [`${sdk}/`] },
   { files: `${sdk}/testing/`, imports: [`${sdk}/`] },
   // client.ts builds every part; index.ts, node.ts and options.ts name what users see of it
   { files: `${sdk}/`, imports: [`${sdk}/`] },
@@ -98,20 +99,26 @@ export const picture: Layer[] = [
   { files: "apps/demo/worker/", packages: [] },
   { files: "apps/demo/", imports: ["apps/demo/"] },
 
-  // The conformance suite knows no package of ours, so that it can be taken elsewhere. Its own tests start servers.
-  { files: "e2e/conformance/testing/", imports: ["e2e/conformance/"] },
+  // The conformance suite knows no package of ours, so that it can be taken elsewhere.
   {
-    files: "e2e/conformance/",
+    files: "packages/conformance/src/",
     packages: [
       "ws",
-      ...["crypto", "fs", "http", "https", "net", "timers/promises", "tls", "util"].map((name) => `node:${name}`),
+      ...["crypto", "fs", "http", "https", "net", "path", "timers/promises", "tls", "util"].map(
+        (name) => `node:${name}`,
+      ),
     ],
   },
+
+  // Quality tools and end-to-end tests know everything; nothing knows them.
+  { files: "qa/", imports: ["qa/", "e2e/", "packages/", "scripts/"] },
+  { files: "e2e/", imports: ["e2e/", "qa/support/", "qa/conformance/", "packages/", "apps/", "scripts/"] },
+  { files: "scripts/", imports: ["scripts/", "packages/"] },
 ];
 
 /** Packages that only these may import, wherever nothing narrower is said above. */
 export const guardedPackages: { packages: RegExp; only: string[]; because: string }[] = [
-  { packages: /^pg(-|$)/, only: [`${server}/db/`, `${server}/testing/`], because: "all SQL lives in db" },
+  { packages: /^pg(-|$)/, only: [`${server}/db/`, `${server}/testing/`, ...quality], because: "all SQL lives in db" },
   {
     packages: /^(node:|ws$|fs$|path$)/,
     only: [
@@ -122,18 +129,23 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
         (name) => `packages/agent/src/${name}`,
       ),
       "apps/demo/",
-      "e2e/conformance/testing/",
+      "packages/conformance/",
+      ...quality,
     ],
     because: "the rest of the SDK and React run in browsers",
   },
   {
     packages: /^@holdfast\/sdk(\/(node|testing))?$/,
-    only: ["packages/react/src/", "packages/agent/src/", "apps/demo/"],
+    only: ["packages/react/src/", "packages/agent/src/", "apps/demo/", ...quality],
     because: "the server obeys the protocol and knows no client",
   },
   { packages: /^@opentelemetry\//, only: [`${server}/metrics/prometheus.ts`], because: "who counts knows no format" },
-  { packages: /^@holdfast\/react$/, only: ["apps/demo/"], because: "React is on top" },
-  { packages: /^@holdfast\/server/, only: ["apps/demo/"], because: "the server is reached over the network" },
+  { packages: /^@holdfast\/react$/, only: ["apps/demo/", ...quality], because: "React is on top" },
+  {
+    packages: /^@holdfast\/server/,
+    only: ["apps/demo/", ...quality],
+    because: "the server is reached over the network",
+  },
 ];
 
 /** Folders for tests: only they and tests import them. */

@@ -11,15 +11,4 @@ export { type FakeClock, fakeClock } from "./fake-clock.ts";
 export { Line } from "./lab/line.ts";
 export { type Lab, type LabOptions, type LabSignals, lab } from "./lab.ts";
 export { ModelServer } from "./model-server.ts";
-export { Chance } from "./simulation/chance.ts";
-export {
-  allSteps,
-  FIRST_WITH_DOUBTS,
-  FIRST_WITH_TENANTS,
-  type Outcome,
-  runSchedule,
-  type Schedule,
-  type Violation,
-} from "./simulation/run.ts";
-export { shrunk } from "./simulation/shrink.ts";
 export { type StorageCheck, storageContract } from "./storage-contract.ts";

@@ -1,0 +1,202 @@
+import type { Answer, Ask, Asking, Entry, Row } from "./answers.ts";
+import { entriesOf, positionOf, rowsOf } from "./answers.ts";
+import { type Assertions, createAssertions } from "./assertions.ts";
+import { NOTE, ownModels } from "./models.ts";
+import { atLeast, someText } from "./pattern.ts";
+import { addModels } from "./schemas.ts";
+import { type Listener, openStream } from "./stream.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+import { NotApplicable } from "./unmet.ts";
+
+export interface Made {
+  readonly id: string;
+  readonly path: string;
+  readonly deckId: string;
+  readonly group: string;
+  /** The position of its creation. */
+  readonly at: number;
+}
+
+export interface Token {
+  readonly id: string;
+  readonly token: string;
+}
+
+export interface Tenant {
+  readonly organization: string;
+  readonly key: string;
+  readonly keyId: string;
+}
+
+/** What a case is given: ways to ask, things of its own to ask about, and expectations to hold the answers against. */
+export interface Kit extends Assertions {
+  readonly environment: TestEnvironment;
+  readonly ask: Ask;
+  get(path: string, asking?: Asking): Promise<Answer>;
+  post(path: string, json?: unknown, asking?: Asking): Promise<Answer>;
+  patch(path: string, json: unknown, asking?: Asking): Promise<Answer>;
+  remove(path: string, asking?: Asking): Promise<Answer>;
+  commit(operations: readonly object[], rest?: object, asking?: Asking): Promise<Answer>;
+  /** An id that nobody has used. */
+  id(): string;
+  /** A deck that nobody has used; notes of it are in its group. */
+  deck(): { readonly deckId: string; readonly group: string };
+  /** A new note in the log. */
+  note(data?: Row): Promise<Made>;
+  head(asking?: Asking): Promise<number>;
+  /** The log after a position, up to its head; with ids, only the entries of these records. */
+  entries(after: number, ids?: readonly string[], asking?: Asking): Promise<Entry[]>;
+  /** All items of a list, over its pages of a hundred. */
+  listed(path: string, asking?: Asking): Promise<Row[]>;
+  /** A stream that is ended with the case. */
+  stream(options?: Parameters<typeof openStream>[1]): Promise<Listener>;
+  /** A stream that has said hello and was welcomed. */
+  hear(hello?: object): Promise<Listener>;
+  capability(body: object): Promise<Token>;
+  ephemeral(body: object): Promise<Token>;
+  organization(): Promise<string>;
+  /** The operator's token; without one the case does not apply. */
+  admin(): string;
+  /** A key of the other environment; without one the case does not apply. */
+  otherKey(): string;
+  /** An organization of the case's own, with an empty tenant that has the suite's models. */
+  freshTenant(models?: boolean): Promise<Tenant>;
+  /** What is to be done when the case has ended, however it ended. */
+  after(clean: () => unknown): void;
+}
+
+export interface CaseRun {
+  readonly kit: Kit;
+  /** Every answer of the case, in order. */
+  readonly answers: readonly Answer[];
+  expectations(): number;
+  finish(): Promise<void>;
+}
+
+let counter = 0;
+
+export function createKit(environment: TestEnvironment): CaseRun {
+  const answers: Answer[] = [];
+  const cleaning: (() => unknown)[] = [];
+  const assertions = createAssertions();
+  const ask: Ask = (method, path, asking) => {
+    const asked = environment.ask(method, path, asking).then((answer) => {
+      answers.push(answer);
+      return answer;
+    });
+    // A case that fails before it looks at this answer has failed already.
+    asked.catch(() => {});
+    return asked;
+  };
+  const id = () => `${environment.run}-${++counter}`;
+  const deck = () => {
+    const deckId = id();
+    return { deckId, group: `confdeck:${deckId}` };
+  };
+  const admin = () => {
+    if (environment.adminToken === undefined) throw new NotApplicable("no admin token was given");
+    return environment.adminToken;
+  };
+
+  async function mint(path: string, body: object): Promise<Token> {
+    const answer = await ask("POST", path, { json: body });
+    kit.answered(answer, 201, { id: someText, token: someText });
+    const { id, token } = answer.body as unknown as Token;
+    cleaning.push(() => environment.ask("DELETE", `${path}/${id}`));
+    return { id, token };
+  }
+
+  const kit: Kit = {
+    ...assertions.expect,
+    environment,
+    ask,
+    get: (path, asking) => ask("GET", path, asking),
+    post: (path, json, asking) => ask("POST", path, { ...asking, ...(json !== undefined && { json }) }),
+    patch: (path, json, asking) => ask("PATCH", path, { ...asking, json }),
+    remove: (path, asking) => ask("DELETE", path, asking),
+    commit: (operations, rest, asking) => ask("POST", "/v1/commits", { ...asking, json: { operations, ...rest } }),
+    id,
+    deck,
+    async note(data = {}) {
+      const made = { id: id(), ...deck() };
+      const full = { deckId: made.deckId, title: "one", ...data };
+      const answer = await ask("POST", `/v1/models/${NOTE}`, { json: { id: made.id, data: full } });
+      kit.answered(answer, 200, { status: "confirmed", lastSyncId: atLeast(1) });
+      return { ...made, path: `/v1/models/${NOTE}/${made.id}`, at: positionOf(answer) };
+    },
+    async head(asking) {
+      const answer = await ask("GET", "/v1/log?limit=1", asking);
+      kit.answered(answer, 200, { stamp: atLeast(0) });
+      return Number(answer.body.stamp);
+    },
+    async entries(after, ids, asking) {
+      const found: Entry[] = [];
+      for (let from = after; ; ) {
+        const page = await ask("GET", `/v1/log?after=${from}`, asking);
+        kit.answered(page, 200, { object: "list", next_cursor: /^\d+$/ });
+        found.push(...entriesOf(page));
+        from = Number(page.body.next_cursor);
+        if (page.body.has_more !== true) break;
+      }
+      return ids ? found.filter((entry) => ids.includes(entry.id)) : found;
+    },
+    async listed(path, asking) {
+      const found: Row[] = [];
+      for (let cursor = ""; ; ) {
+        const page = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}limit=100${cursor}`, asking);
+        kit.answered(page, 200, { object: "list" });
+        found.push(...rowsOf(page));
+        if (page.body.has_more !== true) return found;
+        cursor = `&starting_after=${encodeURIComponent(String(page.body.next_cursor))}`;
+      }
+    },
+    async stream(options) {
+      const stream = await openStream(environment.url, options);
+      cleaning.push(() => stream.end());
+      return stream;
+    },
+    async hear(hello = {}) {
+      const stream = await kit.stream();
+      stream.send({ frame: "hello", token: environment.key, ...hello });
+      await stream.next("welcome");
+      return stream;
+    },
+    capability: (body) => mint("/v1/capabilities", { ttlSeconds: 300, ...body }),
+    ephemeral: (body) => mint("/v1/ephemeral_keys", { ttlSeconds: 300, ...body }),
+    async organization() {
+      const answer = await ask("GET", "/v1/identity");
+      kit.answered(answer, 200, { organization: someText });
+      return String(answer.body.organization);
+    },
+    admin,
+    otherKey() {
+      if (environment.otherKey === undefined) throw new NotApplicable("no key of the other environment was given");
+      return environment.otherKey;
+    },
+    async freshTenant(models = true) {
+      const token = admin();
+      const made = await ask("POST", "/v1/organizations", { token, json: { name: `conformance ${id()}` } });
+      kit.answered(made, 201, { id: someText });
+      const organization = String(made.body.id);
+      const minted = await ask("POST", "/v1/secret_keys", { token, json: { organization, livemode: true } });
+      kit.answered(minted, 201, { token: /^sk_live_/, id: someText });
+      cleaning.push(() => environment.ask("DELETE", `/v1/secret_keys/${minted.body.id}`, { token }));
+      const key = String(minted.body.token);
+      if (models) await addModels(environment.push, key, ownModels);
+      return { organization, key, keyId: String(minted.body.id) };
+    },
+    after: (clean) => void cleaning.push(clean),
+  };
+
+  return {
+    kit,
+    answers,
+    expectations: assertions.count,
+    async finish() {
+      for (const clean of cleaning.reverse())
+        await Promise.resolve()
+          .then(clean)
+          .catch(() => {});
+    },
+  };
+}

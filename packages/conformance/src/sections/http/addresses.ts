@@ -1,0 +1,180 @@
+import type { Kit } from "../../kit.ts";
+import { NOTE } from "../../models.ts";
+import { sendRaw } from "../../raw.ts";
+import { check, checkEach, type SuiteSection } from "../../section.ts";
+
+const notes = `/v1/models/${NOTE}`;
+const invented = "conformance-nobody";
+
+const READS = ["/v1/log?limit=1", "/v1/snapshot?limit=1", "/v1/schema", `${notes}?limit=1`, "/v1/datasources"];
+const MISSING = ["/", "/v2/log", "/api/api/v1/log", `${notes}/x/nothing`, "/v1/commits/bulk/x", "/v1/nothing"];
+const METHODS: readonly (readonly [method: string, path: string, allowed: readonly string[]])[] = [
+  ["PUT", `${notes}/x`, ["GET", "PATCH", "DELETE"]],
+  ["POST", `${notes}/x`, ["GET", "PATCH", "DELETE"]],
+  ["DELETE", notes, ["GET", "POST"]],
+  ["GET", "/v1/commits", ["POST"]],
+  ["HEAD", "/v1/commits", ["POST"]],
+  ["PUT", "/v1/log", ["GET"]],
+  ["DELETE", "/v1/schema", ["GET", "POST"]],
+  ["POST", "/livez", ["GET"]],
+];
+
+export const section: SuiteSection = {
+  title: "Addresses, methods and headers",
+  cases: [
+    ...checkEach(
+      READS,
+      (path) => `GET ${path.split("?")[0]} answers under /api too, and the same.`,
+      async ({ get, answered, is }, path) => {
+        const [bare, api] = [await get(path), await get(`/api${path}`)];
+        answered(bare, 200);
+        answered(api, 200);
+        is(Object.keys(api.body).sort(), Object.keys(bare.body).sort(), "the keys of both answers");
+      },
+    ),
+    check("A write under /api is the same write: the record is there under both addresses.", async (t) => {
+      const id = t.id();
+      t.answered(await t.post(`/api${notes}`, { id, data: { title: "x" } }), 200, { status: "confirmed" });
+      t.answered(await t.get(`${notes}/${id}`), 200, { data: { title: "x" } });
+      t.answered(await t.get(`/api${notes}/${id}`), 200, { data: { title: "x" } });
+    }),
+    ...checkEach(
+      MISSING,
+      (path) => `${path} is no route: 404 route_not_found.`,
+      async ({ get, refused }, path) => refused(await get(path), "route_not_found"),
+    ),
+    ...checkEach(
+      METHODS,
+      ([method, path]) => `${method} ${path} is 405 method_not_allowed, and Allow names what is allowed.`,
+      async ({ ask, answered, refused, that }, [method, path, allowed]) => {
+        const answer = await ask(method, path);
+        if (method === "HEAD") answered(answer, 405);
+        else refused(answer, "method_not_allowed");
+        const named = String(answer.headers.allow).split(/\s*,\s*/);
+        that(
+          allowed.every((one) => named.includes(one)) && !named.includes(method),
+          `Allow to name ${allowed.join(", ")} and not ${method}`,
+          answer.headers.allow,
+        );
+      },
+    ),
+    ...checkEach(
+      [...READS, "/livez", "/readyz", "/openapi.json", "/docs/errors"],
+      (path) => `HEAD ${path.split("?")[0]} answers what GET would, without the body.`,
+      async (t, path) => {
+        const [got, head] = [await t.get(path), await t.ask("HEAD", path)];
+        t.answered(got, 200);
+        t.answered(head, 200);
+        t.is([head.text, head.headers["content-type"]], ["", got.headers["content-type"]], "body and content type");
+      },
+    ),
+    check("HEAD of a record answers what GET would: 200, or 404 for a missing one.", async (t) => {
+      const { path } = await t.note();
+      t.answered(await t.ask("HEAD", path), 200);
+      t.answered(await t.ask("HEAD", `${notes}/${invented}`), 404);
+    }),
+    ...checkEach(
+      ["/livez", "/readyz", "/docs", "/docs/errors", "/openapi.json"],
+      (path) => `${path} needs no token.`,
+      async ({ get, answered }, path) => answered(await get(path, { token: null }), 200),
+    ),
+    check(
+      "/metrics is Prometheus text for this machine alone: a request that came through a proxy does not get it.",
+      metrics,
+    ),
+    check("x-request-id is made by the server and never the caller's.", async (t) => {
+      const mine = `req_${"a".repeat(24)}`;
+      const answers = [
+        await t.get("/livez", { headers: { "x-request-id": mine } }),
+        await t.get("/v1/log?limit=1", { headers: { "x-request-id": mine } }),
+        await t.get("/v1/nothing", { headers: { "x-request-id": mine } }),
+      ];
+      const ids = answers.map(({ headers }) => headers["x-request-id"]);
+      t.that(!ids.includes(mine), "no answer to carry the id that was sent", ids);
+      t.is(new Set(ids).size, ids.length, "how many different ids there are");
+    }),
+    check("A POST whose body is optional needs neither a body nor a content type.", async (t) => {
+      const { path } = await t.note();
+      t.answered(await t.post(`${path}/archive`), 200, { status: "confirmed" });
+      t.answered(await t.post(`${path}/unarchive`), 200, { status: "confirmed" });
+    }),
+    check("A DELETE needs neither a body nor a content type.", async (t) => {
+      const { path } = await t.note();
+      t.answered(await t.remove(path), 200, { status: "confirmed" });
+    }),
+    check("OPTIONS needs no token: 204.", async (t) => {
+      const preflight = { origin: "http://localhost:5173", "access-control-request-method": "POST" };
+      t.answered(await t.ask("OPTIONS", notes, { token: null, headers: preflight }), 204);
+    }),
+    check("CORS never allows credentials: there are no cookies.", async (t) => {
+      const answer = await t.get("/v1/log?limit=1", { headers: { origin: "http://localhost:5173" } });
+      t.answered(answer, 200);
+      t.is(answer.headers["access-control-allow-credentials"], undefined, "access-control-allow-credentials");
+      t.is(answer.headers["set-cookie"], undefined, "set-cookie");
+    }),
+    check("A page of a foreign origin is not named by access-control-allow-origin.", async (t) => {
+      const origin = "https://conformance.invalid";
+      const answer = await t.get("/v1/log?limit=1", { headers: { origin } });
+      const allowed = answer.headers["access-control-allow-origin"];
+      t.that(allowed !== origin && allowed !== "*", "no permission for a foreign origin", allowed);
+    }),
+    check("A header that may come once and comes twice is refused.", async (t) => {
+      for (const header of ["authorization: Bearer x", "idempotency-key: a"]) {
+        const text = await sendRaw(
+          t.environment.url,
+          `GET /v1/log HTTP/1.1\r\nhost: x\r\n${header}\r\n${header}x\r\nconnection: close\r\n\r\n`,
+        );
+        t.fits(text.split("\r\n")[0], /^HTTP\/1\.1 400 /, `the answer to two ${header.split(":")[0]} headers`);
+        t.fits(text, /\r\nx-request-id: req_/i, "its headers");
+      }
+    }),
+    check("More than 100 headers: 431 headers_too_large.", async (t) => {
+      const headers = Object.fromEntries(Array.from({ length: 110 }, (_, i) => [`x-conf-${i}`, "1"]));
+      t.refused(await t.get("/livez", { headers }), "headers_too_large");
+      const fewer = Object.fromEntries(Object.entries(headers).slice(0, 90));
+      t.answered(await t.get("/livez", { headers: fewer }), 200);
+    }),
+    check("More than 16 KiB of headers: 431 headers_too_large.", async (t) => {
+      t.refused(await t.get("/livez", { headers: { "x-long": "x".repeat(17_000) } }), "headers_too_large");
+      t.answered(await t.get("/livez", { headers: { "x-long": "x".repeat(14_000) } }), 200);
+    }),
+    ...checkEach(
+      [
+        ["is no HTTP at all", "hello\r\n\r\n"],
+        [
+          "has two lengths of its body",
+          "POST /v1/commits HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        ],
+        ["has a space before a header's colon", "GET /livez HTTP/1.1\r\nhost : x\r\n\r\n"],
+      ] as const,
+      ([what]) => `What ${what} is answered with the envelope, and the connection ends.`,
+      async (t, [, bytes]) => {
+        const text = await sendRaw(t.environment.url, bytes);
+        t.fits(text, /^HTTP\/1\.1 4\d\d /, "the first line");
+        t.fits(text, /\r\nconnection: close/i, "its headers");
+        t.fits(text, /\r\nx-request-id: req_/i, "its headers");
+        t.fits(
+          JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4) || "null"),
+          { type: "validation_error" },
+          "the body",
+        );
+      },
+    ),
+  ],
+};
+
+async function metrics(t: Kit): Promise<void> {
+  const proxied = await t.get("/metrics", { token: null, headers: { "x-forwarded-for": "203.0.113.9" } });
+  t.that(
+    [401, 403, 404].includes(proxied.status),
+    "401, 403 or 404 for a request with X-Forwarded-For",
+    proxied.status,
+  );
+  const direct = await t.get("/metrics", { token: null });
+  t.that(direct.status !== 404 || direct.body.code !== "route_not_found", "/metrics to be a route", direct.body);
+  // With a token of its own, or from another machine, nobody gets it without that token.
+  if (direct.status === 200) {
+    t.fits(String(direct.headers["content-type"]), /^text\/plain/, "the content type");
+    t.fits(direct.text, /^# (HELP|TYPE) /m, "the text");
+  } else t.that([401, 403].includes(direct.status), "200, or 401 or 403 where a token is asked for", direct.status);
+}

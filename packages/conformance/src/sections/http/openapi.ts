@@ -1,0 +1,108 @@
+import { NOTE } from "../../models.ts";
+import { anObject, someText } from "../../pattern.ts";
+import { check, checkEach, type SuiteSection } from "../../section.ts";
+
+type Described = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+interface Parameter {
+  readonly $ref?: string;
+  readonly name?: string;
+  readonly in?: string;
+}
+const METHODS = new Set(["get", "post", "patch", "delete"]);
+const path = "/openapi.json";
+/** `{model}`, `:model` and the like are all one. */
+const shape = (route: string) => route.replace(/^\/api/, "").replace(/\{[^}]+\}|:[^/]+/g, "{}");
+
+const ROUTES: readonly (readonly [method: string, route: string])[] = [
+  ["post", "/v1/models/{model}"],
+  ["get", "/v1/models/{model}"],
+  ["get", "/v1/models/{model}/{id}"],
+  ["patch", "/v1/models/{model}/{id}"],
+  ["delete", "/v1/models/{model}/{id}"],
+  ["post", "/v1/models/{model}/{id}/archive"],
+  ["post", "/v1/models/{model}/{id}/unarchive"],
+  ["get", "/v1/models/{model}/{id}/history"],
+  ["post", "/v1/commits"],
+  ["post", "/v1/commits/bulk"],
+  ["get", "/v1/commits/{clientTxId}"],
+  ["get", "/v1/log"],
+  ["get", "/v1/snapshot"],
+  ["get", "/v1/schema"],
+  ["post", "/v1/schema"],
+  ["get", "/v1/identity"],
+  ["get", "/v1/usage"],
+  ["get", "/v1/datasources"],
+  ["post", "/v1/capabilities"],
+  ["post", "/v1/ephemeral_keys"],
+];
+
+export const section: SuiteSection = {
+  title: "The published description",
+  cases: [
+    check("/openapi.json is OpenAPI 3.1 and carries the version 0.16.1.", async (t) => {
+      const answer = t.answered(await t.get(path, { token: null }), 200, {
+        openapi: /^3\.1\.\d+$/,
+        info: { title: someText, version: "0.16.1" },
+        paths: anObject,
+      });
+      t.fits(answer.headers["content-type"], /^application\/(json|openapi\+json)\b/, "the content type");
+    }),
+    ...checkEach(
+      ROUTES,
+      ([method, route]) => `It describes ${method.toUpperCase()} ${route}.`,
+      async (t, [method, route]) => {
+        const { body } = t.answered(await t.get(path, { token: null }), 200, { paths: anObject });
+        const found = Object.entries(body.paths as Record<string, Described>).find(
+          ([name]) => shape(name) === shape(route),
+        );
+        t.fits(found?.[1]?.[method], { responses: anObject }, `${method} ${route}`);
+      },
+    ),
+    check("Every path parameter that an address names is declared.", async (t) => {
+      const { body } = t.answered(await t.get(path, { token: null }), 200, { paths: anObject });
+      const described = Object.entries(body.paths as Record<string, Described>);
+      t.that(described.length > 0, "some paths");
+      for (const [route, item] of described) {
+        const named = [...route.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
+        for (const [method, operation] of Object.entries(item)) {
+          if (!METHODS.has(method)) continue;
+          const declared = [item, operation]
+            .flatMap(({ parameters }) => (parameters ?? []) as readonly Parameter[])
+            .map((one) => (one.$ref === undefined ? one : (targetOf(body, one.$ref) as Parameter)));
+          const missing = named.filter((name) => !declared.some((one) => one?.name === name && one.in === "path"));
+          t.is(missing, [], `path parameters that ${method} ${route} does not declare`);
+        }
+      }
+    }),
+    check("References within it lead somewhere.", async (t) => {
+      const { body, text } = t.answered(await t.get(path, { token: null }), 200);
+      const references = [...new Set([...text.matchAll(/"\$ref":"(#\/[^"]+)"/g)].map(([, ref]) => String(ref)))];
+      for (const reference of references) {
+        const target = targetOf(body, reference);
+        t.that(target !== undefined, `${reference} to lead somewhere`);
+      }
+      t.that(text.includes("0.16.1"), "the version to be in the text");
+    }),
+    check("Without a token it is generic over the model; with one it has that tenant's models.", async (t) => {
+      const generic = t.answered(await t.get(path, { token: null }), 200);
+      t.that(!generic.text.toLowerCase().includes(NOTE.toLowerCase()), `no ${NOTE} without a token`);
+      const own = t.answered(await t.get(path), 200);
+      const routes = Object.keys(own.body.paths as object).map((route) => route.toLowerCase());
+      t.that(
+        routes.some((route) => route.includes(`/v1/models/${NOTE.toLowerCase()}`)),
+        `a path of ${NOTE}`,
+        routes.length,
+      );
+      for (const field of ["deckId", "title", "order"])
+        t.that(own.text.includes(`"${field}"`), `the field ${field} to be described`);
+    }),
+  ],
+};
+
+/** What a reference within the document leads to. */
+const targetOf = (document: unknown, reference: string): unknown =>
+  reference
+    .slice(2)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>> | undefined)?.[part], document);

@@ -1,0 +1,80 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Answer } from "../../answers.ts";
+import type { Kit } from "../../kit.ts";
+import { NOTE } from "../../models.ts";
+import { check, type SuiteSection } from "../../section.ts";
+
+/** Sends so many requests, some at a time, until one is refused for being too many. */
+async function hammer(count: number, ask: () => Promise<Answer>): Promise<readonly Answer[]> {
+  const answers: Answer[] = [];
+  let left = count;
+  const one = async () => {
+    while (left-- > 0) answers.push(await ask());
+  };
+  await Promise.all(Array.from({ length: 24 }, one));
+  return answers;
+}
+
+function checkRefusals(t: Kit, answers: readonly Answer[]): void {
+  const refused = answers.filter(({ status }) => status === 429);
+  t.that(
+    refused.length > 0,
+    "some 429 among the answers",
+    answers.map(({ status }) => status).filter((s, i, all) => all.indexOf(s) === i),
+  );
+  for (const answer of refused) {
+    t.refused(answer, "rate_limited");
+    t.fits(answer.headers["retry-after"], /^[1-9]\d*$/, "retry-after");
+  }
+}
+
+export const section: SuiteSection = {
+  title: "Rate limits",
+  alone: true,
+  cases: [
+    check(
+      "A capability has 100 requests a second with a burst of 200: beyond it 429 rate_limited with Retry-After and RateLimit-*.",
+      async (t) => {
+        const { token } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
+        const answers = await hammer(900, () => t.get("/v1/identity", { token, impatient: true }));
+        checkRefusals(t, answers);
+        const passed = answers.filter(({ status }) => status === 200).length;
+        t.that(passed >= 195, "the burst of 200 to pass", passed);
+        const { headers } = answers.find(({ status }) => status === 429) as Answer;
+        for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"])
+          t.fits(headers[name], /^\d+/, name);
+        t.fits(headers["ratelimit-remaining"], /^0\b/, "ratelimit-remaining of a refusal");
+        await pause(1_000 * Number(headers["retry-after"]) + 100);
+        t.answered(await t.get("/v1/identity", { token, impatient: true }), 200);
+      },
+    ),
+    check("Each token has its own: another one of the same organization is not held up.", async (t) => {
+      const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
+      const [busy, calm] = [await t.capability(scope), await t.capability(scope)];
+      const answers = await hammer(900, () => t.get("/v1/identity", { token: busy.token, impatient: true }));
+      t.that(
+        answers.some(({ status }) => status === 429),
+        "the busy one to be refused",
+      );
+      t.answered(await t.get("/v1/identity", { token: calm.token, impatient: true }), 200);
+    }),
+    check("An ephemeral key has the same limit.", async (t) => {
+      const { token } = await t.ephemeral({ user: { id: t.id() } });
+      checkRefusals(t, await hammer(900, () => t.get("/v1/identity", { token, impatient: true })));
+    }),
+    check("A secret key is not limited so.", async (t) => {
+      const answers = await hammer(600, () => t.get("/v1/identity", { impatient: true }));
+      t.is(answers.filter(({ status }) => status !== 200).length, 0, "answers that are not 200");
+    }),
+    check(
+      "Who has no valid token has 50 requests a second at one address; who has one is not held up by that.",
+      async (t) => {
+        const answers = await hammer(400, () => t.get("/v1/log", { token: "sk_live_nothing", impatient: true }));
+        checkRefusals(t, answers);
+        t.answered(await t.get("/v1/log?limit=1", { impatient: true }), 200);
+        await pause(1_500);
+        t.answered(await t.get("/v1/log", { token: "sk_live_nothing", impatient: true }), 401);
+      },
+    ),
+  ],
+};

@@ -1,0 +1,139 @@
+import { idsOf } from "../../answers.ts";
+import type { Kit } from "../../kit.ts";
+import { NOTE } from "../../models.ts";
+import { someText } from "../../pattern.ts";
+import { check, checkEach, type SuiteSection } from "../../section.ts";
+
+const notes = `/v1/models/${NOTE}`;
+const enc = encodeURIComponent;
+
+const ROWS = [
+  { title: "a b", order: 1, count: 10, done: true, at: "2024-01-01T12:00:00Z", state: "draft" },
+  { title: "a&b=c", order: 2, count: 20, done: false, at: "2024-01-01T13:00:00Z", state: "final", body: null },
+  { title: "é🙂", order: 2.5, count: -3, at: "2024-01-02T00:00:00+02:00", body: "text" },
+  { title: "", order: 10 },
+] as const;
+
+async function four(t: Kit) {
+  const { deckId } = t.deck();
+  const ids = ROWS.map((_, i) => `${deckId}-${i}`);
+  t.answered(
+    await t.commit(ROWS.map((data, i) => ({ action: "create", model: NOTE, id: ids[i], data: { deckId, ...data } }))),
+    200,
+  );
+  const list = async (query: string) => {
+    const answer = t.answered(await t.get(`${notes}?filter[deckId]=${deckId}&${query}`), 200);
+    return idsOf(answer).map((id) => ids.indexOf(String(id)));
+  };
+  return { deckId, ids, list };
+}
+
+/** A query, and which of the four it finds. */
+const FINDS: readonly (readonly [query: string, which: readonly number[]])[] = [
+  [`filter[title]=${enc("a b")}`, [0]],
+  [`filter[title]=${enc("a&b=c")}`, [1]],
+  [`title=${enc("é🙂")}`, [2]],
+  ["filter[title]=", [3]],
+  ["filter[order]=2.5", [2]],
+  ["order_by=order&filter[order]=10", [3]],
+  ["filter[order]=1e1", [3]],
+  ["count=-3", [2]],
+  ["filter[done]=true", [0]],
+  ["done=false", [1]],
+  ["filter[state]=final", [1]],
+  [`filter[at]=${enc("2024-01-01T14:00:00+02:00")}`, [0]],
+  ["filter[order][gt]=2", [2, 3]],
+  ["filter[order][gte]=2", [1, 2, 3]],
+  ["filter[order][lt]=2", [0]],
+  ["filter[order][lte]=2", [0, 1]],
+  ["filter[order][gt]=1&filter[order][lt]=10", [1, 2]],
+  ["filter[count][lt]=0", [2]],
+  [`filter[at][gte]=${enc("2024-01-01T13:00:00Z")}`, [1, 2]],
+  [`filter[at][lt]=${enc("2024-01-01T15:00:00+02:00")}`, [0]],
+  [`filter[title][gte]=${enc("a")}&filter[title][lt]=${enc("b")}`, [0, 1]],
+  ["filter[body][null]=true", [0, 1, 3]],
+  ["filter[count][null]=true", [3]],
+  ["filter[done][null]=true", [2, 3]],
+  ["filter[order]=2&filter[done]=false", [1]],
+  ["filter[order]=2&filter[done]=true", []],
+];
+
+const REFUSED: readonly (readonly [query: string, code: string])[] = [
+  ["filter[colour]=red", "unknown_column"],
+  ["colour=red", "unknown_column"],
+  ["filter[Title]=x", "unknown_column"],
+  ["filter[tags]=a", "unknown_column"],
+  ["filter[extra]=a", "unknown_column"],
+  ["filter[extra][null]=true", "unknown_column"],
+  ["filter[__proto__]=a", "unknown_column"],
+  ["filter[constructor]=a", "unknown_column"],
+  ["filter[order]=abc", "invalid_type"],
+  ["filter[order]=", "invalid_type"],
+  ["filter[order]=0x10", "invalid_type"],
+  ["filter[count]=1.5", "invalid_type"],
+  ["filter[done]=1", "invalid_type"],
+  ["filter[done]=TRUE", "invalid_type"],
+  ["filter[order][gt]=abc", "invalid_type"],
+];
+
+export const section: SuiteSection = {
+  title: "Filters of lists",
+  cases: [
+    ...checkEach(
+      FINDS,
+      ([query]) => `A list with ${decodeURIComponent(query)} holds the records of which that is so, and no others.`,
+      async (t, [query, which]) => {
+        const { list } = await four(t);
+        t.is([...(await list(query))].sort(), which, "the records found");
+      },
+    ),
+    ...checkEach(
+      REFUSED,
+      ([query, code]) => `A list with ${query} is 400 ${code}.`,
+      async (t, [query, code]) => t.refused(await t.get(`${notes}?${query}`), code),
+    ),
+    check("A range without a known word, and null=maybe, are 400.", async (t) => {
+      for (const query of [
+        "filter[order][near]=1",
+        "filter[order][]=1",
+        "filter[body][null]=maybe",
+        "filter[order",
+        "filter[]=1",
+      ])
+        t.answered(await t.get(`${notes}?${query}`), 400, { type: "validation_error" });
+    }),
+    check("ids finds these and no others; what does not exist is left out.", async (t) => {
+      const { ids } = await four(t);
+      const answer = t.answered(await t.get(`${notes}?ids=${ids[2]},${ids[0]},${t.id()}`), 200, { has_more: false });
+      t.is(idsOf(answer), [ids[0], ids[2]], "ids, in the list's own order");
+    }),
+    check("ids takes up to 100, not 101, and every one has to be an id.", async (t) => {
+      const ids = Array.from({ length: 101 }, () => t.id());
+      t.answered(await t.get(`${notes}?ids=${ids.slice(0, 100).join(",")}`), 200, { data: [] });
+      t.answered(await t.get(`${notes}?ids=${ids.join(",")}`), 400, { type: "validation_error", param: "ids" });
+      t.answered(await t.get(`${notes}?ids=${enc("a b")}`), 400, { type: "validation_error", param: "ids" });
+    }),
+    check("Filters, order and pages go together, and the cursor is bound to the filter.", async (t) => {
+      const { deckId, ids } = await four(t);
+      const address = `${notes}?filter[deckId]=${deckId}&filter[order][gte]=2&order_by=order&order=desc&limit=2`;
+      const first = t.answered(await t.get(address), 200, { has_more: true, next_cursor: someText });
+      t.is(idsOf(first), [ids[3], ids[2]], "ids of the first page");
+      const cursor = `starting_after=${enc(String(first.body.next_cursor))}`;
+      const second = t.answered(await t.get(`${address}&${cursor}`), 200, { has_more: false, next_cursor: null });
+      t.is(idsOf(second), [ids[1]], "ids of the second page");
+      t.refused(await t.get(`${address.replace("[gte]=2", "[gte]=1")}&${cursor}`), "invalid_cursor");
+      t.refused(await t.get(`${address.replace(deckId, t.id())}&${cursor}`), "invalid_cursor");
+    }),
+    check("A filter's value is data, never a part of the question.", async (t) => {
+      const { list } = await four(t);
+      for (const value of ["' or 1=1 --", "%", "_", '"', "\\", "a'; drop table x; --"])
+        t.is(await list(`filter[title]=${enc(value)}`), [], `the records found for ${value}`);
+    }),
+    check("A filter and its bare form are the same filter: a bare name that is a parameter stays one.", async (t) => {
+      const { ids, deckId, list } = await four(t);
+      t.is(await list("state=live&filter[state]=draft"), [0], "the records found");
+      const bare = t.answered(await t.get(`${notes}?deckId=${deckId}`), 200);
+      t.is(idsOf(bare), ids, "ids of the bare filter");
+    }),
+  ],
+};

@@ -1,0 +1,279 @@
+import type { Answer } from "../../answers.ts";
+import { idsOf, rowsOf } from "../../answers.ts";
+import type { Kit } from "../../kit.ts";
+import { NOTE } from "../../models.ts";
+import { absent, atLeast, exactly, flag, oneOf, orNull, someText } from "../../pattern.ts";
+import { check, checkEach, type SuiteSection } from "../../section.ts";
+
+const notes = `/v1/models/${NOTE}`;
+type Data = Readonly<Record<string, unknown>>;
+
+/** Notes of a deck of their own, with ids that sort in this order. */
+async function deckOf(t: Kit, ...rows: readonly Data[]) {
+  const { deckId } = t.deck();
+  const ids = rows.map((_, i) => `${deckId}-${String(i).padStart(3, "0")}`);
+  const operations = rows.map((data, i) => ({ action: "create", model: NOTE, id: ids[i], data: { deckId, ...data } }));
+  for (let i = 0; i < operations.length; i += 100) t.answered(await t.commit(operations.slice(i, i + 100)), 200);
+  return { deckId, ids, query: `filter[deckId]=${deckId}`, idsQuery: `ids=${ids.join(",")}` };
+}
+const many = (count: number, data: (i: number) => Data = () => ({})) =>
+  Array.from({ length: count }, (_, i) => data(i));
+
+/** All pages of a list, each id in the order in which it came. */
+async function pages(
+  t: Kit,
+  address: string,
+  limit: number,
+  between: (page: Answer) => Promise<unknown> = async () => {},
+) {
+  const found: string[] = [];
+  let cursor: unknown = null;
+  for (let n = 0; n < 200; n++) {
+    const after = cursor === null ? "" : `&starting_after=${encodeURIComponent(String(cursor))}`;
+    const page = t.answered(await t.get(`${address}&limit=${limit}${after}`), 200, {
+      has_more: flag,
+      next_cursor: orNull(someText),
+    });
+    t.that(rowsOf(page).length <= limit, `at most ${limit} records on a page`, rowsOf(page).length);
+    t.is(page.body.has_more, page.body.next_cursor !== null, "has_more, by next_cursor");
+    found.push(...idsOf(page).map(String));
+    cursor = page.body.next_cursor;
+    if (cursor === null) return found;
+    await between(page);
+  }
+  throw new Error(`${address} has no end.`);
+}
+
+/** The order that a list should have: what is absent comes last, whatever the direction; ties by id. */
+function inOrder(
+  ids: readonly string[],
+  values: readonly unknown[],
+  order: "asc" | "desc",
+  compare: (a: never, b: never) => number,
+) {
+  const sign = order === "asc" ? 1 : -1;
+  return ids
+    .map((id, i) => ({ id, value: values[i] ?? null }))
+    .sort((a, b) => {
+      if (a.value === null || b.value === null)
+        return a.value === b.value ? sign * (a.id < b.id ? -1 : 1) : a.value === null ? 1 : -1;
+      return sign * (compare(a.value as never, b.value as never) || (a.id < b.id ? -1 : 1));
+    })
+    .map(({ id }) => id);
+}
+const byCodePoint = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const byInstant = (a: string, b: string) => Date.parse(a) - Date.parse(b);
+const byNumber = (a: number, b: number) => a - b;
+
+const COLUMNS: readonly (readonly [
+  column: string,
+  values: readonly unknown[],
+  compare: (a: never, b: never) => number,
+  how: string,
+])[] = [
+  ["order", [3, 1, 2, 1, -5, 0.5, 10, 1], byNumber, "numbers by size"],
+  ["count", [3, null, 2, null, -5, 3], byNumber, "absent ones last"],
+  ["title", ["b", "a", "B", "é", "z", "ee", "🙂", "\ufffd", "", "a"], byCodePoint, "texts by code point"],
+  ["body", ["b", null, "a", null], byCodePoint, "null last"],
+  [
+    "at",
+    ["2024-01-01T12:00:00Z", "2024-01-01T13:00:00+02:00", "2023-06-01T00:00:00Z", null, "2024-01-01T11:30:00.5Z"],
+    byInstant,
+    "date-times as instants",
+  ],
+  ["state", ["final", "draft", null, "draft"], byCodePoint, "values of an enum as texts"],
+];
+
+export const section: SuiteSection = {
+  title: "Lists",
+  cases: [
+    check("A list is answered with the list envelope, which has every documented field.", async (t) => {
+      const { idsQuery, ids, deckId } = await deckOf(t, { title: "a" }, { title: "b" });
+      const answer = t.answered(await t.get(`${notes}?${idsQuery}`), 200, {
+        object: "list",
+        model: NOTE,
+        has_more: false,
+        next_cursor: null,
+        stamp: atLeast(1),
+        archived: oneOf(absent, exactly({})),
+      });
+      t.is(
+        rowsOf(answer),
+        [
+          { id: ids[0], deckId, title: "a", order: 0 },
+          { id: ids[1], deckId, title: "b", order: 0 },
+        ],
+        "data",
+      );
+      t.is(Object.keys(rowsOf(answer)[0] ?? {})[0], "id", "the first key of a record");
+    }),
+    check("A page has 20 records unless limit says otherwise.", async (t) => {
+      const { idsQuery, ids } = await deckOf(t, ...many(45));
+      const first = t.answered(await t.get(`${notes}?${idsQuery}`), 200, { has_more: true, next_cursor: someText });
+      t.is(idsOf(first), ids.slice(0, 20), "ids of the first page");
+      const one = t.answered(await t.get(`${notes}?${idsQuery}&limit=1`), 200, { has_more: true });
+      t.is(idsOf(one), ids.slice(0, 1), "ids of a page of one");
+      const all = t.answered(await t.get(`${notes}?${idsQuery}&limit=100`), 200, {
+        has_more: false,
+        next_cursor: null,
+      });
+      t.is(idsOf(all), ids, "ids of a page of a hundred");
+    }),
+    ...checkEach(
+      ["0", "-1", "101", "1e2", "abc", "", "1.5", "+5", "0x10", " 5", "99999999999999999999"],
+      (limit) => `limit=${limit || "(nothing)"} is 400 invalid_limit: never clamped, never coerced.`,
+      async (t, limit) =>
+        t.refused(await t.get(`${notes}?limit=${encodeURIComponent(limit)}`), "invalid_limit", { param: "limit" }),
+    ),
+    check("limit twice is 400.", async (t) =>
+      t.answered(await t.get(`${notes}?limit=5&limit=6`), 400, { type: "validation_error", param: "limit" }),
+    ),
+    check("Records are sorted by id, ascending, unless asked otherwise; desc turns it round.", async (t) => {
+      const { idsQuery, ids } = await deckOf(t, ...many(7));
+      t.is(idsOf(await t.get(`${notes}?${idsQuery}`)), ids, "ids");
+      t.is(idsOf(await t.get(`${notes}?${idsQuery}&order=asc`)), ids, "ids of order=asc");
+      t.is(idsOf(await t.get(`${notes}?${idsQuery}&order=desc`)), [...ids].reverse(), "ids of order=desc");
+      t.is(idsOf(await t.get(`${notes}?${idsQuery}&order_by=id&order=desc`)), [...ids].reverse(), "ids of order_by=id");
+      t.answered(await t.get(`${notes}?order=down`), 400, { type: "validation_error", param: "order" });
+      t.answered(await t.get(`${notes}?order=ASC`), 400, { type: "validation_error", param: "order" });
+    }),
+    ...checkEach(
+      COLUMNS,
+      ([column, , , how]) => `order_by=${column} sorts ${how}, in both directions, over pages, ties by id.`,
+      async (t, [column, values, compare]) => {
+        const { idsQuery, ids } = await deckOf(
+          t,
+          ...values.map((value) => (value === null && column !== "body" ? {} : { [column]: value })),
+        );
+        for (const order of ["asc", "desc"] as const) {
+          const expected = inOrder(ids, values, order, compare);
+          const address = `${notes}?${idsQuery}&order_by=${column}&order=${order}`;
+          t.is(idsOf(await t.get(address)), expected, `ids of ${order}`);
+          t.is(await pages(t, address, 2), expected, `ids of ${order} over pages of two`);
+        }
+      },
+    ),
+    check("order_by=createdAt and order_by=updatedAt sort by the record's times.", async (t) => {
+      const { idsQuery, ids } = await deckOf(t, {}, {}, {});
+      const [a, b, c] = ids as [string, string, string];
+      for (const id of [b, a]) {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        t.answered(await t.patch(`${notes}/${id}`, { data: { title: "later" } }), 200);
+      }
+      t.is(idsOf(await t.get(`${notes}?${idsQuery}&order_by=updatedAt`)), [c, b, a], "ids by updatedAt");
+      t.is(
+        idsOf(await t.get(`${notes}?${idsQuery}&order_by=updatedAt&order=desc`)),
+        [a, b, c],
+        "ids by updatedAt, desc",
+      );
+      t.is(idsOf(await t.get(`${notes}?${idsQuery}&order_by=createdAt`)), ids, "ids by createdAt");
+    }),
+    ...checkEach(
+      [
+        "colour",
+        "ID",
+        "tags",
+        "extra",
+        "password_hash",
+        "title;drop table x",
+        "id--",
+        "(select 1)",
+        "__proto__",
+        "constructor",
+        "",
+      ],
+      (column) => `order_by=${column || "(nothing)"} is 400 unknown_column.`,
+      async (t, column) => t.refused(await t.get(`${notes}?order_by=${encodeURIComponent(column)}`), "unknown_column"),
+    ),
+    check(
+      "Pages give every record once, while others are deleted between them, also the one under the cursor.",
+      async (t) => {
+        const { idsQuery, ids } = await deckOf(t, ...many(12));
+        const gone = new Set<string>();
+        const found = await pages(t, `${notes}?${idsQuery}`, 3, async (page) => {
+          const [first, , last] = idsOf(page).map(String);
+          for (const id of [first, last]) {
+            if (id === undefined) continue;
+            gone.add(id);
+            t.answered(await t.remove(`${notes}/${id}`), 200);
+          }
+        });
+        t.that(gone.size >= 4, "some records to be deleted", gone.size);
+        t.is(found, ids, "ids over all pages");
+      },
+    ),
+    check("A record that is added before the cursor does not come; one added behind it does.", async (t) => {
+      const { deckId } = t.deck();
+      const name = (n: number) => `${deckId}-${n}`;
+      const all = [1, 2, 3, 4, 5, 6].map(name);
+      const create = (n: number) => t.post(notes, { id: name(n), data: { deckId } });
+      for (const n of [2, 3, 4, 6]) t.answered(await create(n), 200);
+      const first = t.answered(await t.get(`${notes}?ids=${all.join(",")}&limit=2`), 200, { next_cursor: someText });
+      t.answered(await create(1), 200);
+      t.answered(await create(5), 200);
+      const cursor = encodeURIComponent(String(first.body.next_cursor));
+      const second = t.answered(await t.get(`${notes}?ids=${all.join(",")}&limit=5&starting_after=${cursor}`), 200);
+      t.is([...idsOf(first), ...idsOf(second)], [2, 3, 4, 5, 6].map(name), "ids of both pages");
+    }),
+    ...checkEach(
+      ["x", "", "null", "MQ==", "eyJpZCI6ImEifQ", "../..", "a".repeat(5_000), "\u0000"],
+      (cursor) => `The cursor ${JSON.stringify(cursor.slice(0, 20))} is 400 invalid_cursor.`,
+      async (t, cursor) =>
+        t.refused(await t.get(`${notes}?starting_after=${encodeURIComponent(cursor)}`), "invalid_cursor"),
+    ),
+    check("A cursor that was changed by one character is 400 invalid_cursor.", async (t) => {
+      const { idsQuery } = await deckOf(t, ...many(3));
+      const { body } = t.answered(await t.get(`${notes}?${idsQuery}&limit=1`), 200, { next_cursor: someText });
+      const cursor = String(body.next_cursor);
+      for (const at of [0, Math.floor(cursor.length / 2)]) {
+        const forged = cursor.slice(0, at) + (cursor[at] === "A" ? "B" : "A") + cursor.slice(at + 1);
+        const answer = await t.get(`${notes}?${idsQuery}&limit=1&starting_after=${encodeURIComponent(forged)}`);
+        t.refused(answer, "invalid_cursor");
+      }
+    }),
+    check(
+      "A cursor belongs to its list: with another model, order, column, state or filter it is 400 invalid_cursor.",
+      async (t) => {
+        const { idsQuery, ids } = await deckOf(t, ...many(3));
+        const { body } = t.answered(await t.get(`${notes}?${idsQuery}&limit=1&order_by=order`), 200, {
+          next_cursor: someText,
+        });
+        const cursor = `starting_after=${encodeURIComponent(String(body.next_cursor))}`;
+        for (const other of [
+          `${notes}?${idsQuery}&order_by=title&${cursor}`,
+          `${notes}?${idsQuery}&order_by=order&order=desc&${cursor}`,
+          `${notes}?${idsQuery}&order_by=order&state=all&${cursor}`,
+          `${notes}?ids=${ids[0]}&order_by=order&${cursor}`,
+          `${notes}?order_by=order&${cursor}`,
+          `/v1/models/ConfWhole?${idsQuery}&${cursor}`,
+        ])
+          t.refused(await t.get(other), "invalid_cursor");
+        const next = t.answered(await t.get(`${notes}?${idsQuery}&limit=2&order_by=order&${cursor}`), 200);
+        t.is(idsOf(next), ids.slice(1), "ids of the right list, also with another limit");
+      },
+    ),
+    check("A cursor belongs to its organization.", async (t) => {
+      const { idsQuery } = await deckOf(t, ...many(3));
+      const { body } = t.answered(await t.get(`${notes}?${idsQuery}&limit=1`), 200, { next_cursor: someText });
+      const { key: token } = await t.freshTenant();
+      const address = `${notes}?${idsQuery}&limit=1&starting_after=${encodeURIComponent(String(body.next_cursor))}`;
+      t.refused(await t.get(address, { token }), "invalid_cursor");
+    }),
+    check("stamp is never newer than the list: whoever reads the log from there misses nothing.", async (t) => {
+      const { idsQuery, ids } = await deckOf(t, ...many(5));
+      for (let i = 0; i < 8; i++) {
+        const [write, list] = await Promise.all([
+          t.patch(`${notes}/${ids[0]}`, { data: { order: i + 1 } }),
+          t.get(`${notes}?${idsQuery}`),
+        ]);
+        t.answered(write, 200);
+        const shown = rowsOf(t.answered(list, 200))[0]?.order;
+        const newer = (await t.entries(Number(list.body.stamp), [String(ids[0])])).map(({ data }) => data?.order);
+        t.that(shown === i + 1 || newer.includes(i + 1), "the write to be in the list, or in the log after its stamp", [
+          shown,
+          newer,
+        ]);
+      }
+    }),
+  ],
+};

@@ -1,0 +1,147 @@
+import type { Answer } from "../../answers.ts";
+import type { Kit } from "../../kit.ts";
+import { NOTE, WHOLE } from "../../models.ts";
+import { absent, atLeast, exactly, orNull, position, someText, time } from "../../pattern.ts";
+import { check, checkEach, type SuiteSection } from "../../section.ts";
+
+const notes = `/v1/models/${NOTE}`;
+type Line = Readonly<Record<string, unknown>>;
+
+function linesOf(t: Kit, answer: Answer): { start: Line; rows: readonly Line[]; end: Line } {
+  t.answered(answer, 200);
+  t.fits(answer.headers["content-type"], /^application\/x-ndjson\b/, "the content type");
+  const lines = answer.text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Line);
+  const [start, ...rest] = lines;
+  const end = rest.at(-1) ?? {};
+  t.fits(start, { object: "snapshot", stamp: position, logId: /^log_/ }, "the first line");
+  t.fits(end, { object: "snapshot_end", count: rest.length - 1, next_cursor: orNull(someText) }, "the last line");
+  return { start: start ?? {}, rows: rest.slice(0, -1), end };
+}
+
+/** The records of all pages. */
+async function allRows(t: Kit, address: string): Promise<readonly Line[]> {
+  const all: Line[] = [];
+  for (let cursor = ""; ; ) {
+    const { rows, end } = linesOf(t, await t.get(address + cursor));
+    all.push(...rows);
+    if (end.next_cursor === null) return all;
+    cursor = `&starting_after=${encodeURIComponent(String(end.next_cursor))}`;
+  }
+}
+
+async function threeNotes(t: Kit) {
+  const { deckId, group } = t.deck();
+  const ids = [0, 1, 2].map((i) => `${deckId}-${i}`);
+  for (const id of [...ids].reverse()) t.answered(await t.post(notes, { id, data: { deckId } }), 200);
+  return { deckId, group, ids };
+}
+
+export const section: SuiteSection = {
+  title: "The snapshot",
+  cases: [
+    check(
+      "A snapshot is lines of JSON: a first line with stamp and logId, the records, and a last line with their count.",
+      async (t) => {
+        const { group, ids, deckId } = await threeNotes(t);
+        const { rows, end, start } = linesOf(t, await t.get(`/v1/snapshot?group=${group}`));
+        t.is(
+          rows.map(({ id }) => id),
+          ids,
+          "the ids, in order",
+        );
+        for (const row of rows)
+          t.fits(
+            row,
+            { model: NOTE, id: someText, syncId: atLeast(1), archivedAt: absent, data: { deckId, order: 0 } },
+            "a record",
+          );
+        t.is(end.next_cursor, null, "next_cursor of the last page");
+        t.that(
+          Number(start.stamp) >= Math.max(...rows.map(({ syncId }) => Number(syncId))),
+          "a stamp from the last position",
+        );
+      },
+    ),
+    check("Records come in the order of model, then id.", async (t) => {
+      const { ids } = await threeNotes(t);
+      t.answered(await t.post(`/v1/models/${WHOLE}`, { id: t.id(), data: {} }), 200);
+      const rows = await allRows(t, `/v1/snapshot?model=${WHOLE}&model=${NOTE.toLowerCase()}`);
+      const keys = rows.map(({ model, id }) => `${String(model).toLowerCase()} ${id}`);
+      t.is(
+        keys,
+        [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+        "model and id of each record",
+      );
+      t.is(new Set(rows.map(({ model }) => model)), new Set([NOTE, WHOLE]), "the models");
+      t.that(
+        ids.every((id) => rows.some((row) => row.id === id)),
+        "the three notes to be among them",
+      );
+    }),
+    check("A snapshot pages, each record comes once, and all pages have the stamp of the first.", async (t) => {
+      const { group, ids } = await threeNotes(t);
+      const found: unknown[] = [];
+      const stamps = new Set<unknown>();
+      let cursor = "";
+      for (let page = 0; page < 10; page++) {
+        const { start, rows, end } = linesOf(t, await t.get(`/v1/snapshot?group=${group}&limit=1${cursor}`));
+        t.that(rows.length <= 1, "at most one record on a page", rows.length);
+        stamps.add(start.stamp);
+        found.push(...rows.map(({ id }) => id));
+        // What is written between two pages is for the log to tell.
+        await t.note();
+        if (end.next_cursor === null) break;
+        cursor = `&starting_after=${encodeURIComponent(String(end.next_cursor))}`;
+      }
+      t.is(found, ids, "the ids over all pages");
+      t.is(stamps.size, 1, "different stamps");
+    }),
+    check("An archived record is there, with archivedAt; a deleted one is not.", async (t) => {
+      const { group, ids, deckId } = await threeNotes(t);
+      t.answered(await t.post(`${notes}/${ids[0]}/archive`), 200);
+      t.answered(await t.remove(`${notes}/${ids[1]}`), 200);
+      const { rows } = linesOf(t, await t.get(`/v1/snapshot?group=${group}`));
+      t.fits(
+        rows,
+        [
+          { id: String(ids[0]), archivedAt: time, data: exactly({ id: ids[0], deckId, order: 0 }) },
+          { id: String(ids[2]), archivedAt: absent },
+        ],
+        "the records",
+      );
+    }),
+    check(
+      "A row carries the position of its last entry; with the log from the stamp on it adds up to the present.",
+      async (t) => {
+        const { group, ids } = await threeNotes(t);
+        const answers = await Promise.all([
+          t.get(`/v1/snapshot?group=${group}`),
+          ...Array.from({ length: 12 }, (_, i) => t.patch(`${notes}/${ids[i % 3]}`, { data: { order: i } })),
+        ]);
+        const { start, rows } = linesOf(t, answers[0] as Answer);
+        const state = new Map(rows.map(({ id, syncId, data }) => [id, { syncId: Number(syncId), data }]));
+        for (const entry of await t.entries(Number(start.stamp), ids))
+          if (entry.syncId > (state.get(entry.id)?.syncId ?? 0))
+            state.set(entry.id, { syncId: entry.syncId, data: entry.data as Line });
+        for (const id of ids) {
+          const { body } = t.answered(await t.get(`${notes}/${id}`), 200);
+          t.is(state.get(id), { syncId: body.syncId, data: body.data }, `what adds up for ${id}`);
+        }
+      },
+    ),
+    ...checkEach(
+      ["limit=0", "limit=10001", "limit=abc", "colour=1", "starting_after=x", "group=nothing"],
+      (query) => `GET /v1/snapshot?${query} is 400.`,
+      async (t, query) => t.answered(await t.get(`/v1/snapshot?${query}`), 400, { type: "validation_error" }),
+    ),
+    check("A cursor belongs to its snapshot: with other groups it is 400 invalid_cursor.", async (t) => {
+      const [{ group }, { group: other }] = [await threeNotes(t), t.deck()];
+      const { end } = linesOf(t, await t.get(`/v1/snapshot?group=${group}&limit=1`));
+      const cursor = encodeURIComponent(String(end.next_cursor));
+      t.refused(await t.get(`/v1/snapshot?group=${other}&limit=1&starting_after=${cursor}`), "invalid_cursor");
+    }),
+  ],
+};

@@ -1,0 +1,66 @@
+import { idsOf } from "../../answers.ts";
+import type { Kit } from "../../kit.ts";
+import { NOTE } from "../../models.ts";
+import { check, type SuiteSection } from "../../section.ts";
+
+const notes = `/v1/models/${NOTE}`;
+
+/** A record of one tenant is not to be had with the other tenant's key. */
+async function apart(t: Kit, token: string): Promise<void> {
+  const before = await t.head({ token });
+  const { id, path, group } = await t.note({ title: "ours" });
+  t.refused(await t.get(path, { token }), "record_not_found");
+  t.is(idsOf(await t.get(`${notes}?ids=${id}`, { token })), [], "ids in the other tenant's list");
+  t.answered(await t.patch(path, { data: { title: "theirs" } }, { token }), 200, { missingIds: [id] });
+  t.answered(await t.remove(path, { token }), 200, { missingIds: [id] });
+  t.is((await t.entries(before, [id], { token })).length, 0, "entries in the other tenant's log");
+  const snapshot = t.answered(await t.get(`/v1/snapshot?group=${group}`, { token }), 200);
+  t.that(!snapshot.text.includes(`"${id}"`), "nothing of it in the other tenant's snapshot");
+  t.answered(await t.post(notes, { id, data: { title: "theirs" } }, { token }), 200, { status: "confirmed" });
+  t.answered(await t.get(path), 200, { data: { title: "ours" } });
+  t.answered(await t.get(path, { token }), 200, { data: { title: "theirs" } });
+  t.answered(await t.remove(path, { token }), 200);
+}
+
+export const section: SuiteSection = {
+  title: "Tenants apart",
+  cases: [
+    check(
+      "Live and test are two tenants: a record of one is missing in the other, and the same id may be in both.",
+      (t) => apart(t, t.otherKey()),
+    ),
+    check("Live and test have a log each, with an id of its own.", async (t) => {
+      const token = t.otherKey();
+      const [own, other] = [await t.get("/v1/log?limit=1"), await t.get("/v1/log?limit=1", { token })];
+      t.answered(own, 200);
+      t.answered(other, 200);
+      t.that(own.body.logId !== other.body.logId, "two different ids", own.body.logId);
+    }),
+    check("A stream of one tenant hears nothing of the other.", async (t) => {
+      const token = t.otherKey();
+      const stream = await t.hear({ token });
+      const { id } = await t.note();
+      const other = t.id();
+      const { body } = t.answered(await t.post(notes, { id: other, data: {} }, { token }), 200);
+      await stream.reaches(Number(body.lastSyncId));
+      const heard = stream.entries.map((entry) => entry.id);
+      t.that(heard.includes(other) && !heard.includes(id), "the other tenant's record and not this one's", heard);
+    }),
+    check("Tokens are minted for one tenant: one of live opens nothing of test.", async (t) => {
+      const token = t.otherKey();
+      const { id } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
+      t.refused(await t.get(`/v1/capabilities/${id}`, { token }), "capability_not_found");
+    }),
+    check("Another organization's record is missing, to read, list, log and snapshot alike.", async (t) =>
+      apart(t, (await t.freshTenant()).key),
+    ),
+    check("A position beyond the other tenant's head means nothing there.", async (t) => {
+      const { key: token } = await t.freshTenant();
+      const { at } = await t.note();
+      const id = t.id();
+      t.answered(await t.post(notes, { id, data: {} }, { token }), 200, { lastSyncId: 1 });
+      const answer = await t.patch(`${notes}/${id}`, { data: { title: "x" }, readAt: at + 10 }, { token });
+      t.refused(answer, "read_at_in_future");
+    }),
+  ],
+};

@@ -1,0 +1,75 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { rowsOf } from "../../answers.ts";
+import type { Kit } from "../../kit.ts";
+import { NOTE } from "../../models.ts";
+import { atLeast, listOf } from "../../pattern.ts";
+import { check, type SuiteSection } from "../../section.ts";
+
+const EVENTS = ["commits", "operations", "reads", "webhook_deliveries"];
+
+/** All that was counted, by event. */
+async function counted(t: Kit, token?: string): Promise<ReadonlyMap<string, number>> {
+  const answer = await t.get("/v1/usage", token === undefined ? {} : { token });
+  t.answered(answer, 200, {
+    object: "list",
+    data: listOf({ day: /^\d{4}-\d\d-\d\d/, event_name: /^[a-z_]+$/, count: atLeast(0) }),
+  });
+  const sums = new Map<string, number>();
+  for (const { event_name, count } of rowsOf(answer))
+    sums.set(String(event_name), (sums.get(String(event_name)) ?? 0) + Number(count));
+  return sums;
+}
+
+export const section: SuiteSection = {
+  title: "Usage",
+  cases: [
+    check("Usage is a list of {day, event_name, count}, of the four events.", async (t) => {
+      await t.note();
+      const sums = await counted(t);
+      t.is(
+        [...sums.keys()].filter((name) => !EVENTS.includes(name)),
+        [],
+        "other events",
+      );
+    }),
+    check("Commits, operations and reads are counted.", async (t) => {
+      const before = await counted(t);
+      const operations = Array.from({ length: 5 }, () => ({ action: "create", model: NOTE, id: t.id(), data: {} }));
+      t.answered(await t.commit(operations), 200);
+      const { path } = await t.note();
+      t.answered(await t.get(path), 200);
+      const grown = (after: ReadonlyMap<string, number>, name: string) =>
+        (after.get(name) ?? 0) - (before.get(name) ?? 0);
+      let after = await counted(t);
+      for (let tries = 0; tries < 40 && (grown(after, "operations") < 6 || grown(after, "reads") < 1); tries++) {
+        await pause(500);
+        after = await counted(t);
+      }
+      t.fits(grown(after, "commits"), atLeast(2), "commits that were counted");
+      t.fits(grown(after, "operations"), atLeast(6), "operations that were counted");
+      t.fits(grown(after, "reads"), atLeast(1), "reads that were counted");
+    }),
+    check("starting_at and ending_at bound the days.", async (t) => {
+      await t.note();
+      const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+      const past = t.answered(await t.get(`/v1/usage?starting_at=${day(-40)}&ending_at=${day(-35)}`), 200, {
+        object: "list",
+      });
+      t.that(
+        rowsOf(past).every((row) => String(row.day) <= day(-35)),
+        "only days up to the end",
+        rowsOf(past),
+      );
+      const future = t.answered(await t.get(`/v1/usage?starting_at=${day(2)}&ending_at=${day(3)}`), 200, {
+        object: "list",
+      });
+      t.is(rowsOf(future), [], "what was counted on days to come");
+      t.answered(await t.get("/v1/usage?starting_at=yesterday"), 400, { type: "validation_error" });
+    }),
+    check("Another organization's use is not counted here.", async (t) => {
+      const { key } = await t.freshTenant();
+      const sums = await counted(t, key);
+      t.is(sums.get("commits") ?? 0, 0, "commits of a new organization");
+    }),
+  ],
+};

@@ -1,0 +1,107 @@
+import type { Kit } from "../../kit.ts";
+import { NOTE } from "../../models.ts";
+import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { checksum, inventedToken } from "../../token.ts";
+
+const notes = `/v1/models/${NOTE}`;
+const damaged = (token: string) => token.slice(0, -1) + (token.endsWith("0") ? "1" : "0");
+
+const NONE: readonly (readonly [what: string, header: (t: Kit) => string])[] = [
+  ["Basic", () => "Basic dXNlcjpwYXNz"],
+  ["nothing after Bearer", () => "Bearer "],
+  ["two spaces before the token", ({ environment }) => `Bearer  ${environment.key}`],
+  ["two words after Bearer", ({ environment }) => `Bearer ${environment.key} x`],
+  ["a token without Bearer", ({ environment }) => environment.key],
+  ["10 kB", () => `Bearer ${"x".repeat(10_000)}`],
+  ["letters beyond ASCII", () => "Bearer sk_live_\u00e9"],
+  ["a key with one wrong character", ({ environment }) => `Bearer ${damaged(environment.key)}`],
+  ["a key under another prefix", ({ environment }) => `Bearer ${environment.key.replace(/^sk_(live|test)_/, "rk_")}`],
+  ["a secret key that looks right and that nobody was given", () => `Bearer ${inventedToken("sk_live_")}`],
+  ["a capability that nobody was given", () => `Bearer ${inventedToken("rk_")}`],
+  ["an ephemeral key that nobody was given", () => `Bearer ${inventedToken("ek_")}`],
+];
+
+const ROUTES: readonly (readonly [method: string, path: string])[] = [
+  ["GET", "/v1/log"],
+  ["GET", "/v1/snapshot"],
+  ["GET", "/v1/schema"],
+  ["POST", "/v1/schema"],
+  ["POST", "/v1/commits"],
+  ["POST", "/v1/commits/bulk"],
+  ["GET", "/v1/commits/x"],
+  ["POST", notes],
+  ["GET", notes],
+  ["GET", `${notes}/x`],
+  ["GET", `${notes}/x/history`],
+  ["PATCH", `${notes}/x`],
+  ["DELETE", `${notes}/x`],
+  ["POST", `${notes}/x/archive`],
+  ["GET", "/v1/datasources"],
+  ["GET", "/v1/identity"],
+  ["GET", "/v1/usage"],
+  ["POST", "/v1/capabilities"],
+  ["GET", "/v1/capabilities"],
+  ["POST", "/v1/ephemeral_keys"],
+  ["POST", "/v1/organizations"],
+  ["GET", "/v1/secret_keys"],
+];
+
+export const section: SuiteSection = {
+  title: "Who asks",
+  cases: [
+    ...checkEach(
+      ROUTES,
+      ([method, path]) =>
+        `${method} ${path} without a token is 401 auth_no_credentials, with WWW-Authenticate: Bearer.`,
+      async (t, [method, path]) => {
+        const answer = t.refused(await t.ask(method, path, { token: null }), "auth_no_credentials");
+        t.fits(answer.headers["www-authenticate"], /^Bearer\b/, "www-authenticate");
+      },
+    ),
+    ...checkEach(
+      NONE,
+      ([what]) => `${what[0]?.toUpperCase()}${what.slice(1)} in Authorization is 401 with WWW-Authenticate: Bearer.`,
+      async (t, [, header]) => {
+        const answer = await t.get("/v1/log", { token: null, headers: { authorization: header(t) } });
+        t.answered(answer, 401, { type: "authentication_error", code: /^(apikey_invalid|auth_no_credentials)$/ });
+        t.fits(answer.headers["www-authenticate"], /^Bearer\b/, "www-authenticate");
+      },
+    ),
+    check("The word Bearer is matched in any case.", async (t) => {
+      const headers = { authorization: `bearer ${t.environment.key}` };
+      t.answered(await t.get("/v1/log?limit=1", { token: null, headers }), 200);
+    }),
+    check("The last six characters of a key are the CRC-32 of what stands before them, in base62.", async (t) => {
+      const zeros = `sk_live_${"0".repeat(30)}`;
+      t.is(checksum(zeros), "1yMVfD", "the checksum of thirty zeros, to check the check");
+      t.is(t.environment.key.slice(-6), checksum(t.environment.key.slice(0, -6)), "the end of the key");
+      t.fits(t.environment.key, /^sk_(live|test)_[0-9A-Za-z]{36}$/, "the key");
+      t.answered(await t.get("/v1/log?limit=1"), 200);
+    }),
+    check(
+      "A value in the address that looks like a token is 400 token_in_query, whatever its name, on every route.",
+      async (t) => {
+        const secret = inventedToken("sk_live_");
+        for (const path of [
+          `/v1/log?token=${secret}`,
+          `/v1/log?x=${secret}`,
+          `/livez?a=1&key=${inventedToken("rk_")}`,
+          `${notes}?title=${inventedToken("ek_")}`,
+          `/v1/log?x=${secret.replace("s", "%73")}`,
+        ]) {
+          const answer = t.refused(await t.get(path), "token_in_query");
+          t.that(!answer.text.includes(secret.slice(8)), "an answer without the token");
+        }
+      },
+    ),
+    check("A token is never told again: neither lists of tokens nor the identity show one.", async (t) => {
+      const lists = await Promise.all(
+        ["/v1/capabilities", "/v1/ephemeral_keys", "/v1/identity"].map((path) => t.get(path)),
+      );
+      for (const list of lists) {
+        t.answered(list, 200);
+        t.that(!/(sk_live|sk_test|rk|ek)_[0-9A-Za-z]{36}/.test(list.text), "no token in the answer", list.text);
+      }
+    }),
+  ],
+};

@@ -1,0 +1,285 @@
+import type { Answer } from "../../answers.ts";
+import { positionOf } from "../../answers.ts";
+import type { Kit } from "../../kit.ts";
+import { FAVORITE, NOTE, WHOLE } from "../../models.ts";
+import { anObject, orNull, someText } from "../../pattern.ts";
+import { check, checkEach, type SuiteSection } from "../../section.ts";
+
+const notes = `/v1/models/${NOTE}`;
+
+/** An agent that may do these things in one deck. */
+async function agent(t: Kit, operations: readonly string[] = [`${NOTE}.*`]) {
+  const { deckId, group } = t.deck();
+  const participantId = t.id();
+  const { token } = await t.capability({ participantId, operations, syncGroups: [group] });
+  return { deckId, group, participantId, token };
+}
+
+/** 403 with the missing scope, in the envelope and in the receipt. */
+function denied(t: Kit, answer: Answer, can: string, model = NOTE): void {
+  const requiredCapability = { can, model, scope: `${model}.${can}`, syncGroup: someText };
+  t.refused(answer, "capability_scope_denied", {
+    body: {
+      requiredCapability,
+      receipt: { status: "rejected", success: false, error: { code: "capability_scope_denied", requiredCapability } },
+    },
+  });
+}
+
+const VERBS: readonly (readonly [can: string, write: (t: Kit, path: string, token: string) => Promise<Answer>])[] = [
+  ["update", (t, path, token) => t.patch(path, { data: { title: "x" } }, { token })],
+  ["delete", (t, path, token) => t.remove(path, { token })],
+  ["update", (t, path, token) => t.post(`${path}/archive`, undefined, { token })],
+  ["update", (t, path, token) => t.post(`${path}/unarchive`, undefined, { token })],
+];
+const NAMES = ["an update", "a delete", "an archive", "an unarchive"];
+
+export const section: SuiteSection = {
+  title: "Scopes of writes",
+  cases: [
+    check(
+      "A token writes what its operations and groups cover: create, update, archive, unarchive, delete.",
+      async (t) => {
+        const { deckId, token } = await agent(t);
+        const id = t.id();
+        t.answered(await t.post(notes, { id, data: { deckId } }, { token }), 200, { status: "confirmed" });
+        t.answered(await t.patch(`${notes}/${id}`, { data: { title: "x" } }, { token }), 200, { status: "confirmed" });
+        t.answered(await t.post(`${notes}/${id}/archive`, undefined, { token }), 200, { status: "confirmed" });
+        t.answered(await t.post(`${notes}/${id}/unarchive`, undefined, { token }), 200, { status: "confirmed" });
+        t.answered(await t.remove(`${notes}/${id}`, { token }), 200, { status: "confirmed" });
+      },
+    ),
+    check(
+      "A create in a group that the token does not have is 403, names what is lacking in both places, and writes nothing.",
+      async (t) => {
+        const { token } = await agent(t);
+        const { deckId, group } = t.deck();
+        const id = t.id();
+        const answer = await t.post(notes, { id, data: { deckId } }, { token });
+        denied(t, answer, "create");
+        t.fits(answer.body.requiredCapability, { syncGroup: group }, "requiredCapability");
+        t.refused(await t.get(`${notes}/${id}`), "record_not_found");
+      },
+    ),
+    check("A create of a model that the token's operations do not name is 403.", async (t) => {
+      const { token } = await agent(t);
+      denied(t, await t.post(`/v1/models/${WHOLE}`, { id: t.id(), data: {} }, { token }), "create", WHOLE);
+    }),
+    ...checkEach(
+      VERBS.map((verb, i) => [NAMES[i] as string, ...verb] as const),
+      ([what]) =>
+        `${what[0]?.toUpperCase()}${what.slice(1)} of a record outside the caller's groups is 403, and the record stays as it is.`,
+      async (t, [, can, write]) => {
+        const { token } = await agent(t);
+        const { path, at } = await t.note({ title: "theirs" });
+        denied(t, await write(t, path, token), can);
+        t.answered(await t.get(path), 200, { data: { title: "theirs" }, syncId: at, archivedAt: null });
+      },
+    ),
+    ...checkEach(
+      VERBS.map((verb, i) => [NAMES[i] as string, ...verb] as const),
+      ([what]) =>
+        `${what[0]?.toUpperCase()}${what.slice(1)} needs its operation: a token that may only create gets 403.`,
+      async (t, [, can, write]) => {
+        const { deckId, token } = await agent(t, [`${NOTE}.create`]);
+        const id = t.id();
+        t.answered(await t.post(notes, { id, data: { deckId } }, { token }), 200, { status: "confirmed" });
+        denied(t, await write(t, `${notes}/${id}`, token), can);
+      },
+    ),
+    check("Write implies read: who may update a model may read its records.", async (t) => {
+      const { deckId, token } = await agent(t, [`${NOTE}.update`]);
+      const { path } = await t.note({ deckId });
+      t.answered(await t.get(path, { token }), 200);
+      denied(t, await t.post(notes, { id: t.id(), data: { deckId } }, { token }), "create");
+    }),
+    check("Who may only read may not write.", async (t) => {
+      const { deckId, token } = await agent(t, [`${NOTE}.read`]);
+      const { path } = await t.note({ deckId });
+      t.answered(await t.get(path, { token }), 200);
+      denied(t, await t.patch(path, { data: { title: "x" } }, { token }), "update");
+    }),
+    check("*.read reads every model and writes none; *.* writes every model.", async (t) => {
+      const reader = await agent(t, ["*.read"]);
+      const { path } = await t.note({ deckId: reader.deckId });
+      t.answered(await t.get(path, { token: reader.token }), 200);
+      denied(t, await t.patch(path, { data: { title: "x" } }, { token: reader.token }), "update");
+      const writer = await agent(t, ["*.*"]);
+      t.answered(await t.post(notes, { id: t.id(), data: { deckId: writer.deckId } }, { token: writer.token }), 200);
+    }),
+    check("An update may not take a record into a group that the token does not have.", async (t) => {
+      const { deckId, token } = await agent(t);
+      const { path } = await t.note({ deckId });
+      const { deckId: foreign, group } = t.deck();
+      const answer = await t.patch(path, { data: { deckId: foreign } }, { token });
+      denied(t, answer, "update");
+      t.fits(answer.body.requiredCapability, { syncGroup: group }, "requiredCapability");
+      t.answered(await t.get(path), 200, { data: { deckId } });
+    }),
+    check("An update may take a record from one of the caller's groups to another.", async (t) => {
+      const [from, to] = [t.deck(), t.deck()];
+      const { token } = await t.capability({ operations: [`${NOTE}.*`], syncGroups: [from.group, to.group] });
+      const { path } = await t.note({ deckId: from.deckId });
+      t.answered(await t.patch(path, { data: { deckId: to.deckId } }, { token }), 200, { status: "confirmed" });
+    }),
+    check("org:<organization> means every record, also one that is in no other group.", async (t) => {
+      const organization = await t.organization();
+      const { token } = await t.capability({
+        operations: [`${NOTE}.*`, `${WHOLE}.*`],
+        syncGroups: [`org:${organization}`],
+      });
+      const { path } = await t.note();
+      t.answered(await t.patch(path, { data: { title: "x" } }, { token }), 200, { status: "confirmed" });
+      t.answered(await t.post(`/v1/models/${WHOLE}`, { id: t.id(), data: {} }, { token }), 200, {
+        status: "confirmed",
+      });
+    }),
+    check(
+      "One of ten operations out of scope: 403, the place is named, and nothing of the batch is written.",
+      async (t) => {
+        const { deckId, token } = await agent(t);
+        const { id: foreign, path } = await t.note({ title: "theirs" });
+        const operations: object[] = Array.from({ length: 9 }, () => ({
+          action: "create",
+          model: NOTE,
+          id: t.id(),
+          data: { deckId },
+        }));
+        const ids = operations.map((one) => (one as { id: string }).id);
+        operations.splice(6, 0, { action: "update", model: NOTE, id: foreign, data: { title: "mine" } });
+        const answer = await t.commit(operations, {}, { token });
+        denied(t, answer, "update");
+        t.fits(answer.body.param, /^operations\[6\]/, "param");
+        t.answered(await t.get(`${notes}?ids=${ids.join(",")}`), 200, { data: [] });
+        t.answered(await t.get(path), 200, { data: { title: "theirs" } });
+      },
+    ),
+    check("Scope is asked before payload, existence and staleness.", async (t) => {
+      const { token } = await agent(t);
+      const { id, path, at } = await t.note({ title: "one" });
+      t.answered(await t.patch(path, { data: { title: "two" } }), 200);
+      denied(t, await t.patch(path, { data: { colour: 1 } }, { token }), "update");
+      const stale = { action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at, onStale: "notify" };
+      const answer = await t.commit([stale], {}, { token });
+      denied(t, answer, "update");
+      t.that(!answer.text.includes("two"), "an answer that does not tell the record's values", answer.text);
+      const { deckId } = t.deck();
+      denied(t, await t.post(notes, { id, data: { deckId } }, { token }), "create");
+    }),
+    check(
+      "A premise on a record that the caller could not read is 403, also of a model out of its scope.",
+      async (t) => {
+        const { deckId, token } = await agent(t);
+        const { id, at } = await t.note({ title: "theirs" });
+        const create = () => ({ action: "create", model: NOTE, id: t.id(), data: { deckId } });
+        const answer = await t.commit(
+          [create()],
+          { reads: [{ model: NOTE, id, readAt: at, onStale: "notify" }] },
+          { token },
+        );
+        t.refused(answer, "capability_scope_denied", { body: { requiredCapability: anObject } });
+        const whole = t.id();
+        const made = t.answered(await t.post(`/v1/models/${WHOLE}`, { id: whole, data: { left: "secret" } }), 200);
+        const reads = [{ model: WHOLE, id: whole, readAt: positionOf(made) }];
+        t.refused(await t.commit([create()], { reads }, { token }), "capability_scope_denied");
+      },
+    ),
+    check("A premise on a group that the caller does not have is 403.", async (t) => {
+      const { deckId, token } = await agent(t);
+      const { group, at } = await t.note();
+      const create = { action: "create", model: NOTE, id: t.id(), data: { deckId } };
+      const answer = await t.commit([create], { reads: [{ group, readAt: at }] }, { token });
+      t.refused(answer, "capability_scope_denied", { body: { requiredCapability: anObject } });
+    }),
+    check("In a bulk each commit is judged alone: one out of scope is 403 in its place.", async (t) => {
+      const { deckId, token } = await agent(t);
+      const commit = (deck: string) => ({
+        operations: [{ action: "create", model: NOTE, id: t.id(), data: { deckId: deck } }],
+        clientTxId: t.id(),
+      });
+      const json = { commits: [commit(deckId), commit(t.deck().deckId), commit(deckId)] };
+      const answer = await t.ask("POST", "/v1/commits/bulk", { json, token });
+      t.answered(answer, 200, {
+        data: [
+          { httpStatus: 200 },
+          { httpStatus: 403, code: "capability_scope_denied", requiredCapability: anObject },
+          { httpStatus: 200 },
+        ],
+      });
+    }),
+    check(
+      "The same key is answered with the same receipt also when the present scope would refuse the write.",
+      async (t) => {
+        const participantId = t.id();
+        const { deckId, group } = t.deck();
+        const wide = await t.capability({ participantId, operations: [`${NOTE}.*`], syncGroups: [group] });
+        const narrow = await t.capability({
+          participantId,
+          operations: [`${NOTE}.read`],
+          syncGroups: [t.deck().group],
+        });
+        const [body, key] = [{ id: t.id(), data: { deckId } }, t.id()];
+        const first = t.answered(await t.post(notes, body, { key, token: wide.token }), 200);
+        const again = t.answered(await t.post(notes, body, { key, token: narrow.token }), 200);
+        t.is([again.text, again.headers["idempotent-replayed"]], [first.text, "true"], "receipt and header");
+      },
+    ),
+    check(
+      "A refusal for scope is not remembered: the same key works with a wider token of the same participant.",
+      async (t) => {
+        const participantId = t.id();
+        const { deckId, group } = t.deck();
+        const narrow = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [group] });
+        const wide = await t.capability({ participantId, operations: [`${NOTE}.*`], syncGroups: [group] });
+        const [body, key] = [{ id: t.id(), data: { deckId } }, t.id()];
+        denied(t, await t.post(notes, body, { key, token: narrow.token }), "create");
+        t.answered(await t.post(notes, body, { key, token: wide.token }), 200, { status: "confirmed" });
+      },
+    ),
+    check(
+      "The 403 of a favorite carries scope, constraints {model, syncGroup}, issuer, ttlSeconds and nonce besides.",
+      async (t) => {
+        const { token } = await agent(t);
+        const id = t.id();
+        t.answered(await t.post(`/v1/models/${FAVORITE}`, { id, data: {} }), 200);
+        const answer = await t.patch(`/v1/models/${FAVORITE}/${id}`, { data: {}, readAt: null }, { token });
+        t.refused(answer, "capability_scope_denied", {
+          body: {
+            requiredCapability: {
+              can: "update",
+              model: FAVORITE,
+              scope: `${FAVORITE}.update`,
+              constraints: { model: FAVORITE, syncGroup: orNull(someText) },
+              issuer: someText,
+              nonce: someText,
+            },
+          },
+        });
+        const required = answer.body.requiredCapability as Record<string, unknown>;
+        t.that(Number.isInteger(required.ttlSeconds), "ttlSeconds to be a whole number", required.ttlSeconds);
+      },
+    ),
+    check(
+      "What an agent writes is the agent's: actor and updatedBy name it, and a person's key writes as a user.",
+      async (t) => {
+        const { deckId, group, participantId, token } = await agent(t);
+        const id = t.id();
+        const at = positionOf(t.answered(await t.post(notes, { id, data: { deckId } }, { token }), 200));
+        const user = t.id();
+        const person = await t.ephemeral({ user: { id: user }, syncGroups: [group] });
+        t.answered(await t.patch(`${notes}/${id}`, { data: { title: "x" } }, { token: person.token }), 200);
+        const entries = await t.entries(at - 1, [id]);
+        t.is(
+          entries.map(({ actor, participantKind }) => [actor, participantKind]),
+          [
+            [participantId, "agent"],
+            [user, "user"],
+          ],
+          "the writers in the log",
+        );
+        const read = t.answered(await t.get(`${notes}/${id}`), 200);
+        t.that(String(read.body.updatedBy).includes(user), "updatedBy to name the person", read.body.updatedBy);
+      },
+    ),
+  ],
+};

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import type { Answer } from "./answers.ts";
+import { loadSections } from "./load-sections.ts";
+import { reportOf, reportText } from "./report.ts";
+import { type Case, check } from "./section.ts";
+import { runSuite } from "./suite.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+
+const KEY = `sk_live_${"k".repeat(36)}`;
+const answer = (status: number, body: Record<string, unknown>): Answer => ({
+  request: { method: "GET", path: "/v1/log", headers: { authorization: `Bearer ${KEY}` }, body: undefined },
+  status,
+  headers: { "x-request-id": "req_1" },
+  text: JSON.stringify(body),
+  body,
+});
+
+/** A place whose server answers everything alike. */
+const environment = (given: Answer): TestEnvironment => ({
+  url: "http://x",
+  key: KEY,
+  run: "r",
+  ask: async () => given,
+  push: async () => given,
+  removeModels: async () => undefined,
+  close: () => {},
+});
+
+async function outcomeOf(one: Case, given = answer(200, { object: "list" })) {
+  const [result] = await runSuite(environment(given), [{ name: "one", title: "One", cases: [one] }]);
+  if (!result) throw new Error("Nothing was run.");
+  return result;
+}
+
+describe("[X4] what becomes of a case", () => {
+  test("it passes when what it expects is so", async () => {
+    const result = await outcomeOf(
+      check("a", async (t) => t.answered(await t.get("/v1/log"), 200, { object: "list" })),
+    );
+    expect(result).toMatchObject({ section: "one", says: "a", outcome: "passed" });
+  });
+
+  test("it fails when it expects nothing, though all went well", async () => {
+    const result = await outcomeOf(check("a", async (t) => t.get("/v1/log")));
+    expect(result).toMatchObject({ outcome: "failed", failure: { got: "no expectation" } });
+  });
+
+  test("it fails with what was expected, what came, and the exchange", async () => {
+    const result = await outcomeOf(
+      check("a", async (t) => t.answered(await t.get("/v1/log"), 200, { object: "list" })),
+      answer(200, { object: "page" }),
+    );
+    expect(result).toMatchObject({
+      outcome: "failed",
+      failure: { expected: 'object: "list"', got: '"page"', answer: { status: 200, request: { path: "/v1/log" } } },
+    });
+  });
+
+  test("a refusal has to be in the class and with the status of its code", async () => {
+    const refused = check("a", async (t) => t.refused(await t.get("/v1/log"), "stale_context"));
+    const body = { code: "stale_context", type: "conflict_error" };
+    expect(await outcomeOf(refused, answer(409, body))).toMatchObject({ outcome: "passed" });
+    expect(await outcomeOf(refused, answer(400, body))).toMatchObject({ outcome: "failed" });
+    expect(await outcomeOf(refused, answer(409, { ...body, type: "claim_error" }))).toMatchObject({
+      outcome: "failed",
+    });
+    expect(await outcomeOf(refused, answer(409, { ...body, code: "other" }))).toMatchObject({ outcome: "failed" });
+  });
+
+  test("it fails when the case itself breaks", async () => {
+    const broken = check("a", async () => JSON.parse("{"));
+    expect(await outcomeOf(broken)).toMatchObject({ outcome: "failed" });
+  });
+
+  test("it does not apply without the token that it needs", async () => {
+    const result = await outcomeOf(check("a", async (t) => t.admin()));
+    expect(result).toMatchObject({ outcome: "not_applicable", reason: "no admin token was given" });
+  });
+
+  test("what it asked to be done afterwards is done, however it ended", async () => {
+    const done: string[] = [];
+    const failing = check("a", async (t) => {
+      t.after(() => done.push("first"));
+      t.after(() => Promise.reject(new Error("cannot be cleaned")));
+      t.after(() => done.push("last"));
+      t.that(false, "the impossible");
+    });
+    expect(await outcomeOf(failing)).toMatchObject({ outcome: "failed" });
+    expect(done).toEqual(["last", "first"]);
+  });
+});
+
+test("sections that disturb others run alone and last, and the report keeps their order", async () => {
+  const running = new Set<string>();
+  const together: string[][] = [];
+  const section = (name: string, alone?: true) => ({
+    name,
+    title: name,
+    ...(alone && { alone }),
+    cases: [
+      check("a", async (t) => {
+        running.add(name);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        together.push([...running].sort());
+        running.delete(name);
+        t.that(true, "");
+      }),
+    ],
+  });
+  const results = await runSuite(environment(answer(200, {})), [section("a", true), section("b"), section("c")]);
+  expect(results.map(({ section: name }) => name)).toEqual(["a", "b", "c"]);
+  expect(together.at(-1)).toEqual(["a"]);
+  expect(together[0]).toEqual(["b", "c"]);
+});
+
+test("cases of a section that says so run side by side, never more than it says, and keep their order", async () => {
+  let [running, most] = [0, 0];
+  const cases = [30, 20, 10, 5, 1].map((ms) =>
+    check(`waits ${ms} ms`, async (t) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      running -= 1;
+      t.that(true, "");
+    }),
+  );
+  const results = await runSuite(environment(answer(200, {})), [{ name: "a", title: "A", together: 3, cases }]);
+  expect(most).toBe(3);
+  expect(results.map(({ says }) => says)).toEqual(cases.map(({ says }) => says));
+});
+
+test("[X4] the report has the sentence, the request, the answer and what was expected, and no token", async () => {
+  const leaky = answer(409, { code: "x", token: `rk_${"r".repeat(36)}`, secret: `whsec_${"s".repeat(43)}=` });
+  const cases = [
+    check("It keeps its promise.", async (t) => t.answered(await t.get("/v1/log"), 200)),
+    check("It needs more.", async (t) => t.admin()),
+  ];
+  const results = await runSuite(environment(leaky), [{ name: "one", title: "One", cases }]);
+  const report = reportOf(results, { url: "http://x", startedAt: "now", seconds: 1 }, [KEY]);
+  expect(report).toMatchObject({ object: "conformance_report", passed: 0, failed: 1, notApplicable: 1 });
+  const text = reportText(report);
+  expect(text).toContain("✗ It keeps its promise.");
+  expect(text).toContain("expected  200");
+  expect(text).toContain("GET /v1/log");
+  expect(text).toContain('answer    409 (req_1) {"code":"x"');
+  expect(text).toContain("– It needs more. [not applicable: no admin token was given]");
+  expect(text + JSON.stringify(report)).not.toMatch(/k{30}|r{30}|s{30}/);
+});
+
+test("every file of sections/ is a section; its sentences end and stand once", async () => {
+  const sections = await loadSections();
+  expect(sections.length).toBeGreaterThan(30);
+  const sentences = sections.flatMap(({ name, cases }) => cases.map(({ says }) => `${name}: ${says}`));
+  expect(sentences.filter((says) => !says.endsWith("."))).toEqual([]);
+  expect(new Set(sentences).size).toBe(sentences.length);
+});

@@ -1,0 +1,134 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Answer, type Asking, positionOf, type Row } from "./answers.ts";
+import type { Kit, Made } from "./kit.ts";
+import { HOOK, QUIET } from "./models.ts";
+import { type Delivery, type HookEvent, openReceiver, type Receiver } from "./receiver.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+import { NotApplicable, shown, Unmet } from "./unmet.ts";
+
+export const ENDPOINTS = "/v1/webhook_endpoints";
+export const hooks = `/v1/models/${HOOK}`;
+
+export interface Endpoint {
+  readonly id: string;
+  readonly path: string;
+  readonly secret: string;
+  /** The answer to the registration. */
+  readonly body: Row;
+}
+
+const NO_ROOM = "the tenant has its twenty endpoints already: there is no room for one of the suite's";
+
+/** An endpoint that is removed with the case. What it asks for beside its address is in the body. */
+export async function register(t: Kit, body: Row, asking: Asking = {}): Promise<Endpoint> {
+  const answer = await t.post(ENDPOINTS, body, asking);
+  if (answer.body.code === "too_many_endpoints") throw new NotApplicable(NO_ROOM);
+  t.answered(answer, 201, { object: "webhook_endpoint", id: /^we_/, secret: /^whsec_/ });
+  const { id, secret } = answer.body as { id: string; secret: string };
+  const path = `${ENDPOINTS}/${id}`;
+  t.after(() => t.environment.ask("DELETE", path, asking));
+  return { id, path, secret, body: answer.body };
+}
+
+/** An address that nobody has (RFC 2606), and events that nobody makes: nothing is sent. */
+export const quiet = (more: Row = {}): Row => ({
+  url: "https://conformance.invalid/hooks",
+  enabledEvents: [QUIET],
+  ...more,
+});
+
+/** A receiver that the server can reach, ended with the case; where there can be none the case does not apply. */
+export async function receiving(t: Kit): Promise<Receiver> {
+  const why = await whyNoReceiver(t.environment);
+  if (why !== undefined) throw new NotApplicable(why);
+  const receiver = await openReceiver();
+  t.after(() => receiver.end());
+  return receiver;
+}
+
+/** A receiver and an endpoint that leads to it; of the records that are for this only, unless the body says otherwise. */
+export async function hooked(t: Kit, body: Row = {}, asking: Asking = {}) {
+  const receiver = await receiving(t);
+  const endpoint = await register(t, { url: receiver.url, enabledEvents: [HOOK], ...body }, asking);
+  return { receiver, endpoint };
+}
+
+/** A new record whose changes are for receivers. */
+export async function hook(t: Kit, data: Row = {}, asking: Asking = {}, id = t.id()): Promise<Made> {
+  const { deckId, group } = t.deck();
+  const made = t.answered(await t.post(hooks, { id, data: { deckId, title: "one", ...data } }, asking), 200);
+  return { id, deckId, group, path: `${hooks}/${id}`, at: positionOf(made) };
+}
+
+/** What came of these records, in the order in which it came. Others write too, and their events come as well. */
+export const eventsOf = (deliveries: readonly Delivery[], ...ids: readonly string[]): readonly HookEvent[] =>
+  deliveries.flatMap(({ events }) => events).filter(({ objectId }) => ids.includes(objectId));
+
+export const carries =
+  (id: string) =>
+  ({ events }: Delivery): boolean =>
+    events.some(({ objectId }) => objectId === id);
+
+/** Waits for the first delivery that carries a change of this record. */
+export const deliveryOf = (receiver: Receiver, id: string, withinMs?: number): Promise<Delivery> =>
+  receiver.until(`an event of ${id}`, (all) => all.find(carries(id)), withinMs);
+
+/** Asks again until it is as wanted. */
+export async function eventually(
+  ask: () => Promise<Answer>,
+  expected: string,
+  isSo: (body: Row) => boolean,
+  withinMs = 10_000,
+): Promise<Answer> {
+  for (const end = performance.now() + withinMs; ; ) {
+    const answer = await ask();
+    if (answer.status === 200 && isSo(answer.body)) return answer;
+    if (performance.now() > end) throw new Unmet(`${expected} within ${withinMs} ms`, shown(answer.body), answer);
+    await pause(60);
+  }
+}
+
+/** Waits until the endpoint's cursor is at a position, or beyond it. */
+export const reaches = (t: Kit, { path }: Endpoint, position: number): Promise<Answer> =>
+  eventually(
+    () => t.get(path),
+    `a cursor from ${position}`,
+    ({ cursor }) => Number(cursor) >= position,
+  );
+
+/** Stops an endpoint, and waits until nothing is under way: a test gets its turn only then. Answers with the test. */
+export async function settle(t: Kit, { path }: Endpoint): Promise<Answer> {
+  t.answered(await t.post(`${path}/disable`), 201, { status: "disabled" });
+  for (const end = performance.now() + 5_000; ; ) {
+    const answer = await t.post(`${path}/test`);
+    if (answer.body.code !== "endpoint_busy" || performance.now() > end) return t.answered(answer, 201);
+    await pause(60);
+  }
+}
+
+/** Whether the server lets an endpoint be on loopback, asked once a run. */
+export function allowsPrivate(environment: TestEnvironment): Promise<boolean> {
+  const known = answers.get(environment) ?? tryLoopback(environment);
+  answers.set(environment, known);
+  return known;
+}
+
+const answers = new WeakMap<TestEnvironment, Promise<boolean>>();
+
+async function tryLoopback({ ask }: TestEnvironment): Promise<boolean> {
+  const json = { url: "http://127.0.0.1:9999/", enabledEvents: [QUIET] };
+  const answer = await ask("POST", ENDPOINTS, { json });
+  const { id, code } = answer.body;
+  if (answer.status === 201) await ask("DELETE", `${ENDPOINTS}/${id}`);
+  if (answer.status === 201) return true;
+  if (answer.status === 400 && (code === "blocked_address" || code === "invalid_url")) return false;
+  if (code === "too_many_endpoints") throw new NotApplicable(NO_ROOM);
+  throw new Unmet("http://127.0.0.1:9999/ to be registered, or refused for its address", shown(answer.body), answer);
+}
+
+async function whyNoReceiver(environment: TestEnvironment): Promise<string | undefined> {
+  const { hostname } = new URL(environment.url);
+  if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname))
+    return "the server is on another machine: it cannot reach a receiver on this one";
+  return (await allowsPrivate(environment)) ? undefined : "the server sends nothing to private addresses";
+}

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { readArgs } from "./args.ts";
+
+test("the program takes whole numbers, and says what it does not take", () => {
+  const usual = { claimants: 60, operations: 20_000, records: 12, minutes: 15, seed: undefined };
+  expect(readArgs([])).toEqual(usual);
+  expect(readArgs(["--claimants", "12", "--seed", "0"])).toEqual({ ...usual, claimants: 12, seed: 0 });
+  expect(readArgs(["--seed", "1", "--help"])).toBe("");
+  for (const args of [["--claimants"], ["--claimants", "1"], ["--minutes", "1.5"], ["--seed", "-1"], ["toString"]])
+    expect(readArgs(args)).toMatch(/takes a whole number|is not an option/);
+});

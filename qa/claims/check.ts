@@ -1,0 +1,282 @@
+import type { Call, Entry, History, ShownClaim } from "./history.ts";
+import { conflict, groupBy, isUnknown, type Lease, leasesOf, ROUNDING_MS, type TimeRange } from "./leases.ts";
+
+export interface Violation {
+  readonly kind: ViolationKind;
+  readonly says: string;
+}
+
+export const VIOLATIONS = {
+  overlap: "two held what excludes each other at the same time",
+  fence: "a fence did not grow with the grant",
+  inversion: "a later one was granted before an earlier one that lived",
+  lapsed: "a write was accepted that named a claim which was over, or another's",
+  trespass: "a write was accepted while somebody else held what it wrote",
+  unsaid: "a write with a lapsed claim was not told so",
+  refused: "a holder's write was refused",
+  stranger: "somebody renewed or released what is another's",
+  odd: "an answer that nothing explains",
+} as const;
+export type ViolationKind = keyof typeof VIOLATIONS;
+
+/** How often each question could be asked at all: a checker that had nothing to look at has found nothing. */
+export interface Looked {
+  claims: number;
+  granted: number;
+  /** Pairs of claims that exclude each other, on the same record. */
+  pairs: number;
+  /** Pairs of whom the earlier one waited while the later one was granted, or before that. */
+  waiters: number;
+  writes: number;
+  /** Writes that were done while somebody held the record. */
+  underClaim: number;
+  /** Writes that named a claim which was over for certain. */
+  lapsed: number;
+  /** Writes of holders while they held for certain. */
+  byHolders: number;
+}
+
+export interface Verdict {
+  readonly violations: readonly Violation[];
+  readonly looked: Looked;
+  readonly leases: readonly Lease[];
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+/** How long a waiter lives after a sign of life; a little less than the server grants. */
+const ALIVE_MS = 28_000;
+
+/** Holds a history against what claims promise. Unknown outcomes are never counted against anybody. */
+export function check(history: History): Verdict {
+  const leases = leasesOf(history);
+  const violations: Violation[] = [];
+  const looked: Looked = {
+    claims: leases.length,
+    granted: 0,
+    pairs: 0,
+    waiters: 0,
+    writes: 0,
+    underClaim: 0,
+    lapsed: 0,
+    byHolders: 0,
+  };
+  const say = (kind: ViolationKind, says: string) => void violations.push({ kind, says });
+  const context: Context = {
+    say,
+    looked,
+    byId: new Map(leases.map((lease) => [lease.id, lease])),
+    byRecord: groupBy(leases, ({ record }) => record),
+    reorders: history.calls.filter(
+      ({ what, answer }) => what.op === "reorder" && (isUnknown(answer) || answer?.status === 200),
+    ),
+  };
+  looked.granted = leases.filter(({ grantedBy }) => grantedBy !== undefined).length;
+  for (const [record, those] of context.byRecord) judgeRecord(record, those, context);
+  for (const call of history.calls) judgeCall(call, context);
+  for (const entry of history.log) judgeEntry(entry, context);
+  return { violations, looked, leases };
+}
+
+interface Context {
+  readonly say: (kind: ViolationKind, says: string) => void;
+  readonly looked: Looked;
+  readonly byId: ReadonlyMap<string, Lease>;
+  readonly byRecord: ReadonlyMap<string, readonly Lease[]>;
+  readonly reorders: readonly Call[];
+}
+
+/** Every claim of a record against every other one. */
+function judgeRecord(record: string, leases: readonly Lease[], context: Context): void {
+  judgeFences(record, leases, context);
+  for (const [i, a] of leases.entries())
+    for (const b of leases.slice(i + 1)) {
+      if (a.actor === b.actor || !conflict(a.field, b.field)) continue;
+      context.looked.pairs += 1;
+      judgeOverlap(a, b, context);
+      judgeArrival(a, b, context);
+      judgeArrival(b, a, context);
+    }
+}
+
+function judgeOverlap(a: Lease, b: Lease, { say }: Context): void {
+  for (const one of a.ranges)
+    for (const other of b.ranges) {
+      const ms = Math.min(one.until, other.until) - Math.max(one.from, other.from);
+      if (ms > ROUNDING_MS)
+        return say(
+          "overlap",
+          `${named(a)} and ${named(b)} both held for ${ms} ms from ${Math.max(one.from, other.from)} on`,
+        );
+    }
+}
+
+/** One fence for each grant; and among claims that exclude each other, who came later has the higher one. */
+function judgeFences(record: string, leases: readonly Lease[], { say }: Context): void {
+  const byFence = new Map<number, Lease>();
+  for (const lease of leases) {
+    if (lease.fence === undefined) {
+      if (lease.grantedBy !== undefined) say("fence", `${named(lease)} was granted without a fence`);
+      continue;
+    }
+    const same = byFence.get(lease.fence);
+    if (same) say("fence", `${named(lease)} and ${named(same)} have the same fence on ${record}`);
+    byFence.set(lease.fence, lease);
+  }
+  const inOrder = leases
+    .filter((lease) => lease.fence !== undefined && lease.grantedBy !== undefined)
+    .sort((a, b) => (a.fence as number) - (b.fence as number));
+  let latest: Lease | undefined;
+  for (const lease of inOrder) {
+    // The highest lower bound so far: somebody with a lower fence was granted then, or later.
+    if (latest && latest.grantedFrom > (lease.grantedBy as number) + ROUNDING_MS)
+      say("fence", `${named(lease)} was granted before ${named(latest)}, whose fence is lower`);
+    if (!latest || lease.grantedFrom > latest.grantedFrom) latest = lease;
+  }
+}
+
+/** `first` waited and was told so before `second` was asked for; so it comes first, as long as it lives. */
+function judgeArrival(first: Lease, second: Lease, { say, looked, reorders }: Context): void {
+  if (!first.joined || !second.askedFirst || first.joined.mono >= second.askedFirst.mono) return;
+  const at = second.grantedBy;
+  if (at === undefined || second.tookOver) return;
+  const overtaken =
+    first.grantedFrom > at + ROUNDING_MS ||
+    first.waitingAt.some(({ mono }) => mono > (second.heldBefore?.mono ?? never));
+  looked.waiters += 1;
+  if (!overtaken) return;
+  const alive = first.lifeSigns.some(({ from, until }) => from >= at - ALIVE_MS && until <= at);
+  const reordered = reorders.some(
+    ({ what, asked, answered }) =>
+      what.record === first.record &&
+      asked.wall <= at &&
+      (answered?.mono ?? Number.POSITIVE_INFINITY) >= (first.joined?.mono ?? 0),
+  );
+  if (alive && !reordered)
+    say(
+      "inversion",
+      `${named(second)} was granted by ${at}; ${named(first)} had joined the line before it was asked for, lived, and waited beyond that`,
+    );
+}
+
+function judgeCall(call: Call, context: Context): void {
+  const { answer, what } = call;
+  if (!answer) return;
+  judgeAnswer(call, answer, context.say);
+  if (what.op === "renew" || what.op === "release") judgeOwner(call, what.claim, context);
+  if (what.op === "write" && answer.status === 409 && answer.holders === undefined)
+    context.say("unsaid", `${call.id}: ${answer.code} does not say who holds ${what.record}`);
+  if (what.op === "write") judgeWrite(call, what, context);
+}
+
+/** Codes that an honest run may meet; others would mean that run or server is not what we think. */
+const EXPECTED = new Set([
+  "claim_conflict",
+  "claim_lost",
+  "claim_not_found",
+  "not_claim_holder",
+  "claim_deadlock",
+  "claim_queue_full",
+  "too_many_claims",
+  "preempt_denied",
+  "rate_limited",
+  "unavailable",
+  "overloaded",
+]);
+
+function judgeAnswer({ id, what }: Call, answer: NonNullable<Call["answer"]>, say: Context["say"]): void {
+  if (answer.status >= 400 && !EXPECTED.has(answer.code ?? ""))
+    say("odd", `${id}: ${what.op} was answered ${answer.status} ${answer.code}`);
+  const active = answer.claims.filter(({ status }) => status === "active");
+  for (const [i, a] of active.entries())
+    for (const b of active.slice(i + 1))
+      if (a.record === b.record && a.actor !== b.actor && conflict(a.field, b.field))
+        say("overlap", `${id}: one answer shows ${shown(a)} and ${shown(b)}, both active`);
+}
+
+function judgeOwner({ id, actor, what, answer }: Call, claim: string, { say, byId }: Context): void {
+  const lease = byId.get(claim);
+  if (lease && lease.actor !== actor && answer && answer.status < 400)
+    say("stranger", `${id}: ${actor} did ${what.op} the claim ${claim} of ${lease.actor}`);
+}
+
+type Write = Extract<Call["what"], { op: "write" }>;
+
+function judgeWrite(call: Call, what: Write, { say, looked, byId, byRecord }: Context): void {
+  const { answer, answered, asked } = call;
+  if (!answer || !answered || isUnknown(answer)) return;
+  looked.writes += 1;
+  const lapsed = what.claim === undefined ? undefined : whyLapsed(what, what.claim, call, byId);
+  if (lapsed) {
+    looked.lapsed += 1;
+    if (answer.status === 200) say("lapsed", `${call.id} was accepted: ${lapsed}`);
+    else if (answer.code !== "claim_lost") say("unsaid", `${call.id} was answered ${answer.code}: ${lapsed}`);
+    return;
+  }
+  const holds = (lease: Lease) =>
+    lease.actor === call.actor &&
+    lease.ranges.some(({ from, until }) => from + ROUNDING_MS <= asked.wall && answered.wall <= until - ROUNDING_MS);
+  const held = (byRecord.get(what.record) ?? []).filter(holds);
+  const covered =
+    what.claim === undefined
+      ? held.some(({ field }) => covers(field, what.fields))
+      : held.some(({ id }) => id === what.claim);
+  if (!covered) return;
+  looked.byHolders += 1;
+  // A claim on one field says nothing about the others.
+  const whole = held.some(({ field }) => covers(field, what.fields));
+  if (whole && (answer.code === "claim_conflict" || answer.code === "claim_lost"))
+    say("refused", `${call.id} of ${call.actor}, who held ${what.record}, was answered ${answer.code}`);
+}
+
+const covers = (field: string | undefined, fields: readonly string[] | undefined): boolean =>
+  field === undefined || (fields ?? [""]).every((one) => one === field);
+
+/** Why a claim that a write names cannot have been good when it was asked; undefined when it may have been. */
+function whyLapsed(what: Write, claim: string, { actor, asked }: Call, byId: Context["byId"]): string | undefined {
+  const lease = byId.get(claim);
+  // Who names one has seen it, and what was seen is remembered: this one was made up.
+  if (!lease) return `${claim} is nobody's`;
+  if (lease.actor !== actor) return `${claim} is ${lease.actor}'s, not ${actor}'s`;
+  if (lease.record !== what.record) return `${claim} is on ${lease.record}, not on ${what.record}`;
+  if (asked.wall > lease.overFrom + ROUNDING_MS)
+    return `${claim} was over at ${lease.overFrom}, and this was asked at ${asked.wall}`;
+  return undefined;
+}
+
+/** What the log itself says, by the clock that all of it was judged by. */
+function judgeEntry(entry: Entry, { say, looked, byId, byRecord }: Context): void {
+  const named = entry.claim === null ? undefined : byId.get(entry.claim);
+  if (named) {
+    if (named.actor !== entry.actor)
+      say("lapsed", `entry ${entry.syncId} of ${entry.actor} names ${named.actor}'s claim ${named.id}`);
+    else if (named.record !== entry.record)
+      say("lapsed", `entry ${entry.syncId} on ${entry.record} names the claim ${named.id} on ${named.record}`);
+    else if (entry.at > named.overFrom + ROUNDING_MS)
+      say(
+        "lapsed",
+        `entry ${entry.syncId} was written at ${entry.at}; its claim ${named.id} was over at ${named.overFrom}`,
+      );
+  }
+  let underClaim = false;
+  for (const lease of byRecord.get(entry.record) ?? []) {
+    if (!lease.ranges.some((range) => strictlyIn(entry.at, range))) continue;
+    underClaim = true;
+    if (lease.actor === entry.actor || !touches(lease.field, entry.fields)) continue;
+    say(
+      "trespass",
+      `entry ${entry.syncId} of ${entry.actor} was written at ${entry.at}, while ${lease.actor} held ${lease.record}${lease.field ? `.${lease.field}` : ""} (${lease.id})`,
+    );
+  }
+  if (underClaim) looked.underClaim += 1;
+}
+
+const strictlyIn = (at: number, { from, until }: TimeRange): boolean =>
+  at >= from + ROUNDING_MS && at <= until - ROUNDING_MS;
+
+const touches = (field: string | undefined, fields: readonly string[] | null): boolean =>
+  field === undefined || fields === null || fields.includes(field);
+
+const named = ({ id, actor, record, field, fence }: Lease): string =>
+  `${id} (${actor}, ${record}${field ? `.${field}` : ""}, fence ${fence ?? "none"})`;
+const shown = ({ id, actor, field }: ShownClaim): string => `${id} (${actor}${field ? `, ${field}` : ""})`;

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "@holdfast/server";
+import { type Args, readArgs, USAGE } from "./args.ts";
+import { isSound, report } from "./report.ts";
+import { type Findings, runClaims } from "./run.ts";
+
+const FAULT_EVERY_MS = 4_000;
+const PER_PROCESS = 8;
+
+const args = readArgs(process.argv.slice(2));
+if (typeof args === "string") {
+  process.stdout.write(args === "" ? USAGE : `${args}\n\n${USAGE}`);
+  process.exitCode = args === "" ? 0 : 1;
+} else process.exitCode = await claims(args);
+
+async function claims({
+  claimants,
+  operations,
+  records,
+  minutes,
+  seed = Math.floor(Math.random() * 2 ** 31),
+}: Args): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));
+  const postgres = await startEmbeddedPostgres({ dataDir });
+  say(`seed ${seed}`);
+  try {
+    const findings = await runClaims({
+      databaseUrl: postgres.url,
+      postgresDir: dataDir,
+      claimants,
+      operations,
+      records,
+      processes: Math.ceil(claimants / PER_PROCESS),
+      seed,
+      withinMs: minutes * 60_000,
+      faultEveryMs: FAULT_EVERY_MS,
+      say,
+    });
+    process.stdout.write(report(findings));
+    if (isSound(findings)) return 0;
+    say(`the whole history is in ${keep(findings)}`);
+    return 1;
+  } finally {
+    await postgres.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+function keep({ seed, history, verdict, audited }: Findings): string {
+  const file = join(mkdtempSync(join(tmpdir(), "holdfast-claims-history-")), `claims-${seed}.json`);
+  const { violations } = verdict;
+  writeFileSync(file, JSON.stringify({ seed, violations, audited: audited.violations, ...history }));
+  return file;
+}
+
+function say(line: string): void {
+  process.stderr.write(`claims: ${line}\n`);
+}

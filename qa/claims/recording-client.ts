@@ -1,0 +1,75 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Claim } from "@holdfast/sdk/protocol";
+import type { SeededRandom } from "../support/seeded-random.ts";
+import { type Answer, momentNow, type Recorder, type ShownClaim, type What } from "./history.ts";
+import type { Plan } from "./plan.ts";
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object;
+  /** How long the server may take on purpose. */
+  readonly waitMs?: number;
+}
+
+/** Asks a server and remembers it. Undefined: nobody knows what came of it. */
+export type Ask = (who: { actor: string; token: string }, what: What, request: Request) => Promise<Answer | undefined>;
+
+const PATIENCE_MS = 10_000;
+const AWAY_MS = 100;
+
+/** One of the servers, at random, for each request: claims are everywhere the same. Counts those that were answered. */
+export function createRecordingClient(
+  plan: Plan,
+  recorder: Recorder,
+  chance: SeededRandom,
+): { readonly ask: Ask; count(): number } {
+  let asked = 0;
+  let answered = 0;
+  const ask: Ask = async ({ actor, token }, what, { method, path, body, waitMs = 0 }) => {
+    const id = `${plan.name}#${++asked}`;
+    const url = chance.oneOf(plan.urls);
+    recorder.asked({ id, actor, what, asked: momentNow() });
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
+        ...(body && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(PATIENCE_MS + waitMs),
+      });
+      const answer = answerOf(response.status, await response.json());
+      recorder.answered(id, momentNow(), answer);
+      answered += 1;
+      return answer;
+    } catch {
+      // No answer, or half of one. A server that is away is not asked without a pause.
+      await pause(AWAY_MS + chance.below(AWAY_MS));
+      return undefined;
+    }
+  };
+  return { ask, count: () => answered };
+}
+
+function answerOf(status: number, body: unknown): Answer {
+  const { object, code, lastSyncId, claims, data } = body as Readonly<Record<string, unknown>>;
+  const shown = object === "claim" ? [body] : object === "list" ? data : claims;
+  return {
+    status,
+    claims: (Array.isArray(shown) ? (shown as Claim[]) : []).map(shownClaim),
+    ...(typeof code === "string" && { code }),
+    ...(status >= 400 && Array.isArray(claims) && { holders: claims.length }),
+    ...(typeof lastSyncId === "number" && { lastSyncId }),
+  };
+}
+
+export const shownClaim = (claim: Claim): ShownClaim => ({
+  id: claim.id,
+  actor: claim.actor,
+  record: claim.target.id,
+  ...(claim.field !== undefined && { field: claim.field }),
+  status: claim.status,
+  ...(claim.fence !== undefined && { fence: claim.fence }),
+  ...(claim.position !== undefined && { position: claim.position }),
+  createdAt: Date.parse(claim.createdAt),
+  ...(claim.expiresAt !== undefined && { expiresAt: Date.parse(claim.expiresAt) }),
+});

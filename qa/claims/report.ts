@@ -1,0 +1,90 @@
+import { VIOLATIONS, type ViolationKind } from "./check.ts";
+import type { Call } from "./history.ts";
+import type { Lease } from "./leases.ts";
+import { conflict, groupBy, isUnknown } from "./leases.ts";
+import { FAULTS, type Fault } from "./nemesis.ts";
+import type { Findings } from "./run.ts";
+
+const SHOWN = 20;
+
+export const isSound = ({ verdict, audited }: Findings): boolean =>
+  verdict.violations.length === 0 && audited.violations.length === 0;
+
+/** What was done, what was looked at, and what was found. */
+export function report(findings: Findings): string {
+  const { seed, history, verdict, audited, hurt, seconds } = findings;
+  const { calls, participants } = history;
+  const { looked, leases, violations } = verdict;
+  const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
+  const lines: readonly (readonly [string, string | number])[] = [
+    ["seed", seed],
+    ["seconds", Math.round(seconds)],
+    ["claimants", participants.length],
+    ["requests", calls.length],
+    ["  without an answer", calls.filter(({ answer }) => answer === undefined).length],
+    ["  with 503", calls.filter(({ answer }) => answer !== undefined && isUnknown(answer)).length],
+    ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
+    ["claims", looked.claims],
+    ["  granted", looked.granted],
+    ["  granted after waiting", leases.filter(({ joined, grantedBy }) => joined && grantedBy !== undefined).length],
+    ["pairs that exclude each other", looked.pairs],
+    ["  of whom one waited before the other asked", looked.waiters],
+    ["writes answered", looked.writes],
+    ["  of holders, while they held for certain", looked.byHolders],
+    ["  with a claim that was over, or another's", looked.lapsed],
+    ["log entries", audited.entries],
+    ["  written while the record was claimed", looked.underClaim],
+    ["acknowledged and lost", audited.lost],
+    ["written twice", audited.duplicated],
+    ["from a release to the next grant, ms", spread(handOvers(calls, leases))],
+    ["from the end of a lease to the next grant, ms", spread(lateness(calls, leases))],
+    ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
+    ["violations", violations.length + audited.violations.length],
+  ];
+  const found = [...violations.map(({ kind, says }) => `${kind}: ${says}`), ...audited.violations];
+  return `${lines.map(([what, figure]) => `${what.padEnd(66)} ${figure}`).join("\n")}\n${found
+    .slice(0, SHOWN)
+    .map((violation) => `VIOLATION ${violation}\n`)
+    .join("")}`;
+}
+
+/** From a release to the grant of the next one who had waited for it. */
+function handOvers(calls: readonly Call[], leases: readonly Lease[]): number[] {
+  const byId = new Map(leases.map((lease) => [lease.id, lease]));
+  const nextOf = successors(leases);
+  return calls.flatMap(({ what, asked, answer }) => {
+    const released = what.op === "release" && answer?.status === 200 ? byId.get(what.claim) : undefined;
+    return released ? nextOf(released, asked.wall) : [];
+  });
+}
+
+/** The same for leases that nobody ended before their time. */
+function lateness(calls: readonly Call[], leases: readonly Lease[]): number[] {
+  const released = new Set(calls.flatMap(({ what }) => (what.op === "release" ? [what.claim] : [])));
+  const nextOf = successors(leases);
+  return leases.flatMap((lease) => {
+    const end = lease.ranges.at(-1)?.until;
+    return end === undefined || released.has(lease.id) || end !== lease.overFrom ? [] : nextOf(lease, end);
+  });
+}
+
+/** How long after a time the next of those that a lease excludes was granted, if it waited then. */
+function successors(leases: readonly Lease[]): (before: Lease, at: number) => number[] {
+  const granted = leases.filter(({ fence }) => fence !== undefined);
+  const byRecord = groupBy(
+    granted.sort((a, b) => (a.fence as number) - (b.fence as number)),
+    ({ record }) => record,
+  );
+  return ({ record, field, fence = Number.NaN }, at) => {
+    const next = byRecord.get(record)?.find((lease) => (lease.fence as number) > fence && conflict(lease.field, field));
+    // Who was not there yet, or was granted before, by something else, did not wait for this.
+    if (!next?.joined || next.grantedBy === undefined || next.joined.wall >= at || next.grantedFrom < at) return [];
+    return [next.grantedBy - at];
+  };
+}
+
+function spread(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? "none";
+  return `p50 ${at(0.5)}, p99 ${at(0.99)} (of ${sorted.length})`;
+}

@@ -1,0 +1,92 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Plan } from "./plan.ts";
+
+const PROGRAM = fileURLToPath(new URL("./claimant-process.ts", import.meta.url));
+
+/** The processes of claimants. One that is killed comes back under another name, with the same participants. */
+export interface WorkerPool {
+  readonly size: number;
+  /** Requests answered so far. */
+  count(): number;
+  kill(which: number): Promise<void>;
+  /** The process stands still for a while, and then goes on as if nothing had happened. */
+  stop(which: number, forMs: number): Promise<void>;
+  /** Ends when each of its claimants has its last answer. */
+  finish(): Promise<void>;
+  end(): void;
+}
+
+type Seat = {
+  readonly plan: Omit<Plan, "name">;
+  child: ChildProcess;
+  generation: number;
+  before: number;
+  answered: number;
+};
+
+export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPool {
+  const seats = plans.map(
+    (plan, which): Seat => ({ plan, child: start(plan, which, 0), generation: 0, before: 0, answered: 0 }),
+  );
+  for (const seat of seats) hear(seat);
+
+  function hear(seat: Seat): void {
+    seat.child.on("message", (count) => {
+      seat.answered = Number(count);
+    });
+  }
+
+  const seatOf = (which: number) => seats[which] as Seat;
+  const kill = (child: ChildProcess) =>
+    void (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"));
+  return {
+    size: seats.length,
+    count: () => seats.reduce((sum, { before, answered }) => sum + before + answered, 0),
+    async kill(which) {
+      const seat = seatOf(which);
+      const gone = once(seat.child, "exit");
+      seat.child.kill("SIGKILL");
+      await gone;
+      seat.before += seat.answered;
+      seat.answered = 0;
+      seat.generation += 1;
+      seat.child = start(seat.plan, which, seat.generation);
+      hear(seat);
+    },
+    async stop(which, forMs) {
+      const { child } = seatOf(which);
+      child.kill("SIGSTOP");
+      await new Promise((resolve) => setTimeout(resolve, forMs));
+      child.kill("SIGCONT");
+    },
+    async finish() {
+      await Promise.all(
+        seats.map(async ({ child }) => {
+          if (child.exitCode !== null || child.signalCode !== null) return;
+          const gone = once(child, "exit");
+          child.send("finish");
+          await gone;
+        }),
+      );
+    },
+    end: () => {
+      for (const { child } of seats) kill(child);
+    },
+  };
+}
+
+function start(plan: Omit<Plan, "name">, which: number, generation: number): ChildProcess {
+  const name = `${which}x${generation}`;
+  const file = join(plan.folder, `${name}.plan.json`);
+  writeFileSync(file, JSON.stringify({ ...plan, name, seed: plan.seed + generation * 7919 }), { mode: 0o600 });
+  return fork(PROGRAM, [file], {
+    execArgv: ["--conditions=holdfast-source", "--import", "tsx"],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    // Nobody's business but what Node needs.
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
+  });
+}

@@ -1,0 +1,332 @@
+/** A fault that is planted into a copy of the server's sources, and the section that has to notice it. */
+export interface Mutant {
+  readonly name: string;
+  readonly section: string;
+  /** Only the cases whose sentence has these words: for sections that take their time. */
+  readonly only?: string;
+  readonly edits: readonly Edit[];
+  /** What of the server's environment is another than usual. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** It is found so soon that looking for it is part of every test run. */
+  readonly isQuick?: true;
+}
+
+/** `find` has to be in the file exactly once: a patch that no longer fits is no proof. */
+export interface Edit {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+const server = "packages/server/src";
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "the same key is taken for the same request, whatever the body",
+    isQuick: true,
+    section: "idempotency",
+    edits: [
+      {
+        file: `${server}/rules/commits/replay.ts`,
+        find: "if (position === 0 && stored.fingerprint === commit.fingerprint) return",
+        replace: "if (position === 0) return",
+      },
+    ],
+  },
+  {
+    name: "a stored receipt is not sent again",
+    section: "idempotency",
+    edits: [
+      {
+        file: `${server}/rules/commits/replay.ts`,
+        find: "if (!stored) continue;",
+        replace: "if (stored ?? true) continue;",
+      },
+    ],
+  },
+  {
+    name: "a limit out of bounds is clamped",
+    section: "lists",
+    edits: [
+      {
+        file: `${server}/http/query.ts`,
+        find: "if (value >= min && value <= max) return value;",
+        replace: "if (!Number.isNaN(value)) return Math.min(Math.max(value, min), max);",
+      },
+    ],
+  },
+  {
+    name: "records that sort alike are lost between two pages",
+    section: "lists",
+    edits: [
+      {
+        file: `${server}/db/lists/list-records.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        find: "(${expression}, id) ${beyond} (${param(value)}::text::${type}, ${param(id)}::text)",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        replace: "${expression} ${beyond} ${param(value)}::text::${type}",
+      },
+    ],
+  },
+  {
+    name: "the stamp of a read is taken after the row",
+    section: "reading",
+    edits: [
+      {
+        file: `${server}/flows/log/read-record.ts`,
+        find: "    const { syncId: stamp } = await readHead(db, tenant);\n",
+        replace: "",
+      },
+      {
+        file: `${server}/flows/log/read-record.ts`,
+        find: "    // Outside the reader's groups is as good as not there.\n",
+        replace: "    const { syncId: stamp } = await readHead(db, tenant);\n",
+      },
+    ],
+  },
+  {
+    name: "readAt is ignored",
+    section: "staleness",
+    edits: [
+      {
+        file: `${server}/rules/commits/decide-commit.ts`,
+        find: 'if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;',
+        replace: "if (operation.readAt !== -1) return undefined;",
+      },
+    ],
+  },
+  {
+    name: "a batch with a refused operation is applied but for that one",
+    section: "batches",
+    edits: [
+      {
+        file: `${server}/rules/commits/decide-commit.ts`,
+        find: 'if (refused) return { kind: "refused", refusal: refused };',
+        replace: 'if (refused && draft.entries.length === 0) return { kind: "refused", refusal: refused };',
+      },
+    ],
+  },
+  {
+    name: "an update that changes nothing writes a log entry",
+    section: "writes",
+    edits: [{ file: `${server}/rules/commits/decide-commit.ts`, find: "changedFields?.length === 0 ||", replace: "" }],
+  },
+  {
+    name: "x-request-id is reflected",
+    section: "addresses",
+    edits: [
+      { file: `${server}/http/edge.ts`, find: "requestIdHeader: false", replace: 'requestIdHeader: "x-request-id"' },
+    ],
+  },
+  {
+    name: "types are coerced",
+    section: "request-bodies",
+    edits: [{ file: `${server}/payload/shape-check.ts`, find: "coerceTypes: false", replace: "coerceTypes: true" }],
+  },
+  {
+    name: "WWW-Authenticate is forgotten",
+    section: "authentication",
+    edits: [
+      {
+        file: `${server}/envelope/envelope.ts`,
+        find: 'if (status === 401) return { "www-authenticate": "Bearer" };',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "feed and stream tell what is out of scope",
+    section: "scopes-of-reads",
+    edits: [
+      { file: `${server}/rules/log/view.ts`, find: 'if (!view.groups) return "whole";', replace: 'return "whole";' },
+    ],
+  },
+  {
+    name: "lists show what is out of scope",
+    section: "scopes-of-reads",
+    edits: [
+      {
+        file: `${server}/db/lists/list-records.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        find: "...(groups ? [`groups && ${param(groups)}::text[]`] : []),",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a reader is not told what leaves its groups",
+    section: "feed",
+    edits: [{ file: `${server}/rules/log/view.ts`, find: '? "left" : "hidden"', replace: '? "hidden" : "hidden"' }],
+  },
+  {
+    name: "a claim on a field does not stand against what concerns the whole record",
+    section: "claims",
+    only: "A claim on a field refuses",
+    edits: [{ file: `${server}/rules/claims/guard-write.ts`, find: 'action !== "update" || ', replace: "" }],
+  },
+  {
+    name: "every grant has the same fence",
+    section: "claims",
+    only: "first come, first served",
+    edits: [
+      {
+        file: `${server}/rules/claims/settle-queue.ts`,
+        find: "fence: nextFence(),",
+        replace: "fence: Math.min(1, nextFence()),",
+      },
+    ],
+  },
+  {
+    name: "a lease is renewed to a later end only",
+    section: "claims",
+    only: "Asking again for what one holds",
+    edits: [
+      {
+        file: `${server}/rules/claims/settle-queue.ts`,
+        find: "expiresAt: Math.min(now + ttlMs, last) };",
+        replace: "expiresAt: Math.max(claim.expiresAt ?? 0, Math.min(now + ttlMs, last)) };",
+      },
+    ],
+  },
+  {
+    name: "a lost claim is refused without saying who holds the record",
+    section: "claims",
+    only: "A write that names a claim",
+    edits: [
+      {
+        file: `${server}/rules/claims/guard-write.ts`,
+        find: 'refuse("claim_lost", { param: "claim", claims: claims() })',
+        replace: 'refuse("claim_lost", { param: "claim" })',
+      },
+    ],
+  },
+  {
+    name: "a token's revocation leaves its claims",
+    section: "claims",
+    only: "A claim ends with the revocation",
+    edits: [
+      {
+        file: `${server}/flows/tokens/scoped-token-flows.ts`,
+        find: "if (ended) await revokeClaims(tx, [id]);",
+        replace: "if (!ended) await revokeClaims(tx, [id]);",
+      },
+    ],
+  },
+  {
+    name: "streams outlive the time of their token",
+    section: "token-ends",
+    only: "A token whose time is over",
+    edits: [
+      {
+        file: `${server}/realtime/session.ts`,
+        find: "known()?.token === token",
+        replace: "known()?.token !== token",
+      },
+    ],
+  },
+  {
+    name: "rooms are open to tokens that do not cover them",
+    section: "presence",
+    only: "A room outside the token's scope",
+    edits: [
+      {
+        file: `${server}/realtime/presence/room-membership.ts`,
+        find: "scope === undefined || isWithin(scope, [room])",
+        replace: "scope === undefined || room !== String(isWithin)",
+      },
+    ],
+  },
+  {
+    name: "a reload is told as a leaving",
+    section: "presence",
+    only: "A socket that breaks",
+    edits: [
+      {
+        file: `${server}/realtime/presence/room-membership.ts`,
+        find: "rooms.breakOff(who.principal.tenant, room, session)",
+        replace: "rooms.leave(who.principal.tenant, room, session)",
+      },
+    ],
+  },
+  {
+    name: "any answer is a success",
+    section: "webhook-retries",
+    only: "An answer of 410",
+    edits: [
+      {
+        file: `${server}/rules/webhooks/delivery-outcome.ts`,
+        find: "if (status >= 200 && status < 300)",
+        replace: "if (status >= 200)",
+      },
+    ],
+  },
+  {
+    name: "a batch that failed grows by what came meanwhile",
+    section: "webhook-retries",
+    only: "Events that arrive while a batch fails",
+    edits: [{ file: `${server}/flows/webhooks/deliver.ts`, find: "delivery.batchTo ?? head", replace: "head" }],
+  },
+  {
+    name: "timestamp and id change places where they are signed",
+    section: "webhook-deliveries",
+    only: "The signature is",
+    edits: [
+      {
+        file: `${server}/outbound/webhook-signature.ts`,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        find: "`${id}.${timestamp}.`",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source's own.
+        replace: "`${timestamp}.${id}.`",
+      },
+    ],
+  },
+  {
+    name: "a rolled secret signs no more",
+    section: "webhook-deliveries",
+    only: "After a roll both secrets sign",
+    edits: [
+      {
+        file: `${server}/flows/webhooks/webhook-endpoint-flows.ts`,
+        find: "(await readClock(tx)) + rotationMs",
+        replace: "(await readClock(tx)) - rotationMs",
+      },
+    ],
+  },
+  {
+    name: "what was not subscribed to is sent too",
+    section: "webhook-deliveries",
+    only: "Only changes of the models",
+    edits: [
+      {
+        file: `${server}/flows/webhooks/next-events.ts`,
+        find: "if (!isTold(event.model)) continue;",
+        replace: "isTold;",
+      },
+    ],
+  },
+  {
+    name: "an endpoint that is enabled again goes on at the head",
+    section: "webhook-deliveries",
+    only: "A disabled endpoint gets nothing",
+    edits: [
+      {
+        file: `${server}/flows/webhooks/webhook-endpoint-flows.ts`,
+        find: "changeDelivery(by, id, enable),",
+        replace: "change(by, id, (one) => ({ ...one, delivery: { ...enable(one.delivery), cursor: one.head } })),",
+      },
+    ],
+  },
+  {
+    name: "what stands for a private address in IPv6 is taken for public",
+    section: "webhooks",
+    only: "[64:ff9b::7f00:1]",
+    env: { HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "0" },
+    edits: [
+      {
+        file: `${server}/outbound/public-address.ts`,
+        find: 'inner.range() === "unicast"',
+        replace: 'inner.range() !== ""',
+      },
+    ],
+  },
+];

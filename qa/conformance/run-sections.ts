@@ -1,0 +1,38 @@
+import { loadSections } from "../../packages/conformance/src/load-sections.ts";
+import { type Result, runSuite } from "../../packages/conformance/src/suite.ts";
+import { openTestEnvironment, type Target } from "../../packages/conformance/src/test-environment.ts";
+
+export interface Asked {
+  readonly sections?: readonly string[];
+  readonly only?: string | undefined;
+}
+
+/** Runs the suite, or some sections of it, and answers with what came of each case. */
+export async function runSections(
+  target: Target,
+  { sections: names, only = "" }: Asked = {},
+): Promise<readonly Result[]> {
+  const sections = (await loadSections())
+    .filter(({ name }) => names === undefined || names.includes(name))
+    .map((section) => ({ ...section, cases: section.cases.filter(({ says }) => says.includes(only)) }))
+    .filter(({ cases }) => cases.length > 0);
+  if (sections.length === 0) throw new Error(`No section ${names?.join(", ")} has a case "${only}".`);
+  const environment = await openTestEnvironment(target);
+  try {
+    return await runSuite(environment, sections);
+  } finally {
+    environment.close();
+  }
+}
+
+/** How a case is written down among those that wait. */
+export const titleOf = ({ section, says }: Result): string => `${section}: ${says}`;
+
+/** A failed case in one piece of text, for the message of a test. */
+export const failureOf = (result: Result): string =>
+  [
+    titleOf(result),
+    `  expected ${result.failure?.expected}`,
+    `  got ${result.failure?.got}`,
+    `  at ${result.failure?.answer?.request.method} ${result.failure?.answer?.request.path}`,
+  ].join("\n");

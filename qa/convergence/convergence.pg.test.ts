@@ -1,0 +1,36 @@
+import { freshDatabase } from "@holdfast/server/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { convergeFrom, type Ended, startTestEnvironment, type TestEnvironment } from "./run.ts";
+
+// Real clients against the real server over lines that lose, repeat and delay, with devices that die between two
+// steps. Seeds are new in every run; one that ever failed is written down below and stays.
+
+const database = await freshDatabase();
+const RUNS = Number(process.env.HOLDFAST_SEEDS ?? 6);
+const PINNED: readonly number[] = [];
+
+let environment: TestEnvironment;
+const totals: Ended[] = [];
+beforeAll(async () => {
+  environment = await startTestEnvironment(database.url);
+});
+afterAll(() => environment.server.close());
+
+const fresh = Array.from({ length: RUNS }, () => Math.floor(Math.random() * 2 ** 32));
+
+test.each([...PINNED, ...fresh])(
+  "[R8] devices converge over bad lines, seed %i",
+  async (seed) => {
+    const ended = await convergeFrom(environment, seed);
+    expect(ended.written).toBeGreaterThan(10);
+    totals.push(ended);
+  },
+  60_000,
+);
+
+test("the runs had something to do: writes, conflicts and deaths", () => {
+  const sum = (of: (ended: Ended) => number) => totals.reduce((all, ended) => all + of(ended), 0);
+  expect(sum((e) => e.written)).toBeGreaterThan(20 * totals.length);
+  expect(sum((e) => e.conflicts)).toBeGreaterThan(totals.length);
+  expect(sum((e) => e.kills)).toBeGreaterThan(totals.length);
+});

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { startEmbeddedPostgres } from "@holdfast/server";
+import { convergeFrom, startTestEnvironment } from "./run.ts";
+
+const HELP = `Usage: npm run converge [-- --seeds 200] [--seed 12345] [--steps 120]
+
+Devices that write at random over lines that lose, repeat and delay, and die now and then, against a real server on
+a Postgres of its own. Afterwards all of them have to show what the log says, and no write may be lost or done twice.
+
+  --seeds  how many runs, each from a seed of its own: 200, or HOLDFAST_SEEDS
+  --seed   one run, from this seed
+  --steps  things that happen in a run: 120
+`;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: process.env.HOLDFAST_SEEDS ?? "200" },
+    seed: { type: "string" },
+    steps: { type: "string", default: "120" },
+    help: { type: "boolean" },
+  },
+});
+
+if (values.help) process.stdout.write(HELP);
+else process.exitCode = await converge();
+
+async function converge(): Promise<number> {
+  const dir = mkdtempSync(join(tmpdir(), "holdfast-converge-"));
+  const postgres = await startEmbeddedPostgres({ dataDir: dir });
+  const environment = await startTestEnvironment(postgres.url);
+  const seeds = values.seed
+    ? [Number(values.seed)]
+    : Array.from({ length: Number(values.seeds) }, () => Math.floor(Math.random() * 2 ** 32));
+  const sums = { runs: 0, written: 0, conflicts: 0, kills: 0 };
+  const failed: number[] = [];
+  try {
+    for (const seed of seeds) {
+      try {
+        const { written, conflicts, kills } = await convergeFrom(environment, seed, Number(values.steps));
+        sums.written += written;
+        sums.conflicts += conflicts;
+        sums.kills += kills;
+      } catch (error) {
+        failed.push(seed);
+        process.stderr.write(`converge: seed ${seed} failed: ${error instanceof Error ? error.message : error}\n`);
+      }
+      sums.runs += 1;
+      if (sums.runs % 20 === 0 || sums.runs === seeds.length)
+        process.stderr.write(
+          `converge: ${sums.runs} runs, ${sums.written} log entries, ${sums.conflicts} conflicts answered, ${sums.kills} deaths, ${failed.length} failed\n`,
+        );
+    }
+  } finally {
+    await environment.server.close();
+    await postgres.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  if (failed.length > 0) process.stderr.write(`converge: again with --seed ${failed.join(", --seed ")}\n`);
+  return failed.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,345 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { defineSchema, type SyncClient } from "@holdfast/sdk/node";
+import {
+  alone,
+  createClientOn,
+  MemoryDisk,
+  memoryStorage,
+  noSignals,
+  type Storage,
+  StorageFailure,
+} from "@holdfast/sdk/testing";
+import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
+import { SeededRandom } from "../support/seeded-random.ts";
+import { BadLine } from "./bad-connection.ts";
+
+export const schema = defineSchema({
+  models: {
+    slide: {
+      fields: {
+        title: { type: "string" },
+        order: { type: "number", default: 0 },
+        notes: { type: "string" },
+        count: { type: "integer", default: 0 },
+      },
+    },
+  },
+});
+type Schema = typeof schema;
+
+/** Waits shrink by this: a run of minutes takes seconds, and nothing else changes. */
+const HASTE = 40;
+const SHARED = ["shared-0", "shared-1", "shared-2"];
+
+export interface TestEnvironment {
+  readonly server: RunningServer;
+  /** A tenant of its own for each run. */
+  newToken(): Promise<string>;
+}
+
+export async function startTestEnvironment(databaseUrl: string): Promise<TestEnvironment> {
+  const adminToken = "convergence-operator";
+  const server = await startServer({ databaseUrl, adminToken, masterKeys: [newMasterKey()], port: 0 });
+  let made = 0;
+  return {
+    server,
+    async newToken() {
+      const { id } = await post(server.url, adminToken, "/v1/organizations", { name: `tenant ${++made}` });
+      const key = await post(server.url, adminToken, "/v1/secret_keys", { organization: id, livemode: true });
+      await post(server.url, String(key.token), "/v1/schema", schema);
+      return String(key.token);
+    },
+  };
+}
+
+async function post(url: string, token: string, path: string, body: unknown): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+export interface Ended {
+  readonly written: number;
+  readonly conflicts: number;
+  readonly kills: number;
+}
+
+/** One run: devices that write at random over bad lines and die now and then; then peace; then everything is compared. */
+export async function convergeFrom(environment: TestEnvironment, seed: number, steps = 120): Promise<Ended> {
+  const chance = new SeededRandom(seed);
+  const token = await environment.newToken();
+  const devices = [0, 1, 2].map((n) => new Device(`d${n}`, environment.server.url, token, chance));
+  await Promise.all(devices.map((device) => device.start()));
+  for (let i = 0; i < steps; i++) {
+    await chance.oneOf(devices).act();
+    if (chance.percent(60)) await sleep(chance.below(6));
+  }
+  for (const device of devices) await device.heal();
+  const head = await atPeace(devices, environment.server.url, token);
+  await compare(devices, environment.server.url, token, head);
+  const conflicts = devices.reduce((sum, device) => sum + device.answered, 0);
+  const kills = devices.reduce((sum, device) => sum + device.kills, 0);
+  await Promise.all(devices.map((device) => device.client.close()));
+  return { written: head, conflicts, kills };
+}
+
+class Device {
+  readonly name: string;
+  readonly #url: string;
+  readonly #token: string;
+  readonly #chance: SeededRandom;
+  /** Outlives the device. Every storage keeps one contract, so one that is quick will do. */
+  readonly #disk = new MemoryDisk();
+  #line: BadLine;
+  #client: SyncClient<Schema> | undefined;
+  answered = 0;
+  kills = 0;
+  /** The last number written to this device's own record, and the last one seen there. */
+  #count = 0;
+  #seen = 0;
+  /** Names of writes that were reported to be on disk. */
+  readonly onDisk = new Set<string>();
+  /** Names that the server confirmed, and those that a person gave up, or sent again under another name. */
+  readonly confirmed = new Set<string>();
+  readonly decided = new Set<string>();
+  flicker: string | undefined;
+
+  constructor(name: string, url: string, token: string, chance: SeededRandom) {
+    this.name = name;
+    this.#url = url;
+    this.#token = token;
+    this.#chance = chance;
+    this.#line = new BadLine(chance, 0, this.confirmed);
+  }
+
+  get client(): SyncClient<Schema> {
+    if (!this.#client) throw new Error(`${this.name} was not started.`);
+    return this.#client;
+  }
+
+  async start(): Promise<void> {
+    const line = new BadLine(this.#chance, 15, this.confirmed);
+    this.#line = line;
+    const began = Date.now();
+    this.#client = createClientOn(
+      {
+        clock: {
+          now: () => began + (Date.now() - began) * HASTE,
+          monotonic: () => performance.now() * HASTE,
+          wait: (ms, then) => {
+            const timer = setTimeout(then, ms / HASTE);
+            return () => clearTimeout(timer);
+          },
+        },
+        random: {
+          roll: () => this.#chance.roll(),
+          id: () =>
+            `${this.name}-${this.#chance.below(2 ** 31).toString(36)}-${this.#chance.below(2 ** 31).toString(36)}`,
+        },
+        storage: async () => mortal(memoryStorage(this.#disk), line),
+        tabs: alone,
+        signals: noSignals,
+        fetch: line.fetch,
+        WebSocket: line.WebSocket,
+      },
+      // Timeouts stay long: HASTE does not make the server faster.
+      { schema, url: this.#url, getToken: () => this.#token, requestTimeoutMs: 5_000 },
+    );
+    this.#seen = 0;
+    this.client.subscribe(() => this.#look());
+    if (this.kills === 0) await this.client.ready();
+  }
+
+  async act(): Promise<void> {
+    const kind = this.#chance.below(100);
+    if (kind < 70) this.#write();
+    else if (kind < 78) this.#line.cut();
+    else if (kind < 82) await this.#line.deliverLate();
+    else if (kind < 85) await this.#die();
+    else if (kind < 92) this.decide();
+    else if (kind < 96) this.client.pause();
+    else this.client.resume();
+  }
+
+  /** From here on the line is good. */
+  async heal(): Promise<void> {
+    this.#line.badness = 0;
+    this.client.resume();
+    await this.#line.deliverLate();
+  }
+
+  decide(): void {
+    const [conflict] = this.client.conflicts();
+    const [parked] = this.client.attention();
+    if (conflict) {
+      this.answered += 1;
+      this.decided.add(conflict.clientTxId);
+      // What follows may have nothing left to say when theirs is taken.
+      for (const { clientTxId, phase } of this.client.pending()) if (phase === "blocked") this.decided.add(clientTxId);
+      const way = this.#chance.below(conflict.fields.length > 0 ? 3 : 2);
+      if (way === 0) conflict.keepMine();
+      else if (way === 1) conflict.takeTheirs();
+      else
+        conflict.merge(
+          Object.fromEntries(conflict.fields.map((f) => [f, f === "title" || f === "notes" ? "merged" : 7])),
+        );
+    } else if (parked) {
+      this.decided.add(parked.clientTxId);
+      parked.discard();
+    }
+  }
+
+  #write(): void {
+    const slides = this.client.models.slide;
+    const id = this.#chance.oneOf(SHARED);
+    const text = `${this.name} ${this.#chance.below(1_000)}`;
+    const kind = this.#chance.below(12);
+    if (kind < 2) this.#note(slides.create({ title: text }, { id }));
+    else if (kind < 4) this.#note(slides.update(id, { title: text }));
+    else if (kind < 5) this.#note(slides.update(id, { order: this.#chance.below(9), notes: text }));
+    else if (kind < 6) this.#note(this.#chance.percent(50) ? slides.archive(id) : slides.unarchive(id));
+    else if (kind < 7) this.#note(slides.delete(id));
+    else if (kind < 8)
+      this.#note(
+        this.client.commit([
+          { action: "update", model: "slide", id, data: { title: text } },
+          { action: "create", model: "slide", data: { title: text } },
+        ]),
+      );
+    else {
+      this.#count += 1;
+      const own = this.#own();
+      this.#note(
+        slides.get(own)
+          ? slides.update(own, { count: this.#count })
+          : slides.create({ count: this.#count }, { id: own }),
+      );
+    }
+  }
+
+  #note({ clientTxId, queued }: { clientTxId: string; queued: Promise<void> }): void {
+    queued.then(
+      () => this.onDisk.add(clientTxId),
+      () => {},
+    );
+  }
+
+  /** Nothing is finished and nobody is told. What is on disk is what is left. */
+  async #die(): Promise<void> {
+    this.kills += 1;
+    this.#line.dead = true;
+    this.#line.cut();
+    const dead = this.client;
+    void dead.close();
+    await this.start();
+    await this.client.ready();
+    this.#seen = this.#shown();
+  }
+
+  readonly #own = () => `own-${this.name}`;
+  readonly #shown = () => this.client.models.slide.get(this.#own())?.count ?? 0;
+
+  #look(): void {
+    const shown = this.#shown();
+    if (shown < this.#seen) this.flicker ??= `${this.name} showed ${this.#seen}, then ${shown}`;
+    this.#seen = shown;
+  }
+}
+
+/** A store that a dead device cannot reach any more: what was asked of it before its death may have happened or not. */
+function mortal(storage: Storage, line: BadLine): Storage {
+  const alive = (): void => {
+    if (line.dead) throw new StorageFailure("The device is dead.");
+  };
+  const guarded =
+    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      alive();
+      const done = await work(...args);
+      alive();
+      return done;
+    };
+  return {
+    open: guarded(storage.open),
+    enqueue: guarded(storage.enqueue),
+    keep: guarded(storage.keep),
+    forget: guarded(storage.forget),
+    takeLead: guarded(storage.takeLead),
+    keepRows: guarded(storage.keepRows),
+    keepPage: guarded(storage.keepPage),
+    readQueue: guarded(storage.readQueue),
+    own: guarded(storage.own),
+    destroy: guarded(storage.destroy),
+    close: storage.close,
+  };
+}
+
+/** Waits until nobody has anything left to send or to decide, and all have read to the head. Gives the head. */
+async function atPeace(devices: readonly Device[], url: string, token: string): Promise<number> {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    for (const device of devices) device.decide();
+    await sleep(10);
+    const head = await headOf(url, token);
+    const restless = devices.filter(({ client }) => {
+      const { pending, conflicts, attention, syncId } = client.status();
+      return pending + conflicts + attention > 0 || syncId < head;
+    });
+    if (restless.length === 0) return head;
+    if (Date.now() > end)
+      throw new Error(
+        `No peace: ${restless.map((d) => `${d.name} ${JSON.stringify(d.client.status())} ${JSON.stringify(d.client.pending().slice(0, 3))}`).join("; ")}; head ${head}`,
+      );
+  }
+}
+
+interface Entry {
+  readonly syncId: number;
+  readonly model: string;
+  readonly id: string;
+  readonly verb: string;
+  readonly clientTxId: string;
+  readonly data: unknown;
+}
+
+async function compare(devices: readonly Device[], url: string, token: string, head: number): Promise<void> {
+  const log: Entry[] = [];
+  while (log.length < head) {
+    const page = await get<{ data: Entry[] }>(`${url}/v1/log?after=${log.length}&limit=1000`, token);
+    log.push(...page.data);
+  }
+  const rows = new Map<string, unknown>();
+  for (const { id, verb, data } of log)
+    if (verb === "deleted") rows.delete(id);
+    else rows.set(id, data);
+  const expected = JSON.stringify([...rows].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const names = log.map((e) => `${e.clientTxId} ${e.id} ${e.verb}`);
+  if (new Set(names).size < names.length)
+    throw new Error(`A write had two effects: ${names.filter((n, i) => names.indexOf(n) !== i)}`);
+  for (const device of devices) {
+    if (device.flicker) throw new Error(device.flicker);
+    const shown = device.client.models.slide.list({ archived: "with" }).map((row) => [row.id, row] as const);
+    if (sortedKeys(shown) !== sortedKeys(JSON.parse(expected)))
+      throw new Error(`${device.name} shows ${sortedKeys(shown)}, the log says ${sortedKeys(JSON.parse(expected))}`);
+    const lost = [...device.onDisk].filter((name) => !device.confirmed.has(name) && !device.decided.has(name));
+    if (lost.length > 0) throw new Error(`${device.name} lost ${lost}, which were on disk.`);
+  }
+}
+
+const sortedKeys = (rows: unknown): string =>
+  JSON.stringify(rows, (_, v: unknown) =>
+    typeof v === "object" && v !== null && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
+  );
+
+async function headOf(url: string, token: string): Promise<number> {
+  return (await get<{ stamp: number }>(`${url}/v1/log?after=0&limit=1`, token)).stamp;
+}
+
+async function get<T>(address: string, token: string): Promise<T> {
+  const answer = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
+  if (!answer.ok) throw new Error(`${address} answered ${answer.status}`);
+  return (await answer.json()) as T;
+}

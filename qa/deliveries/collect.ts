@@ -1,0 +1,60 @@
+import type { LogEntry } from "@holdfast/sdk/protocol";
+import type { WebhookOptions } from "@holdfast/server";
+import type { Endpoint, Evidence, Received } from "./evidence.ts";
+import type { Owned, Owner, View } from "./owner.ts";
+import type { Receiver } from "./receiver.ts";
+import { monotonic } from "./recording.ts";
+import { type Records, receivedOf } from "./records.ts";
+import type { Senders } from "./senders.ts";
+
+interface Seen {
+  readonly owner: Owner;
+  readonly receiver: Receiver;
+  readonly senders: Senders;
+  readonly records: Records;
+  readonly times: Omit<WebhookOptions, "allowPrivate">;
+  readonly lateMs: number;
+  /** What the server says of each endpoint in the end. */
+  readonly views: readonly View[];
+  readonly log: readonly LogEntry[];
+  readonly earlier: readonly (readonly LogEntry[])[];
+}
+
+/** Everything that is known, as the judge takes it. */
+export function evidenceOf(seen: Seen): Evidence {
+  const { owner, receiver, senders, records, times, lateMs, views, log, earlier } = seen;
+  const byId = new Map(views.map((view) => [view.id, view]));
+  return {
+    log,
+    earlier,
+    endpoints: owner.owned.map((owned) => endpointOf(owned, byId.get(owned.id))),
+    requests: requestsOf(seen),
+    strays: records.strays,
+    troubles: [...senders.troubles, ...receiver.absences],
+    times: {
+      schedule: times.schedule,
+      requestMs: times.requestMs,
+      rotationMs: times.rotationMs,
+      lateMs,
+      epochMs: Date.now() - monotonic(),
+    },
+  };
+}
+
+const endpointOf = ({ id, cursor, models, made, actions, removed }: Owned, view: View | undefined): Endpoint => ({
+  ...{ id, cursor, models, made, actions },
+  ...(view && !removed && { last: { status: view.status, cursor: view.cursor } }),
+});
+
+function requestsOf({ owner, receiver, records, times }: Seen): Received[] {
+  const byHook = new Map(owner.owned.map(({ hook, id }) => [hook, id]));
+  const isOrphans = (webhookId: string) => [...owner.orphans].some((id) => webhookId.startsWith(`msg_${id}_`));
+  // One that still goes on has no end yet.
+  const endOf = (generation: number) => receiver.ends[generation] ?? Number.POSITIVE_INFINITY;
+  return [...records.notes.values()]
+    .filter(({ begun }) => !isOrphans(begun.headers["webhook-id"]))
+    .map((note) => {
+      const { hook } = note.begun;
+      return receivedOf(note, byHook.get(hook) ?? `nobody's ${hook}`, times.requestMs, endOf);
+    });
+}

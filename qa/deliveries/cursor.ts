@@ -1,0 +1,150 @@
+import type { Case } from "./case.ts";
+import { type Bodies, shortList } from "./contents.ts";
+import { type Endpoint, isTest, type Named, type Received, readName } from "./evidence.ts";
+import {
+  fits,
+  modelsAfter,
+  moved,
+  narrowed,
+  type PossibleState,
+  possible,
+  sending,
+  standingAtFirst,
+  stayed,
+  type Tenant,
+} from "./possible-states.ts";
+import { type Fault, faultsOf, passedOver } from "./rules.ts";
+import { isTroubled, RACE_MS, SETTLE_MS, settledAt } from "./troubles.ts";
+import { nothingLooked } from "./violations.ts";
+
+interface Flight {
+  readonly request: Received;
+  readonly from: readonly PossibleState[];
+  /** When the next request began. */
+  readonly next: number;
+}
+
+/** Follows the sender's cursor through all requests; answers where it may be in the end. */
+export function judgeCursor(one: Case, bodies: Bodies): readonly PossibleState[] {
+  const { endpoint, requests, tenant, looked, say } = one;
+  const deliveries = requests.filter((request) => {
+    if (isTest(request)) return false;
+    if (readName(request.webhookId, endpoint.id)) return true;
+    say("name", `${request.name} has the webhook-id ${request.webhookId}`);
+    return false;
+  });
+  let possibleStates: readonly PossibleState[] = [standingAtFirst(endpoint)];
+  let top = endpoint.cursor;
+  let flights: readonly Flight[] = [];
+
+  /** Ends those that ended by then. */
+  const land = (time: number): void => {
+    const ended = flights
+      .filter(({ request }) => request.ended <= time)
+      .sort((a, b) => a.request.ended - b.request.ended);
+    flights = flights.filter(({ request }) => request.ended > time);
+    for (const flight of ended) {
+      const then = outcomesOf(flight, one);
+      // Beside another one: what came of this one may be so, or not any more.
+      possibleStates = flights.length > 0 || flight.next < flight.request.ended ? [...possibleStates, ...then] : then;
+    }
+  };
+
+  for (const [i, request] of deliveries.entries()) {
+    land(request.begun);
+    possibleStates = possible(possibleStates, endpoint, tenant, request.begun);
+    const named = readName(request.webhookId, endpoint.id) as Named;
+    const from = judgeRequest(possibleStates, request, named, bodies.get(request.name), one);
+    if (request.outcome === "accepted") {
+      looked.accepted += 1;
+      looked.events += from.size;
+      if (named.from <= top) looked.repeats += 1;
+      top = Math.max(top, named.to);
+    } else looked.failed += 1;
+    possibleStates = from.possibleStates;
+    flights = [
+      ...flights,
+      { request, from: possibleStates, next: deliveries[i + 1]?.begun ?? Number.POSITIVE_INFINITY },
+    ];
+  }
+  land(Number.POSITIVE_INFINITY);
+  return possible(possibleStates, endpoint, tenant, Number.POSITIVE_INFINITY);
+}
+
+/** Of all that may have been so, what the request fits; and what speaks against it where it fits. */
+function judgeRequest(
+  possibleStates: readonly PossibleState[],
+  request: Received,
+  named: Named,
+  events: readonly number[] | undefined,
+  { endpoint, tenant, looked, say }: Case,
+): { readonly possibleStates: readonly PossibleState[]; readonly size: number } {
+  const positionsOf = (standing: PossibleState) => tenant.positions(modelsAfter(endpoint, standing.done));
+  const rangeOf = (standing: PossibleState) => positionsOf(standing).within(named.from, named.to);
+  const placed = possibleStates.filter((standing) => fits(standing, named, endpoint, tenant));
+  if (placed.length === 0) {
+    const last = possibleStates.at(-1) as PossibleState;
+    const [kind, says] = misplaced(last, named, endpoint, tenant);
+    say(kind, `${request.name} ${says}`);
+    const { batch: _batch, failed: _failed, ...rest } = last;
+    const found = { ...rest, low: named.from - 1, high: named.from - 1, attempts: 0, sure: false };
+    const size = events?.length ?? rangeOf(found).length;
+    return { possibleStates: [sending(found, named, size)], size };
+  }
+  const isWhole = (standing: PossibleState) => events === undefined || String(rangeOf(standing)) === String(events);
+  const whole = placed.filter(isWhole);
+  if (whole.length === 0) {
+    const range = rangeOf(placed.at(-1) as PossibleState);
+    const left = range.filter((position) => !events?.includes(position));
+    if (left.length > 0)
+      say("missing", `${request.name} leaves out ${shortList(left)} of ${named.from} to ${named.to}`);
+    const more = events?.filter((position) => !range.includes(position)) ?? [];
+    if (more.length > 0) say("foreign", `${request.name} carries ${shortList(more)}, which was not subscribed to`);
+  }
+  const judged = (whole.length > 0 ? whole : placed).map((standing) => {
+    const size = events?.length ?? rangeOf(standing).length;
+    const alone = !isTroubled(tenant.evidence.troubles, standing.at, request.begun);
+    const seen = alone ? standing : { ...standing, sure: false };
+    return { standing: seen, size, faults: faultsOf(seen, request, named, size, tenant, nothingLooked()) };
+  });
+  const good = judged.filter(({ faults }) => faults.length === 0);
+  if (good.length === 0)
+    for (const [kind, says] of judged.at(-1)?.faults ?? []) say(kind, `${request.name} (${request.webhookId}) ${says}`);
+  const kept = good.length > 0 ? good : judged;
+  const [first] = kept as [(typeof judged)[number]];
+  faultsOf(first.standing, request, named, first.size, tenant, looked);
+  looked.unsubscribed += passedOver(first.standing, named, first.size, endpoint, tenant);
+  if (first.standing.attempts + 1 === tenant.evidence.times.schedule.length) looked.exhausted += 1;
+  return {
+    possibleStates: kept.map(({ standing, size }) => sending(narrowed(standing, named, endpoint, tenant), named, size)),
+    size: first.size,
+  };
+}
+
+function misplaced({ low, high, done }: PossibleState, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): Fault {
+  const positions = tenant.positions(modelsAfter(endpoint, done));
+  const next = positions.next(low);
+  if (!positions.has(from)) return ["foreign", `begins with ${from}, which was not subscribed to`];
+  if (!positions.has(to)) return ["foreign", `ends with ${to}, which was not subscribed to`];
+  if (from <= low) return ["repeat", `comes from ${from} to ${to}; everything up to ${low} had been accepted`];
+  return ["missing", `begins with ${from}, and the first one behind ${high} is ${next}`];
+}
+
+/** Where the sender may stand when a request is over. */
+function outcomesOf({ request, from, next }: Flight, { endpoint, tenant }: Case): PossibleState[] {
+  const { begun, ended, outcome } = request;
+  const { troubles } = tenant.evidence;
+  const isTroubledThen = isTroubled(troubles, begun, Math.min(next, ended + SETTLE_MS));
+  const until = Math.min(next, ended + RACE_MS);
+  /** What the owner did meanwhile, where it had not come to pass before. */
+  const isRuled = ({ done }: PossibleState) =>
+    endpoint.actions
+      .slice(done)
+      .some((action) => action.what !== "roll" && action.asked <= until && begun <= settledAt(action, troubles));
+  return from.flatMap((standing) => {
+    const sure = outcome !== "unknown" && !isTroubledThen && !isRuled(standing);
+    if (outcome === "failed") return [stayed(standing, request, sure)];
+    const on = moved(standing, ended);
+    return sure ? [on] : [stayed(standing, request, false), on];
+  });
+}

@@ -1,0 +1,93 @@
+import type { SeededRandom } from "../support/seeded-random.ts";
+import type { Owned } from "./owner.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+import { MODELS } from "./writers.ts";
+
+export const DEEDS = {
+  enable: "enabled",
+  disable: "disabled",
+  subscribe: "another subscription",
+  move: "another address",
+  roll: "secret rolled",
+  skip: "skipped",
+  push: "schema pushed",
+  test: "test sent",
+  replace: "removed, and another one made",
+} as const;
+export type Deed = keyof typeof DEEDS;
+
+export interface Meddling {
+  readonly done: Readonly<Record<Deed, number>>;
+  one(deed?: Deed): Promise<Deed>;
+}
+
+const DRAWS: readonly Deed[] = [
+  "enable",
+  "enable",
+  "disable",
+  "subscribe",
+  "subscribe",
+  "move",
+  "roll",
+  "skip",
+  "test",
+  "push",
+  "replace",
+];
+const SUBSCRIPTIONS: readonly (readonly string[])[] = [
+  ["*"],
+  ["slide"],
+  ["document", "slide"],
+  ["favorite"],
+  [...MODELS],
+];
+
+/** What an owner does with the endpoints while all goes on, one thing at a time. */
+export function createMeddling(environment: TestEnvironment, chance: SeededRandom): Meddling {
+  const { owner, receiver } = environment;
+  const done = Object.fromEntries(Object.keys(DEEDS).map((deed) => [deed, 0])) as Record<Deed, number>;
+  let pushed = 0;
+  let made = 0;
+  const living = () => owner.owned.filter(({ removed }) => !removed);
+
+  async function register(): Promise<Owned> {
+    const hook = `hook-${made++}`;
+    await receiver.feel(hook, "shaky");
+    return await environment.register(hook, chance.oneOf(SUBSCRIPTIONS));
+  }
+
+  const deeds: Record<Deed, (endpoint: Owned) => Promise<unknown>> = {
+    // Those that gave up, or were disabled, first.
+    async enable(endpoint) {
+      const disabled = (await owner.list()).find(({ status }) => status === "disabled");
+      const chosen = living().find(({ id }) => id === disabled?.id) ?? endpoint;
+      return await owner.act(chosen, { what: "enable" });
+    },
+    disable: (endpoint) => owner.act(endpoint, { what: "disable" }),
+    subscribe: (endpoint) => owner.act(endpoint, { what: "subscribe", models: chance.oneOf(SUBSCRIPTIONS) }),
+    move: (endpoint) => owner.act(endpoint, { what: "move" }),
+    roll: (endpoint) => owner.act(endpoint, { what: "roll" }),
+    async skip(endpoint) {
+      const { cursor, lag } = await owner.view(endpoint);
+      if (lag > 0) await owner.act(endpoint, { what: "skip", to: cursor + 1 + chance.below(Math.min(lag, 20)) });
+    },
+    async push() {
+      const late = { [`late${++pushed}`]: { fields: { title: { type: "string" } } } };
+      await owner.push({ models: { ...(await environment.schema()), ...late } });
+    },
+    test: (endpoint) => owner.test(endpoint),
+    async replace(endpoint) {
+      await owner.act(endpoint, { what: "remove" });
+      await register();
+    },
+  };
+  return {
+    done,
+    async one(deed = chance.oneOf(DRAWS)) {
+      const all = living();
+      await deeds[deed](all.length > 0 ? chance.oneOf(all) : await register());
+      done[deed] += 1;
+      return deed;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { SeededRandom } from "../support/seeded-random.ts";
+import type { Evidence } from "./evidence.ts";
+import { judgeDeliveries, type Verdict } from "./judge.ts";
+import { createMeddling, type Deed } from "./meddling.ts";
+import { createNemesis, type Fault } from "./nemesis.ts";
+import { type Options, openPlace, type TestEnvironment } from "./test-environment.ts";
+import { startWriters } from "./writers.ts";
+
+export interface Asked extends Omit<Options, "servers"> {
+  /** Where the Postgres of that address runs, when it may be killed. */
+  readonly postgresDir?: string | undefined;
+  readonly servers: number;
+  readonly endpoints: number;
+  readonly writers: number;
+  /** Then comes the calm. */
+  readonly forMs: number;
+  readonly faultEveryMs: number;
+  readonly meddleEveryMs: number;
+  /** All of these first, in this order, and then what is drawn. */
+  readonly faults?: readonly Fault[];
+  readonly deeds?: readonly Deed[];
+  say(line: string): void;
+}
+
+export interface Findings {
+  readonly seed: number;
+  readonly evidence: Evidence;
+  readonly verdict: Verdict;
+  readonly hurt: Readonly<Record<Fault, number>>;
+  readonly done: Readonly<Record<Deed, number>>;
+  readonly operations: number;
+  /** From the calm until nothing waited any more; undefined: something still waited in the end. */
+  readonly calmMs: number | undefined;
+  readonly seconds: number;
+}
+
+const CALM_MS = 180_000;
+const TELL_MS = 5_000;
+
+/** Writers write, the receiver misbehaves, processes are struck and the owner meddles; then it is calm, and all is judged. */
+export async function runDeliveries(asked: Asked): Promise<Findings> {
+  const { seed, say } = asked;
+  const begun = performance.now();
+  const environment = await openPlace(asked);
+  try {
+    const chance = new SeededRandom(seed);
+    const meddling = createMeddling(environment, chance);
+    const nemesis = createNemesis(environment, { chance, servers: asked.servers, postgresDir: asked.postgresDir });
+    while (environment.owner.owned.length < asked.endpoints) {
+      const hook = `first-${environment.owner.owned.length}`;
+      await environment.receiver.feel(hook, environment.owner.owned.length === 0 ? "good" : "shaky");
+      await environment.register(hook, environment.owner.owned.length % 2 === 0 ? ["*"] : ["slide", "document"]);
+    }
+    const writers = startWriters(environment, asked.writers, seed);
+    const until = performance.now() + asked.forMs;
+    const { faults = [], deeds = [] } = asked;
+    await Promise.all([
+      repeat({ until, least: faults.length, everyMs: asked.faultEveryMs }, (n) => nemesis.one(faults[n])),
+      repeat({ until, least: deeds.length, everyMs: asked.meddleEveryMs }, (n) => meddling.one(deeds[n])),
+      repeat({ until, least: 0, everyMs: TELL_MS }, async () =>
+        say(progress(environment, writers.operations, nemesis.hurt, until)),
+      ),
+    ]);
+    await writers.stop();
+    const calm = performance.now();
+    const isCalm = await calmDown(environment, say);
+    const calmMs = isCalm ? performance.now() - calm : undefined;
+    const evidence = await environment.evidence();
+    return {
+      seed,
+      evidence,
+      verdict: judgeDeliveries(evidence),
+      hurt: nemesis.hurt,
+      done: meddling.done,
+      operations: writers.operations,
+      calmMs,
+      seconds: (performance.now() - begun) / 1_000,
+    };
+  } finally {
+    await environment.close();
+  }
+}
+
+interface Pace {
+  readonly until: number;
+  /** So often, however long it takes. */
+  readonly least: number;
+  readonly everyMs: number;
+}
+
+async function repeat({ until, least, everyMs }: Pace, work: (n: number) => Promise<unknown>): Promise<void> {
+  for (let n = 0; ; n++) {
+    const left = n < least ? everyMs : Math.max(0, Math.min(everyMs, until - performance.now()));
+    await pause(left);
+    if (n >= least && performance.now() >= until) return;
+    await work(n);
+  }
+}
+
+/** No more faults: the receiver takes everything, and whoever gave up is asked to go on. */
+async function calmDown(environment: TestEnvironment, say: (line: string) => void): Promise<boolean> {
+  say("no more faults: everything that waits is delivered");
+  for (const { hook, removed } of environment.owner.owned) if (!removed) await environment.receiver.feel(hook, "calm");
+  for (const endpoint of environment.owner.owned)
+    if (!endpoint.removed) await environment.owner.act(endpoint, { what: "enable" });
+  return await environment.settle(CALM_MS);
+}
+
+function progress(
+  environment: TestEnvironment,
+  operations: number,
+  hurt: Readonly<Record<string, number>>,
+  until: number,
+): string {
+  const faults = Object.values(hurt).reduce((sum, n) => sum + n, 0);
+  const left = Math.max(0, Math.round((until - performance.now()) / 1_000));
+  return `${operations} operations, ${environment.records.notes.size} requests, ${faults} faults, ${left} s left`;
+}

@@ -1,0 +1,29 @@
+import { freshDatabase } from "@holdfast/server/testing";
+import { afterAll, describe, expect, test } from "vitest";
+import { gauntlet } from "./scenarios/gauntlet.ts";
+import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
+import { poison } from "./scenarios/poison.ts";
+import type { Scenario } from "./scenarios/scenario.ts";
+import { stalledSender } from "./scenarios/stalled-sender.ts";
+import { threeDays } from "./scenarios/three-days.ts";
+import { twoServers } from "./scenarios/two-servers.ts";
+import { openWorkerHost } from "./worker-host.ts";
+
+const scenarios: readonly Scenario[] = [killAtAnswer(1), twoServers, stalledSender, threeDays(3_000), poison, gauntlet];
+const databases: string[] = [];
+for (const _ of scenarios) databases.push((await freshDatabase()).url);
+const workerHost = await openWorkerHost();
+afterAll(() => workerHost.close());
+
+describe.concurrent("what is done on purpose", () => {
+  for (const [i, { says, kills, play }] of scenarios.entries())
+    test(says, { timeout: 120_000 }, async () => {
+      const { verdict, unmet } = await play({
+        databaseUrl: databases[i] as string,
+        seed: i,
+        ...(!kills && { workerHost }),
+      });
+      expect(verdict.violations).toEqual([]);
+      expect(unmet).toEqual([]);
+    });
+});

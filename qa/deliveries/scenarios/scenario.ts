@@ -1,0 +1,55 @@
+import { type Evidence, type Received, readName } from "../evidence.ts";
+import { judgeDeliveries, type Verdict } from "../judge.ts";
+import type { Owned } from "../owner.ts";
+import { type Options, openPlace, type TestEnvironment } from "../test-environment.ts";
+
+/** What came of something that is done on purpose, which a run at random would meet now and then. */
+export interface Finding {
+  readonly verdict: Verdict;
+  /** What should have come of it, and did not. */
+  readonly unmet: readonly string[];
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+type Acted = Omit<Finding, "verdict"> & { readonly evidence: Evidence };
+interface Setting extends Pick<Options, "databaseUrl" | "seed" | "sources" | "lateMs" | "workerHost"> {
+  /** How long is waited for what should come; where there is a bug, it may never come. */
+  readonly patienceMs?: number;
+}
+
+export interface Scenario {
+  readonly says: string;
+  /** It needs processes of its own. */
+  readonly kills?: true;
+  play(setting: Setting): Promise<Finding>;
+}
+
+export async function play(
+  setting: Setting,
+  more: Pick<Options, "servers" | "times">,
+  act: (environment: TestEnvironment) => Promise<Acted>,
+): Promise<Finding> {
+  const environment = await openPlace({ ...setting, ...more });
+  try {
+    const { evidence, unmet, figures } = await act(environment);
+    return { verdict: judgeDeliveries(evidence), unmet, figures };
+  } finally {
+    await environment.close();
+  }
+}
+
+/** Sentences for what is not so. */
+export const unless = (...wishes: readonly (readonly [isSo: boolean, says: string])[]): string[] =>
+  wishes.flatMap(([isSo, says]) => (isSo ? [] : [says]));
+
+export const requestsTo = ({ requests }: Evidence, { id }: Owned): Received[] =>
+  requests.filter(({ endpoint }) => endpoint === id).sort((a, b) => a.begun - b.begun);
+
+export const sizes = (requests: readonly Received[], endpoint: Owned): number[] =>
+  requests.map(({ webhookId }) => {
+    const { from = 0, to = -1 } = readName(webhookId, endpoint.id) ?? {};
+    return to - from + 1;
+  });
+
+/** Of a batch of a hundred that fails eight times. */
+export const CUT = [100, 100, 100, 34, 12, 4, 2, 1];

@@ -1,0 +1,47 @@
+import type { TestEnvironment } from "../test-environment.ts";
+import { play, type Scenario, unless } from "./scenario.ts";
+
+const TRIES = 12;
+
+/** The lease has a token: who comes back without it concludes nothing, and lets nobody send. */
+export const stalledSender: Scenario = {
+  says: "a server stands still with a request on its way, another one takes over; the first one goes on and changes nothing",
+  kills: true,
+  play: (setting) =>
+    play(setting, { servers: 2, times: { schedule: [0, 50, 50, 50, 50, 50, 50, 50] } }, async (environment) => {
+      await environment.register("stalled");
+      let tried = 0;
+      let isTakenOver = false;
+      while (!isTakenOver && tried < TRIES) isTakenOver = await takeOver(environment, tried++);
+      await environment.settle(setting.patienceMs);
+      const evidence = await environment.evidence();
+      return {
+        evidence,
+        unmet: unless([isTakenOver, `in ${tried} tries, the server that was stopped never was the one that sent`]),
+        figures: { tries: tried },
+      };
+    }),
+};
+
+/** Which of the two sends is chance: false when it was not the one that is stopped. */
+async function takeOver(
+  { receiver, records, senders, times, ...environment }: TestEnvironment,
+  n: number,
+): Promise<boolean> {
+  await receiver.script("stalled", ["held"]);
+  await environment.fill(5, `stalled-${n}`);
+  const first = await receiver.holds("stalled");
+  const stopped = senders.freeze(0);
+  await receiver.script("stalled", ["held"]);
+  const second = receiver.holds("stalled");
+  // Either the one that lives gives it up after a while, or nobody does.
+  const isGivenUp = () => records.notes.get(first.name)?.ended !== undefined;
+  const isSenders = !(await environment.until(isGivenUp, times.requestMs + 500));
+  const { goOn } = await second;
+  stopped.goOn();
+  // What it concludes now, it concludes while the other one waits.
+  if (isSenders) await environment.pass(times.requestMs / 4);
+  await goOn("204");
+  await first.goOn("204");
+  return isSenders;
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { LogEntry } from "@holdfast/sdk/protocol";
+import { newMasterKey, type WebhookOptions } from "@holdfast/server";
+import { type Ask, createAsk, good } from "./ask.ts";
+import { evidenceOf } from "./collect.ts";
+import type { Evidence } from "./evidence.ts";
+import { fill } from "./fill.ts";
+import { createOwner, type Owned, type Owner } from "./owner.ts";
+import { type Receiver, shared, startReceiver } from "./receiver.ts";
+import { openRecords, type Records } from "./records.ts";
+import { type Senders, startSenders } from "./senders.ts";
+import type { SenderPlan } from "./server-process.ts";
+import type { WorkerHost } from "./worker-host.ts";
+
+const SOURCES = fileURLToPath(new URL("../../packages/server/src/server.ts", import.meta.url));
+const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
+
+/** Short ones: what takes a day takes seconds. */
+export const SHORT: Omit<WebhookOptions, "allowPrivate"> = {
+  schedule: [0, 200, 300, 400, 500, 600, 700, 800],
+  rotationMs: 6_000,
+  connectMs: 500,
+  requestMs: 1_000,
+  leaseMs: 3_000,
+};
+
+export interface Options {
+  readonly databaseUrl: string;
+  readonly seed: number;
+  /** How many deliver: 1. */
+  readonly servers?: number;
+  readonly times?: Partial<WebhookOptions>;
+  /** The receiver kills no more often than that. */
+  readonly deathsEveryMs?: number;
+  /** Whose receiver and process of servers are used; absent: processes of its own, that can be killed. */
+  readonly workerHost?: WorkerHost | undefined;
+  /** `server.ts`, when it is that of other sources than ours. */
+  readonly sources?: string | undefined;
+  /** How much later than the schedule says an attempt may come on this machine. */
+  readonly lateMs?: number;
+}
+
+/**
+ *   writers ──► servers ──► Postgres
+ *                  │
+ *                  └─ signed requests ──► receiver, a process of its own ──► what it got, in files
+ */
+export interface TestEnvironment {
+  readonly ask: Ask;
+  readonly owner: Owner;
+  readonly receiver: Receiver;
+  readonly senders: Senders;
+  readonly records: Records;
+  readonly times: Omit<WebhookOptions, "allowPrivate">;
+  register(hook: string, models?: readonly string[], from?: number): Promise<Owned>;
+  commit(operations: readonly object[]): Promise<void>;
+  /** Creates so many slides, a hundred in a commit. Answers the last position. */
+  fill(count: number, prefix?: string): Promise<number>;
+  /** Ends when nothing waits for an endpoint that is enabled, or the patience is over: false. */
+  settle(patienceMs?: number): Promise<boolean>;
+  /** Ends when that is so, or the patience is over: false. */
+  until(isSo: () => boolean | Promise<boolean>, patienceMs?: number): Promise<boolean>;
+  /** Lets so much time pass. */
+  pass(ms: number): Promise<void>;
+  readLog(): Promise<LogEntry[]>;
+  /** The models that are pushed. */
+  schema(): Promise<Readonly<Record<string, object>>>;
+  /** Everything that is known, for the judge. `earlier`: what the log told before a push. */
+  evidence(earlier?: readonly (readonly LogEntry[])[]): Promise<Evidence>;
+  close(): Promise<void>;
+}
+
+const RELOAD_MS = 250;
+const POLL_MS = 50;
+const PATIENCE_MS = 60_000;
+
+let opened = 0;
+
+export async function openPlace(options: Options): Promise<TestEnvironment> {
+  const { workerHost, servers = 1, databaseUrl, sources = SOURCES, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
+  const adminToken = `admin_${randomBytes(20).toString("hex")}`;
+  const times = { ...SHORT, ...options.times };
+  const plan: SenderPlan = {
+    ...{ sources, databaseUrl, adminToken },
+    masterKeys: [newMasterKey()],
+    webhooks: { ...times, allowPrivate: true },
+  };
+  const closing: (() => unknown)[] = [];
+  const close = async () => {
+    for (const end of closing.splice(0).reverse()) await end();
+  };
+
+  async function processesOfItsOwn() {
+    const folder = mkdtempSync(join(tmpdir(), "holdfast-deliveries-"));
+    closing.push(() => rmSync(folder, { recursive: true, force: true }));
+    let senders: Senders | undefined;
+    const onKilled = (at: number) => void senders?.wereKilled(at);
+    const receiver = await startReceiver({ folder, seed, deathsEveryMs, onKilled });
+    closing.push(() => receiver.close());
+    senders = await startSenders(servers, folder, plan, (pids) => receiver.senders(pids));
+    return { senders, receiver, records: openRecords(folder) };
+  }
+
+  async function roomIn({ folder, receiver, start }: WorkerHost) {
+    const prefix = `place${++opened}-`;
+    return {
+      senders: await start(servers, plan),
+      receiver: shared(receiver, prefix),
+      records: openRecords(folder, prefix),
+    };
+  }
+
+  try {
+    const { senders, receiver, records } = await (workerHost ? roomIn(workerHost) : processesOfItsOwn());
+    closing.push(() => senders.close());
+    const ask = createAsk(senders.urls, await newKey(senders, adminToken));
+    const owner = createOwner(ask);
+    const secretsOf = (hook: string) => {
+      const endpoint = owner.owned.find((one) => one.hook === hook);
+      return endpoint?.rolling ? undefined : endpoint?.secrets;
+    };
+    const look = () => {
+      records.read();
+      records.verify(secretsOf);
+    };
+    const looking = setInterval(look, RELOAD_MS);
+    closing.push(() => clearInterval(looking));
+    return placeOf({ ask, owner, receiver, senders, records, times, lateMs, look, close });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Parts
+  extends Pick<TestEnvironment, "ask" | "owner" | "receiver" | "senders" | "records" | "times" | "close"> {
+  readonly lateMs: number;
+  look(): void;
+}
+
+function placeOf(parts: Parts): TestEnvironment {
+  const { ask, owner, receiver, look } = parts;
+  let committed = 0;
+
+  async function until(isSo: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<boolean> {
+    const end = performance.now() + patienceMs;
+    for (;;) {
+      look();
+      if (await isSo()) return true;
+      if (performance.now() > end) return false;
+      await pause(POLL_MS);
+    }
+  }
+
+  async function readLog(): Promise<LogEntry[]> {
+    const entries: LogEntry[] = [];
+    for (let after = "0"; ; ) {
+      const page = good(await ask("GET", `/v1/log?after=${after}&limit=1000`));
+      entries.push(...(page.data as LogEntry[]));
+      if (!page.has_more) return entries;
+      after = String(page.next_cursor);
+    }
+  }
+
+  async function commit(operations: readonly object[]): Promise<void> {
+    good(await ask("POST", "/v1/commits", { clientTxId: `commit-${++committed}`, operations }));
+  }
+
+  return {
+    ...parts,
+    register: (hook, models, from) => owner.register(hook, receiver.addressOf(hook), models, from),
+    commit,
+    fill: (count, prefix = "filled") => fill(ask, count, prefix),
+    settle: (patienceMs) =>
+      until(
+        async () => (await owner.list()).every(({ status, lag }) => status === "disabled" || lag === 0),
+        patienceMs,
+      ),
+    until,
+    pass: (ms) => pause(ms),
+    readLog,
+    schema: async () => good(await ask("GET", "/v1/schema")).models as Readonly<Record<string, object>>,
+    async evidence(earlier = []) {
+      const views = await owner.list();
+      const log = await readLog();
+      look();
+      return evidenceOf({ ...parts, views, log, earlier });
+    },
+  };
+}
+
+/** A key of an organization of its own, with the reference models. */
+async function newKey(senders: Senders, adminToken: string): Promise<string> {
+  const ask = createAsk(senders.urls, adminToken);
+  const { id } = good(await ask("POST", "/v1/organizations", { name: "deliveries" }));
+  const { token } = good(await ask("POST", "/v1/secret_keys", { organization: id, livemode: true }));
+  const schema = JSON.parse(readFileSync(SCHEMA, "utf8")) as object;
+  good(await ask("POST", "/v1/schema", schema, String(token)));
+  return String(token);
+}

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { readArgs } from "./args.ts";
+
+test("the program takes whole numbers, and says what it does not take", () => {
+  expect(readArgs([])).toEqual({ requests: 50_000, seed: undefined, connections: 16 });
+  expect(readArgs(["--requests", "10", "--seed", "0", "--connections", "1"])).toEqual({
+    requests: 10,
+    seed: 0,
+    connections: 1,
+  });
+  expect(readArgs(["--seed", "1", "--help"])).toBe("");
+  for (const args of [["--requests"], ["--requests", "0"], ["--seed", "-1"], ["--connections", "1e3"], ["toString"]])
+    expect(readArgs(args)).toMatch(/takes a whole number|is not an option/);
+});

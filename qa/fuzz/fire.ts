@@ -1,0 +1,156 @@
+import { Agent } from "node:http";
+import fc from "fast-check";
+import { compose } from "./compose.ts";
+import type { Heads } from "./heads.ts";
+import { isWrite, type Judging, judge } from "./judge.ts";
+import type { Memory, Sent } from "./memory.ts";
+import { type Plan, plans } from "./plan.ts";
+import type { Routes } from "./routes.ts";
+import type { Exchange, Totals } from "./tally.ts";
+import { isSilence, send } from "./wire.ts";
+
+/** Something that broke a rule, as small as it could be made. */
+export interface Violation {
+  readonly fault: string;
+  /** Absent: it was found in the end. */
+  readonly exchange?: Exchange;
+  /** Whether the same request alone broke the rule once more. */
+  readonly again?: boolean;
+}
+
+export interface Firing {
+  readonly memory: Memory;
+  readonly judging: Judging;
+  readonly routes: Routes;
+  readonly totals: Totals;
+  readonly violations: Violation[];
+  /** The process is gone: nothing more is to be asked. */
+  isOver(): boolean;
+  say(line: string): void;
+}
+
+export interface Volley {
+  /** So many requests, and those that make violations small. */
+  readonly requests: number;
+  readonly lanes: number;
+  readonly seed: number;
+  /** Given: one request at a time, and what is refused has to leave the logs where they were. */
+  readonly heads?: Heads;
+}
+
+const BATCH = 128;
+const BATCHES = 20;
+/** Batches that may be spent on making one violation small. */
+const MOST_SHRINKS = 150;
+/** Kinds of violation after which a run has shown enough. */
+const MOST_KINDS = 12;
+const TOLD_EVERY = 5_000;
+
+export interface Volleys {
+  readonly refusedQuietly: number;
+}
+
+/** Sends generated requests until there were enough; what breaks a rule is made small, kept, and then not looked at again. */
+export async function fire(firing: Firing, { requests, lanes, seed, heads }: Volley): Promise<Volleys> {
+  const { memory, judging, routes, totals, violations, isOver, say } = firing;
+  const agent = new Agent({ keepAlive: true, maxSockets: lanes });
+  const batches = fc.array(plans(judging.schema), { minLength: 1, maxLength: BATCH, size: "max" });
+  const known = new Set(violations.map(({ fault }) => kindOf(fault)));
+  let fired = 0;
+  let refusedQuietly = 0;
+
+  /** What is sent to make a violation small is not counted with the rest. */
+  async function faultsOf(sent: Sent, counted: boolean): Promise<{ faults: string[]; exchange: Exchange }> {
+    const endpoint = routes.endpointOf(sent.wire);
+    const before = await heads?.read();
+    const answer = await send(agent, judging.url, sent.wire);
+    const exchange = { sent, answer };
+    if (counted) totals.add(exchange, endpoint ?? "(no endpoint)");
+    if (counted && totals.requests % TOLD_EVERY === 0)
+      say(`${totals.requests} requests, ${violations.length} violations`);
+    if (isSilence(answer)) return { exchange, faults: mayBeSilent(sent) ? [] : [`no answer: ${answer.silence}`] };
+    memory.learn(sent, answer, isWrite(endpoint) && answer.status === 200);
+    // What is no HTTP is no request to any endpoint.
+    const faults = judged(exchange.sent, answer, answer.reason === "Refused" ? undefined : endpoint);
+    const writes = isWrite(endpoint) && answer.status === 200 && answer.headers["holdfast-held"] === undefined;
+    if (before !== undefined && !writes && answer.status !== 503) {
+      refusedQuietly += answer.status >= 400 ? 1 : 0;
+      const after = await heads?.read();
+      if (after !== before) faults.push(`${answer.status}, and the logs went from ${before} to ${after}`);
+    }
+    return { faults, exchange };
+  }
+
+  /** An answer that is so wrong that it cannot even be judged is found, too. */
+  function judged(...what: Parameters<typeof judge> extends [...infer Rest, Judging] ? Rest : never): string[] {
+    try {
+      return judge(...what, judging);
+    } catch (error) {
+      return [`an answer that cannot be judged: ${error instanceof Error ? error.stack : error}`];
+    }
+  }
+
+  async function batch(plan: readonly Plan[], counted: boolean): Promise<Violation[]> {
+    const found: Violation[] = [];
+    let next = 0;
+    const lane = async () => {
+      for (let i = next++; i < plan.length && !isOver(); i = next++) {
+        const sent = compose(plan[i] as Plan, memory, routes);
+        // Whether what was cut off is still being done cannot be seen.
+        if (heads && sent.wire.hangsUp) continue;
+        const { faults, exchange } = await faultsOf(sent, counted);
+        for (const fault of faults) if (!known.has(kindOf(fault))) found.push({ fault, exchange });
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+    return found;
+  }
+
+  /** Some batches; answers the first violation, after fast-check has made its batch as small as it can. */
+  async function round(n: number): Promise<Violation | undefined> {
+    let smallest: Violation | undefined;
+    let shrinks = 0;
+    const property = fc.asyncProperty(batches, async (plan) => {
+      if (!smallest && fired >= requests) return;
+      if (smallest) shrinks += 1;
+      else fired += plan.length;
+      if (shrinks > MOST_SHRINKS) return;
+      const found = await batch(plan, shrinks === 0);
+      const same = smallest ? found.find(({ fault }) => kindOf(fault) === kindOf(smallest?.fault ?? "")) : found[0];
+      if (!same) return;
+      smallest = same;
+      throw new Error(same.fault);
+    });
+    // Values that trip are made on purpose: no need to lean towards small ones.
+    const { failed, errorInstance } = await fc.check(property, { seed: seed + n, numRuns: BATCHES, unbiased: true });
+    // A fault of ours, not of the server's.
+    if (failed && !smallest) throw errorInstance;
+    return smallest;
+  }
+
+  try {
+    for (let n = 0; fired < requests && !isOver() && violations.length < MOST_KINDS; n++) {
+      const violation = await round(n);
+      if (!violation) continue;
+      const { exchange, fault } = violation;
+      const again = exchange && !isOver() ? (await faultsOf(exchange.sent, false)).faults : [];
+      known.add(kindOf(fault));
+      violations.push({ ...violation, again: again.some((one) => kindOf(one) === kindOf(fault)) });
+      say(`violation: ${fault.slice(0, 300)}`);
+    }
+  } finally {
+    agent.destroy();
+  }
+  return { refusedQuietly };
+}
+
+/** Who hangs up, and who sends more than is taken, may find the connection ended before an answer can be read. */
+const mayBeSilent = ({ wire }: Sent): boolean => wire.hangsUp === true || (wire.body?.length ?? 0) > 1_000_000;
+
+/** The same fault with other names and numbers is of the same kind. */
+const kindOf = (fault: string): string =>
+  fault
+    .slice(0, 200)
+    .replace(/\b(req|stx|cap|eph|fav|key|org)_[0-9A-Za-z]+/g, "$1_")
+    .replace(/"[^"]*"/g, '""')
+    .replace(/\bi\d\b|\d+/g, "#");

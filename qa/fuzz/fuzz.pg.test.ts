@@ -1,0 +1,28 @@
+import { freshDatabase } from "@holdfast/server/testing";
+import { expect, test } from "vitest";
+import { violationText } from "./report.ts";
+import { run } from "./run.ts";
+
+// The same as `npm run fuzz`, but short. One seed is always the same, the other is new in every run.
+const PINNED = 20_260_131;
+const REQUESTS = 1_000;
+const databases = [await freshDatabase(), await freshDatabase()];
+
+test.each([
+  [PINNED, databases[0]?.url as string],
+  [Math.floor(Math.random() * 2 ** 31), databases[1]?.url as string],
+])(
+  "[F1] [F2] [F3] [H7] whatever is asked is answered as promised, seed %i",
+  { timeout: 120_000 },
+  async (seed, databaseUrl) => {
+    const findings = await run({ databaseUrl, requests: REQUESTS, seed, connections: 16, say: () => {} });
+    expect(findings.violations.map(violationText)).toEqual([]);
+    expect([findings.exits, findings.totals.of("500")]).toEqual([0, 0]);
+    // It did something: wrote, read, was refused, and was heard.
+    expect(findings.totals.of("2")).toBeGreaterThan(REQUESTS / 5);
+    expect(findings.totals.of("4")).toBeGreaterThan(REQUESTS / 5);
+    expect(findings.refusedQuietly).toBeGreaterThan(30);
+    expect(findings.entries).toBeGreaterThan(30);
+    expect(findings.streams.framesHeard).toBeGreaterThan(5);
+  },
+);

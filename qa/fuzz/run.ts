@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { ModelSchema } from "@holdfast/sdk/protocol";
+import { type Actors, actorsFor, type Scope } from "./actors.ts";
+import { auditSight, auditTenant, readTenant } from "./audit.ts";
+import { readDescription } from "./description.ts";
+import { type Firing, fire, type Violation } from "./fire.ts";
+import { playScripts, type Streams } from "./frames.ts";
+import { openHeads } from "./heads.ts";
+import type { Judging } from "./judge.ts";
+import { Memory } from "./memory.ts";
+import { createRoutes } from "./routes.ts";
+import { endedWell, type WatchedServer, watchServer } from "./server.ts";
+import { Totals } from "./tally.ts";
+
+export interface RunOptions {
+  readonly databaseUrl: string;
+  readonly requests: number;
+  readonly seed: number;
+  readonly connections: number;
+  say(line: string): void;
+}
+
+export interface Findings {
+  readonly seed: number;
+  readonly totals: Totals;
+  readonly streams: Streams;
+  readonly violations: readonly Violation[];
+  /** Refused while nobody else wrote, with every log's head where it was. */
+  readonly refusedQuietly: number;
+  /** Entries in the logs that were read in the end. */
+  readonly entries: number;
+  readonly exits: number;
+  /** The longest that we stood still ourselves: no answer can have been heard meanwhile. */
+  readonly ownPauseMs: number;
+  readonly seconds: number;
+}
+
+/** How much of a run goes one request after the other, so that it is seen what each does to the logs. */
+const QUIET_SHARE = 0.1;
+const SOCKETS_SHARE = 0.02;
+
+const SCHEMA = JSON.parse(
+  readFileSync(new URL("../../packages/server/reference-schema.json", import.meta.url), "utf8"),
+) as ModelSchema;
+
+/** Fires generated requests and frames at a server of its own, and judges every answer. */
+export async function run({ databaseUrl, requests, seed, connections, say }: RunOptions): Promise<Findings> {
+  const begun = performance.now();
+  const pauses = monitorEventLoopDelay({ resolution: 5 });
+  pauses.enable();
+  const server = await watchServer(databaseUrl);
+  const heads = await openHeads(databaseUrl);
+  try {
+    const { secretKey, adminToken, url } = server;
+    const actors = await actorsFor(url, { secretKey, adminToken, models: SCHEMA.models });
+    const memory = new Memory(actors);
+    const shown = new Map<string, Map<Scope, Set<number>>>();
+    const judging: Judging = {
+      actors,
+      schema: SCHEMA,
+      url,
+      adminToken,
+      secrets: memory.secrets,
+      foretold: readDescription((await (await fetch(`${url}/openapi.json`)).json()) as Record<string, unknown>),
+      shown: ({ who }, syncId) => remember(shown, who.tenant ?? "", who.scope as Scope, syncId),
+    };
+    const totals = new Totals();
+    const violations: Violation[] = [];
+    const isOver = () => server.exit !== undefined;
+    const firing: Firing = { memory, judging, routes: createRoutes(), totals, violations, isOver, say };
+    const loud = Math.ceil(requests * (1 - QUIET_SHARE));
+    const sockets = Math.ceil(requests * SOCKETS_SHARE);
+    say(`${loud} requests over ${connections} connections, and ${sockets} sockets; seed ${seed}`);
+    const [, streams] = await Promise.all([
+      fire(firing, { requests: loud, lanes: connections, seed }),
+      playScripts(sockets, seed, memory, judging, (fault, script) =>
+        violations.push({ fault: `${fault}; the script: ${JSON.stringify(script).slice(0, 1_500)}` }),
+      ),
+    ]);
+    say(`${requests - loud} requests one after the other, with an eye on the logs`);
+    const { refusedQuietly } = await fire(firing, {
+      requests: requests - loud,
+      lanes: 1,
+      seed: seed + 1_000_000,
+      heads,
+    });
+    const entries = isOver() ? 0 : await audit(url, actors, shown, (fault) => violations.push({ fault }));
+    for (const fault of await endOf(server, memory)) violations.push({ fault });
+    return {
+      seed,
+      totals,
+      streams,
+      violations,
+      refusedQuietly,
+      entries,
+      exits: isOver() ? 1 : 0,
+      ownPauseMs: pauses.max / 1e6,
+      seconds: (performance.now() - begun) / 1_000,
+    };
+  } finally {
+    pauses.disable();
+    await heads.close();
+    await server.stop();
+  }
+}
+
+type ShownByTenant = Map<string, Map<Scope, Set<number>>>;
+
+function remember(shown: ShownByTenant, tenant: string, scope: Scope, syncId: number): void {
+  const ofTenant = shown.get(tenant) ?? new Map<Scope, Set<number>>();
+  shown.set(tenant, ofTenant);
+  const positions = ofTenant.get(scope) ?? new Set<number>();
+  ofTenant.set(scope, positions.add(syncId));
+}
+
+/** Every log of a tenant whose schema stayed, from its beginning. Answers how many entries there were. */
+async function audit(url: string, actors: Actors, shown: ShownByTenant, say: (fault: string) => void): Promise<number> {
+  let entries = 0;
+  for (const name of ["live", "test", "theirs"]) {
+    const holder = actors.holders.get(name);
+    const tenant = await readTenant(url, name, holder?.token ?? "");
+    entries += tenant.log.length;
+    const seen = shown.get(holder?.tenant ?? "") ?? new Map();
+    for (const fault of [...auditTenant(tenant), ...auditSight({ ...SCHEMA }, tenant, seen)].slice(0, 5)) say(fault);
+  }
+  return entries;
+}
+
+/** How the process ended, and what it wrote into its log. */
+async function endOf(server: WatchedServer, { secrets }: Memory): Promise<string[]> {
+  const faults: string[] = [];
+  if (server.exit !== undefined) faults.push(`the server ended by itself: ${server.exit}`);
+  const how = await server.stop();
+  if (server.exit === undefined && !endedWell(how)) faults.push(`told to stop, the server ended with ${how}`);
+  for (const token of server.told)
+    if (secrets.has(token) || token === server.adminToken) faults.push("a token is in the server's log");
+  for (const bug of server.bugs.slice(0, 3)) faults.push(`the server's log: ${bug}`);
+  return faults;
+}

@@ -1,0 +1,43 @@
+import { dirname, join } from "node:path";
+import { patchSources } from "../conformance/patched-server.ts";
+import { type Mutant, mutants } from "../deliveries/testing/mutants.ts";
+import type { MutantCheck, Suite, TestEnvironment } from "./suite.ts";
+
+/** What a bug keeps from coming is not waited for longer than that. */
+const PATIENCE_MS = 6_000;
+/** On a machine that is busy an attempt may come so late that nobody sees it was to come too early. */
+const TRIES = 3;
+
+export const deliveries: Suite = {
+  name: "deliveries",
+  atOnce: 9,
+  planted: mutants.map(
+    (bug): MutantCheck => ({
+      ...bug,
+      isQuick: bug.isQuick ?? false,
+      find: (environment) => violationOf(bug, environment),
+    }),
+  ),
+};
+
+async function violationOf(
+  { edits, scenario, finds }: Mutant,
+  { database, workerHost, seed }: TestEnvironment,
+): Promise<string | undefined> {
+  const { main, forget } = patchSources(edits);
+  try {
+    const databaseUrl = await database();
+    const sources = join(dirname(main), "server.ts");
+    for (let tried = 0; tried < TRIES; tried++) {
+      const { verdict } = await scenario.play({
+        ...{ databaseUrl, sources, seed: seed + tried, patienceMs: PATIENCE_MS },
+        ...(!scenario.kills && { workerHost: await workerHost() }),
+      });
+      const kind = verdict.violations.map((one) => one.kind).find((one) => finds.includes(one));
+      if (kind) return kind;
+    }
+    return undefined;
+  } finally {
+    forget();
+  }
+}

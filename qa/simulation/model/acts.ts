@@ -1,0 +1,67 @@
+import { isWithheld } from "./checks.ts";
+import type { Device } from "./device.ts";
+import { comesBack, goesWrong } from "./faults.ts";
+import { personDecides } from "./person.ts";
+import type { Simulation } from "./simulation.ts";
+import type { Tab } from "./tab.ts";
+import { appClaims, appWrites } from "./writes.ts";
+
+/** What a step is: how many tasks happen, or what the app, a person, the world or time does. */
+export function act(simulation: Simulation): string {
+  const { chance } = simulation;
+  const device = chance.pick(simulation.devices) as Device;
+  const tab = chance.pick(device.living.filter((one) => one.closing === "no"));
+  const kind = chance.weighed({ write: 40, decide: 9, fault: 24, "come back": 9, wait: 12, app: 6 });
+  const said = kind === "wait" ? wait(simulation) : kind === "fault" ? goesWrong(simulation, device, tab) : inTab();
+  return said ?? "nothing happens";
+
+  function inTab(): string | undefined {
+    if (kind === "come back") return comesBack(simulation, device);
+    if (!tab || tab.isFrozen) return device.living.length === 0 ? comesBack(simulation, device) : undefined;
+    // The app has somebody else sign in, or the owner again.
+    if (isWithheld(tab)) return undefined;
+    if (kind === "decide") return personDecides(simulation, device, tab);
+    if (kind === "app") return appActs(simulation, device, tab);
+    // An app that writes before it has seen anything is one of those that lose to what is there: not of interest here.
+    return tab.isReady ? appWrites(simulation, device, tab) : undefined;
+  }
+}
+
+function appActs(simulation: Simulation, device: Device, tab: Tab): string | undefined {
+  const { chance, weather } = simulation;
+  const what = chance.weighed({ pause: 3, resume: 3, close: 2, claim: weather.claims ? 6 : 0 });
+  switch (what) {
+    case "claim":
+      return appClaims(simulation, device);
+    case "pause":
+      tab.client.pause();
+      tab.isPaused = true;
+      return `${tab.name} pauses`;
+    case "resume":
+      tab.client.resume();
+      tab.isPaused = false;
+      return `${tab.name} resumes`;
+    case "close":
+      simulation.count("tab closed");
+      close(device, tab);
+      return `${tab.name} is being closed`;
+  }
+}
+
+/** The app closes its client; the tab goes when that is done. */
+export function close(device: Device, tab: Tab): void {
+  tab.closing = "closing";
+  void tab.client.close().then(() => {
+    tab.closing = "closed";
+    if (device.open.get(tab.slot) === tab) device.open.delete(tab.slot);
+  });
+}
+
+/** Time passes: a moment, until the next timer rings, or as long as a machine sleeps. */
+function wait({ chance, schedule }: Simulation): string {
+  const next = schedule.untilNextTimer() ?? 1_000;
+  const how = chance.weighed({ moment: 4, timer: 5, minute: 2, hour: 0.3 });
+  const ms = { moment: 1 + chance.below(50), timer: next, minute: chance.below(60_000), hour: 3_600_000 }[how];
+  schedule.moveOn(ms);
+  return `${ms} ms pass`;
+}

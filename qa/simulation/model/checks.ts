@@ -1,0 +1,99 @@
+import type { Device } from "./device.ts";
+import type { Simulation } from "./simulation.ts";
+import type { Tab } from "./tab.ts";
+import { ELSEWHERE } from "./tenants.ts";
+import { ownRecord } from "./writes.ts";
+
+/** What has to be so. Answers with what is not, or with nothing. */
+export interface Check {
+  readonly name: string;
+  /** `tabs`: those in which something happened. */
+  readonly check: (simulation: Simulation, tabs: readonly Tab[]) => string | undefined;
+}
+
+/** After every single thing that happens. */
+export const alwaysSo: readonly Check[] = [
+  {
+    name: "what is promised is so",
+    check: ({ observations }) => observations.broken[0],
+  },
+  {
+    name: "the queue never lies still",
+    check: (simulation, tabs) => first(tabs, (tab) => liesStill(simulation, tab)),
+  },
+  {
+    name: "no tab has two bulks under way",
+    check: (_, tabs) =>
+      first(tabs, ({ name, http }) =>
+        http.waiting.filter(({ what }) => what === "a bulk").length > 1 ? `${name} has two` : undefined,
+      ),
+  },
+  {
+    name: "no write reaches another owner",
+    check: ({ service }) => service.tenants.strayed[0],
+  },
+  {
+    name: "nothing of a store is shown to another owner",
+    check: (_, tabs) => first(tabs, showsAnothers),
+  },
+  {
+    name: "a value that was shown never goes back",
+    check: ({ service, devices }, tabs) =>
+      service.restores > 0 ? undefined : first(tabs, (tab) => wentBack(devices, tab)),
+  },
+];
+
+function liesStill({ schedule, devices }: Simulation, tab: Tab): string | undefined {
+  if (tab.isFrozen || tab.closing !== "no" || schedule.hasTask(tab) || schedule.timerOf(tab) !== undefined)
+    return undefined;
+  const { name: status, pending } = tab.client.status();
+  if (pending === 0 || tab.http.inFlight > 0 || tab.stream.isWaited) return undefined;
+  const device = devices.find(({ open }) => open.get(tab.slot) === tab);
+  const phases = new Set(tab.client.pending().map(({ phase }) => phase));
+  if (phases.has("saving") && device?.disk.openOf(tab) === 0)
+    return `${tab.name} saves, and nothing is on its way to the disk`;
+  if (tab.isPaused || status === "starting" || tab.isToldOffline) return undefined;
+  // A tab without a disk sends for itself.
+  if (!device || (device.tabs.holder !== tab && status !== "storage-failed")) return undefined;
+  if (device.disk.openOf(tab) > 0 || !(phases.has("queued") || phases.has("sending"))) return undefined;
+  const said = tab.client.pending().map(({ clientTxId, phase }) => `${clientTxId} ${phase}`);
+  return `${tab.name} is ${status}, has neither a timer nor a request, and pending are ${said.join(", ")}`;
+}
+
+/** The last write to each such record is the highest; whoever sees it sees it grow. */
+function wentBack(devices: readonly Device[], tab: Tab): string | undefined {
+  if (!tab.isReady || tab.closing !== "no") return undefined;
+  for (const { name, counters, hadStorageTrouble } of devices) {
+    if (hadStorageTrouble || isWithheld(tab)) continue;
+    for (const slot of counters.keys()) {
+      const id = ownRecord(name, slot);
+      const now = Number(tab.client.models.slide.get(id)?.order ?? 0);
+      const before = tab.shown.get(id) ?? 0;
+      if (now < before) return `${tab.name} showed ${before} in ${id}, then ${now}`;
+      tab.shown.set(id, now);
+    }
+  }
+  return undefined;
+}
+
+/** The server has named another owner of the token than the store's. */
+export const isWithheld = ({ client }: Tab): boolean =>
+  client.status().reason?.startsWith("The token belongs to") === true;
+
+function showsAnothers(tab: Tab): string | undefined {
+  const { slide, note } = tab.client.models;
+  const shown = [...slide.list({ archived: "with" }), ...note.list({ archived: "with" })];
+  const strange = shown.find(({ id }) => id.startsWith(ELSEWHERE));
+  if (strange) return `${tab.name} shows ${strange.id} of another organization`;
+  if (!isWithheld(tab)) return undefined;
+  const waiting = [...tab.client.pending(), ...tab.client.conflicts(), ...tab.client.attention()];
+  return shown.length + waiting.length > 0 ? `${tab.name} shows ${shown.length} rows of another owner` : undefined;
+}
+
+export function first<T>(items: Iterable<T>, complaint: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const said = complaint(item);
+    if (said !== undefined) return said;
+  }
+  return undefined;
+}

@@ -1,0 +1,140 @@
+import type { Write } from "../../../packages/sdk/src/api/writes/write-api.ts";
+import type { CommitReceipt } from "../../../packages/sdk/src/protocol/commits/commit.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+import { SimulatedDisk } from "./disk.ts";
+import type { Link } from "./http.ts";
+import type { NotedWrite, Observations } from "./observations.ts";
+import type { EventSchedule, Owner } from "./schedule.ts";
+import type { Service } from "./service.ts";
+import { type Home, Tab } from "./tab.ts";
+import { SimulatedTabs } from "./tabs.ts";
+import { ownerOf, type SignedIn } from "./tenants.ts";
+
+/** What all devices of a run share. */
+export interface Surroundings {
+  readonly seed: number;
+  readonly schedule: EventSchedule;
+  readonly service: Service;
+  readonly observations: Observations;
+  /** The choices of the present step. */
+  chance(): SeededRandom;
+  /** Others sign in on these devices, too. */
+  readonly hasTenants: boolean;
+}
+
+/** One browser profile: its tabs, their disk, their lock, their line to the server, and who is signed in. */
+export class Device implements Home {
+  readonly name: string;
+  readonly link: Link;
+  readonly disk: SimulatedDisk;
+  readonly tabs: SimulatedTabs;
+  /** Open tabs by their slots. */
+  readonly open = new Map<number, Tab>();
+  isOnline = true;
+  saysOffline = true;
+  clockAhead = 0;
+  isOutdated = false;
+  /** Something of its disk failed: what some tab writes is kept in memory only, which it says. */
+  hadStorageTrouble = false;
+  /** The last value that each of its slots wrote to its own record. */
+  readonly counters = new Map<number, number>();
+  /** Claims that it was given, by record; they may have ended without its knowledge. */
+  readonly claims = new Map<string, string>();
+  /** What the app answers when it is asked for a token: the good one, the one it gave before, or that nobody is signed in. */
+  tokens: "good" | "old" | "none" = "good";
+  /** Whose tokens the app gives. */
+  signedIn: SignedIn = "owner";
+  readonly #around: Surroundings;
+  readonly #number: number;
+  #token: string;
+  #tokensMade = 1;
+  #tabsMade = 0;
+
+  constructor(around: Surroundings, number: number) {
+    const { schedule, service } = around;
+    this.#around = around;
+    this.#number = number;
+    this.name = `d${number}`;
+    this.#token = `${this.name} token 1`;
+    service.tokens.set(this.name, this.#token);
+    this.disk = new SimulatedDisk(schedule, this.name, around.hasTenants ? ownerOf(this.name) : undefined);
+    this.tabs = new SimulatedTabs(schedule, this.name);
+    this.link = {
+      schedule,
+      service,
+      actor: this.name,
+      isUp: () => this.isOnline,
+      sending: (body, tab) => this.#sending(body, tab),
+    };
+  }
+
+  get living(): readonly Tab[] {
+    return [...this.open.values()];
+  }
+
+  openTab(slot: number): Tab {
+    this.#tabsMade += 1;
+    const name = `${this.name}.${slot}${this.open.size < this.#tabsMade - 1 ? `#${this.#tabsMade}` : ""}`;
+    const own = SeededRandom.of(this.#around.seed, 1_000_000 + 1_000 * this.#number + this.#tabsMade);
+    const tab = new Tab(this, slot, name, { own, now: () => this.#around.chance() });
+    this.open.set(slot, tab);
+    return tab;
+  }
+
+  /** The tab is gone: nothing of it runs any more. */
+  kill(tab: Tab, kept: number, arrives: () => boolean): void {
+    this.open.delete(tab.slot);
+    this.#around.schedule.dropAllOf(tab);
+    this.disk.leave(tab, kept);
+    tab.http.leave(arrives);
+    tab.stream.leave();
+    this.tabs.leave(tab);
+  }
+
+  tokenForTabs(): string | undefined {
+    if (this.signedIn !== "owner") return this.#around.service.tenants.foreignToken(this.name, this.signedIn);
+    if (this.tokens === "good") this.#token = this.#around.service.tokens.get(this.name) ?? this.#token;
+    return this.tokens === "none" ? undefined : this.#token;
+  }
+
+  /** The token's time is over; whoever asks the app may get another. */
+  expireToken(): void {
+    this.#tokensMade += 1;
+    this.#around.service.tokens.set(this.name, `${this.name} token ${this.#tokensMade}`);
+  }
+
+  /** Notes what the app is told of a write that it made in a tab. */
+  wrote(tab: Tab, write: Write, keys: readonly string[]): void {
+    this.#around.observations.note(
+      write,
+      { actor: this.name, tab, keys },
+      { queued: (noted) => this.#queuedOnDisk(noted), confirmed: (noted, receipt) => this.#inTheLog(noted, receipt) },
+    );
+  }
+
+  #queuedOnDisk({ name, receipt }: NotedWrite): string | undefined {
+    if (this.disk.flushed.has(name) || receipt !== "open") return undefined;
+    return `${name} was said to be queued, and is on no disk`;
+  }
+
+  #inTheLog({ name }: NotedWrite, receipt: CommitReceipt): string | undefined {
+    // Tabs of before and after a wipe give the same places to different writes, until those of before notice.
+    if (this.disk.wipes > 0) return undefined;
+    if (this.#around.service.wasConfirmed(this.name, receipt.clientTxId)) return undefined;
+    return `${name} was said to be confirmed, and the server knows nothing of ${receipt.clientTxId}`;
+  }
+
+  #sending(body: string, tab: Owner): void {
+    const { broken } = this.#around.observations;
+    // A tab that was frozen and does not know yet that it was replaced may send what was decided about meanwhile once more.
+    const leads = this.tabs.holder === tab;
+    const { commits } = JSON.parse(body) as { commits: { clientTxId: string }[] };
+    for (const commit of commits) {
+      const { clientTxId: name } = commit;
+      if (this.hadStorageTrouble) continue;
+      if (leads && !this.#around.service.hasOneText(`${this.name} ${name}`, JSON.stringify(commit)))
+        broken.push(`${name} was sent with another text than before`);
+      if (!this.disk.flushed.has(name)) broken.push(`${name} was sent and is on no disk`);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { Write } from "../../../packages/sdk/src/api/writes/write-api.ts";
+import type { JsonObject } from "../../../packages/sdk/src/protocol/json.ts";
+import type { Device } from "./device.ts";
+import type { Simulation } from "./simulation.ts";
+import type { Tab } from "./tab.ts";
+
+/** Somebody at a tab answers the first of what waits for a person there. Undefined: nothing does. */
+export function personDecides(simulation: Simulation, device: Device, tab: Tab): string | undefined {
+  const { chance } = simulation;
+  const { client } = tab;
+  const conflict = chance.pick(client.conflicts());
+  if (conflict) {
+    const { clientTxId, model, id, fields } = conflict;
+    const answer = chance.weighed({
+      "keeps mine": 3,
+      "takes theirs": 4,
+      merges: fields.some((field) => field !== "id") ? 2 : 0,
+    });
+    simulation.count(`decision: ${answer}${conflict.reason === "stale" ? "" : ` (${conflict.reason})`}`);
+    const before = namesIn(tab);
+    blockedMayChange(simulation, device, tab);
+    const keys = [`${model}/${id}`];
+    const instead = (write: Write) => device.wrote(tab, write, keys);
+    if (answer === "keeps mine") instead(conflict.keepMine());
+    else if (answer === "merges") instead(conflict.merge(merged(fields, chance.below(1_000))));
+    else conflict.takeTheirs();
+    // What stands in for a write that was made late was made late, too.
+    if (simulation.observations.retried.has(clientTxId))
+      for (const name of namesIn(tab)) if (!before.has(name)) simulation.observations.retried.add(name);
+    return decided(simulation, device, tab, before, `${answer} of ${clientTxId}`);
+  }
+  const item = chance.pick(client.attention());
+  if (!item) return undefined;
+  const answer = chance.weighed({ retries: 1, discards: 3 });
+  simulation.count(`decision: ${answer}`);
+  const before = namesIn(tab);
+  blockedMayChange(simulation, device, tab);
+  if (answer === "retries") {
+    const again = item.retry();
+    simulation.observations.retried.add(again.clientTxId);
+    const keys = item.operations.map(({ model, id }) => `${model}/${id}`);
+    device.wrote(tab, again, keys);
+  } else item.discard();
+  return decided(simulation, device, tab, before, `${answer} ${item.clientTxId}`);
+}
+
+/** What waits behind such a write goes on as the answer says, under its name. */
+function blockedMayChange({ service }: Simulation, device: Device, { client }: Tab): void {
+  for (const { phase, clientTxId } of client.pending())
+    if (phase === "blocked") service.mayChange(`${device.name} ${clientTxId}`);
+}
+
+/** What was there before and is not there any more went with the decision: the write itself, and what it took along. */
+function decided(simulation: Simulation, device: Device, tab: Tab, before: ReadonlySet<string>, what: string): string {
+  const now = namesIn(tab);
+  const gone = [...before].filter((name) => !now.has(name));
+  for (const name of gone) simulation.observations.decided.add(`${device.name} ${name}`);
+  return `${tab.name}: a person ${what}, which ends ${gone.join(", ") || "nothing"}`;
+}
+
+function namesIn({ client }: Tab): ReadonlySet<string> {
+  const waiting = [...client.conflicts(), ...client.attention(), ...client.pending()];
+  return new Set(waiting.map(({ clientTxId }) => clientTxId));
+}
+
+const merged = (fields: readonly string[], random: number): JsonObject =>
+  Object.fromEntries(
+    fields.filter((field) => field !== "id").map((field) => [field, field === "order" ? random : `merged ${random}`]),
+  );

@@ -1,0 +1,126 @@
+import type { SeededRandom } from "../../support/seeded-random.ts";
+
+/** Whose code a task runs: a tab. While it is frozen its tasks wait; when it is gone they are gone too. */
+export interface Owner {
+  readonly name: string;
+  readonly isFrozen: boolean;
+}
+
+/** One thing that can happen next. */
+export interface Task {
+  /** What it is, for the trace. */
+  readonly what: string;
+  readonly owner: Owner | undefined;
+  /** Tasks of one lane happen in the order in which they came; others in any. */
+  readonly lane: string | undefined;
+  readonly run: () => void;
+}
+
+interface Timer {
+  readonly at: number;
+  readonly what: string;
+  readonly owner: Owner | undefined;
+  readonly run: () => void;
+}
+
+export type Happened = Pick<Task, "what" | "owner">;
+
+/** Everything that has begun and not yet happened, and the time in which it happens. It decides nothing. */
+export class EventSchedule {
+  #now = 0;
+  #tasks: Task[] = [];
+  #timers: Timer[] = [];
+
+  /** Milliseconds since the beginning. Nothing but `moveOn` changes it. */
+  get now(): number {
+    return this.#now;
+  }
+
+  add(what: string, owner: Owner | undefined, run: () => void, lane?: string): Task {
+    const task: Task = { what, owner, lane, run };
+    this.#tasks.push(task);
+    return task;
+  }
+
+  /** Takes a task off. False: it has happened, or was taken off before. */
+  drop(task: Task): boolean {
+    const at = this.#tasks.indexOf(task);
+    if (at >= 0) this.#tasks.splice(at, 1);
+    return at >= 0;
+  }
+
+  after(ms: number, what: string, owner: Owner | undefined, run: () => void): () => void {
+    const timer: Timer = { at: this.#now + ms, what, owner, run };
+    this.#timers.push(timer);
+    return () => {
+      const at = this.#timers.indexOf(timer);
+      if (at >= 0) this.#timers.splice(at, 1);
+    };
+  }
+
+  /** The owner is gone, and with it what was still to happen in it. */
+  dropAllOf(owner: Owner): void {
+    this.#tasks = this.#tasks.filter((task) => task.owner !== owner);
+    this.#timers = this.#timers.filter((timer) => timer.owner !== owner);
+  }
+
+  tasksOf(owner: Owner): readonly Task[] {
+    return this.#tasks.filter((task) => task.owner === owner);
+  }
+
+  /** What the owner has set a timer for. */
+  timerOf(owner: Owner): string | undefined {
+    return this.#timers.find((timer) => timer.owner === owner)?.what;
+  }
+
+  hasTask(owner: Owner): boolean {
+    return this.#tasks.some((task) => task.owner === owner);
+  }
+
+  /** Makes one of what can happen now happen. Undefined: nothing can. */
+  runOne(chance: SeededRandom): Happened | undefined {
+    const next = chance.pick(this.#ready());
+    if (!next) return undefined;
+    this.#take(next);
+    next.run();
+    return next;
+  }
+
+  moveOn(ms: number): void {
+    this.#now += ms;
+  }
+
+  /** How long it takes until the next timer of a tab that is not frozen is due. */
+  untilNextTimer(): number | undefined {
+    let next: number | undefined;
+    for (const { at, owner } of this.#timers) if (!owner?.isFrozen && (next === undefined || at < next)) next = at;
+    return next === undefined ? undefined : Math.max(0, next - this.#now);
+  }
+
+  #ready(): (Task | Timer)[] {
+    const lanes = new Set<string>();
+    const ready: (Task | Timer)[] = [];
+    for (const task of this.#tasks) {
+      if (task.lane !== undefined) {
+        if (lanes.has(task.lane)) continue;
+        lanes.add(task.lane);
+      }
+      if (!task.owner?.isFrozen) ready.push(task);
+    }
+    // Of the timers of one tab the one that is due first rings first.
+    const first = new Map<Owner | undefined, Timer>();
+    for (const timer of this.#timers) {
+      if (timer.at > this.#now || timer.owner?.isFrozen) continue;
+      const known = first.get(timer.owner);
+      if (!known || timer.at < known.at) first.set(timer.owner, timer);
+    }
+    ready.push(...first.values());
+    return ready;
+  }
+
+  #take(next: Task | Timer): void {
+    const at = this.#tasks.indexOf(next as Task);
+    if (at >= 0) this.#tasks.splice(at, 1);
+    else this.#timers.splice(this.#timers.indexOf(next as Timer), 1);
+  }
+}

@@ -1,0 +1,102 @@
+import { SeededRandom } from "../../support/seeded-random.ts";
+import { Device } from "./device.ts";
+import { Observations } from "./observations.ts";
+import { EventSchedule } from "./schedule.ts";
+import { schema } from "./schema.ts";
+import { Service } from "./service.ts";
+import type { Tab } from "./tab.ts";
+
+export const MOST_TABS = 3;
+export const FIRST_WITH_TENANTS = 2 ** 25;
+
+/** The first seed of schedules in which the server may doubt a good token for a moment. */
+export const FIRST_WITH_DOUBTS = 2 ** 26;
+
+/** What may go wrong in a run. Some promises hold only while others of these do not happen, so not all happen in each. */
+export interface Weather {
+  /** Storage fails, or is wiped. */
+  readonly storage: boolean;
+  /** The server is restored from a backup, or begins a new log. */
+  readonly restores: boolean;
+  /** Claims are taken and lost. */
+  readonly claims: boolean;
+  /** Another user signs in, the same one in another organization, and memberships change. */
+  readonly tenants: boolean;
+  /** A good token is refused once. */
+  readonly doubts: boolean;
+}
+
+/** One run: a server, some devices, the time, and what is known of it all. */
+export class Simulation {
+  readonly seed: number;
+  readonly schedule = new EventSchedule();
+  readonly observations = new Observations();
+  readonly service: Service;
+  readonly devices: readonly Device[];
+  readonly weather: Weather;
+  /** Nothing goes wrong any more, and whatever was said has been heard before anybody decides anything. */
+  isCalm = false;
+  /** How often each thing happened. */
+  readonly counts = new Map<string, number>();
+  #chance: SeededRandom;
+  #hash = 0x811c9dc5;
+  readonly #trace: string[] | undefined;
+
+  constructor(seed: number, isTraced: boolean) {
+    this.seed = seed;
+    this.#chance = SeededRandom.of(seed, -1);
+    this.#trace = isTraced ? [] : undefined;
+    this.service = new Service(schema, () => this.schedule.now);
+    // Of a dice of its own, and for high seeds alone: what a seed of before does stays as it was.
+    const tenants = seed >= FIRST_WITH_TENANTS && SeededRandom.of(seed, -2).percent(50);
+    this.weather = {
+      // A store that is lost is the next one's whose token the server sees.
+      storage: this.#chance.percent(25) && !tenants,
+      restores: this.#chance.percent(25),
+      claims: this.#chance.percent(30),
+      tenants,
+      doubts: seed >= FIRST_WITH_DOUBTS && SeededRandom.of(seed, -3).percent(50),
+    };
+    const { schedule, service, observations } = this;
+    const hasTenants = this.weather.tenants;
+    const around = { seed, schedule, service, observations, hasTenants, chance: () => this.#chance };
+    this.devices = Array.from({ length: 1 + this.#chance.below(3) }, (_, i) => new Device(around, i));
+    for (const device of this.devices) {
+      const tabs = 1 + this.#chance.below(MOST_TABS);
+      for (let slot = 0; slot < tabs; slot++) device.openTab(slot);
+    }
+  }
+
+  get chance(): SeededRandom {
+    return this.#chance;
+  }
+
+  /** From here on chance is that of one step. */
+  begin(step: number): void {
+    this.#chance = SeededRandom.of(this.seed, step);
+  }
+
+  get tabs(): readonly Tab[] {
+    return this.devices.flatMap((device) => device.living);
+  }
+
+  count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  /** Everything that happens is said here once: the trace of a run, and the number that tells two runs apart. */
+  say(what: string): void {
+    let hash = this.#hash;
+    for (let i = 0; i < what.length; i++) hash = Math.imul(hash ^ what.charCodeAt(i), 0x01000193);
+    this.#hash = hash;
+    this.#trace?.push(`${String(this.schedule.now).padStart(8)} ms  ${what}`);
+  }
+
+  get trace(): readonly string[] {
+    return this.#trace ?? [];
+  }
+
+  get hash(): string {
+    return (this.#hash >>> 0).toString(16).padStart(8, "0");
+  }
+}

@@ -1,0 +1,131 @@
+import type { SyncClient } from "../../../packages/sdk/src/api/sync-client.ts";
+import type { Clock, Signals } from "../../../packages/sdk/src/engine/ports.ts";
+import { createClientOn, type Platform } from "../../../packages/sdk/src/platform.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
+import type { SimulatedDisk } from "./disk.ts";
+import { type Link, SimulatedHttp } from "./http.ts";
+import type { Owner } from "./schedule.ts";
+import { schema, schemaBefore } from "./schema.ts";
+import { SimulatedStream } from "./stream.ts";
+import type { SimulatedTabs } from "./tabs.ts";
+
+type Listener = Parameters<Signals["start"]>[0];
+
+const STARTED_AT = Date.UTC(2030, 0, 1);
+
+/** What a tab finds on its device. */
+export interface Home {
+  readonly name: string;
+  readonly link: Link;
+  readonly disk: SimulatedDisk;
+  readonly tabs: SimulatedTabs;
+  readonly isOnline: boolean;
+  /** Whether the platform tells when nothing gets through. */
+  readonly saysOffline: boolean;
+  /** How far the wall's clock is off. */
+  readonly clockAhead: number;
+  /** Tabs that are opened now are of the version before. */
+  readonly isOutdated: boolean;
+  tokenForTabs(): string | undefined;
+}
+
+/** One tab of a device: the real client, on ports of the simulation. */
+export class Tab implements Owner {
+  readonly name: string;
+  readonly home: Home;
+  /** Which of its device's tabs it is; one that is opened later takes the place of one that is gone. */
+  readonly slot: number;
+  readonly client: SyncClient<typeof schema>;
+  readonly http: SimulatedHttp;
+  readonly stream: SimulatedStream;
+  isFrozen = false;
+  /** Its rows can be read. */
+  isReady = false;
+  /** The app is closing it, or has. */
+  closing: "no" | "closing" | "closed" = "no";
+  isPaused = false;
+  /** The platform has told it that there is no network. */
+  isToldOffline = false;
+  /** It runs the version before. */
+  readonly isOutdated: boolean;
+  /** The highest value that it has shown of each record that counts up. */
+  readonly shown = new Map<string, number>();
+  #signals: Listener | undefined;
+
+  constructor(home: Home, slot: number, name: string, chance: { own: SeededRandom; now(): SeededRandom }) {
+    this.home = home;
+    this.slot = slot;
+    this.isOutdated = home.isOutdated;
+    this.name = name;
+    this.http = new SimulatedHttp(home.link, this);
+    this.stream = new SimulatedStream(home.link, this, chance.now);
+    this.client = createClientOn(this.#platform(chance.own), {
+      schema: home.isOutdated ? (schemaBefore as unknown as typeof schema) : schema,
+      url: "http://simulated.test",
+      store: home.name,
+      getToken: () => this.#getToken(),
+    });
+    this.client.ready().then(
+      () => {
+        this.isReady = true;
+      },
+      () => {},
+    );
+  }
+
+  /** What the platform notices, in the order in which it does. */
+  hear(signal: "online" | "offline" | "woke" | "hidden"): void {
+    const heard = () => {
+      if (signal === "woke") this.#signals?.woke();
+      else if (signal === "hidden") this.#signals?.hidden();
+      else this.#network(signal === "online");
+    };
+    this.home.link.schedule.add(`${this.name} hears ${signal}`, this, heard, `signals to ${this.name}`);
+  }
+
+  #network(isUp: boolean): void {
+    this.isToldOffline = !isUp;
+    this.#signals?.network(isUp);
+  }
+
+  #platform(chance: SeededRandom): Platform {
+    const { disk, tabs } = this.home;
+    let names = 0;
+    return {
+      clock: this.#clock(),
+      random: { roll: () => chance.roll(), id: () => `${this.name}-${++names}` },
+      storage: async () => disk.portOf(this),
+      tabs: () => tabs.portOf(this),
+      signals: () => ({
+        start: (listener) => {
+          this.#signals = listener;
+          if (!this.home.isOnline && this.home.saysOffline) this.#network(false);
+        },
+        close: () => {
+          this.#signals = undefined;
+        },
+      }),
+      server: (token) => this.http.port(token),
+      stream: () => this.stream.port(),
+    };
+  }
+
+  #clock(): Clock {
+    const { schedule } = this.home.link;
+    return {
+      now: () => STARTED_AT + this.home.clockAhead + schedule.now,
+      monotonic: () => schedule.now,
+      wait: (ms, then) => schedule.after(ms, `a timer of ${this.name} rings`, this, then),
+    };
+  }
+
+  #getToken(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.home.link.schedule.add(`the app gives ${this.name} a token`, this, () => {
+        const token = this.home.tokenForTabs();
+        if (token === undefined) reject(new Error("Nobody is signed in."));
+        else resolve(token);
+      });
+    });
+  }
+}

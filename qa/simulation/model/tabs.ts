@@ -1,0 +1,140 @@
+import type { TabMessage } from "../../../packages/sdk/src/core/tabs/tab-message.ts";
+import type { Tabs } from "../../../packages/sdk/src/engine/ports.ts";
+import type { EventSchedule, Owner } from "./schedule.ts";
+
+/** How long a tab waits for the one that leads to answer before it takes the lock from it. */
+const PATIENCE_MS = 6_000;
+
+type Listener = Parameters<Tabs["start"]>[0];
+
+interface Member {
+  readonly tab: Owner;
+  readonly listener: Listener;
+}
+
+/** One stay in the line, from `stand` to the end of the lead or of the wish for it. */
+interface Stay {
+  readonly member: Member;
+  /** Calls off the question who leads. */
+  unasked: () => void;
+}
+
+/** The tabs of one device: who holds the lock, and what they tell each other. A message is a task for each who hears it. */
+export class SimulatedTabs {
+  readonly #schedule: EventSchedule;
+  readonly #name: string;
+  readonly #members = new Map<Owner, Member>();
+  /** In the order in which they asked for the lock; the first one holds it. */
+  #line: Stay[] = [];
+
+  constructor(schedule: EventSchedule, name: string) {
+    this.#schedule = schedule;
+    this.#name = name;
+  }
+
+  get holder(): Owner | undefined {
+    return this.#line[0]?.member.tab;
+  }
+
+  portOf(tab: Owner): Tabs {
+    return {
+      start: (listener) => void this.#members.set(tab, { tab, listener }),
+      campaign: (wanted) => {
+        this.#out(tab);
+        if (wanted) this.#stand(tab);
+      },
+      post: (message) => this.#post(tab, message),
+      close: () => this.leave(tab),
+    };
+  }
+
+  /** The tab is gone; the browser gives the lock to the next. */
+  leave(tab: Owner): void {
+    this.#members.delete(tab);
+    this.#out(tab);
+  }
+
+  /** The tab that leads does nothing any more, and those who wait for the lock find out. */
+  froze(): void {
+    for (const stay of this.#line.slice(1)) this.#watch(stay);
+  }
+
+  /** One of those who wait takes the lock, whether or not the one that has it still lives. */
+  steal(at: number): string | undefined {
+    const stay = this.#line[1 + at];
+    if (!stay) return undefined;
+    const [robbed] = this.#line;
+    this.#line = [stay, ...this.#line.slice(1).filter((one) => one !== stay)];
+    const { tab, listener } = robbed?.member ?? stay.member;
+    this.#schedule.add(
+      `${tab.name} loses the lock of ${this.#name}`,
+      tab,
+      () => listener.fenced(),
+      `lock of ${tab.name}`,
+    );
+    this.#grant(stay);
+    return `${stay.member.tab.name} takes the lock from ${tab.name}`;
+  }
+
+  get waiting(): number {
+    return Math.max(0, this.#line.length - 1);
+  }
+
+  #stand(tab: Owner): void {
+    const member = this.#members.get(tab);
+    if (!member) return;
+    const stay: Stay = { member, unasked: () => {} };
+    this.#line.push(stay);
+    if (this.#line[0] === stay) this.#grant(stay);
+    else if (this.holder?.isFrozen) this.#watch(stay);
+  }
+
+  #out(tab: Owner): void {
+    const held = this.holder === tab;
+    for (const { member, unasked } of this.#line) if (member.tab === tab) unasked();
+    this.#line = this.#line.filter(({ member }) => member.tab !== tab);
+    const [next] = this.#line;
+    if (!held || !next) return;
+    this.#grant(next);
+    if (next.member.tab.isFrozen) this.froze();
+  }
+
+  #grant(stay: Stay): void {
+    const { tab, listener } = stay.member;
+    stay.unasked();
+    const granted = () => {
+      if (this.#line[0] === stay) listener.lead();
+    };
+    this.#schedule.add(`${tab.name} gets the lock of ${this.#name}`, tab, granted, `lock of ${tab.name}`);
+  }
+
+  /** Whoever has asked and heard nothing takes the lock. */
+  #watch(stay: Stay): void {
+    const { tab } = stay.member;
+    stay.unasked();
+    stay.unasked = this.#schedule.after(
+      PATIENCE_MS,
+      `${tab.name} has asked in vain who leads ${this.#name}`,
+      tab,
+      () => {
+        const at = this.#line.indexOf(stay);
+        if (at > 0 && this.holder?.isFrozen) this.steal(at - 1);
+      },
+    );
+  }
+
+  #post(from: Owner, message: TabMessage): void {
+    const others = [...this.#members.values()].filter(({ tab }) => tab !== from);
+    if (others.length === 0) return;
+    // What cannot be cloned cannot be told, in a browser too.
+    const told = structuredClone(message);
+    for (const { tab, listener } of others)
+      this.#schedule.add(
+        `${tab.name} hears "${message.type}" from ${from.name}`,
+        tab,
+        () => listener.heard(told),
+        // A channel is one line for each who hears it: what was said because of something comes after it.
+        `what ${tab.name} hears`,
+      );
+  }
+}

@@ -1,0 +1,89 @@
+import type { JsonObject } from "../../../packages/sdk/src/protocol/json.ts";
+import type { ModelSchema } from "../../../packages/sdk/src/protocol/schema/model-schema.ts";
+import { ModelServer } from "../../../packages/sdk/src/testing/model-server.ts";
+
+/** Whom the app of a device gives tokens of: the person whose store it is, another one, or the same one in another organization. */
+export type SignedIn = "owner" | "another user" | "another organization";
+/** What the tokens of a device cover. */
+export type ViewName = "whole" | "narrow";
+
+const OWN = "org/test";
+const OTHER = "org_other/test";
+/** In the name of every record of the other organization. */
+export const ELSEWHERE = "elsewhere";
+
+export const ownerOf = (device: string): string => `${OWN}/user/${device}`;
+
+/** What the server says of a token, and what it is shown. */
+export interface Bearer {
+  readonly signedIn: SignedIn;
+  readonly introduction: { readonly owner: string; readonly viewHash: string; readonly models: string[] };
+  readonly model: ModelServer;
+  sees(record: { readonly model: string; readonly id: string }): boolean;
+}
+
+/** Organizations, people and views beside the ones that a run is about. */
+export class Tenants {
+  readonly #own: ModelServer;
+  readonly #elsewhere: ModelServer;
+  readonly #models: readonly string[];
+  readonly #foreign = new Map<string, SignedIn>();
+  readonly #views = new Map<string, ViewName>();
+  /** Writes that reached the server under a token of another owner than the device's. */
+  readonly strayed: string[] = [];
+
+  constructor(schema: ModelSchema, own: ModelServer) {
+    this.#own = own;
+    this.#models = Object.keys(schema.models);
+    this.#elsewhere = new ModelServer(schema);
+    this.#elsewhere.logId = "log_elsewhere";
+    for (let i = 0; i < 3; i++) {
+      const operation = {
+        action: "create",
+        model: "slide",
+        id: `${ELSEWHERE}-${i}`,
+        data: { title: ELSEWHERE } as JsonObject,
+      };
+      this.#elsewhere.commit({ clientTxId: `${i}`, clientId: "c", operations: [operation] } as never, "somebody");
+    }
+  }
+
+  /** A token that the app gives although the store of the device is another owner's. */
+  foreignToken(actor: string, signedIn: SignedIn): string {
+    const token = `${actor} as ${signedIn}`;
+    this.#foreign.set(token, signedIn);
+    return token;
+  }
+
+  isForeign(token: string): boolean {
+    return this.#foreign.has(token);
+  }
+
+  viewOf(actor: string): ViewName {
+    return this.#views.get(actor) ?? "whole";
+  }
+
+  show(actor: string, view: ViewName): void {
+    this.#views.set(actor, view);
+  }
+
+  bearer(actor: string, token: string): Bearer {
+    const signedIn = this.#foreign.get(token) ?? "owner";
+    const tenant = signedIn === "another organization" ? OTHER : OWN;
+    const view = signedIn === "owner" ? this.viewOf(actor) : "whole";
+    return {
+      signedIn,
+      introduction: {
+        owner: `${tenant}/user/${signedIn === "another user" ? `not-${actor}` : actor}`,
+        viewHash: view,
+        models: this.#models.filter((model) => view === "whole" || model !== "note"),
+      },
+      model: tenant === OTHER ? this.#elsewhere : this.#own,
+      sees: (record) => isSeen(view, record),
+    };
+  }
+}
+
+/** A narrow view lacks one shared record, and a model. */
+export const isSeen = (view: ViewName, { model, id }: { readonly model: string; readonly id: string }): boolean =>
+  view === "whole" || (model !== "note" && id !== "shared-1");

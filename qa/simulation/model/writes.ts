@@ -1,0 +1,112 @@
+import type { CommitOperation } from "../../../packages/sdk/src/api/sync-client.ts";
+import type { Write, WriteOptions } from "../../../packages/sdk/src/api/writes/write-api.ts";
+import type { Claim } from "../../../packages/sdk/src/protocol/claims/claim.ts";
+import type { Device } from "./device.ts";
+import type { schema } from "./schema.ts";
+import type { Simulation } from "./simulation.ts";
+import type { Tab } from "./tab.ts";
+
+type Schema = typeof schema;
+
+const SHARED = 3;
+
+/** Which record a slot of a device counts up on. Nobody else writes there, so what it shows must never go back. */
+export const ownRecord = (device: string, slot: number): string => `own-${device}-${slot}`;
+
+/** The app of a tab writes something. */
+export function appWrites(simulation: Simulation, device: Device, tab: Tab): string {
+  const { chance } = simulation;
+  const what = chance.weighed({
+    own: 40,
+    create: 6,
+    title: 14,
+    order: 6,
+    "title and notes": 5,
+    archive: 4,
+    delete: 4,
+    refused: 4,
+    commit: 6,
+    child: 6,
+    newest: 5,
+  });
+  simulation.count(`write: ${what}`);
+  const shared = `shared-${chance.below(SHARED)}`;
+  const mark = `${tab.name} ${chance.below(1_000)}`;
+  const { slide, note } = tab.client.models;
+  const options = (id: string): WriteOptions => ({ ...stale(simulation), ...under(simulation, device, id) });
+  const wrote = (write: Write, ...keys: string[]) => {
+    device.wrote(tab, write, keys);
+    return `${tab.name} writes ${what} ${keys.join(" ")} as ${write.clientTxId}`;
+  };
+  const onShared = (write: Write) => wrote(write, `slide/${shared}`);
+  switch (what) {
+    case "own":
+      return wroteOwn(device, tab);
+    case "create":
+      return onShared(slide.create({ title: mark }, { id: shared }));
+    case "title":
+      return onShared(slide.update(shared, { title: mark }, options(shared)));
+    case "order":
+      return onShared(slide.update(shared, { order: chance.below(100) }, options(shared)));
+    case "title and notes":
+      return onShared(slide.update(shared, { title: mark, notes: mark }, options(shared)));
+    case "archive":
+      return onShared(slide[chance.percent(50) ? "archive" : "unarchive"](shared, options(shared)));
+    case "delete":
+      return onShared(slide.delete(shared, options(shared)));
+    case "refused":
+      return onShared(slide.update(shared, { title: `refused ${mark}` }, options(shared)));
+    case "newest":
+      if (tab.isOutdated) return onShared(slide.update(shared, { notes: mark }, options(shared)));
+      return onShared(slide.update(shared, { tag: mark }, options(shared)));
+    case "commit": {
+      const id = `both-${device.name}-${simulation.schedule.now}-${chance.below(1_000)}`;
+      const operations: CommitOperation<Schema>[] = [
+        { action: "create", model: "note", id, data: { slide: shared, text: mark } },
+        { action: "update", model: "slide", id: shared, data: { title: mark } },
+      ];
+      return wrote(tab.client.commit(operations, options(shared)), `note/${id}`, `slide/${shared}`);
+    }
+    case "child": {
+      const id = `new-${device.name}-${simulation.schedule.now}-${chance.below(1_000)}`;
+      device.wrote(tab, slide.create({ title: mark }, { id }), [`slide/${id}`]);
+      device.wrote(tab, note.create({ slide: id, text: mark }, { id }), [`note/${id}`]);
+      return wrote(slide.update(id, { notes: mark }), `slide/${id}`);
+    }
+  }
+}
+
+function wroteOwn(device: Device, tab: Tab): string {
+  const id = ownRecord(device.name, tab.slot);
+  const order = (device.counters.get(tab.slot) ?? 0) + 1;
+  const { slide } = tab.client.models;
+  device.counters.set(tab.slot, order);
+  const write = slide.get(id) ? slide.update(id, { order }) : slide.create({ title: "own", order }, { id });
+  device.wrote(tab, write, [`slide/${id}`]);
+  return `${tab.name} counts ${id} up to ${order} as ${write.clientTxId}`;
+}
+
+function stale({ chance }: Simulation): WriteOptions {
+  const roll = chance.below(10);
+  return roll === 0 ? { onStale: "overwrite" } : roll === 1 ? { onStale: "reject" } : {};
+}
+
+function under({ chance }: Simulation, { claims }: Device, recordId: string): WriteOptions {
+  const id = claims.get(recordId);
+  return id !== undefined && chance.percent(85) ? { claim: { id, model: "slide", recordId } } : {};
+}
+
+/** Takes a record, or loses one that it took; it writes on as if nothing had happened. */
+export function appClaims(simulation: Simulation, device: Device): string {
+  const { chance, service } = simulation;
+  const id = `shared-${chance.below(SHARED)}`;
+  const own = device.claims.get(id);
+  if (own !== undefined && chance.percent(50)) {
+    service.model.claims.end(own, "expired");
+    return `the claim of ${device.name} on ${id} ends`;
+  }
+  const claim = service.model.claims.acquire(device.name, "slide", id).body as Claim;
+  if (claim.status !== "active") return `${device.name} does not get ${id}`;
+  device.claims.set(id, claim.id);
+  return `${device.name} claims ${id}`;
+}

@@ -1,0 +1,370 @@
+import type { Edit } from "../../conformance/mutants.ts";
+
+/** A fault in a copy of the client's sources, each of a kind that clients have had. */
+export interface Mutant {
+  readonly name: string;
+  /** By one of these checks. */
+  readonly finds: readonly string[];
+  readonly edits: readonly Edit[];
+  /** Only schedules with other users, organizations and views, or with doubts about good tokens, can find it. */
+  readonly needs?: "tenants" | "doubts";
+  /** It is found so soon that looking for it is part of every test run. */
+  readonly isQuick?: true;
+}
+
+const sdk = "packages/sdk/src";
+const core = `${sdk}/core`;
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: "a write is sent before it is on disk",
+    finds: ["what is promised is so"],
+    edits: [
+      {
+        file: `${core}/queue/bulk.ts`,
+        find: '    if (mutation.stage.phase !== "queued") continue;',
+        replace: '    if (mutation.stage.phase !== "queued" && mutation.stage.phase !== "saving") continue;',
+      },
+      {
+        file: `${core}/queue/bulk.ts`,
+        find: ' || stage.phase === "parked" || stage.phase === "saving";',
+        replace: ' || stage.phase === "parked";',
+      },
+    ],
+  },
+  {
+    name: "a write is settled at its receipt",
+    isQuick: true,
+    finds: ["a value that was shown never goes back"],
+    edits: [
+      {
+        file: `${core}/queue/settle.ts`,
+        find: "  if (receipt.lastSyncId === undefined) return true;",
+        replace: "  if (receipt.lastSyncId !== -1) return true;",
+      },
+    ],
+  },
+  {
+    name: "what is settled leaves the disk before its rows are there",
+    finds: ["a value that was shown never goes back"],
+    edits: [
+      {
+        file: `${sdk}/engine/row-keeper.ts`,
+        find: "    else this.#gather(stretch, generation);",
+        replace:
+          "    else this.#gather({ ...stretch, settled: [] }, generation);\n    void this.#storage.forget(stretch.settled, generation).then((kept) => kept !== 'fenced' && this.#deps.settled(stretch.settled, kept));",
+      },
+    ],
+  },
+  {
+    name: "a place is freed without looking whose it is",
+    finds: ["what was on disk has its answer", "no promise is left open"],
+    edits: [
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: "    for (const { clientTxId, seq } of places)\n      if (this.#bySeq.get(seq)?.clientTxId === clientTxId) this.#bySeq.delete(seq);",
+        replace: "    for (const { seq } of places) this.#bySeq.delete(seq);",
+      },
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: "    return there?.clientTxId === clientTxId && lastingPhase(there.stage) === phase;",
+        replace: "    return there !== undefined || clientTxId !== phase;",
+      },
+    ],
+  },
+  {
+    name: "what is sent again has another name",
+    finds: ["what is promised is so"],
+    edits: [
+      {
+        file: `${core}/queue/bulk-response.ts`,
+        find: '      back.map((m) => ({ ...m, stage: { phase: "queued" } })),',
+        replace:
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: it goes into the source.
+          '      back.map((m) => ({ ...m, body: m.body.replaceAll(m.clientTxId, `${m.clientTxId}-again`), stage: { phase: "queued" } })),',
+      },
+    ],
+  },
+  {
+    name: "what is answered with 401 is dropped",
+    finds: [
+      "what is promised is so",
+      "what was on disk has its answer",
+      "a device's writes to a record are in the log in their order",
+    ],
+    edits: [
+      {
+        file: `${core}/queue/bulk-response.ts`,
+        find: "      if (!own) return;\n      requeue(draft, writes);",
+        replace:
+          "      if (!own) return;\n      set(draft, { queue: withoutMutations(draft.state.queue, event.names) });",
+      },
+      {
+        file: `${core}/queue/bulk-response.ts`,
+        find: 'import { find, withChanged } from "./queue.ts";',
+        replace: 'import { find, withChanged, withoutMutations } from "./queue.ts";',
+      },
+    ],
+  },
+  {
+    name: "a timeout counts as a refusal",
+    finds: ["no promise is left open", "what was on disk has its answer"],
+    edits: [
+      {
+        file: `${core}/queue/outcome.ts`,
+        find: '      return { then: "again", reason: reply.reason, atLeastMs: 0, smaller: reply.timedOut };',
+        replace:
+          '      if (reply.timedOut) return { then: "refused", failure: knownFailure("invalid_value", reply.reason) };\n      return { then: "again", reason: reply.reason, atLeastMs: 0, smaller: false };',
+      },
+      {
+        file: `${core}/queue/bulk-response.ts`,
+        find: "    return reject(draft, [only], failure);",
+        replace: "    return set(draft, { queue: withoutMutations(draft.state.queue, [only.clientTxId]) });",
+      },
+      {
+        file: `${core}/queue/bulk-response.ts`,
+        find: 'import { find, withChanged } from "./queue.ts";',
+        replace: 'import { find, withChanged, withoutMutations } from "./queue.ts";',
+      },
+    ],
+  },
+  {
+    name: "entries that were read before are applied again",
+    finds: ["a value that was shown never goes back", "every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${core}/log/rows.ts`,
+        find: "    if (entry.syncId <= position) continue;",
+        replace: "",
+      },
+      {
+        file: `${core}/log/rows.ts`,
+        find: "    if (before && before.syncId >= entry.syncId) continue;",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a gap in the log is not noticed",
+    finds: ["every tab shows what the server has in its view"],
+    edits: [{ file: `${core}/log/rows.ts`, find: '  if (stretch.from > position) return "gap";', replace: "" }],
+  },
+  {
+    name: "on a new log what was confirmed on the old one is not offered",
+    finds: ["everything comes to rest"],
+    edits: [
+      {
+        file: `${core}/queue/rebase.ts`,
+        find: '    if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;',
+        replace: '    if (write.stage.phase === "confirmed") continue;',
+      },
+    ],
+  },
+  {
+    name: "a refused write is forgotten by a reload",
+    finds: ["nothing is left on disk"],
+    edits: [
+      {
+        file: `${sdk}/engine/queue-keeper.ts`,
+        find: "        const mutations = look.mutations.map((m) => adapted(m, state));",
+        replace:
+          '        const mutations = look.mutations.map((m) => adapted(m, state)).filter((m) => m.stage.phase !== "parked");',
+      },
+      {
+        file: `${sdk}/engine/queue-keeper.ts`,
+        find: "        const mutations = look.mutations.map((m) => shownAs(adapted(m, state), m));",
+        replace:
+          '        const mutations = look.mutations.map((m) => shownAs(adapted(m, state), m)).filter((m) => m.stage.phase !== "parked");',
+      },
+    ],
+  },
+  {
+    name: "the other tabs are not told what left the queue",
+    finds: ["everything comes to rest", "the tabs of a device agree about what waits"],
+    edits: [
+      {
+        file: `${sdk}/engine/queue-keeper.ts`,
+        find: '    this.#deps.post({ type: "changed", change, put, gone });\n    // What was put',
+        replace: "    // What was put",
+      },
+    ],
+  },
+  {
+    name: "queued is promised before the disk has it",
+    finds: ["what is promised is so"],
+    edits: [
+      {
+        file: `${core}/queue/writes.ts`,
+        find: '  if (life !== "starting" && writes.length > 0) persist(draft, writes);',
+        replace:
+          '  if (life !== "starting" && writes.length > 0) persist(draft, writes);\n  for (const { clientTxId } of writes) ask(draft, { do: "notify", clientTxId, news: { kind: "queued" } });',
+      },
+    ],
+  },
+  {
+    name: "no timer is set for the next attempt",
+    finds: ["the queue never lies still"],
+    edits: [
+      {
+        file: `${core}/connection/connection.ts`,
+        find: "    canConnect(auth) && !sending.names && hasToSend(state) ? sending.wait?.at : undefined,",
+        replace: "    undefined,",
+      },
+    ],
+  },
+  {
+    name: "the next bulk does not wait for the answer to the one before",
+    finds: ["no tab has two bulks under way"],
+    edits: [
+      {
+        file: `${core}/connection/connection.ts`,
+        find: '  if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, draft.now)) return;',
+        replace: '  if (reading.resync === "suspect" || !isDue(sending.wait, draft.now)) return;',
+      },
+    ],
+  },
+  {
+    name: "what a person decided takes a place of its own",
+    finds: ["nothing is left on disk", "a device's writes to a record are in the log in their order"],
+    edits: [
+      {
+        file: `${core}/queue/resend.ts`,
+        find: "  const fresh = { ...next, clientTxId: newTxId, attempts: 0,",
+        replace: "  const fresh = { ...next, clientTxId: newTxId, seq: undefined, attempts: 0,",
+      },
+    ],
+  },
+  {
+    name: "what is kept in memory only is said to be queued",
+    finds: ["what is promised is so"],
+    edits: [
+      {
+        file: `${core}/queue/shared-queue.ts`,
+        find: "  storageTrouble === undefined\n    ?",
+        replace: '  storageTrouble !== "never"\n    ?',
+      },
+    ],
+  },
+  {
+    name: "what lies behind a write that waits for a person overtakes it",
+    finds: ["a device's writes to a record are in the log in their order"],
+    edits: [
+      {
+        file: `${core}/queue/bulk.ts`,
+        find: 'const stands = stage.phase === "held" || stage.phase === "parked" || ',
+        replace: "const stands = ",
+      },
+    ],
+  },
+  {
+    name: "a change that nobody told of is not looked for",
+    finds: ["a device's writes to a record are in the log in their order", "everything comes to rest"],
+    edits: [{ file: `${core}/step.ts`, find: "    reloadWhenBehind(draft);\n", replace: "" }],
+  },
+  {
+    name: "changes of the queue are taken in the order in which they are heard",
+    finds: ["everything comes to rest", "what was on disk has its answer", "no promise is left open"],
+    edits: [
+      {
+        file: `${core}/queue/shared-queue.ts`,
+        find: "    const next = early.find(({ change }) => change === changes + 1);",
+        replace: "    const next = early[0];",
+      },
+    ],
+  },
+  {
+    name: "a decision overwrites what another tab has put there meanwhile",
+    finds: [
+      "what was on disk has its answer",
+      "no promise is left open",
+      "one write has one effect",
+      "what is promised is so",
+    ],
+    edits: [
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: '      if (!expected.every((standing) => this.#holds(standing))) return "refused";\n',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "what left the queue unheard is never asked for",
+    finds: ["no promise is left open"],
+    edits: [
+      { file: `${core}/queue/queue-snapshot.ts`, find: '  ask(draft, { do: "lookUpOutcomes" });\n', replace: "" },
+    ],
+  },
+  {
+    name: "a token that the app gives again is never tried",
+    needs: "doubts",
+    finds: ["everything comes to rest"],
+    edits: [
+      {
+        file: `${core}/connection/auth.ts`,
+        find: "if (changed || (auth.attempt > 0 && !isAnothers(draft.state)))",
+        replace: "if (changed)",
+      },
+    ],
+  },
+  {
+    name: "the owner of a token is not compared with the owner of the store",
+    needs: "tenants",
+    isQuick: true,
+    finds: ["no write reaches another owner", "nothing of a store is shown to another owner"],
+    edits: [
+      {
+        file: `${core}/connection/owner-name.ts`,
+        find: "  a === b || (",
+        replace: "  a !== '' || (",
+      },
+    ],
+  },
+  {
+    name: "what is in a store is shown to another owner",
+    needs: "tenants",
+    finds: ["nothing of a store is shown to another owner"],
+    edits: [
+      {
+        file: `${core}/select.ts`,
+        find: "  if (!state.withheld) return state;",
+        replace: "  if (state) return state;",
+      },
+    ],
+  },
+  {
+    name: "a changed view is not noticed",
+    needs: "tenants",
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${core}/log/reading.ts`,
+        find: "  const isOtherView = viewHash !== undefined && rows.viewHash !== viewHash;",
+        replace: "  const isOtherView = viewHash !== undefined && rows.viewHash === undefined;",
+      },
+    ],
+  },
+  {
+    name: "what the server says of a token is taken for the one that came after it",
+    needs: "tenants",
+    finds: ["no write reaches another owner"],
+    edits: [
+      {
+        file: `${core}/step.ts`,
+        find: "      if (event.changed) dropOldToken(draft);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "that the network is there, told while a line is live, stops the queue",
+    finds: ["the queue never lies still"],
+    edits: [
+      {
+        file: `${core}/step.ts`,
+        find: "      return event.up ? retryNow(draft) : onConnectionLost(draft);",
+        replace: "      onConnectionLost(draft);\n      return event.up ? retryNow(draft) : undefined;",
+      },
+    ],
+  },
+];
