@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
-import { parseArgs } from "node:util";
+import { readArgs } from "../support/read-args.ts";
 import { measureAgents } from "./agents.ts";
 import { measureBrowser } from "./browser.ts";
 import { measureClaims } from "./claims.ts";
@@ -62,36 +62,35 @@ const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
   memory: measureMemory,
 };
 
-const { values } = parseArgs({
-  options: {
-    only: { type: "string" },
-    rounds: { type: "string", default: "3" },
-    seconds: { type: "string", default: "3" },
-    write: { type: "boolean" },
-    help: { type: "boolean" },
-  },
-});
+const args = readArgs(
+  {
+    only: { someOf: Object.keys(parts) },
+    rounds: { count: [1, 1_000], default: 3 },
+    seconds: { count: [1, 3_600], default: 3 },
+    write: { flag: true },
+  } as const,
+  process.argv.slice(2),
+);
 const say = (line: string) => void process.stderr.write(`bench: ${line}\n`);
-const names = values.only?.split(",") ?? Object.keys(parts);
-const isPart = (name: string): name is Part => Object.hasOwn(parts, name);
 
-if (values.help || !names.every(isPart)) {
-  process.stdout.write(HELP);
-  process.exitCode = values.help ? 0 : 1;
+if (typeof args === "string") {
+  (args === "" ? process.stdout : process.stderr).write(args === "" ? HELP : `${args}\n\n${HELP}`);
+  process.exitCode = args === "" ? 0 : 2;
 } else {
+  const { only, rounds, seconds, write } = args;
   const measured = new Map<Part, string>();
-  for (const name of names) {
+  for (const name of only as readonly Part[]) {
     say(`${name} …`);
-    const rows = await parts[name]({ rounds: Number(values.rounds), seconds: Number(values.seconds), say });
-    measured.set(name, `${machine()}\n\n${toTable(rows)}`);
+    const rows = await parts[name]({ rounds, seconds, say });
+    measured.set(name, `${machine({ rounds, seconds })}\n\n${toTable(rows)}`);
   }
   process.stdout.write(`${[...measured.values()].join("\n\n")}\n`);
   const page = new URL("../../docs/benchmarks.md", import.meta.url);
-  if (values.write) writeFileSync(page, benchmarkPage(readFileSync(page, "utf8"), measured));
+  if (write) writeFileSync(page, benchmarkPage(readFileSync(page, "utf8"), measured));
 }
 
-function machine(): string {
+function machine({ rounds, seconds }: { rounds: number; seconds: number }): string {
   const [cpu] = cpus();
   const what = `${cpus().length} cores (${cpu?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform}`;
-  return `Machine: ${what}. Embedded Postgres over a unix socket, \`fsync\` and \`synchronous_commit\` on. Server, Postgres and whoever sends the load share the machine. ${new Date().toISOString().slice(0, 10)}, ${values.rounds} runs, interleaved; under load of ${values.seconds} s each, unless a row says otherwise.`;
+  return `Machine: ${what}. Embedded Postgres over a unix socket, \`fsync\` and \`synchronous_commit\` on. Server, Postgres and the load generator share the machine. ${new Date().toISOString().slice(0, 10)}, ${rounds} runs, interleaved; under load of ${seconds} s each, unless a row says otherwise.`;
 }

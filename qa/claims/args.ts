@@ -1,10 +1,4 @@
-export interface Args {
-  readonly claimants: number;
-  readonly operations: number;
-  readonly records: number;
-  readonly minutes: number;
-  readonly seed: number | undefined;
-}
+import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const USAGE = `Usage: npm run claims [-- --claimants N] [--operations N] [--records N] [--minutes N] [--seed N]
 
@@ -20,34 +14,15 @@ Ends with 1 when something was broken, and then leaves the whole history in a fi
   --seed N        makes the same choices again; how they meet differs from run to run
 `;
 
-const LIMITS: Readonly<Record<string, readonly [usual: number | undefined, least: number, most: number]>> = {
-  "--claimants": [60, 2, 500],
-  "--operations": [20_000, 1, 10_000_000],
-  "--records": [12, 2, 100],
-  "--minutes": [15, 1, 600],
-  "--seed": [undefined, 0, 2 ** 31 - 1],
-};
+const OPTIONS = {
+  claimants: { count: [2, 500], default: 60 },
+  operations: { count: [1, 10_000_000], default: 20_000 },
+  records: { count: [2, 100], default: 12 },
+  minutes: { count: [1, 600], default: 15 },
+  seed: { count: [0, 2 ** 31 - 1] },
+} as const;
 
-/** The program's words, or what is wrong with them; "" when help was asked for. */
-export function readArgs(args: readonly string[]): Args | string {
-  const values = new Map(Object.entries(LIMITS).map(([word, [usual]]) => [word, usual]));
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i] as string;
-    if (word === "--help") return "";
-    const limit = Object.hasOwn(LIMITS, word) ? LIMITS[word] : undefined;
-    if (!limit) return `"${word}" is not an option.`;
-    const [, least, most] = limit;
-    const text = args[++i] ?? "";
-    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) return `${word} takes a whole number from ${least} to ${most}.`;
-    values.set(word, value);
-  }
-  const number = (word: string) => values.get(word) as number;
-  return {
-    claimants: number("--claimants"),
-    operations: number("--operations"),
-    records: number("--records"),
-    minutes: number("--minutes"),
-    seed: values.get("--seed"),
-  };
-}
+export type Args = ArgsOf<typeof OPTIONS>;
+
+/** The program's arguments, or what is wrong with them; "" if help was asked for. */
+export const readArgs = (args: readonly string[]): Args | string => read(OPTIONS, args);

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { startEmbeddedPostgres } from "@holdfast/server";
+import { readArgs } from "../support/read-args.ts";
 import { convergeFrom, startTestEnvironment } from "./run.ts";
 
 const HELP = `Usage: npm run converge [-- --seeds 200] [--seed 12345] [--steps 120]
@@ -15,31 +15,36 @@ a Postgres of its own. Afterwards all of them have to show what the log says, an
   --steps  things that happen in a run: 120
 `;
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: process.env.HOLDFAST_SEEDS ?? "200" },
-    seed: { type: "string" },
-    steps: { type: "string", default: "120" },
-    help: { type: "boolean" },
-  },
-});
+const MOST = 2 ** 31 - 1;
+const args = readArgs(
+  {
+    seeds: { count: [1, MOST], default: Number(process.env.HOLDFAST_SEEDS ?? 200) },
+    seed: { count: [0, MOST] },
+    steps: { count: [1, MOST], default: 120 },
+  } as const,
+  process.argv.slice(2),
+);
 
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await converge();
+if (typeof args !== "string") process.exitCode = await converge(args);
+else {
+  (args === "" ? process.stdout : process.stderr).write(args === "" ? HELP : `${args}\n\n${HELP}`);
+  process.exitCode = args === "" ? 0 : 2;
+}
 
-async function converge(): Promise<number> {
+async function converge(wanted: Exclude<typeof args, string>): Promise<number> {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-converge-"));
   const postgres = await startEmbeddedPostgres({ dataDir: dir });
   const environment = await startTestEnvironment(postgres.url);
-  const seeds = values.seed
-    ? [Number(values.seed)]
-    : Array.from({ length: Number(values.seeds) }, () => Math.floor(Math.random() * 2 ** 32));
+  const seeds =
+    wanted.seed !== undefined
+      ? [wanted.seed]
+      : Array.from({ length: wanted.seeds }, () => Math.floor(Math.random() * MOST));
   const sums = { runs: 0, written: 0, conflicts: 0, kills: 0 };
   const failed: number[] = [];
   try {
     for (const seed of seeds) {
       try {
-        const { written, conflicts, kills } = await convergeFrom(environment, seed, Number(values.steps));
+        const { written, conflicts, kills } = await convergeFrom(environment, seed, wanted.steps);
         sums.written += written;
         sums.conflicts += conflicts;
         sums.kills += kills;

@@ -1,12 +1,4 @@
-export interface Args {
-  readonly endpoints: number;
-  readonly writers: number;
-  readonly servers: number;
-  readonly seconds: number;
-  readonly events: number;
-  readonly only: readonly Part[];
-  readonly seed: number | undefined;
-}
+import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const PARTS = ["kill", "two", "stall", "days", "poison", "gauntlet", "run"] as const;
 export type Part = (typeof PARTS)[number];
@@ -29,38 +21,17 @@ Ends with 1 when something was broken, and then leaves all that was seen in a fi
   --seed N       makes the same choices again; how they meet differs from run to run
 `;
 
-type Count = Exclude<keyof Args, "only">;
-const LIMITS: Readonly<Record<Count, readonly [usual: number | undefined, least: number, most: number]>> = {
-  seconds: [120, 1, 86_400],
-  endpoints: [8, 1, 18],
-  writers: [6, 1, 100],
-  servers: [2, 1, 8],
-  events: [100_000, 1, 10_000_000],
-  seed: [undefined, 0, 2 ** 31 - 1],
-};
+const OPTIONS = {
+  seconds: { count: [1, 86_400], default: 120 },
+  endpoints: { count: [1, 18], default: 8 },
+  writers: { count: [1, 100], default: 6 },
+  servers: { count: [1, 8], default: 2 },
+  events: { count: [1, 10_000_000], default: 100_000 },
+  seed: { count: [0, 2 ** 31 - 1] },
+  only: { someOf: PARTS },
+} as const;
 
-/** The program's words, or what is wrong with them; "" when help was asked for. */
-export function readArgs(args: readonly string[]): Args | string {
-  const values = new Map<string, number | undefined>(Object.entries(LIMITS).map(([name, [usual]]) => [name, usual]));
-  let only: readonly Part[] = PARTS;
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i] as string;
-    if (word === "--help") return "";
-    const name = word.slice(2);
-    const text = args[i + 1] ?? "";
-    if (word === "--only") {
-      const parts = text.split(",");
-      if (!parts.every(isPart)) return `--only takes some of ${PARTS.join(", ")}.`;
-      only = parts;
-    } else if (word.startsWith("--") && Object.hasOwn(LIMITS, name)) {
-      const [, least, most] = LIMITS[name as Count];
-      const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-      if (!(value >= least && value <= most)) return `${word} takes a whole number from ${least} to ${most}.`;
-      values.set(name, value);
-    } else return `"${word}" is not an option.`;
-    i++;
-  }
-  return { ...(Object.fromEntries(values) as Omit<Args, "only">), only };
-}
+export type Args = ArgsOf<typeof OPTIONS>;
 
-const isPart = (text: string): text is Part => PARTS.some((part) => part === text);
+/** The program's arguments, or what is wrong with them; "" if help was asked for. */
+export const readArgs = (args: readonly string[]): Args | string => read(OPTIONS, args);

@@ -1,8 +1,4 @@
-export interface Args {
-  readonly kills: number;
-  readonly writers: number;
-  readonly plant: boolean;
-}
+import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const USAGE = `Usage: npm run faults [-- --kills N] [--writers N] [--plant]
 
@@ -14,21 +10,13 @@ again and again, and then checks that every acknowledged write is there, once. E
   --plant       takes one acknowledged write out of the log before the check, to show that it is noticed
 `;
 
-/** The program's words, or what is wrong with them; "" when help was asked for. */
-export function readArgs(args: readonly string[]): Args | string {
-  let kills = 20;
-  let writers = 16;
-  let plant = false;
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i];
-    if (word === "--help") return "";
-    if (word === "--plant") plant = true;
-    else if (word === "--kills" || word === "--writers") {
-      const count = Number(args[++i]);
-      if (!Number.isInteger(count) || count < 1 || count > 10_000) return `${word} takes a whole number from 1.`;
-      if (word === "--kills") kills = count;
-      else writers = count;
-    } else return `"${word}" is not an option.`;
-  }
-  return { kills, writers, plant };
-}
+const OPTIONS = {
+  kills: { count: [1, 10_000], default: 20 },
+  writers: { count: [1, 10_000], default: 16 },
+  plant: { flag: true },
+} as const;
+
+export type Args = ArgsOf<typeof OPTIONS>;
+
+/** The program's arguments, or what is wrong with them; "" if help was asked for. */
+export const readArgs = (args: readonly string[]): Args | string => read(OPTIONS, args);

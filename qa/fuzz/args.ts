@@ -1,8 +1,4 @@
-export interface Args {
-  readonly requests: number;
-  readonly seed: number | undefined;
-  readonly connections: number;
-}
+import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const USAGE = `Usage: npm run fuzz [-- --requests N] [--seed N] [--connections N]
 
@@ -15,23 +11,13 @@ what is described and promised. Ends with 1 if one is not, with the request as s
   --connections N  requests on their way at the same time: 16
 `;
 
-/** The program's words, or what is wrong with them; "" when help was asked for. */
-export function readArgs(args: readonly string[]): Args | string {
-  const known: Record<string, number | undefined> = { "--requests": 50_000, "--seed": undefined, "--connections": 16 };
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i] as string;
-    if (word === "--help") return "";
-    if (!Object.hasOwn(known, word)) return `"${word}" is not an option.`;
-    const text = args[++i] ?? "";
-    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-    const least = word === "--seed" ? 0 : 1;
-    const most = word === "--connections" ? 256 : 2 ** 31 - 1;
-    if (!(value >= least && value <= most)) return `${word} takes a whole number from ${least} to ${most}.`;
-    known[word] = value;
-  }
-  return {
-    requests: known["--requests"] as number,
-    seed: known["--seed"],
-    connections: known["--connections"] as number,
-  };
-}
+const OPTIONS = {
+  requests: { count: [1, 2 ** 31 - 1], default: 50_000 },
+  seed: { count: [0, 2 ** 31 - 1] },
+  connections: { count: [1, 256], default: 16 },
+} as const;
+
+export type Args = ArgsOf<typeof OPTIONS>;
+
+/** The program's arguments, or what is wrong with them; "" if help was asked for. */
+export const readArgs = (args: readonly string[]): Args | string => read(OPTIONS, args);

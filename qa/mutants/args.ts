@@ -1,12 +1,5 @@
+import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 import { suites } from "./suites.ts";
-
-export interface Args {
-  readonly suites: readonly string[];
-  readonly only: string;
-  readonly seed: number;
-  readonly jobs: number | undefined;
-  readonly list: boolean;
-}
 
 const NAMES = suites.map(({ name }) => name);
 
@@ -25,31 +18,22 @@ when one was not found, or something was where nothing is wrong. A patch that no
   --help          this
 `;
 
-/** The program's words, or what is wrong with them; "" when help was asked for. */
+const OPTIONS = {
+  suite: { someOf: NAMES },
+  only: { text: true, default: "" },
+  seed: { count: [0, 2 ** 31 - 1], default: 1 },
+  jobs: { count: [1, 64] },
+  list: { flag: true },
+} as const;
+
+export interface Args extends Omit<ArgsOf<typeof OPTIONS>, "suite"> {
+  readonly suites: readonly string[];
+}
+
+/** The program's arguments, or what is wrong with them; "" if help was asked for. */
 export function readArgs(args: readonly string[]): Args | string {
-  const chosen: string[] = [];
-  let [only, seed, jobs, list]: [string, number, number | undefined, boolean] = ["", 1, undefined, false];
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i] as string;
-    if (word === "--help") return "";
-    if (word === "--list") {
-      list = true;
-      continue;
-    }
-    if (!["--suite", "--only", "--seed", "--jobs"].includes(word)) return `"${word}" is not an option.`;
-    const value = args[++i] ?? "";
-    if (value === "") return `${word} takes a value.`;
-    if (word === "--only") only = value;
-    else if (word === "--suite") {
-      if (!NAMES.includes(value)) return `There is no suite "${value}": ${NAMES.join(", ")}.`;
-      chosen.push(value);
-    } else {
-      const [least, most] = word === "--seed" ? [0, 2 ** 31 - 1] : [1, 64];
-      const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
-      if (!(number >= least && number <= most)) return `${word} takes a whole number from ${least} to ${most}.`;
-      if (word === "--seed") seed = number;
-      else jobs = number;
-    }
-  }
-  return { suites: chosen.length > 0 ? chosen : NAMES, only, seed, jobs, list };
+  const found = read(OPTIONS, args);
+  if (typeof found === "string") return found;
+  const { suite: suites, ...rest } = found;
+  return { suites, ...rest };
 }

@@ -1,8 +1,4 @@
-export interface Args {
-  readonly schedules: number;
-  readonly seed: number | undefined;
-  readonly processes: number | undefined;
-}
+import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const USAGE = `Usage: npm run simulate [-- --schedules N] [--seed N] [--processes N]
 
@@ -17,24 +13,13 @@ fewest steps that still show it, and what happened in them.
   --processes N  at the same time; as many as there are processors
 `;
 
-/** The program's words, or what is wrong with them; "" when help was asked for. */
-export function readArgs(args: readonly string[]): Args | string {
-  const known: Record<string, number | undefined> = {
-    "--schedules": 20_000,
-    "--seed": undefined,
-    "--processes": undefined,
-  };
-  for (let i = 0; i < args.length; i++) {
-    const word = args[i] as string;
-    if (word === "--help") return "";
-    if (!Object.hasOwn(known, word)) return `"${word}" is not an option.`;
-    const text = args[++i] ?? "";
-    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-    const least = word === "--seed" ? 0 : 1;
-    const most = word === "--processes" ? 64 : 2 ** 31 - 1;
-    if (!(value >= least && value <= most)) return `${word} takes a whole number from ${least} to ${most}.`;
-    known[word] = value;
-  }
-  const { "--schedules": schedules = 20_000, "--seed": seed, "--processes": processes } = known;
-  return { schedules, seed, processes };
-}
+const OPTIONS = {
+  schedules: { count: [1, 2 ** 31 - 1], default: 20_000 },
+  seed: { count: [0, 2 ** 31 - 1] },
+  processes: { count: [1, 64] },
+} as const;
+
+export type Args = ArgsOf<typeof OPTIONS>;
+
+/** The program's arguments, or what is wrong with them; "" if help was asked for. */
+export const readArgs = (args: readonly string[]): Args | string => read(OPTIONS, args);

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { readArgs } from "./read-args.ts";
+
+const table = {
+  seeds: { count: [1, 100], default: 20 },
+  seed: { count: [0, 9] },
+  only: { text: true, default: "" },
+  suite: { someOf: ["a", "b", "c"] },
+  list: { flag: true },
+} as const;
+const read = (...args: string[]) => readArgs(table, args);
+
+test("options that are absent have their defaults", () => {
+  expect(read()).toEqual({ seeds: 20, seed: undefined, only: "", suite: ["a", "b", "c"], list: false });
+});
+
+test("values may stand behind a space or an equals sign; the last one counts", () => {
+  expect(read("--seeds", "3", "--seed=0", "--seeds", "4", "--only", "a fence", "--list")).toMatchObject({
+    seeds: 4,
+    seed: 0,
+    only: "a fence",
+    list: true,
+  });
+});
+
+test("names may be repeated, or have commas between them", () => {
+  expect(read("--suite", "c,a")).toMatchObject({ suite: ["c", "a"] });
+  expect(read("--suite", "c", "--suite", "b")).toMatchObject({ suite: ["c", "b"] });
+});
+
+test("help is asked for wherever it stands, also beside what is wrong", () => {
+  expect(read("--nothing", "--help")).toBe("");
+});
+
+test.each([
+  [["--nothing"], '"--nothing" is not an option.'],
+  [["--toString"], '"--toString" is not an option.'],
+  [["seeds"], '"seeds" is not an option.'],
+  [["-s", "1"], '"-s" is not an option.'],
+  [["--seeds"], "--seeds takes a whole number from 1 to 100."],
+  [["--seeds", "101"], "--seeds takes a whole number from 1 to 100."],
+  [["--seeds", "1.5"], "--seeds takes a whole number from 1 to 100."],
+  [["--seed", "-1"], "--seed takes a whole number from 0 to 9."],
+  [["--only"], "--only takes a value."],
+  [["--suite", "a,x"], "--suite takes some of a, b, c."],
+  [["--list=yes"], "--list takes no value."],
+])("%j: %s", (args, sentence) => {
+  expect(read(...args)).toBe(sentence);
+});

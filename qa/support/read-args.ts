@@ -1,0 +1,83 @@
+import { parseArgs } from "node:util";
+
+/** What an option takes. Every option is also given as `--<name>`. */
+export type ArgOption =
+  /** A whole number within bounds. */
+  | { readonly count: readonly [least: number, most: number]; readonly default?: number }
+  | { readonly text: true; readonly default?: string }
+  /** One or several of these names, with commas between or the option repeated; all of them by default. */
+  | { readonly someOf: readonly string[] }
+  | { readonly flag: true };
+
+type ValueOf<O extends ArgOption> = O extends { flag: true }
+  ? boolean
+  : O extends { someOf: readonly (infer Name)[] }
+    ? readonly Name[]
+    : O extends { count: readonly unknown[] }
+      ? number | (O extends { default: number } ? never : undefined)
+      : string | (O extends { default: string } ? never : undefined);
+
+export type ArgsOf<Table extends Readonly<Record<string, ArgOption>>> = {
+  readonly [Name in keyof Table]: ValueOf<Table[Name]>;
+};
+
+/**
+ * Reads a program's arguments by a table of its options. Returns the values by name, a sentence that says what is wrong,
+ * or "" if help was asked for. `parseArgs` is not strict here: its own sentences about `--seed -1` help nobody, and it
+ * reports an unknown option before it sees `--help`.
+ */
+export function readArgs<const Table extends Readonly<Record<string, ArgOption>>>(
+  table: Table,
+  args: readonly string[],
+): ArgsOf<Table> | string {
+  const options = Object.fromEntries(
+    Object.entries(table).map(([name, option]) => [
+      name,
+      { type: "flag" in option ? ("boolean" as const) : ("string" as const), multiple: true },
+    ]),
+  );
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true, allowPositionals: true });
+  if (tokens.some((token) => token.kind === "option" && token.name === "help")) return "";
+  const given = new Map<string, string[]>();
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") continue;
+    if (token.kind === "positional") return notAnOption(token.value);
+    const option = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
+    if (!option || !token.rawName.startsWith("--")) return notAnOption(token.rawName);
+    if ("flag" in option) {
+      if (token.value !== undefined) return `${token.rawName} takes no value.`;
+    } else if (token.value === undefined || token.value === "") return `${token.rawName} ${wanted(option)}.`;
+    given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? ""]);
+  }
+  const values: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(table)) {
+    const value = valueOf(option, given.get(name));
+    if (value === WRONG) return `--${name} ${wanted(option)}.`;
+    values[name] = value;
+  }
+  return values as ArgsOf<Table>;
+}
+
+const WRONG = Symbol("wrong");
+
+function valueOf(option: ArgOption, given: readonly string[] | undefined): unknown {
+  const last = given?.at(-1);
+  if ("flag" in option) return given !== undefined;
+  if ("someOf" in option) {
+    const names = given?.flatMap((one) => one.split(",")) ?? option.someOf;
+    return names.every((name) => option.someOf.includes(name)) ? names : WRONG;
+  }
+  if (last === undefined) return option.default;
+  if ("text" in option) return last;
+  const [least, most] = option.count;
+  const value = /^\d{1,10}$/.test(last) ? Number(last) : Number.NaN;
+  return value >= least && value <= most ? value : WRONG;
+}
+
+function wanted(option: Exclude<ArgOption, { flag: true }> | ArgOption): string {
+  if ("count" in option) return `takes a whole number from ${option.count[0]} to ${option.count[1]}`;
+  if ("someOf" in option) return `takes some of ${option.someOf.join(", ")}`;
+  return "takes a value";
+}
+
+const notAnOption = (word: string) => `"${word}" is not an option.`;
