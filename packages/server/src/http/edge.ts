@@ -80,7 +80,7 @@ export async function createEdge({
   letGoWhenStopping(app, stopping);
   app.decorate("stopping", stopping);
   app.decorate("docUrl", docUrl);
-  app.decorate("tally", counters);
+  app.decorate("counters", counters);
   app.decorate("routeTable", []);
   app.addHook("onRoute", ({ method, path }) => {
     if (path.includes("*")) return;
