@@ -1,4 +1,4 @@
-import { closeCodes } from "../../../packages/sdk/src/protocol/stream/frames-down.ts";
+import { closeCodes } from "../../../packages/sdk/src/protocol/stream/close-codes.ts";
 import type { Device } from "./device.ts";
 import { MOST_TABS, type Simulation } from "./simulation.ts";
 import type { Tab } from "./tab.ts";

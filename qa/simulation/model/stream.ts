@@ -1,5 +1,6 @@
 import type { Stream, StreamListener } from "../../../packages/sdk/src/engine/ports.ts";
-import { closeCodes, type FrameDown } from "../../../packages/sdk/src/protocol/stream/frames-down.ts";
+import { closeCodes } from "../../../packages/sdk/src/protocol/stream/close-codes.ts";
+import type { FrameDown } from "../../../packages/sdk/src/protocol/stream/frames-down.ts";
 import { STREAM_PROTOCOL } from "../../../packages/sdk/src/protocol/version.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 import type { Link } from "./http.ts";

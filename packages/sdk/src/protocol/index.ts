@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, client-paths, error-codes, field-value, frames-down, headers, limits, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, close-codes, error-codes, field-value, headers, limits, version), so that no TypeBox reaches a browser.
 
 export {
   CLAIM_STATUSES,
@@ -35,7 +35,7 @@ export { limits, type ServerLimits, serverLimits } from "./limits.ts";
 export { type List, ListEnvelope } from "./lists/list.ts";
 export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } from "./log/log.ts";
 export { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./log/record.ts";
-export type { SnapshotEnd, SnapshotLine, SnapshotStart } from "./log/snapshot.ts";
+export { SnapshotEnd, SnapshotLine, SnapshotStart } from "./log/snapshot.ts";
 export {
   Deleted,
   Organization,
@@ -46,7 +46,7 @@ export {
 } from "./organizations/operator.ts";
 export { Usage } from "./organizations/usage.ts";
 export { type EndpointName, paths } from "./paths.ts";
-export type { Peer, PeerSession } from "./presence/presence.ts";
+export { Peer, PeerSession } from "./presence/presence.ts";
 export { isDateTime } from "./schema/datetime.ts";
 export { expectedValue, fits, isRequired } from "./schema/field-value.ts";
 export {
@@ -61,19 +61,20 @@ export {
   SchemaPushed,
   SchemaRead,
 } from "./schema/model-schema.ts";
+export { closeCodes } from "./stream/close-codes.ts";
 export {
-  type ClaimFrame,
-  type ClaimsFrame,
-  closeCodes,
-  type Entries,
-  type ErrorFrame,
-  type FrameDown,
-  type Pong,
-  type PresenceFrame,
-  type Resync,
+  ClaimFrame,
+  ClaimsFrame,
+  Entries,
+  ErrorFrame,
+  FrameDown,
+  Pong,
+  PresenceFrame,
+  Renewed,
+  Resync,
   type ResyncReason,
-  type SchemaFrame,
-  type Welcome,
+  SchemaFrame,
+  Welcome,
 } from "./stream/frames-down.ts";
 export { Auth, Follow, FrameUp, Hello, Ping, Presence, Watch } from "./stream/frames-up.ts";
 export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens/tokens.ts";

@@ -1,10 +1,11 @@
 import type { Entries, FrameDown, LogEntry } from "@holdfast/sdk/protocol";
 import { WebSocket } from "ws";
+import { frameFault } from "./frame-check.ts";
 
 type Tag = FrameDown["frame"];
 type FrameOf<T extends Tag> = Extract<FrameDown, { frame: T }>;
 
-/** A client of the stream that keeps everything it was told. */
+/** A client of the stream that keeps everything it was told. A frame that does not fit its schema fails the test run. */
 export interface TestStream {
   readonly frames: readonly FrameDown[];
   /** All entries that were told, in the order they came. */
@@ -52,6 +53,9 @@ export async function openStream(url: string, options: { origin?: string; path?:
 
   socket.on("message", (data: Buffer) => {
     const frame = JSON.parse(data.toString()) as FrameDown;
+    const fault = frameFault(frame);
+    // Outside of this listener, so that the socket is as it was: the runner reports it even if the test awaits nothing more.
+    if (fault !== undefined) setImmediate(() => Promise.reject(new Error(fault)));
     frames.push(frame);
     if (frame.frame === "welcome") position = frame.resumeFrom;
     if (frame.frame === "entries") read(frame);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/json.ts";
+import { closeCodes } from "../../protocol/stream/close-codes.ts";
 import type { ClaimFrame, ClaimsFrame, ErrorFrame, PresenceFrame } from "../../protocol/stream/frames-down.ts";
-import { closeCodes } from "../../protocol/stream/frames-down.ts";
 import type { FrameUp } from "../../protocol/stream/frames-up.ts";
 import { claimsDue, claimsDueAt } from "../claims/claim-due.ts";
 import * as claims from "../claims/claim-events.ts";

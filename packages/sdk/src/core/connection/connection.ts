@@ -1,5 +1,5 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
-import { closeCodes } from "../../protocol/stream/frames-down.ts";
+import { closeCodes } from "../../protocol/stream/close-codes.ts";
 import { ask, type Draft, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts";

@@ -1,32 +1,36 @@
+import { type Static, Type } from "typebox";
 import type { JsonObject } from "../json.ts";
 
 /** First line of a snapshot page: the head of the log before the first page was read. */
-export interface SnapshotStart {
-  object: "snapshot";
-  stamp: number;
-  logId: string;
+export const SnapshotStart = Type.Object({
+  object: Type.Literal("snapshot"),
+  stamp: Type.Integer(),
+  logId: Type.String(),
   /** Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew. */
-  rowsVersion: number;
+  rowsVersion: Type.Integer(),
   /** Whose token it was: `<organization>/<live|test>/<kind>/<participant>`. */
-  owner: string;
+  owner: Type.String(),
   /** A fingerprint of all that the token may read. Rows that were read under another one are read again. */
-  viewHash: string;
+  viewHash: Type.String(),
   /** Those of the models asked for that are declared and that the token may read, as declared. */
-  models: string[];
-}
+  models: Type.Array(Type.String()),
+});
+export type SnapshotStart = Static<typeof SnapshotStart>;
 
 /** One record; it may be newer than `stamp`, never older. */
-export interface SnapshotLine {
-  model: string;
-  id: string;
-  syncId: number;
-  archivedAt?: string;
-  data: JsonObject;
-}
+export const SnapshotLine = Type.Object({
+  model: Type.String(),
+  id: Type.String(),
+  syncId: Type.Integer(),
+  archivedAt: Type.Optional(Type.String()),
+  data: Type.Unsafe<JsonObject>(Type.Record(Type.String(), Type.Unknown())),
+});
+export type SnapshotLine = Static<typeof SnapshotLine>;
 
 /** Last line of a page. A page without it is incomplete. */
-export interface SnapshotEnd {
-  object: "snapshot_end";
-  count: number;
-  next_cursor: string | null;
-}
+export const SnapshotEnd = Type.Object({
+  object: Type.Literal("snapshot_end"),
+  count: Type.Integer(),
+  next_cursor: Type.Union([Type.String(), Type.Null()]),
+});
+export type SnapshotEnd = Static<typeof SnapshotEnd>;

@@ -1,120 +1,123 @@
-import type { Claim } from "../claims/claim.ts";
-import type { ErrorEnvelope } from "../errors/error.ts";
-import type { LogEntry } from "../log/log.ts";
-import type { Peer } from "../presence/presence.ts";
+import { type Static, Type } from "typebox";
+import { Claim } from "../claims/claim.ts";
+import { ErrorEnvelope } from "../errors/error.ts";
+import { LogEntry } from "../log/log.ts";
+import { Peer } from "../presence/presence.ts";
+
+// Open, unlike the frames of a client: a newer server may say more, and a client ignores what it does not know.
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
+
+const ofToken = {
+  /** Whose token it is: `<organization>/<live|test>/<kind>/<participant>`. */
+  owner: Type.String(),
+  /** A fingerprint of all that the token may read. Rows that were read under another one are read again. */
+  viewHash: Type.String(),
+  /** Those of the models asked for that are declared and that the token may read, as declared. */
+  models: Type.Array(Type.String()),
+  expiresAt: Nullable(Type.String()),
+  /** Milliseconds until the token ends; null: it does not. */
+  expiresInMs: Nullable(Type.Integer()),
+};
 
 /** The client was heard; entries after `resumeFrom` follow. */
-export interface Welcome {
-  frame: "welcome";
+export const Welcome = Type.Object({
+  frame: Type.Literal("welcome"),
   /** Head of the log now. */
-  stamp: number;
-  logId: string;
-  session: string;
+  stamp: Type.Integer(),
+  logId: Type.String(),
+  session: Type.String(),
   /** `<participantKind>:<participantId>` */
-  participant: string;
-  /** Whose token it is: `<organization>/<live|test>/<kind>/<participant>`. */
-  owner: string;
-  /** A fingerprint of all that the token may read. Rows that were read under another one are read again. */
-  viewHash: string;
-  /** Those of the models asked for that are declared and that the token may read, as declared. */
-  models: string[];
-  protocol: string;
-  resumeFrom: number;
-  expiresAt: string | null;
-  /** Milliseconds until the token ends; null: it does not. */
-  expiresInMs: number | null;
-  schema: { version: number; hash: string } | null;
+  participant: Type.String(),
+  ...ofToken,
+  protocol: Type.String(),
+  resumeFrom: Type.Integer(),
+  schema: Nullable(Type.Object({ version: Type.Integer(), hash: Type.String() })),
   /** Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew. */
-  rowsVersion: number;
-}
+  rowsVersion: Type.Integer(),
+});
+export type Welcome = Static<typeof Welcome>;
 
 /** The answer to `auth`: the stream goes on under the new token. */
-export type Renewed = { frame: "renewed" } & Pick<
-  Welcome,
-  "owner" | "viewHash" | "models" | "expiresAt" | "expiresInMs"
->;
+export const Renewed = Type.Object({ frame: Type.Literal("renewed"), ...ofToken });
+export type Renewed = Static<typeof Renewed>;
 
 /** Covers every position in (from, to]; what the reader may not see, or did not follow, is left out. */
-export interface Entries {
-  frame: "entries";
-  from: number;
-  to: number;
-  entries: LogEntry[];
-}
+export const Entries = Type.Object({
+  frame: Type.Literal("entries"),
+  from: Type.Integer(),
+  to: Type.Integer(),
+  entries: Type.Array(Type.Unsafe<LogEntry>(LogEntry)),
+});
+export type Entries = Static<typeof Entries>;
 
 /** Every live claim of a watched record: the whole state, never a diff. */
-export interface ClaimsFrame {
-  frame: "claims";
+export const ClaimsFrame = Type.Object({
+  frame: Type.Literal("claims"),
   /** The model, as declared. */
-  model: string;
-  id: string;
-  claims: Claim[];
+  model: Type.String(),
+  id: Type.String(),
+  claims: Type.Array(Claim),
   /** The line, the next one first. */
-  queue: Claim[];
-}
+  queue: Type.Array(Claim),
+});
+export type ClaimsFrame = Static<typeof ClaimsFrame>;
 
 /** One claim of this participant changed: granted, renewed, moved in its line, or ended. */
-export interface ClaimFrame {
-  frame: "claim";
-  claim: Claim;
+export const ClaimFrame = Type.Object({
+  frame: Type.Literal("claim"),
+  claim: Claim,
   /** Of one that ended: who holds its record now, as far as the reader may see the record. */
-  holders?: Claim[];
-}
+  holders: Type.Optional(Type.Array(Claim)),
+});
+export type ClaimFrame = Static<typeof ClaimFrame>;
 
 /** Who is in a room that this session entered. The first one holds all who are there. */
-export interface PresenceFrame {
-  frame: "presence";
-  room: string;
-  joined: Peer[];
-  updated: Peer[];
+export const PresenceFrame = Type.Object({
+  frame: Type.Literal("presence"),
+  room: Type.String(),
+  joined: Type.Array(Peer),
+  updated: Type.Array(Peer),
   /** Participants, `<kind>:<id>`. */
-  left: string[];
-}
+  left: Type.Array(Type.String()),
+});
+export type PresenceFrame = Static<typeof PresenceFrame>;
 
-export interface SchemaFrame {
-  frame: "schema";
-  version: number;
-  hash: string;
+export const SchemaFrame = Type.Object({
+  frame: Type.Literal("schema"),
+  version: Type.Integer(),
+  hash: Type.String(),
   /** As in `welcome`, under the new schema. */
-  models: string[];
-}
+  models: Type.Array(Type.String()),
+});
+export type SchemaFrame = Static<typeof SchemaFrame>;
 
-export type ResyncReason = "trimmed" | "other_log" | "ahead" | "schema" | "scope";
+const RESYNC_REASONS = ["trimmed", "other_log", "ahead", "schema", "scope"] as const;
+export type ResyncReason = (typeof RESYNC_REASONS)[number];
 
 /** Read a snapshot and say hello again. */
-export interface Resync {
-  frame: "resync";
-  reason: ResyncReason;
-}
+export const Resync = Type.Object({
+  frame: Type.Literal("resync"),
+  reason: Type.Unsafe<ResyncReason>(Type.Union(RESYNC_REASONS.map((reason) => Type.Literal(reason)))),
+});
+export type Resync = Static<typeof Resync>;
 
-export interface Pong {
-  frame: "pong";
-  n: number;
-  stamp: number;
-}
+export const Pong = Type.Object({ frame: Type.Literal("pong"), n: Type.Integer(), stamp: Type.Integer() });
+export type Pong = Static<typeof Pong>;
 
-export type ErrorFrame = { frame: "error" } & ErrorEnvelope;
+export const ErrorFrame = Type.Object({ frame: Type.Literal("error"), ...ErrorEnvelope.properties });
+export type ErrorFrame = Static<typeof ErrorFrame>;
 
-export type FrameDown =
-  | Welcome
-  | Renewed
-  | Entries
-  | ClaimsFrame
-  | ClaimFrame
-  | PresenceFrame
-  | SchemaFrame
-  | Resync
-  | Pong
-  | ErrorFrame;
-
-/** Why the server closed a stream. 1012 is the WebSocket standard's "service restart". */
-export const closeCodes = {
-  badFrame: 4400,
-  token: 4401,
-  /** A foreign origin, or a subscription outside the token's scope. */
-  forbidden: 4403,
-  noHello: 4408,
-  slowReader: 4409,
-  tooManyFrames: 4429,
-  restarting: 1012,
-} as const;
+export const FrameDown = Type.Union([
+  Welcome,
+  Renewed,
+  Entries,
+  ClaimsFrame,
+  ClaimFrame,
+  PresenceFrame,
+  SchemaFrame,
+  Resync,
+  Pong,
+  ErrorFrame,
+]);
+export type FrameDown = Static<typeof FrameDown>;

@@ -227,6 +227,20 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     updatedBy: "`<participantKind>:<participantId>` of the last writer.",
     archivedAt: "Null: it is not archived.",
   },
+  SnapshotStart: {
+    "": "First line of a snapshot page: the head of the log before the first page was read.",
+    rowsVersion:
+      "Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew.",
+    owner: "Whose token it was: `<organization>/<live|test>/<kind>/<participant>`.",
+    viewHash: "A fingerprint of all that the token may read. Rows that were read under another one are read again.",
+    models: "Those of the models asked for that are declared and that the token may read, as declared.",
+  },
+  SnapshotLine: {
+    "": "One record; it may be newer than `stamp`, never older.",
+  },
+  SnapshotEnd: {
+    "": "Last line of a page. A page without it is incomplete.",
+  },
   SecretKeyBody: {
     livemode: "True: a key of the live world; false: of the test world.",
   },
@@ -237,6 +251,17 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "How often something happened on one UTC day; days without it are left out.",
     day: "`2026-01-31`",
     event_name: "`commits`, `operations`, `reads`, `webhook_deliveries`; more may come.",
+  },
+  PeerSession: {
+    "": "One socket of a participant in a room.",
+    session: "`ses_…`, as in that socket's `welcome`.",
+    clientId: "The device, when it said so.",
+    state: "What it last said of itself; replaced as a whole.",
+  },
+  Peer: {
+    "": "A participant in a room, once, however many windows it has open.",
+    participant: "`<participantKind>:<participantId>`",
+    sessions: "The one that spoke last comes first.",
   },
   isRequired: {
     "": "Whether a create has to bring the field: what is not brought gets the default.",
@@ -267,6 +292,46 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   SchemaPushed: {
     unchanged: "It was the same as before.",
+  },
+  Welcome: {
+    "": "The client was heard; entries after `resumeFrom` follow.",
+    stamp: "Head of the log now.",
+    participant: "`<participantKind>:<participantId>`",
+    owner: "Whose token it is: `<organization>/<live|test>/<kind>/<participant>`.",
+    viewHash: "A fingerprint of all that the token may read. Rows that were read under another one are read again.",
+    models: "Those of the models asked for that are declared and that the token may read, as declared.",
+    expiresInMs: "Milliseconds until the token ends; null: it does not.",
+    rowsVersion:
+      "Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew.",
+  },
+  Renewed: {
+    "": "The answer to `auth`: the stream goes on under the new token.",
+    owner: "Whose token it is: `<organization>/<live|test>/<kind>/<participant>`.",
+    viewHash: "A fingerprint of all that the token may read. Rows that were read under another one are read again.",
+    models: "Those of the models asked for that are declared and that the token may read, as declared.",
+    expiresInMs: "Milliseconds until the token ends; null: it does not.",
+  },
+  Entries: {
+    "": "Covers every position in (from, to]; what the reader may not see, or did not follow, is left out.",
+  },
+  ClaimsFrame: {
+    "": "Every live claim of a watched record: the whole state, never a diff.",
+    model: "The model, as declared.",
+    queue: "The line, the next one first.",
+  },
+  ClaimFrame: {
+    "": "One claim of this participant changed: granted, renewed, moved in its line, or ended.",
+    holders: "Of one that ended: who holds its record now, as far as the reader may see the record.",
+  },
+  PresenceFrame: {
+    "": "Who is in a room that this session entered. The first one holds all who are there.",
+    left: "Participants, `<kind>:<id>`.",
+  },
+  SchemaFrame: {
+    models: "As in `welcome`, under the new schema.",
+  },
+  Resync: {
+    "": "Read a snapshot and say hello again.",
   },
   Hello: {
     "": "The first frame on a stream. `since` absent: from now on.",
