@@ -3,7 +3,7 @@ import { violations } from "./support/axe.ts";
 import { createDeck } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
-const opener = (page: Page) => page.getByRole("button", { name: "QueueSnapshot inside" });
+const opener = (page: Page) => page.getByRole("button", { name: "Look inside" });
 const tab = (page: Page, name: string) => page.getByRole("tab", { name: new RegExp(`^${name}`) });
 const body = (page: Page) => page.getByRole("tabpanel");
 

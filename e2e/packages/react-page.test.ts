@@ -114,9 +114,9 @@ test("[DP6] every component of the page about React does in two windows what the
 
   // The devtools: in development, and on demand.
   await ann.getByRole("button", { name: /^Open Holdfast devtools\. Connected/ }).waitFor();
-  await press(ann, "QueueSnapshot inside");
+  await press(ann, "Look inside");
   await ann.getByRole("tab", { name: "Status" }).press("Escape");
-  await expect.poll(() => ann.evaluate(() => document.activeElement?.textContent)).toBe("QueueSnapshot inside");
+  await expect.poll(() => ann.evaluate(() => document.activeElement?.textContent)).toBe("Look inside");
   expect(faults).toEqual([]);
 
   // The server.

@@ -110,7 +110,7 @@ test("[PK4] in a browser the page shows a write at once, loads its later chunks,
     await page.reload();
     await page.getByRole("heading", { name: "0. Hello" }).waitFor();
     // The panel knows the page's client: it is the same module, and not a copy of it.
-    await page.getByRole("button", { name: "QueueSnapshot inside" }).click();
+    await page.getByRole("button", { name: "Look inside" }).click();
     await page.getByRole("tab", { name: "Queue (1)" }).click();
     await page.getByRole("tabpanel").getByText("create slide").waitFor();
     expect(faults).toEqual([]);

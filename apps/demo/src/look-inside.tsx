@@ -29,7 +29,7 @@ export function LookInside({ deckId }: { deckId: string }) {
         aria-expanded={isOpen}
         onClick={() => (isOpen ? close() : void open())}
       >
-        QueueSnapshot inside
+        Look inside
       </button>
       {isOpen && loaded && <loaded.Inside deckId={deckId} close={close} />}
     </div>

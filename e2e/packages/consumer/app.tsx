@@ -21,7 +21,7 @@ function LookInside() {
   if (!isOpen)
     return (
       <button type="button" onClick={() => setOpen(true)}>
-        QueueSnapshot inside
+        Look inside
       </button>
     );
   return (

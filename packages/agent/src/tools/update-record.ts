@@ -87,7 +87,7 @@ async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unkn
     return {
       ...answer,
       message: `Somebody else ${now ? "changed the same" : "deleted it"} since you read it.`,
-      next: "Nothing was written. QueueSnapshot at what changed, decide anew, and update again: it counts as read now.",
+      next: "Nothing was written. Look at what changed, decide anew, and update again: it counts as read now.",
       ...(now ? { ...now, ...(seen && { changed: changesBetween(seen, now.record) }) } : { record: null }),
     };
   };

@@ -218,12 +218,12 @@ test("[V23] one that the app shows on demand takes the focus, and gives it back 
   const onClose = vi.fn();
   const app = (isOpen: boolean) => (
     <>
-      <button type="button">QueueSnapshot inside</button>
+      <button type="button">Look inside</button>
       {isOpen && page({ onClose })}
     </>
   );
   const { rerender } = render(app(false));
-  const button = screen.getByRole("button", { name: "QueueSnapshot inside" });
+  const button = screen.getByRole("button", { name: "Look inside" });
   button.focus();
   rerender(app(true));
   expect(document.activeElement?.textContent).toBe("Status");

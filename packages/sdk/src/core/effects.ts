@@ -31,7 +31,7 @@ export type Effect =
     }
   /** Count the store's generation up and look what is on disk: `tookLead` comes back. */
   | { readonly do: "takeLead" }
-  /** QueueSnapshot what is on disk: `looked` comes back. */
+  /** Read what is on disk again: `looked` comes back. */
   | { readonly do: "readQueue"; readonly rows: WhichRows }
   /** Be in line for the lead, from its end on; or leave it to the others. */
   | { readonly do: "campaign"; readonly wanted: boolean }

@@ -16,7 +16,7 @@ const localCodes = {
   discarded: ["fix", "The write was given up: its conflict was answered with theirs, or it was discarded."],
   too_old: [
     "fix",
-    "It waited so long that the server may have forgotten whether it took it. QueueSnapshot at what is there first.",
+    "It waited so long that the server may have forgotten whether it took it. Look at what is there first.",
   ],
   // Of these the one who finds them says more.
   storage_failed: ["fix", "The write is kept in memory only."],
