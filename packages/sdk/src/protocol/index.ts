@@ -78,7 +78,7 @@ export {
 } from "./stream/frames-down.ts";
 export { Auth, Follow, FrameUp, Hello, Ping, Presence, Watch } from "./stream/frames-up.ts";
 export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens/tokens.ts";
-export { INTERFACE_VERSION, STREAM_PROTOCOL } from "./version.ts";
+export { INTERFACE_VERSION, STREAM_PROTOCOL, WIRE_VERSION } from "./version.ts";
 export {
   DELIVERY_ERRORS,
   type DeliveryError,
