@@ -17,6 +17,11 @@ const jobs = {
   test: { says: `everything: ${Object.keys(verifySteps).join(", ")}; or only the named ones`, run: verify },
   verify: { says: "the same without installing", run: verify, installs: false },
   pack: { says: "builds what npm publishes, and packs it into dist/packages", program: "scripts/pack.mjs" },
+  api: {
+    says: "builds the packages, and writes their public names and types into api/ for a review",
+    program: "scripts/write-api.ts",
+    builds: true,
+  },
   examples: { says: "builds the Next.js example with the packed packages, and edits in it", run: examples },
   e2e: { says: "the end-to-end tests; further words go to Playwright", run: endToEnd },
   holdfast: {

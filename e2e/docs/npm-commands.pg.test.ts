@@ -16,6 +16,7 @@ const started: Readonly<Record<string, RegExp>> = {
   converge: /converge: \d+ runs/,
   fuzz: /fuzz: \d+ requests over 16 connections/,
   planted: /planted: 1\/\d+|found:/,
+  api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,
   bench: /bench: \w+ …/,
   conformance: /--url says which server is asked/,
   holdfast: /Usage: holdfast/,
