@@ -43,7 +43,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await tab(page, name).click();
       expect(await violations(page), name).toEqual([]);
     }
-    await expect(body(page).getByRole("listitem").last()).toContainText("The recording begins.");
+    await expect(body(page).getByRole("listitem").last()).toContainText("The recording starts.");
     await page.keyboard.press("Escape");
     await expect(opener(page)).toBeFocused();
     await expect(body(page)).toHaveCount(0);
@@ -79,6 +79,6 @@ test("[Y30] of two tabs the devtools show which one leads, and what waits in bot
   await tab(second.page, "Queue \\(0\\)").click();
   await expect(body(second.page)).toContainText("Nothing waits to be sent.");
   await tab(second.page, "Events").click();
-  await expect(body(second.page)).toContainText("This tab leads: it sends for all tabs.");
+  await expect(body(second.page)).toContainText("This tab is now the leader: it syncs for all tabs.");
   await expect(body(second.page)).toContainText("is settled: the log has it.");
 });

@@ -64,7 +64,7 @@ test("a file is chosen on the page too; what is no text is refused there in a se
   const chooser = page.getByLabel("Choose a Markdown file");
   await chooser.setInputFiles({ name: "photo.md", mimeType: "image/jpeg", buffer: Buffer.from([0xff, 0xd8, 0xff]) });
   const panel = page.getByRole("region", { name: "Import", exact: true });
-  await expect(panel).toContainText("photo.md is not a text in UTF-8.");
+  await expect(panel).toContainText("photo.md is not UTF-8 text.");
   const title = `Chosen ${randomUUID().slice(0, 4)}`;
   const buffer = Buffer.from(`# ${title}\n\n## Only\n\nText.\n`);
   await chooser.setInputFiles({ name: "chosen.md", mimeType: "text/markdown", buffer });

@@ -30,7 +30,7 @@ export function findChromium() {
 export function ensureChromium(say) {
   const named = process.env.CHROMIUM_PATH;
   if (named) {
-    if (!starts(named)) throw new Error(`CHROMIUM_PATH names ${named}, which does not start. Unset it or correct it.`);
+    if (!starts(named)) throw new Error(`CHROMIUM_PATH is ${named}, which does not start. Correct or unset it.`);
     say(`using ${named} (CHROMIUM_PATH)`);
     return named;
   }
@@ -45,8 +45,8 @@ export function ensureChromium(say) {
     return installed;
   }
   throw new Error(
-    "There is no Chromium, and none could be installed here. Install Chrome or Chromium and run this again; " +
-      "if it lies in an unusual place, set CHROMIUM_PATH to its executable.",
+    "No Chromium was found, and none could be installed. Install Chrome or Chromium and run this again; " +
+      "if it is in an unusual place, set CHROMIUM_PATH to its executable.",
   );
 }
 
@@ -88,7 +88,7 @@ function downloadPlaywrightBrowser(say) {
   } catch {
     return undefined;
   }
-  say("no Chrome or Chromium found: asking Playwright to download its own");
+  say("no Chrome or Chromium found: Playwright downloads its own");
   // A machine without that download server would otherwise hang in Playwright's own retries for minutes.
   const download = spawnSync(process.execPath, [cli, "install", "chromium"], {
     stdio: ["ignore", 2, 2],
@@ -97,7 +97,7 @@ function downloadPlaywrightBrowser(say) {
   });
   const path = download.status === 0 ? playwrightBrowser() : undefined;
   if (path && starts(path)) return path;
-  say("that did not give a Chromium that starts");
+  say("the downloaded Chromium does not start");
   return undefined;
 }
 

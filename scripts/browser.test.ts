@@ -16,7 +16,7 @@ test("CHROMIUM_PATH wins over whatever is installed", () => {
 
 test("a CHROMIUM_PATH that does not start is refused with a sentence, not passed over", () => {
   vi.stubEnv("CHROMIUM_PATH", "/nowhere/chromium");
-  expect(() => ensureChromium(() => {})).toThrow("CHROMIUM_PATH names /nowhere/chromium, which does not start.");
+  expect(() => ensureChromium(() => {})).toThrow("CHROMIUM_PATH is /nowhere/chromium, which does not start.");
 });
 
 test("without CHROMIUM_PATH the browser that is found does start", () => {

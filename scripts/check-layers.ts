@@ -11,5 +11,5 @@ const breaches = [
   ...staleNames([...texts.keys()]).map((name) => `scripts/layers/picture.ts names ${name}, where no file is`),
 ];
 for (const breach of breaches) console.error(`layers: ${breach}`);
-console.error(`layers: ${texts.size} files, ${breaches.length} against the picture`);
+console.error(`layers: ${texts.size} files, ${breaches.length} break the layer rules`);
 process.exitCode = breaches.length > 0 ? 1 : 0;

@@ -25,8 +25,8 @@ export async function installWhenNeeded(say) {
   });
   if (code !== 0) {
     throw new Error(
-      `The install failed (exit ${code}); its reason stands above. It needs the npm registry. ` +
-        "After changing a package.json, run `npx pnpm install` once to bring the lockfile up to date.",
+      `The install failed (exit ${code}); the reason is above. It needs the npm registry. ` +
+        "After changing a package.json, run `npx pnpm install` once to update the lockfile.",
     );
   }
   writeFileSync(stampFile, stamp);

@@ -44,7 +44,7 @@ export function sweep(folder) {
  */
 async function done(what, running) {
   const code = await running;
-  if (code !== 0) throw new Error(`${what} failed (exit ${code}); its reason stands above.`);
+  if (code !== 0) throw new Error(`${what} failed (exit ${code}); the reason is above.`);
 }
 
 if (isProgram(import.meta.url)) for (const path of await pack()) process.stdout.write(`${path}\n`);

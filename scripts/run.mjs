@@ -9,50 +9,56 @@ import { verify, verifySteps } from "./verify.mjs";
 
 /** @type {Record<string, { says: string, program?: string, run?: (words: string[]) => Promise<number>, installs?: boolean, builds?: boolean }>} */
 const jobs = {
-  start: { says: "server, demo and one agent; prints the address to open", program: "apps/demo/start.ts" },
+  start: { says: "starts server, demo and one agent; prints the URL to open", program: "apps/demo/start.ts" },
   server: {
-    says: "the server alone, on an embedded Postgres or on DATABASE_URL",
+    says: "starts the server alone, with an embedded Postgres or DATABASE_URL",
     program: "packages/server/src/main.ts",
   },
-  test: { says: `everything: ${Object.keys(verifySteps).join(", ")}; or only the named ones`, run: verify },
-  verify: { says: "the same without installing", run: verify, installs: false },
-  pack: { says: "builds what npm publishes, and packs it into dist/packages", program: "scripts/pack.mjs" },
+  test: { says: `runs all checks: ${Object.keys(verifySteps).join(", ")}; or only the named ones`, run: verify },
+  verify: { says: "the same, without installing", run: verify, installs: false },
+  pack: { says: "builds and packs the npm packages into dist/packages", program: "scripts/pack.mjs" },
   api: {
-    says: "builds the packages, and writes their public names and types into api/ for a review",
+    says: "builds the packages and writes their public names and types into api/ for review",
     program: "scripts/write-api.ts",
     builds: true,
   },
-  examples: { says: "builds the Next.js example with the packed packages, and edits in it", run: examples },
-  e2e: { says: "the end-to-end tests; further words go to Playwright", run: endToEnd },
+  examples: { says: "builds and tests the Next.js example with the packed packages", run: examples },
+  e2e: { says: "runs the end-to-end tests; further arguments go to Playwright", run: endToEnd },
   holdfast: {
-    says: "looks after a server: schema, keys, organizations, log, webhooks, dump and restore",
+    says: "manages a server: schema, keys, organizations, log, webhooks, dump and restore",
     program: "packages/server/src/cli.ts",
   },
-  bench: { says: "builds the packages, and measures them on this machine", program: "qa/bench/main.ts", builds: true },
-  faults: { says: "kills, cuts and stalls while clients write", program: "qa/faults/main.ts" },
+  bench: { says: "builds the packages and measures them on this machine", program: "qa/bench/main.ts", builds: true },
+  faults: { says: "kills processes and cuts connections while clients write", program: "qa/faults/main.ts" },
   claims: {
-    says: "claims fought over while clients and servers are killed, and a checker over all of it",
+    says: "kills clients and servers while they compete for claims, and checks the results",
     program: "qa/claims/main.ts",
   },
   deliveries: {
-    says: "webhooks while receiver, servers and Postgres fail, and a judge over all that came",
+    says: "makes receivers, servers and Postgres fail during webhook deliveries, and checks the results",
     program: "qa/deliveries/main.ts",
   },
   simulate: {
-    says: "devices, tabs and a server in one thread, and whatever can go wrong between them, from a seed",
+    says: "simulates devices, tabs and a server with all kinds of failures, from a seed",
     program: "qa/simulation/main.ts",
   },
-  converge: { says: "clients over bad lines against a real server, from a seed", program: "qa/convergence/main.ts" },
-  fuzz: { says: "requests that are odd in every way, and every answer judged", program: "qa/fuzz/main.ts" },
+  converge: {
+    says: "runs clients over bad connections against a real server, from a seed",
+    program: "qa/convergence/main.ts",
+  },
+  fuzz: { says: "sends random requests and checks every response", program: "qa/fuzz/main.ts" },
   conformance: {
-    says: "asks a running server everything that the interface promises",
+    says: "tests a running server against the whole interface",
     program: "packages/conformance/src/main.ts",
   },
   planted: {
-    says: "bugs planted into copies of the sources: does each suite find those that it is there for?",
+    says: "inserts bugs into copies of the sources and checks that each suite finds its own",
     program: "qa/mutants/main.ts",
   },
-  "demo:proofread": { says: "an agent that goes through a deck of a running demo", program: "apps/demo/proofread.ts" },
+  "demo:proofread": {
+    says: "starts an agent that proofreads a deck of a running demo",
+    program: "apps/demo/proofread.ts",
+  },
   "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
 };
 
@@ -98,7 +104,7 @@ function nodeIsTooOld() {
   const [major, minor] = numbers(engines.node);
   const [ourMajor, ourMinor] = numbers(process.versions.node);
   if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) return undefined;
-  return `Holdfast needs Node ${major}.${minor} or later; this is ${process.versions.node} (${process.execPath}).`;
+  return `Holdfast needs Node ${major}.${minor} or later (this is ${process.versions.node}, ${process.execPath}).`;
 }
 
 /** @param {string} version @returns {[number, number]} */
@@ -109,7 +115,7 @@ function numbers(version) {
 
 function help() {
   const lines = Object.entries(jobs).map(([job, { says }]) => `  ${job.padEnd(12)} ${says}`);
-  return `Usage: npm start, npm test, or npm run <job> [-- words]\n\n${lines.join("\n")}\n`;
+  return `Usage: npm start, npm test, or npm run <job> [-- args]\n\n${lines.join("\n")}\n`;
 }
 
 // Everything of ours goes to stderr: the stdout of a job belongs to its program.

@@ -56,7 +56,7 @@ export async function verify(names) {
   const unknown = names.find((name) => !(name in verifySteps));
   if (unknown) throw new Error(`There is no step "${unknown}". The steps are: ${Object.keys(verifySteps).join(", ")}.`);
   if (!existsSync(join(root, "node_modules", ".bin")))
-    throw new Error("Nothing is installed yet: run `npm test` once.");
+    throw new Error("No packages are installed yet: run `npm test` once.");
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results);
   process.env.PLAYWRIGHT_JSON_OUTPUT_FILE = join(results, "playwright.json");
@@ -68,12 +68,12 @@ export async function verify(names) {
     say(`${name} …`);
     const code = await step();
     if (code !== 0) {
-      say(`${name} failed after ${seconds(stepStartedAt)}; what follows it was not tried`);
+      say(`${name} failed after ${seconds(stepStartedAt)}; the following steps were skipped`);
       return code;
     }
     say(`${name} ✓ ${seconds(stepStartedAt)}`);
   }
-  say(`all green in ${seconds(startedAt)}`);
+  say(`all steps passed in ${seconds(startedAt)}`);
   return 0;
 }
 

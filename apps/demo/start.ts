@@ -17,13 +17,13 @@ const help = `Starts the demo: a server, a slide board, an agent that imports a 
 
   npm start [-- --no-import]
 
-  --no-import   leave the sample deck out
-  PORT          where the server listens (default 8787, or the next free port)
-  DEMO_PORT     where the page listens (default 5173, or the next free port)
+  --no-import   do not import the sample deck
+  PORT          the server's port (default 8787, or the next free port)
+  DEMO_PORT     the page's port (default 5173, or the next free port)
   HOLDFAST_DATA_DIR
-                where everything is kept (default .holdfast); a second start finds it again
+                directory for all data (default .holdfast); the next start uses it again
   HOLDFAST_WEBHOOK_SCHEDULE
-                the waits before the eight attempts to reach the mirror, in ms (default ${DEMO_SCHEDULE})
+                waits before the eight attempts to deliver to the mirror, in ms (default ${DEMO_SCHEDULE})
 `;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
   const { values } = parseArgs({ options: { help: { type: "boolean" }, "no-import": { type: "boolean" } } });
   if (values.help) return say(help);
   const running = await runningDemo();
-  if (running) throw new Error(`The demo already runs at ${running} on this data (${dataDirectory()}).`);
+  if (running) throw new Error(`The demo is already running at ${running} with this data (${dataDirectory()}).`);
 
   say("Starting the server …");
   // Built, as visitors of any app get it: only a page of fixed files can be kept for the time without a network.
@@ -65,7 +65,7 @@ async function start(): Promise<void> {
   pageServer = await preview({ ...page(), plugins, preview: { port: await freePort("DEMO_PORT", 5173) } });
   const pageUrl = (pageServer.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
   await changeDemoFile((file) => ({ ...file, pageUrl, pid: process.pid }));
-  say(`\n  Open ${pageUrl}\n\n  Ctrl-C stops everything and keeps your data.\n`);
+  say(`\n  Open ${pageUrl}\n\n  Press Ctrl-C to stop everything. Your data is kept.\n`);
 }
 
 const page = (): InlineConfig => ({
@@ -100,7 +100,7 @@ function startAgent(): ChildProcess {
   const child = spawn(process.execPath, nodeWords(importProgram, sampleFile, "--pace", "300"), {
     stdio: ["ignore", "ignore", "inherit"],
   });
-  child.once("error", (error) => say(`The agent could not be started: ${error.message}`));
+  child.once("error", (error) => say(`The agent could not start: ${error.message}`));
   return child;
 }
 

@@ -89,7 +89,7 @@ test("[U18] [A25] who is preempted is told by whom", async () => {
   const error = await lease.lost;
   expect(error).toMatchObject({ code: "claim_lost", reason: "preempted" });
   expect(error.claims).toMatchObject([{ participantKind: "user", actor: "boss" }]);
-  expect(error.message).toContain("Now it is held by user boss.");
+  expect(error.message).toContain("It is now held by user boss.");
 });
 
 test("[A25] who may not see the record any more is not told who holds it", async () => {

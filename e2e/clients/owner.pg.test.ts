@@ -56,7 +56,7 @@ test.each(["organization", "environment"] as const)(
 
       const elsewhere = open(others[which].token);
       await vi.waitFor(() => expect(elsewhere.status().name).toBe("needs-auth"), 10_000);
-      expect(elsewhere.status().reason).toContain(`this store to ${first}/live/user/ann`);
+      expect(elsewhere.status().reason).toContain(`this store belongs to ${first}/live/user/ann`);
       expect([elsewhere.models.slide.list(), elsewhere.pending()]).toEqual([[], []]);
       expect(() => elsewhere.models.slide.create({ deckId: "d1", title: "x" })).toThrow(/belongs to/);
       await new Promise((resolve) => setTimeout(resolve, 1_500));

@@ -20,7 +20,7 @@ const started: Readonly<Record<string, RegExp>> = {
   bench: /bench: \w+ …/,
   conformance: /--url says which server is asked/,
   holdfast: /Usage: holdfast/,
-  "demo:proofread": /No demo has been started|npm start/,
+  "demo:proofread": /No demo is running|npm start/,
   "demo:import": /One file, please/,
 };
 

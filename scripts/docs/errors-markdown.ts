@@ -10,8 +10,8 @@ export function errorsMarkdown(): string {
   const codes = Object.keys(errorCodes) as ErrorCode[];
   return `${[
     "# Errors",
-    "<!-- Made from packages/sdk/src/protocol by `npm run docs:write`; change the tables there. -->",
-    "Every error, over HTTP and on the stream, is one envelope: `type`, `message`, `code`, often `param`, the link to its section on the server's own page as `doc_url`, and\n`request_id`, which is the answer's `x-request-id` too. Codes stay; messages may change. Decide by the code.",
+    "<!-- Generated from packages/sdk/src/protocol by `npm run docs:write`; change the tables there. -->",
+    "Every error, over HTTP and on the stream, has the same envelope: `type`, `message`, `code`, often `param`, `doc_url` (the link to its section on the server's own page), and\n`request_id` (equal to the response's `x-request-id`). Codes are stable; messages can change. Use the code to decide.",
     "## What to do then",
     table(
       ["then", ""],

@@ -53,7 +53,7 @@ describe("refused", () => {
       [`${sdk}/core/c.ts`, `import { a } from "./a.ts"`],
     ]);
     const [a, b, c] = [...circle.keys()];
-    expect(judgeLayers(circle)).toEqual([`these import each other in a circle: ${a} → ${b} → ${c} → ${a}`]);
+    expect(judgeLayers(circle)).toEqual([`these files import each other in a cycle: ${a} → ${b} → ${c} → ${a}`]);
   });
 });
 

@@ -7,7 +7,7 @@ export function judgeLayers(texts: Map<string, string>): string[] {
   const sources = [...texts].map(([file, text]) => readSource(file, text));
   return [
     ...sources.filter(({ file }) => !isTest(file)).flatMap(judge),
-    ...findCycles(sources).map((cycle) => `these import each other in a circle: ${cycle.join(" → ")}`),
+    ...findCycles(sources).map((cycle) => `these files import each other in a cycle: ${cycle.join(" → ")}`),
   ];
 }
 
@@ -22,14 +22,14 @@ export function staleNames(files: readonly string[]): string[] {
 
 function judge({ file, imports, clocksAndDice }: Source): string[] {
   const layer = picture.find(({ files }) => file.startsWith(files));
-  if (!layer) return [`${file} belongs to no layer: draw it into scripts/layers/picture.ts`];
+  if (!layer) return [`${file} belongs to no layer: add it to scripts/layers/picture.ts`];
   return [
     ...imports.flatMap((one) => {
       const why = breach(file, layer, one);
       return why ? [`${file}:${one.line} must not import ${one.to}: ${why}`] : [];
     }),
     ...(layer.pure ? clocksAndDice : []).map(
-      ({ says, line }) => `${file}:${line} must not ask ${says}: it decides from what it is given`,
+      ({ says, line }) => `${file}:${line} must not ask ${says}: pass the value in as an argument`,
     ),
   ];
 }
@@ -37,11 +37,11 @@ function judge({ file, imports, clocksAndDice }: Source): string[] {
 function breach(file: string, layer: Layer, { to, typeOnly }: Import): string | undefined {
   const inProject = /^(packages|apps|e2e|scripts)\//.test(to);
   if (testFolders.test(to) && !testFolders.test(file) && !beginsWithOne(file, quality))
-    return "only tests import what is made for tests";
+    return "only tests can import test code";
   if (!inProject) return packageBreach(file, layer, to);
   if (beginsWithOne(to, [...(layer.imports ?? []), layer.files])) return undefined;
-  if (!beginsWithOne(to, layer.types ?? [])) return `${layer.files} lies where it cannot see that`;
-  return typeOnly ? undefined : `${layer.files} may import only types from there`;
+  if (!beginsWithOne(to, layer.types ?? [])) return `${layer.files} cannot import from there`;
+  return typeOnly ? undefined : `${layer.files} can import only types from there`;
 }
 
 function packageBreach(file: string, layer: Layer, name: string): string | undefined {

@@ -15,7 +15,9 @@ test("a quoted rule that is not written is named with its file", () => {
 });
 
 test("a rule written twice is named", () => {
-  expect(judge(`test("[Q1] a", () => {});`, "**[Q1]** and **[Q1]**")).toEqual(["[Q1] stands twice in the rule book"]);
+  expect(judge(`test("[Q1] a", () => {});`, "**[Q1]** and **[Q1]**")).toEqual([
+    "[Q1] is listed twice in the rule book",
+  ]);
 });
 
 test.each([

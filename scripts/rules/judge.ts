@@ -9,7 +9,7 @@ export function judgeRules(ruleBook: string, tests: Map<string, string>): { comp
   return {
     rules: rules.size,
     complaints: [
-      ...written.filter((id, at) => written.indexOf(id) !== at).map((id) => `[${id}] stands twice in the rule book`),
+      ...written.filter((id, at) => written.indexOf(id) !== at).map((id) => `[${id}] is listed twice in the rule book`),
       ...[...rules].filter((id) => !quoted.has(id)).map((id) => `[${id}] is quoted by no test`),
       ...quotes.flatMap(({ file, ids }) =>
         [...ids].filter((id) => !rules.has(id)).map((id) => `${file} quotes [${id}], which is not in the rule book`),

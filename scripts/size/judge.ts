@@ -16,18 +16,18 @@ export function judgeSize(budget: Budget, size: BundleSize): string[] {
   const { never = [], later = [] } = budget;
   return [
     ...(size.bytes > budget.bytes
-      ? [`is ${kilobytes(size.bytes)}, ${kilobytes(size.bytes - budget.bytes)} too much`]
+      ? [`is ${kilobytes(size.bytes)}, ${kilobytes(size.bytes - budget.bytes)} over budget`]
       : []),
     ...(budget.laterBytes !== undefined && size.laterBytes > budget.laterBytes
-      ? [`loads ${kilobytes(size.laterBytes)} later, ${kilobytes(size.laterBytes - budget.laterBytes)} too much`]
+      ? [`loads ${kilobytes(size.laterBytes)} later, ${kilobytes(size.laterBytes - budget.laterBytes)} over budget`]
       : []),
     ...never
       .filter((name) => [...size.packages, ...size.laterPackages].includes(name))
       .map((name) => `contains ${name}`),
-    ...later.filter((name) => size.packages.includes(name)).map((name) => `loads ${name} at once, not when asked`),
+    ...later.filter((name) => size.packages.includes(name)).map((name) => `loads ${name} at once instead of on demand`),
     ...later
       .filter((name) => ![...size.packages, ...size.laterPackages].includes(name))
-      .map((name) => `does not contain ${name}: was it bundled as it is used?`),
+      .map((name) => `does not contain ${name}: check how it is imported`),
   ];
 }
 

@@ -17,15 +17,13 @@ export async function findServer(
   const demo = await readDemoFile();
   const isDemo = url === undefined || url === demo.serverUrl;
   const server = (url ?? demo.serverUrl)?.replace(/\/$/, "");
-  if (!server)
-    throw new Error("No demo has been started here. Start one with npm start, or name a server with --server.");
+  if (!server) throw new Error("No demo is running here. Start one with npm start, or choose a server with --server.");
   const isUp = await fetch(`${server}/livez`).then(
     (answer) => answer.ok,
     () => false,
   );
-  if (!isUp) throw new Error(`No server answers at ${server}. Is it running? npm start starts the demo.`);
-  if (token === undefined && !isDemo)
-    throw new Error("A server of your own needs a token: --token, or HOLDFAST_TOKEN.");
+  if (!isUp) throw new Error(`No server answers at ${server}. Is it running? Start the demo with npm start.`);
+  if (token === undefined && !isDemo) throw new Error("Your own server needs a token: set --token or HOLDFAST_TOKEN.");
   return {
     url: server,
     token: token ?? (await agentToken(server, agent)),

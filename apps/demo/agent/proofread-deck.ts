@@ -36,20 +36,20 @@ export async function proofreadDeck(
     try {
       lease = await client.models.slide.claim(id, {
         action: "proofread",
-        description: "mending quotes and dashes",
+        description: "correcting quotes and dashes",
         ttl: "20s",
         queue: waits,
         ...(waits && { signal: AbortSignal.timeout(patienceMs) }),
       });
     } catch (error) {
       if (!waits && isSyncError(error) && error.code === "claim_conflict") {
-        say(`${name}: somebody is at it, later then`);
+        say(`${name}: someone is editing it, trying later`);
         skipped.push(id);
         return;
       }
       if (isSyncError(error) && error.code === "record_not_found") return;
       if (!waits) throw error;
-      say(`${name}: left to whoever edits it`);
+      say(`${name}: skipped, because someone is editing it`);
       left += 1;
       return;
     }

@@ -5,14 +5,14 @@ export const LARGEST_FILE = 500_000;
 /** What an import of these bytes would write; throws a sentence that says why they cannot be imported. */
 export function readPlan(name: string, bytes: Uint8Array): ImportPlan {
   if (bytes.length > LARGEST_FILE)
-    throw new Error(`${name} is larger than ${LARGEST_FILE / 1000} kB. Cut it into parts.`);
+    throw new Error(`${name} is larger than ${LARGEST_FILE / 1000} kB. Split it into parts.`);
   const plan = planImport(name, textOf(name, bytes));
   if (plan.document.content.trim() === "") throw new Error(`${name} is empty: there is nothing to import.`);
   return plan;
 }
 
 function textOf(name: string, bytes: Uint8Array): string {
-  const sentence = `${name} is not a text in UTF-8.`;
+  const sentence = `${name} is not UTF-8 text.`;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (text.includes("\0")) throw new Error(sentence);

@@ -52,19 +52,19 @@ async function main(): Promise<void> {
     onEvent: (event, delivery) => {
       // What the restore lost is still in the copy: the next start makes it anew.
       if (delivery.logId !== undefined && delivery.logId !== logId)
-        throw new Error("The log is another one: start the mirror again.");
-      if (isFailing) throw new Error("The mirror was told to fail.");
+        throw new Error("The server has another log. Start the mirror again.");
+      if (isFailing) throw new Error("The mirror is set to fail.");
       mirror.apply(event);
       tell();
     },
     // Written with the record, in one transaction.
     store: { read: () => ({ syncId: mirror.position(), logId }), write: () => {} },
-    onError: (error) => say(`Not taken: ${error instanceof Error ? error.message : error}`),
+    onError: (error) => say(`Not accepted: ${error instanceof Error ? error.message : error}`),
   });
   receive = (request, response) => void handler.node(request, response);
   process.on("message", (order: MirrorOrder) => {
     isFailing = order.isFailing;
-    say(isFailing ? "Failing, as told." : "Working again.");
+    say(isFailing ? "Failing, as set." : "Working again.");
     tell();
   });
   // Whatever is not in the copy by now comes again.
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
     mirror.close();
     process.exit(0);
   });
-  say(`Mirrors ${serverUrl} from position ${mirror.position()} on.`);
+  say(`Mirroring ${serverUrl} from position ${mirror.position()}.`);
   tell();
 }
 

@@ -30,7 +30,7 @@ export async function register(wanted: Registration): Promise<KeptEndpoint> {
     kept = { id, url, secret };
     await keep(file, kept);
   }
-  if (!kept) throw new Error("The server told no secret for this mirror's endpoint.");
+  if (!kept) throw new Error("The server returned no secret for this mirror's endpoint.");
   const now = { ...kept, url };
   if (kept.url !== url) await keep(file, now);
   return now;

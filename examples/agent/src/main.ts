@@ -8,7 +8,7 @@ const {
   HOLDFAST_TOKEN: token,
   AGENT_FILE: file = "agent.db",
 } = process.env;
-if (!token) throw new Error("HOLDFAST_TOKEN is not set: the token of this agent.");
+if (!token) throw new Error("Set HOLDFAST_TOKEN to the token of this agent.");
 
 const client = createClient({ schema, url, getToken: () => token, storage: fileStorage(file) });
 const stop = new AbortController();

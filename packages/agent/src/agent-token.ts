@@ -24,14 +24,14 @@ export function agentToken(origin: TokenOrigin): () => Promise<string> {
 async function ofCommand(command: string): Promise<string> {
   try {
     const { stdout } = await run(command, { timeout: TIMEOUT_MS, windowsHide: true });
-    return present(stdout, "HOLDFAST_TOKEN_COMMAND printed no token.");
+    return present(stdout, "HOLDFAST_TOKEN_COMMAND did not print a token.");
   } catch (error) {
     const { code, killed } = error as { code?: unknown; killed?: boolean };
     if (code === undefined && !killed) throw error;
     throw new Error(
       killed
-        ? `HOLDFAST_TOKEN_COMMAND gave nothing in ${TIMEOUT_MS / 1_000} s.`
-        : `HOLDFAST_TOKEN_COMMAND ended with ${code}.`,
+        ? `HOLDFAST_TOKEN_COMMAND did not finish within ${TIMEOUT_MS / 1_000} s.`
+        : `HOLDFAST_TOKEN_COMMAND exited with ${code}.`,
     );
   }
 }
@@ -41,7 +41,7 @@ async function ofAddress(url: string): Promise<string> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!answer.ok) throw new Error(`HOLDFAST_TOKEN_URL answered ${answer.status}.`);
   const text = await answer.text();
-  return present(text.trimStart().startsWith("{") ? tokenIn(text) : text, "HOLDFAST_TOKEN_URL answered no token.");
+  return present(text.trimStart().startsWith("{") ? tokenIn(text) : text, "HOLDFAST_TOKEN_URL did not return a token.");
 }
 
 function tokenIn(text: string): string {

@@ -23,19 +23,19 @@ export const ownCodes = {
   invalid_input: "Call the tool again with an input that fits its schema.",
   not_read: "Read the record first, then decide what to write.",
   needs_auth:
-    "The token of these tools is refused. Only the person who runs them can give them another one. Do not try again.",
-  not_connected: "The service cannot be reached just now. Try again later.",
-  no_answer: "The service has not answered in time. Try again later.",
-  closed: "These tools were closed; nothing more can be done with them.",
-  internal_error: "This is a fault of the tool, not of the call. Do not try again; tell the person.",
+    "The server refuses the token of these tools. Only the person who runs them can provide another one. Do not try again.",
+  not_connected: "The server cannot be reached now. Try again later.",
+  no_answer: "The server did not answer in time. Try again later.",
+  closed: "These tools were closed and cannot be used any more.",
+  internal_error: "This is a bug in the tool, not an error in the call. Do not try again; tell the person.",
 } as const;
 
 const nextByRemedy: Readonly<Record<Remedy, string>> = {
-  fix: "The same call would be refused again. Change it, or leave it.",
-  "re-read": "Read the record again and decide anew.",
+  fix: "The same call would be refused again. Change it, or skip it.",
+  "re-read": "Read the record again and decide again.",
   wait: "Do something else first and try again later.",
   retry: "Try the same call again in a moment.",
-  "sign-in": "The token of these tools is refused. Only the person who runs them can give them another one.",
+  "sign-in": "The server refuses the token of these tools. Only the person who runs them can provide another one.",
 };
 
 export const refuse = (code: keyof typeof ownCodes, message: string, more: object = {}): Refusal => ({
@@ -50,14 +50,14 @@ export const refuse = (code: keyof typeof ownCodes, message: string, more: objec
 export const notFound = ({ model, id }: { model: string; id: string }): Refusal => ({
   ok: false,
   code: "record_not_found",
-  message: `There is no ${model} ${id} that this token may see.`,
-  next: "List the records to find the right id. Perhaps somebody deleted it.",
+  message: `The ${model} ${id} does not exist, or this token may not read it.`,
+  next: "List the records to find the right id. The record may have been deleted.",
 });
 
 export const unknownField = (model: string, field: string): Refusal => ({
   ok: false,
   code: "unknown_field",
-  message: `The model ${model} has no field ${JSON.stringify(field)}.`,
+  message: `The model "${model}" has no field ${JSON.stringify(field)}.`,
   next: nextByRemedy.fix,
   param: field,
 });

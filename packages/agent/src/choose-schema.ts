@@ -16,9 +16,9 @@ export async function chooseSchema(
   if (typeof models !== "object" || models === null) throw new WordsError("The schema has no models.");
   const unknown = words.models?.find((name) => !Object.hasOwn(models, name));
   if (unknown !== undefined)
-    throw new WordsError(`There is no model "${unknown}". There are: ${Object.keys(models).join(", ")}.`);
+    throw new WordsError(`There is no model "${unknown}". The models are: ${Object.keys(models).join(", ")}.`);
   const chosen = Object.entries(models).filter(([name]) => words.models?.includes(name) ?? true);
-  if (chosen.length === 0) throw new WordsError("There are no models yet: push a schema to the server first.");
+  if (chosen.length === 0) throw new WordsError("The server has no models yet. Push a schema first.");
   return { models: Object.fromEntries(chosen) };
 }
 

@@ -15,7 +15,7 @@ async function serve(words: Words): Promise<void> {
   const token = agentToken(words.token);
   const chosen = await chooseSchema(words, token);
   const { covered: schema, left } = await coveredModels(chosen, words.url, await token());
-  if (left.length > 0) say(`the token does not cover ${left.join(", ")}: left out`);
+  if (left.length > 0) say(`models that the token does not cover are omitted: ${left.join(", ")}`);
   const client = createClient({
     schema,
     url: words.url,
@@ -24,7 +24,7 @@ async function serve(words: Words): Promise<void> {
   });
   const kit = createTools({ client, schema });
   const handle = serveStdio(() => createMcpServer(kit, version), { onerror: (error) => say(error.message) });
-  say(`serving ${Object.keys(schema.models).length} models of ${words.url}`);
+  say(`serving ${Object.keys(schema.models).length} models from ${words.url}`);
 
   // Whoever started us says that it is over by closing our stdin, or by a signal. What is held is released either way.
   let isEnding = false;

@@ -38,7 +38,7 @@ test("[AG9] help is not a fault, and lists every option", () => {
 });
 
 test.each([
-  [[], {}, /HOLDFAST_TOKEN is not set/],
+  [[], {}, /Set HOLDFAST_TOKEN to/],
   [[], { ...given, HOLDFAST_TOKEN_COMMAND: "print" }, /not several/],
   [[], { HOLDFAST_TOKEN_URL: "ftp://x" }, /http or https/],
   [["--url", "ftp://x"], given, /http or https/],
@@ -64,11 +64,11 @@ test("[AG12] a command or an address gives the next token; what goes wrong is a 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
   const fromUrl = agentToken({ kind: "url", url });
   expect([await fromUrl(), await fromUrl()]).toEqual(["plain-1", "json-2"]);
-  await expect(fromUrl()).rejects.toThrow("HOLDFAST_TOKEN_URL answered no token.");
-  await expect(fromUrl()).rejects.toThrow("HOLDFAST_TOKEN_URL answered no token.");
+  await expect(fromUrl()).rejects.toThrow("HOLDFAST_TOKEN_URL did not return a token.");
+  await expect(fromUrl()).rejects.toThrow("HOLDFAST_TOKEN_URL did not return a token.");
   server.close();
   expect(await agentToken({ kind: "command", command: "echo rk_two" })()).toBe("rk_two");
   const failing = agentToken({ kind: "command", command: "echo secret; echo secret >&2; exit 3" });
-  await expect(failing()).rejects.toThrow(/^HOLDFAST_TOKEN_COMMAND ended with 3\.$/);
-  await expect(agentToken({ kind: "command", command: "true" })()).rejects.toThrow("printed no token");
+  await expect(failing()).rejects.toThrow(/^HOLDFAST_TOKEN_COMMAND exited with 3\.$/);
+  await expect(agentToken({ kind: "command", command: "true" })()).rejects.toThrow("did not print a token");
 });

@@ -4,15 +4,15 @@ export const USAGE = `Usage: holdfast-mcp [options]
 
 An MCP server on stdin and stdout that lets a model read, list, claim, update and release the records of a Holdfast server.
 
-  --url <address>      the server (default: HOLDFAST_URL, else http://127.0.0.1:8787)
-  --schema <file>      a JSON file with the models (default: those that the server has)
+  --url <url>          the server (default: HOLDFAST_URL, else http://127.0.0.1:8787)
+  --schema <file>      a JSON file with the models (default: the server's models)
   --models <a,b>       only these models
-  --store <file>       keeps what waits to be sent over restarts; needs the package libsql
+  --store <file>       a file that keeps unsent writes across restarts; needs the package libsql
 
-The token is who the agent is: everything is done in its name, within its scope. Set one of
-  HOLDFAST_TOKEN           the token itself; when it ends, the tools answer needs_auth
+The token identifies the agent: the tools act as it, within its scope. Set one of
+  HOLDFAST_TOKEN           the token itself; when it expires, the tools answer needs_auth
   HOLDFAST_TOKEN_COMMAND   a command that prints a token, run when one is needed
-  HOLDFAST_TOKEN_URL       an address that answers with a token, or with JSON that has a "token"
+  HOLDFAST_TOKEN_URL       a URL that returns a token, or JSON with a "token"
 `;
 
 /** Where the agent's token comes from. */
@@ -41,7 +41,7 @@ export function readWords(
   if (values.help) return undefined;
   const token = tokenOrigin(env);
   const url = values.url ?? env.HOLDFAST_URL ?? "http://127.0.0.1:8787";
-  if (!/^https?:$/.test(protocolOf(url))) throw new WordsError(`--url takes an http or https address, not "${url}".`);
+  if (!/^https?:$/.test(protocolOf(url))) throw new WordsError(`--url must be an http or https URL (got "${url}").`);
   const models = values.models?.split(",").map((name) => name.trim());
   return { url, token, schemaFile: values.schema, models, store: values.store };
 }
@@ -57,9 +57,9 @@ function tokenOrigin(env: Readonly<Record<string, string | undefined>>): TokenOr
   if (command) return { kind: "command", command };
   if (!url)
     throw new WordsError(
-      "HOLDFAST_TOKEN is not set: the token of the agent. HOLDFAST_TOKEN_COMMAND or HOLDFAST_TOKEN_URL give one that is renewed. See --help.",
+      "Set HOLDFAST_TOKEN to the agent's token, or HOLDFAST_TOKEN_COMMAND or HOLDFAST_TOKEN_URL to get one that is renewed. See --help.",
     );
-  if (!/^https?:$/.test(protocolOf(url))) throw new WordsError("HOLDFAST_TOKEN_URL takes an http or https address.");
+  if (!/^https?:$/.test(protocolOf(url))) throw new WordsError("HOLDFAST_TOKEN_URL must be an http or https URL.");
   return { kind: "url", url };
 }
 

@@ -3,9 +3,9 @@ import type { ToolKit } from "./create-tools.ts";
 import type { AgentTool } from "./tool.ts";
 
 const INSTRUCTIONS = `These tools work on shared records that people and other agents edit at the same time.
-List or read before you update: an update is made in view of your last reading, and refused with stale_context when somebody changed the same fields since. Then decide again in view of what is there.
-Claim a record before you work on it for longer than a moment, and release it when you are done. What somebody else has claimed is theirs: take something else, or wait in the line.
-Every answer says ok: true or ok: false; with false there are a stable code, a message, and what to do next.`;
+List or read before you update: an update is based on your last read, and is refused with stale_context if someone else has changed the same fields since. Then decide again, based on the current record.
+Claim a record before you work on it for longer than a moment, and release it when you are done. If someone else has claimed it, work on another record, or wait in the queue.
+Every answer has ok: true or ok: false; with false it has a stable code, a message, and what to do next.`;
 
 /** What hosts show of a tool, and what they tell by whether to ask a person: an update replaces what was there. */
 const HINTS: Readonly<

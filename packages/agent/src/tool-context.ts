@@ -55,7 +55,7 @@ export async function unreadable(desk: Desk): Promise<Refusal | undefined> {
 /** Nothing can be done without a token that the service takes, and what is kept may be out of date or another one's. */
 export function withoutToken({ client }: Desk): Refusal | undefined {
   const { name, reason } = client.status();
-  return name === "needs-auth" ? refuse("needs_auth", reason ?? "The service refuses the token.") : undefined;
+  return name === "needs-auth" ? refuse("needs_auth", reason ?? "The server refuses the token.") : undefined;
 }
 
 /** For the first time: a line that failed once is not waited for. */

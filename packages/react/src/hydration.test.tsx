@@ -203,7 +203,7 @@ test("[V17] on a server claims are unknown, rooms empty, nothing can be written,
   );
   expect(renderToString(around(<Rest />)).replace(/<[^>]*>/g, "")).toBe("unknown 0 0");
   expect(() => update?.()).toThrow("Without a client nothing can be written");
-  expect(() => renderToString(around(<Unanswered />))).toThrow('No snapshot answers ["person",null]');
+  expect(() => renderToString(around(<Unanswered />))).toThrow('The snapshot has no answer for ["person",null]');
 });
 
 test("[V19] dehydrate rejects when no rows come in time, and for a model that is not there", async () => {

@@ -20,10 +20,10 @@ test.each([
   ["a socket's url", { url: "wss://x" }, /absolute http or https/],
   ["no schema", { schema: undefined }, /schema with at least one model/],
   ["an empty schema", { schema: { models: {} } }, /schema with at least one model/],
-  ["a token instead of a function", { getToken: "token" }, /getToken has to be a function/],
+  ["a token instead of a function", { getToken: "token" }, /getToken must be a function/],
   ["an empty store", { store: "" }, /store/],
-  ["a clientId with a space", { clientId: "a b" }, /clientId has to be/],
-  ["a clientId that is too long", { clientId: "x".repeat(65) }, /clientId has to be/],
+  ["a clientId with a space", { clientId: "a b" }, /clientId must be/],
+  ["a clientId that is too long", { clientId: "x".repeat(65) }, /clientId must be/],
   ["no time at all", { requestTimeoutMs: 0 }, /requestTimeoutMs/],
   ["a time that is no number", { requestTimeoutMs: Number.NaN }, /requestTimeoutMs/],
 ])("[N11] %s is refused with a sentence", (_, wrong, sentence) => {

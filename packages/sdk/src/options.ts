@@ -79,13 +79,14 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
   };
   if (typeof schema?.models !== "object" || Object.keys(schema.models).length === 0)
     refuse("createClient needs a schema with at least one model: defineSchema({ models: { … } }).");
-  if (!isHttpUrl(url)) refuse(`url has to be an absolute http or https address, not ${JSON.stringify(url)}.`);
-  if (typeof getToken !== "function") refuse("getToken has to be a function that gives a token.");
+  if (!isHttpUrl(url)) refuse(`url must be an absolute http or https URL (got ${JSON.stringify(url)}).`);
+  if (typeof getToken !== "function") refuse("getToken must be a function that returns a token.");
   for (const [key, name] of Object.entries({ store, user }))
-    if (name !== undefined && (typeof name !== "string" || name === "")) refuse(`${key} has to be a name, not empty.`);
+    if (name !== undefined && (typeof name !== "string" || name === ""))
+      refuse(`${key} must be a string that is not empty.`);
   if (clientId !== undefined && !CLIENT_ID.test(clientId))
-    refuse("clientId has to be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
-  if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs has to be a number of milliseconds above 0.");
+    refuse("clientId must be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
+  if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs must be a number of milliseconds above 0.");
   store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
   return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream, upcast, follow, persist };
 }

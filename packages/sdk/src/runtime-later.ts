@@ -32,7 +32,7 @@ export function runtimeLater(load: () => Promise<() => Runtime>, engine: Engine,
         arrive(runtime);
       },
       (error: unknown) => {
-        engine.dispatch({ type: "runtimeMissing", reason: `A part of the app could not be loaded: ${String(error)}` });
+        engine.dispatch({ type: "runtimeMissing", reason: `A chunk of the app could not be loaded: ${String(error)}` });
         if (!isClosed) calledOff = clock.wait(AGAIN_MS, attempt);
       },
     );

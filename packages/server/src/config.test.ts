@@ -87,38 +87,40 @@ test("[B6] every limit of the server has a setting, and both ends of it", () => 
     for (const value of [min, max, serverLimits[limit as keyof ServerLimits]])
       expect(readConfig({ [name]: String(value) }).limits).toEqual({ [limit]: value });
     for (const value of [min - 1, max + 1, 1.5])
-      expect(() => readConfig({ [name]: String(value) })).toThrow(`${name} is a whole number from ${min} to ${max}`);
+      expect(() => readConfig({ [name]: String(value) })).toThrow(
+        `${name} must be a whole number from ${min} to ${max}`,
+      );
   }
   expect(readConfig({ HOLDFAST_RATE_SK: "" }).limits).toEqual({});
 });
 
 test.each<[Record<string, string>, RegExp]>([
-  [{ PORT: "x" }, /PORT is a whole number/],
-  [{ PORT: "65536" }, /PORT is a whole number from 0 to 65535/],
+  [{ PORT: "x" }, /PORT must be a whole number/],
+  [{ PORT: "65536" }, /PORT must be a whole number from 0 to 65535/],
   [{ PORT: "-1" }, /PORT/],
   [{ PORT: "8e3" }, /PORT/],
-  [{ DATABASE_URL: "mysql://x", HOLDFAST_SECRET_KEY: live }, /DATABASE_URL has to begin with postgres:/],
+  [{ DATABASE_URL: "mysql://x", HOLDFAST_SECRET_KEY: live }, /DATABASE_URL must begin with postgres:/],
   [{ DATABASE_URL: "postgres://x" }, /set HOLDFAST_SECRET_KEY/],
   [{ DATABASE_URL: "postgres://x", HOLDFAST_SECRET_KEY: live }, /set HOLDFAST_MASTER_KEY/],
-  [{ HOLDFAST_MASTER_KEY: "short" }, /HOLDFAST_MASTER_KEY takes 32 bytes in base64/],
+  [{ HOLDFAST_MASTER_KEY: "short" }, /HOLDFAST_MASTER_KEY must be 32 bytes in base64/],
   [{ HOLDFAST_MASTER_KEY: `${masterKey},` }, /HOLDFAST_MASTER_KEY/],
-  [{ HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "yes" }, /HOLDFAST_WEBHOOK_ALLOW_PRIVATE is 1 or 0/],
-  [{ HOLDFAST_WEBHOOK_SCHEDULE: "0,1,2" }, /HOLDFAST_WEBHOOK_SCHEDULE takes 8/],
-  [{ HOLDFAST_WEBHOOK_SCHEDULE: "0,1,2,3,4,5,6,soon" }, /HOLDFAST_WEBHOOK_SCHEDULE is a whole number/],
+  [{ HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "yes" }, /HOLDFAST_WEBHOOK_ALLOW_PRIVATE must be 1 or 0/],
+  [{ HOLDFAST_WEBHOOK_SCHEDULE: "0,1,2" }, /HOLDFAST_WEBHOOK_SCHEDULE must be 8/],
+  [{ HOLDFAST_WEBHOOK_SCHEDULE: "0,1,2,3,4,5,6,soon" }, /HOLDFAST_WEBHOOK_SCHEDULE must be a whole number/],
   [{ HOLDFAST_WEBHOOK_ROTATION_SECONDS: "-1" }, /HOLDFAST_WEBHOOK_ROTATION_SECONDS/],
-  [{ HOLDFAST_SECRET_KEY: "secret" }, /HOLDFAST_SECRET_KEY is no sk_live_/],
+  [{ HOLDFAST_SECRET_KEY: "secret" }, /HOLDFAST_SECRET_KEY must be an sk_live_/],
   [{ HOLDFAST_SECRET_KEY: `${live}x` }, /HOLDFAST_SECRET_KEY/],
   [{ HOLDFAST_SECRET_KEY: live.replace("1yMVfD", "1yMVfE") }, /checksum/],
   [{ HOLDFAST_SECRET_KEY: tokenOf("rk_", "0".repeat(30)) }, /HOLDFAST_SECRET_KEY/],
-  [{ HOLDFAST_ADMIN_TOKEN: "short" }, /HOLDFAST_ADMIN_TOKEN needs 16/],
+  [{ HOLDFAST_ADMIN_TOKEN: "short" }, /HOLDFAST_ADMIN_TOKEN must be 16/],
   [{ HOLDFAST_ADMIN_TOKEN: "with a space in it" }, /HOLDFAST_ADMIN_TOKEN/],
-  [{ HOLDFAST_METRICS_LOOPBACK: "yes" }, /HOLDFAST_METRICS_LOOPBACK is 1 or 0/],
-  [{ HOLDFAST_METRICS_TOKEN: "short" }, /HOLDFAST_METRICS_TOKEN needs 16/],
+  [{ HOLDFAST_METRICS_LOOPBACK: "yes" }, /HOLDFAST_METRICS_LOOPBACK must be 1 or 0/],
+  [{ HOLDFAST_METRICS_TOKEN: "short" }, /HOLDFAST_METRICS_TOKEN must be 16/],
   [{ HOLDFAST_METRICS_TOKEN: "z".repeat(513) }, /HOLDFAST_METRICS_TOKEN/],
-  [{ HOLDFAST_ORIGINS: "app.example" }, /HOLDFAST_ORIGINS takes origins/],
+  [{ HOLDFAST_ORIGINS: "app.example" }, /HOLDFAST_ORIGINS must be origins/],
   [{ HOLDFAST_ORIGINS: "https://a.example/" }, /HOLDFAST_ORIGINS/],
   [{ HOLDFAST_ORIGINS: "*" }, /HOLDFAST_ORIGINS/],
-  [{ HOLDFAST_PUBLIC_URL: "sync.example" }, /HOLDFAST_PUBLIC_URL is an address/],
+  [{ HOLDFAST_PUBLIC_URL: "sync.example" }, /HOLDFAST_PUBLIC_URL must be a URL/],
   [{ HOLDFAST_PUBLIC_URL: "ftp://sync.example" }, /HOLDFAST_PUBLIC_URL/],
   [{ HOLDFAST_PUBLIC_URL: "https://me:pass@sync.example" }, /HOLDFAST_PUBLIC_URL/],
   [{ HOLDFAST_PUBLIC_URL: "https://@sync.example/" }, /HOLDFAST_PUBLIC_URL/],
@@ -126,7 +128,7 @@ test.each<[Record<string, string>, RegExp]>([
   [{ HOLDFAST_LANE_COMMITS: "0" }, /HOLDFAST_LANE_COMMITS/],
   [{ HOLDFAST_LOG_RETENTION_DAYS: "0" }, /HOLDFAST_LOG_RETENTION_DAYS/],
   [{ HOLDFAST_LOG_RETENTION_DAYS: "1.5" }, /HOLDFAST_LOG_RETENTION_DAYS/],
-  [{ HOLDFAST_LOG_LEVEL: "loud" }, /HOLDFAST_LOG_LEVEL is one of/],
+  [{ HOLDFAST_LOG_LEVEL: "loud" }, /HOLDFAST_LOG_LEVEL must be one of/],
 ])("[O1] %j is refused with a sentence that keeps secrets", (env, sentence) => {
   const refusal = (() => {
     try {

@@ -56,7 +56,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
   const adminToken = tokenOf("HOLDFAST_ADMIN_TOKEN", text("HOLDFAST_ADMIN_TOKEN"));
   const metricsToken = tokenOf("HOLDFAST_METRICS_TOKEN", text("HOLDFAST_METRICS_TOKEN"));
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl))
-    throw new ConfigError("DATABASE_URL has to begin with postgres://.");
+    throw new ConfigError("DATABASE_URL must begin with postgres://.");
   if (needsKey && databaseUrl !== undefined && secretKey === undefined)
     throw new ConfigError(
       "With DATABASE_URL, set HOLDFAST_SECRET_KEY to the first organization's key (holdfast --new-key prints one).",
@@ -68,10 +68,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     );
   if (secretKey !== undefined && !(hasValidChecksum(secretKey) && isSecretKey(secretKey)))
     throw new ConfigError(
-      "HOLDFAST_SECRET_KEY is no sk_live_ or sk_test_ key, or its checksum is wrong (holdfast --new-key prints one).",
+      "HOLDFAST_SECRET_KEY must be an sk_live_ or sk_test_ key with a valid checksum (holdfast --new-key prints one).",
     );
   const level = text("HOLDFAST_LOG_LEVEL") ?? "info";
-  if (!LEVELS.includes(level)) throw new ConfigError(`HOLDFAST_LOG_LEVEL is one of ${LEVELS.join(", ")}.`);
+  if (!LEVELS.includes(level)) throw new ConfigError(`HOLDFAST_LOG_LEVEL must be one of ${LEVELS.join(", ")}.`);
   const config = {
     host: text("HOST") ?? "127.0.0.1",
     port: integer("PORT", text("PORT") ?? "8787", 0, 65_535),
@@ -118,7 +118,7 @@ function readWebhooks(text: (name: string) => string | undefined): WebhookConfig
   const schedule = text("HOLDFAST_WEBHOOK_SCHEDULE")?.split(",");
   if (schedule && schedule.length !== webhookLimits.schedule.length)
     throw new ConfigError(
-      `HOLDFAST_WEBHOOK_SCHEDULE takes ${webhookLimits.schedule.length} waits in milliseconds, with commas between.`,
+      `HOLDFAST_WEBHOOK_SCHEDULE must be ${webhookLimits.schedule.length} waits in milliseconds, separated by commas.`,
     );
   const rotation = optionalInteger(
     "HOLDFAST_WEBHOOK_ROTATION_SECONDS",
@@ -138,13 +138,13 @@ function readWebhooks(text: (name: string) => string | undefined): WebhookConfig
 function flag(name: string, text: (name: string) => string | undefined): boolean | undefined {
   const value = text(name);
   if (value !== undefined && value !== "0" && value !== "1")
-    throw new ConfigError(`${name} is 1 or 0, not "${value}".`);
+    throw new ConfigError(`${name} must be 1 or 0 (got "${value}").`);
   return value === undefined ? undefined : value === "1";
 }
 
 function tokenOf(name: string, token: string | undefined): string | undefined {
   if (token !== undefined && !/^[\x21-\x7e]{16,512}$/.test(token))
-    throw new ConfigError(`${name} needs 16 to 512 visible ASCII characters.`);
+    throw new ConfigError(`${name} must be 16 to 512 visible ASCII characters.`);
   return token;
 }
 
@@ -152,7 +152,7 @@ function masterKeyOf(text: string): string {
   const key = text.trim();
   if (!/^[A-Za-z0-9+/]{43}=$/.test(key))
     throw new ConfigError(
-      "HOLDFAST_MASTER_KEY takes 32 bytes in base64, several with commas between, the newest first (holdfast --new-master-key prints some).",
+      "HOLDFAST_MASTER_KEY must be 32 bytes in base64 (holdfast --new-master-key prints some); separate several by commas, the newest first.",
     );
   return key;
 }
@@ -201,7 +201,7 @@ const optionalInteger = (name: string, text: string | undefined, min: number, ma
 function integer(name: string, text: string, min: number, max: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= min && value <= max))
-    throw new ConfigError(`${name} is a whole number from ${min} to ${max}, not "${text}".`);
+    throw new ConfigError(`${name} must be a whole number from ${min} to ${max} (got "${text}").`);
   return value;
 }
 
@@ -210,7 +210,7 @@ function addressOf(text: string | undefined): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search + url.hash !== "" || /^[^/]*\/\/[^/]*@/.test(text))
     throw new ConfigError(
-      "HOLDFAST_PUBLIC_URL is an address like https://sync.example: no user, no query, no fragment.",
+      "HOLDFAST_PUBLIC_URL must be a URL like https://sync.example, without a user, query or fragment.",
     );
   return url.href.replace(/\/+$/, "");
 }
@@ -224,7 +224,7 @@ function proxiesOf(text: string | undefined): TrustedProxies {
     createClientAddress(trusted);
   } catch {
     throw new ConfigError(
-      `HOLDFAST_TRUST_PROXY is how many proxies stand before the server, or their addresses and networks with commas between, like 10.0.0.0/8; not "${text}".`,
+      `HOLDFAST_TRUST_PROXY must be the number of proxies before the server, or their addresses and networks separated by commas, like 10.0.0.0/8 (got "${text}").`,
     );
   }
   return trusted;
@@ -232,6 +232,8 @@ function proxiesOf(text: string | undefined): TrustedProxies {
 
 function originOf(text: string): string {
   if (!URL.canParse(text) || new URL(text).origin !== text)
-    throw new ConfigError(`HOLDFAST_ORIGINS takes origins like https://app.example, not "${text}".`);
+    throw new ConfigError(
+      `HOLDFAST_ORIGINS must be origins like https://app.example, separated by commas (got "${text}").`,
+    );
   return text;
 }

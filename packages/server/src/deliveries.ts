@@ -63,7 +63,10 @@ export async function openDeliveries(deps: DeliveriesDeps): Promise<Deliveries> 
   const seal = createEncryption(masterKeys.map((key) => Buffer.from(key, "base64")));
   const unreadable = await reencryptSecrets(pool, seal);
   if (unreadable > 0)
-    logger.warn({ event: "secrets_unreadable", unreadable }, "Webhook secrets were sealed with another master key.");
+    logger.warn(
+      { event: "secrets_unreadable", unreadable },
+      "Webhook secrets are encrypted with a master key that is not configured.",
+    );
   const secrets = webhookSecrets(seal);
   const sender = createWebhookSender(webhooks);
   const toEndpoints = {

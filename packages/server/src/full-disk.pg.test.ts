@@ -23,7 +23,8 @@ afterAll(() => {
 });
 
 const startOn = (disk: string) => startProgram({ HOLDFAST_DATA_DIR: join(disk, "data") });
-const FULL = /^holdfast: The disk is full: make room, or set HOLDFAST_DATA_DIR\. [^\n]*No space left on device[^\n]*$/m;
+const FULL =
+  /^holdfast: The disk is full: free some space, or set HOLDFAST_DATA_DIR\. [^\n]*No space left on device[^\n]*$/m;
 
 test("[O1] on a disk that is too small for a database it ends with one sentence", { timeout: 60_000 }, async ({
   skip,

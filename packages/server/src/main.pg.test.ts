@@ -72,7 +72,7 @@ test.concurrent("[O1] it tells its options, makes keys, and refuses with one sen
     [nowhere, /ECONNREFUSED/],
     [noFile, /HOLDFAST_SCHEMA cannot be read/],
     [noJson, /is not JSON/],
-    [noSchema, /list\.json\) cannot be pushed \(invalid_body\): The body has to be a JSON object\.\n/],
+    [noSchema, /list\.json\) cannot be pushed \(invalid_body\): The body must be a JSON object\.\n/],
     [noFields, /cannot be pushed \(missing_field\): models\.slide\.fields: A required field is missing\.\n/],
   ] as const) {
     expect((await program.ended).code).toBe(1);
@@ -95,7 +95,7 @@ test("[O3] [O8] [O5] a start pushes the schema, a restart keeps the data, anothe
   const refused = start({ ...given, HOLDFAST_SCHEMA: await file("narrow.json", dropped) });
   expect((await refused.ended).code).toBe(1);
   expect(refused.log()).toMatch(
-    /cannot be pushed \(schema_incompatible\):\n {2}slide\.deckId: The field is dropped\.\n/,
+    /cannot be pushed \(schema_incompatible\):\n {2}slide\.deckId: The field is removed\.\n/,
   );
   expect(refused.log()).not.toMatch(/ at .*\.ts/);
 

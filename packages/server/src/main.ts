@@ -21,51 +21,53 @@ import { startTrouble } from "./start-trouble.ts";
 const STOP_MS = 10_000;
 
 const HELP = `Usage: holdfast [--new-key [test] | --new-master-key | --help]
-       holdfast <command>     looks after a server: schema, keys, log, webhooks, dump …; "holdfast help" lists all
+       holdfast <command>     manages a server: schema, keys, log, webhooks, dump …; see "holdfast help"
 
-Runs the Holdfast server. When it listens it prints one line of JSON on stdout; its log goes to stderr.
+Runs the Holdfast server. Once it listens, it prints one line of JSON to stdout. Its log goes to stderr.
 
-  --new-key [test]       print a fresh secret key for HOLDFAST_SECRET_KEY, and exit
-  --new-master-key       print a fresh HOLDFAST_MASTER_KEY, and exit
+  --new-key [test]       print a new secret key for HOLDFAST_SECRET_KEY, and exit
+  --new-master-key       print a new HOLDFAST_MASTER_KEY, and exit
 
 Environment (all optional):
-  HOST, PORT             where to listen: 127.0.0.1, 8787 (0: any free port)
-  DATABASE_URL           a Postgres 15 or later, of several hosts with commas between the one that takes writes; absent: one of our own runs in HOLDFAST_DATA_DIR
-  HOLDFAST_DATA_DIR      .holdfast
-  HOLDFAST_SECRET_KEY    sk_ key of the first organization; needed with DATABASE_URL, else made and kept in keys.json
-  HOLDFAST_ADMIN_TOKEN   opens the operator routes; needed with DATABASE_URL to use them, else made and kept in admin-token
-  HOLDFAST_MASTER_KEY    32 bytes in base64 that seal stored secrets (several, newest first, with commas between);
-                         needed with DATABASE_URL, else made and kept in master-key
+  HOST, PORT             address and port to listen on: 127.0.0.1, 8787 (0: any free port)
+  DATABASE_URL           a Postgres 15 or later; with several hosts separated by commas, the one that accepts writes;
+                         without it, an embedded Postgres runs in HOLDFAST_DATA_DIR
+  HOLDFAST_DATA_DIR      directory for the embedded Postgres and generated keys: .holdfast
+  HOLDFAST_SECRET_KEY    sk_ key of the first organization; required with DATABASE_URL, else generated and stored in keys.json
+  HOLDFAST_ADMIN_TOKEN   token for the operator routes; required for them with DATABASE_URL, else generated and stored in admin-token
+  HOLDFAST_MASTER_KEY    32 bytes in base64 that encrypt stored secrets (several: newest first, separated by commas);
+                         required with DATABASE_URL, else generated and stored in master-key
   HOLDFAST_WEBHOOK_ALLOW_PRIVATE
-                         1: webhooks also to http and to private addresses
+                         1: allow webhooks to http and to private addresses
   HOLDFAST_WEBHOOK_SCHEDULE
-                         the waits before each of 8 attempts, in milliseconds: ${webhookLimits.schedule.join(",")}
+                         waits before each of the 8 attempts, in milliseconds: ${webhookLimits.schedule.join(",")}
   HOLDFAST_WEBHOOK_ROTATION_SECONDS
-                         how long a rolled signing secret goes on signing: ${webhookLimits.rotationMs / 1_000}
-  HOLDFAST_SCHEMA        a JSON file with models to push at start
-  HOLDFAST_ORIGINS       browser origins that may call, with commas between; absent: loopback only
-  HOLDFAST_PUBLIC_URL    the address that error pages and /openapi.json tell of; absent: the one it listens on
-  HOLDFAST_TRUST_PROXY   proxies whose X-Forwarded-For is believed: how many there are, or their addresses and networks
-                         with commas between; absent: none
-  HOLDFAST_LANE_COMMITS  commits in one transaction at most: 128
+                         how long the old signing secret still signs after a roll: ${webhookLimits.rotationMs / 1_000}
+  HOLDFAST_SCHEMA        a JSON file with models to push at startup
+  HOLDFAST_ORIGINS       allowed browser origins, separated by commas; without it, only loopback
+  HOLDFAST_PUBLIC_URL    the URL for links in errors and /openapi.json; without it, the address it listens on
+  HOLDFAST_TRUST_PROXY   proxies whose X-Forwarded-For is trusted: their number, or their addresses and networks
+                         separated by commas; without it, none
+  HOLDFAST_LANE_COMMITS  maximum number of commits in one transaction: 128
   HOLDFAST_DATABASE_CONNECTIONS
-                         connections for everything but commits, tokens and hints: 10
+                         connections for everything except commits, tokens and hints: 10
   HOLDFAST_DATABASE_AUTH_CONNECTIONS
-                         connections for looking up tokens: 2
+                         connections for token lookups: 2
   HOLDFAST_DATABASE_WAIT_MS
-                         how long a request waits for one of them: 5000
+                         how long a request waits for a connection: 5000
   HOLDFAST_DATABASE_LOCK_MS
-                         how long commits wait for a head that another process holds, before its tenant goes aside: 40
+                         how long a round waits for a head that another process has locked, before that tenant moves
+                         to another connection: 40
   HOLDFAST_CACHE_MEGABYTES
-                         schemas, tokens and heads that the process remembers: 128
+                         memory for cached schemas, tokens and heads: 128
   HOLDFAST_LOG_RETENTION_DAYS
-                         log entries older than that are taken away; absent: the log is kept whole
-  HOLDFAST_METRICS_TOKEN whoever has it may read /metrics
+                         delete log entries that are older; without it, the log is kept completely
+  HOLDFAST_METRICS_TOKEN token for /metrics
   HOLDFAST_METRICS_LOOPBACK
-                         1: without a token, programs of this machine may read /metrics; else it is off
-  HOLDFAST_LOG_LEVEL     info
+                         1: without a token, programs on this machine can read /metrics; else it is off
+  HOLDFAST_LOG_LEVEL     minimum level of log messages: info
 
-Limits, for each token in each process; a rate of 0 is none, and twice a rate may come at once:
+Limits per token and process. A rate of 0 means no limit; a burst can be twice the rate:
 ${limitLines()}
 `;
 
@@ -84,7 +86,7 @@ async function run(words: readonly string[]): Promise<void> {
   const config = readConfig(process.env);
   const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
   for (const name of config.unknown)
-    logger.warn({ event: "unknown_setting", name }, `${name} is no setting of the server: see --help.`);
+    logger.warn({ event: "unknown_setting", name }, `${name} is not a setting of the server. See --help.`);
   const closing: (() => Promise<void>)[] = [];
   const stop = stopOnce(closing, () => logger.flush());
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(0));
@@ -164,7 +166,7 @@ async function keepKeys(config: Config, logger: pino.Logger): Promise<string[]> 
   const kept = JSON.parse(
     await keepSecret(file, () => JSON.stringify({ live: newSecretToken(true), test: newSecretToken(false) })),
   ) as { live: string; test: string };
-  logger.info({ event: "keys", file }, "The secret keys of the first organization are in this file.");
+  logger.info({ event: "keys", file }, "This file contains the secret keys of the first organization.");
   return [kept.live, kept.test];
 }
 

@@ -36,9 +36,13 @@ export function startMaintenance(deps: MaintenanceDeps): Maintenance {
   const indexer = startIndexer(
     async (signal) => {
       const { done, refused, ...changed } = await reconcileIndexes(databaseUrl, signal);
-      if (changed.created + changed.dropped > 0) logger.info({ event: "indexed", ...changed }, "Indexes were changed.");
+      if (changed.created + changed.dropped > 0)
+        logger.info({ event: "indexed", ...changed }, "Indexes were created or dropped.");
       if (refused.length > 0)
-        logger.warn({ event: "too_many_indexes", refused }, "These fields stay without an index.");
+        logger.warn(
+          { event: "too_many_indexes", refused },
+          "These fields have no index, because the limit is reached.",
+        );
       return done;
     },
     INDEXER_TIMES,

@@ -148,12 +148,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     renewed: (origin) =>
       logger.warn(
         { event: "logs_renewed", ...origin },
-        "The database was restored, or another server took its place: all logs have new ids, and clients read them anew.",
+        "The database was restored or replaced: all logs have new ids, and clients read them again.",
       ),
     unknown: () =>
       logger.warn(
         { event: "database_origin_unknown" },
-        "The database does not show its system identifier and timeline: run `holdfast log renew` after it was restored from a backup or failed over.",
+        "The database does not reveal its system identifier and timeline: run `holdfast log renew` after a restore or failover.",
       ),
   });
   const { verify } = epochs;
@@ -193,7 +193,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const roundTook = metrics.histogram(
     "holdfast_round_seconds",
-    "From the coming of a transaction's first request until it was committed.",
+    "Time from a transaction's first request until its commit.",
     ROUND_BOUNDS,
   );
   const limits: ServerLimits = { ...serverLimits, ...options.limits };
@@ -278,7 +278,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     hub.forget,
     claimHub.forget,
     deliveries.forget,
-    () => gateway.restart("the logs are others now"),
+    () => gateway.restart("the logs have new ids"),
   );
   const revoked = (tokenId: string) => {
     authenticator.forget(tokenId);

@@ -13,12 +13,14 @@ test("[O1] what keeps it from starting is a sentence that names what to change",
   const second = createServer();
   const said = errorOf(second);
   second.listen(port, "127.0.0.1");
-  expect(startTrouble(await said)).toBe(`127.0.0.1:${port} is taken: set PORT, or stop what listens there.`);
+  expect(startTrouble(await said)).toBe(
+    `127.0.0.1:${port} is in use: set PORT, or stop the program that listens there.`,
+  );
   taken.close();
   await once(taken, "close");
   const refused = await errorOf(connect(port, "127.0.0.1"));
   for (const error of [refused, new AggregateError([refused, refused])])
-    expect(startTrouble(error)).toBe(`DATABASE_URL: nobody answers at 127.0.0.1:${port} (ECONNREFUSED).`);
+    expect(startTrouble(error)).toBe(`DATABASE_URL: no database answers at 127.0.0.1:${port} (ECONNREFUSED).`);
   expect(startTrouble(await errorOf(connect(port, "no-such-host.invalid")))).toMatch(/no-such-host\.invalid.*HOST/);
   const password = Object.assign(new Error('password authentication failed for user "ann"'), { code: "28P01" });
   expect(startTrouble(password)).toBe('DATABASE_URL: password authentication failed for user "ann".');
@@ -27,14 +29,14 @@ test("[O1] what keeps it from starting is a sentence that names what to change",
   });
   for (const code of ["ENOSPC", "EDQUOT"])
     expect(startTrouble(Object.assign(new Error("no space left"), { code, syscall: "write" }))).toBe(
-      `The disk is full (${code}): make room, or set HOLDFAST_DATA_DIR.`,
+      `The disk is full (${code}): free some space, or set HOLDFAST_DATA_DIR.`,
     );
   const full = Object.assign(new Error("could not extend file"), { code: "53100" });
   expect(startTrouble(full)).toBe("DATABASE_URL: the database's disk is full (could not extend file).");
   const ended = Object.assign(new Error("terminating connection due to administrator command"), { code: "57P01" });
   for (const cut of [ended, new Error("Connection terminated unexpectedly")])
     expect(startTrouble(cut)).toBe(
-      `DATABASE_URL: the connection was cut (${cut.message}). Start again when the database is up.`,
+      `DATABASE_URL: the database closed the connection (${cut.message}). Start again when it is available.`,
     );
   expect(startTrouble(standby)).toBe(
     "DATABASE_URL: The database takes no writes: it is a standby, or set to read only.",

@@ -23,20 +23,23 @@ export function startTrouble(error: unknown): string | undefined {
   if (error instanceof ConfigError || error instanceof NewerDatabase) return error.message;
   if (error instanceof EmbeddedPostgresError)
     return /no space left on device|quota exceeded/i.test(error.message)
-      ? `The disk is full: make room, or set HOLDFAST_DATA_DIR. ${error.message}`
+      ? `The disk is full: free some space, or set HOLDFAST_DATA_DIR. ${error.message}`
       : error.message;
   // Of a name with several addresses each was tried.
   const tried: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(tried instanceof Error)) return undefined;
   const { code = "", syscall, address, port, hostname, message } = tried as SystemError;
   const place = port === undefined ? address : `${address}:${port}`;
-  if (syscall === "getaddrinfo") return `Nobody knows where ${hostname} is (${code}): look at HOST and DATABASE_URL.`;
-  if (syscall === "listen" && code === "EADDRINUSE") return `${place} is taken: set PORT, or stop what listens there.`;
-  if (syscall === "listen") return `HOST, PORT: ${place} cannot be listened on (${code}).`;
-  if (code === "ENOSPC" || code === "EDQUOT") return `The disk is full (${code}): make room, or set HOLDFAST_DATA_DIR.`;
-  if (syscall === "connect") return `DATABASE_URL: nobody answers at ${place} (${code}).`;
+  if (syscall === "getaddrinfo")
+    return `The host ${hostname} cannot be resolved (${code}): check HOST and DATABASE_URL.`;
+  if (syscall === "listen" && code === "EADDRINUSE")
+    return `${place} is in use: set PORT, or stop the program that listens there.`;
+  if (syscall === "listen") return `The server cannot listen on ${place} (${code}): check HOST and PORT.`;
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return `The disk is full (${code}): free some space, or set HOLDFAST_DATA_DIR.`;
+  if (syscall === "connect") return `DATABASE_URL: no database answers at ${place} (${code}).`;
   if (code === FULL) return `DATABASE_URL: the database's disk is full (${message}).`;
   if (CUT.test(code) || message === "Connection terminated unexpectedly")
-    return `DATABASE_URL: the connection was cut (${message}). Start again when the database is up.`;
+    return `DATABASE_URL: the database closed the connection (${message}). Start again when it is available.`;
   return REFUSED.test(code) ? `DATABASE_URL: ${message}.` : undefined;
 }

@@ -4,9 +4,9 @@ import { type Answer, refusalOf, refuse } from "../answer.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 import { connectionOf, type Desk } from "../tool-context.ts";
 
-const DESCRIPTION = `Claims a record, or one field of it, so that nobody else can write there until you release it. People see that you work on it.
-Claim what you will work on for longer than a moment; for a quick change, reading and updating is enough. When somebody else holds it you are told who: work on something else, or wait in the line with waitSeconds.
-Answers { claim, record, readAt }: the record as it is now, which counts as read. The claim is renewed by itself; release it as soon as you are done.`;
+const DESCRIPTION = `Claims a record, or one field of it, so that no one else can write there until you release it. People see that you work on it.
+Claim what you will work on for longer than a moment; for a quick change, reading and updating is enough. If someone else holds it, the answer says who: work on another record, or wait in the queue with waitSeconds.
+Answers { claim, record, readAt }: the current record, which counts as read. The claim is renewed automatically; release it as soon as you are done.`;
 
 export interface ClaimInput {
   model: string;
@@ -21,9 +21,9 @@ export function claimRecord(desk: Desk): AgentTool<ClaimInput> {
   const inputSchema = z.object({
     model,
     id,
-    field: z.string().min(1).optional().describe("Claim this field only; others may write the rest."),
-    reason: z.string().max(1_000).optional().describe("What you are about to do, for the people who see the claim."),
-    waitSeconds: z.number().min(0).max(600).optional().describe("How long to wait in the line; default 0."),
+    field: z.string().min(1).optional().describe("Claim this field only; others can write the other fields."),
+    reason: z.string().max(1_000).optional().describe("What you will do, for the people who see the claim."),
+    waitSeconds: z.number().min(0).max(600).optional().describe("How long to wait in the queue; default 0."),
   });
   return defineTool<ClaimInput>(desk, DESCRIPTION, inputSchema, async (asked, signal) => {
     const held = desk.holdings.get(asked);
@@ -66,12 +66,12 @@ async function take(
     return claimed as Lease;
   } catch (error) {
     if (!left.aborted) return refusalOf(error);
-    if (signal?.aborted) return refuse("no_answer", "The call was given up before the claim was answered.");
-    if (before === undefined) return refuse("no_answer", "The claim was not answered in time.");
+    if (signal?.aborted) return refuse("no_answer", "The call was canceled before the claim was granted.");
+    if (before === undefined) return refuse("no_answer", "The server did not answer the claim in time.");
     return {
       ok: false,
       code: "claim_conflict",
-      message: `Somebody else still holds it after ${waitSeconds} s.`,
+      message: `Someone else still holds the claim after ${waitSeconds} s.`,
       next: "Work on something else and claim it again later.",
       before,
     };

@@ -6,8 +6,8 @@ import { describeModels } from "../describe-models.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 import { connectionOf, type Desk } from "../tool-context.ts";
 
-const DESCRIPTION = `Lists records of one model, filtered and sorted. Answers { records, total, more, readAt }; every record in it counts as read.
-Name the fields that you need: an answer holds about 20 KB, and says what was cut. With some fields only, read a record before you update it.
+const DESCRIPTION = `Lists records of one model, filtered and sorted. Answers { records, total, more, readAt }; each of the records counts as read.
+Name the fields that you need: an answer has at most about 20 KB, and says what was cut. If you list only some fields, read a record before you update it.
 The models and their fields:`;
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -40,9 +40,12 @@ export function listRecords(desk: Desk): AgentTool<ListInput> {
       .describe('Field to value, or to a range or set: {"deckId":"d1","order":{"gte":2},"status":{"in":["a","b"]}}.'),
     orderBy: z.string().optional().describe("A field; default: the id."),
     order: z.enum(["asc", "desc"]).optional(),
-    limit: z.int().min(1).max(100).optional().describe("How many; default 20."),
-    offset: z.int().min(0).optional().describe("How many to pass over; default 0."),
-    archived: z.enum(["without", "only", "with"]).optional().describe("Archived records; default: without."),
+    limit: z.int().min(1).max(100).optional().describe("How many records; default 20."),
+    offset: z.int().min(0).optional().describe("How many records to skip; default 0."),
+    archived: z
+      .enum(["without", "only", "with"])
+      .optional()
+      .describe("Whether to list archived records; default: without."),
     fields: z.array(z.string()).min(1).optional().describe("Only these fields, and the id; default: all."),
   });
   return defineTool<ListInput>(desk, `${DESCRIPTION}\n${describeModels(desk.schema)}`, inputSchema, async (asked) => {
@@ -73,7 +76,7 @@ export function listRecords(desk: Desk): AgentTool<ListInput> {
       more,
       ...(cut > 0 && {
         cut,
-        next: `${cut} more of this page did not fit. Go on with offset ${offset + records.length}, or name fewer fields.`,
+        next: `${cut} more records did not fit. Continue with offset ${offset + records.length}, or name fewer fields.`,
       }),
       readAt: desk.client.status().syncId,
       ...connectionOf(desk),
@@ -101,9 +104,12 @@ function neverMatching(
   for (const [name, condition] of Object.entries(where)) {
     const field = fields[name];
     const values = valuesIn(condition);
-    if (values.length === 0) return impossible(name, `where.${name} names no value.`);
+    if (values.length === 0) return impossible(name, `where.${name} has no value.`);
     if (field && !values.some((one) => one === null || fits(field, one as Json)))
-      return impossible(name, `"${name}" is ${expectedValue(field)}: no record matches ${JSON.stringify(condition)}.`);
+      return impossible(
+        name,
+        `"${name}" must be ${expectedValue(field)}: no record matches ${JSON.stringify(condition)}.`,
+      );
   }
   return undefined;
 }

@@ -3,8 +3,8 @@ import { type Answer, notFound } from "../answer.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 import { connectionOf, type Desk } from "../tool-context.ts";
 
-const DESCRIPTION = `Reads one record by its id. Answers { record, readAt }: what it holds now, and the position in the log up to which that is known.
-Read a record before you update it. When somebody else changes the same fields after your reading, your update is refused and you are told what changed, so nobody's work is overwritten.`;
+const DESCRIPTION = `Reads one record by its id. Answers { record, readAt }: its current values, and the position in the log up to which they are current.
+Read a record before you update it. If someone else changes the same fields after your read, your update is refused and the answer says what changed, so no one's work is overwritten.`;
 
 export function readRecord(desk: Desk): AgentTool<{ model: string; id: string }> {
   const { model, id } = inputs(desk);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 import { type Desk, within } from "../tool-context.ts";
 
-const DESCRIPTION = `Releases a claim that you hold, so that others can write there. What you wrote under it is sent first. Releasing what you do not hold does nothing.`;
+const DESCRIPTION = `Releases a claim that you hold, so that others can write there. Your writes under the claim are sent first. Releasing a claim that you do not hold does nothing.`;
 
 export interface ReleaseInput {
   model: string;

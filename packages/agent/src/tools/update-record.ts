@@ -6,9 +6,9 @@ import { changesBetween } from "../read-set.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 import { type Desk, rowOf, until, within, withoutToken } from "../tool-context.ts";
 
-const DESCRIPTION = `Changes fields of a record: give only those that change. Answers { status: "confirmed", record, readAt } when it is committed.
-It is made in view of your last reading of the record. When somebody else changed the same fields since, nothing is written and the code is stale_context, with what changed: decide again, then update again. When somebody else claimed the record the code is claim_conflict.
-With status "queued" the service cannot be reached; the write is kept and sent later, so do not repeat it.
+const DESCRIPTION = `Changes fields of a record: pass only those that change. Answers { status: "confirmed", record, readAt } when it is committed.
+The update is based on your last read of the record. If someone else has changed the same fields since, nothing is written and the code is stale_context, with what changed: decide again, then update again. If someone else has claimed the record, the code is claim_conflict.
+With status "queued" the server could not be reached; the write is stored and sent later, so do not repeat it.
 The models and their fields:`;
 
 export interface UpdateInput {
@@ -27,12 +27,13 @@ export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
   const inputSchema = z.object({
     model,
     id,
-    data: z.looseObject({}).describe('The fields that change, for instance {"title":"New"}.'),
+    data: z.looseObject({}).describe('The fields that change, for example {"title":"New"}.'),
   });
   const description = `${DESCRIPTION}\n${describeModels(desk.schema)}`;
   return defineTool<UpdateInput>(desk, description, inputSchema, async (asked): Promise<Answer> => {
     const loss = desk.holdings.lossOf(asked.model, asked.id);
-    if (loss) return { ...refusalOf(loss), next: "Read it, or claim it again, and decide anew. Nothing was written." };
+    if (loss)
+      return { ...refusalOf(loss), next: "Read the record, or claim it again, and decide again. Nothing was written." };
     if (!rowOf(desk, asked.model, asked.id)) return notFound(asked);
     const readAt = desk.readings.last(asked.model, asked.id)?.readAt;
     if (readAt === undefined) return refuse("not_read", `You have not read ${asked.model} ${asked.id}.`);
@@ -52,7 +53,7 @@ export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
       .catch((error: unknown) => desk.late.push(() => refusalOf(error)));
     const refusal = withoutToken(desk);
     if (refusal)
-      return { ...refusal, pending: true, next: `${refusal.next} The write is kept, and sent with the next token.` };
+      return { ...refusal, pending: true, next: `${refusal.next} The write is stored, and sent with the next token.` };
     return { ok: true, status: "queued", record: rowOf(desk, asked.model, asked.id) ?? null };
   });
 }
@@ -60,7 +61,7 @@ export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
 function writeOf({ client, holdings }: Desk, { model, id, data }: UpdateInput, readAt: number): Write {
   const claim = holdings.covering(model, id, Object.keys(data));
   const api = client.models[model];
-  if (!api) throw new Error(`The client has no model ${model}.`);
+  if (!api) throw new Error(`The client's schema has no model "${model}".`);
   return api.update(id, data as JsonObject, { readAt, onStale: "reject", ...(claim && { claim }) });
 }
 
@@ -86,8 +87,8 @@ async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unkn
     const now = readings.take(model, id);
     return {
       ...answer,
-      message: `Somebody else ${now ? "changed the same" : "deleted it"} since you read it.`,
-      next: "Nothing was written. Look at what changed, decide anew, and update again: it counts as read now.",
+      message: `Someone else ${now ? "changed the same" : "deleted it"} since you read it.`,
+      next: "Nothing was written. Look at what changed, decide again, and update again: the record counts as read now.",
       ...(now ? { ...now, ...(seen && { changed: changesBetween(seen, now.record) }) } : { record: null }),
     };
   };

@@ -70,7 +70,7 @@ test("[V21] a refused write can be retried, edited, exported, and discarded when
   press("Retry");
   press("Discard");
   expect(calls).toEqual(["retry"]);
-  press("Discard for good");
+  press("Discard permanently");
   expect(calls).toEqual(["retry", "discard"]);
 
   press("Edit");
@@ -128,10 +128,10 @@ test("[V21] a conflict shows mine, theirs and what was there, and is decided by 
 });
 
 test.each([
-  [{ leads: true }, "This tab: it sends for all tabs of this browser profile."],
-  [{ leads: false }, "Another tab: it sends for this one."],
-  [{ leads: false, name: "paused" }, "Not this tab, while it is paused."],
-  [{ leads: false, storage: "memory" }, "This tab for itself alone: it has no disk."],
+  [{ leads: true }, "This tab: it syncs for all tabs of this browser profile."],
+  [{ leads: false }, "Another tab: it syncs for this one."],
+  [{ leads: false, name: "paused" }, "Not this tab while it is paused."],
+  [{ leads: false, storage: "memory" }, "This tab syncs only for itself: it has no disk."],
 ] as const)("[V21] who leads is said in words: %o", (change, says) => {
   act(() => memory.set({ status: { ...memory.client.status(), ...change } }));
   shown();
@@ -154,9 +154,9 @@ test("[V21] of many records those that somebody holds come first, and the others
   render(page({ defaultOpen: true, records: ["s1", "s2", "s3", "s4"].map((id) => ["slide", id] as const) }, client));
   open("Claims");
   expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
-    "slide s3user:ben holds it (fence 7): Typing. In the line: user:cleo.",
+    "slide s3user:ben holds it (fence 7): Typing. Waiting: user:cleo.",
     "Freeslide s1, s2",
-    "Not known: there is no connection.slide s4",
+    "Unknown: there is no connection.slide s4",
   ]);
 });
 
@@ -177,7 +177,7 @@ test("[V22] events are listed, exported, and stepped through, and the running cl
   choose("[]");
   expect((await screen.findByRole("alert")).textContent).toContain("not a list of events");
   choose(JSON.stringify(exported.value));
-  expect((await screen.findByRole("status")).textContent).toContain("The recording begins.");
+  expect((await screen.findByRole("status")).textContent).toContain("The recording starts.");
   fireEvent.click(screen.getByRole("button", { name: "Forward" }));
   expect(screen.getByRole("status").textContent).toContain("Offline");
   expect(screen.getByRole("tabpanel").textContent).toContain("ConnectionOffline");

@@ -34,11 +34,11 @@ test("[V22] a write's way is told in sentences, and so are connection and log", 
   memory.set({ pending: [write("confirmed", 2)] });
   memory.set({ pending: [], status: { ...memory.client.status(), syncId: 7 } });
   expect(says()).toEqual([
-    "The recording begins.",
+    "The recording starts.",
     "Update slide s1 (title, order) was written.",
-    "Update slide s1 (title, order) is on disk and waits to be sent.",
+    "Update slide s1 (title, order) is stored and waits to be sent.",
     "Offline: there is no network.",
-    "The reason given: no route",
+    "Reason: no route",
     "Connected.",
     "Update slide s1 (title, order) is being sent.",
     "Update slide s1 (title, order) waits to be sent again, after one attempt.",
@@ -68,7 +68,7 @@ test("[V22] conflicts and refusals are told when they come and when they are dec
   memory.set({ attention: [] });
   expect(says().slice(2)).toEqual([
     "Conflict: agent:a changed title of slide s1 meanwhile.",
-    "The conflict about slide s1 was decided.",
+    "The conflict about slide s1 was resolved.",
     "Update slide s1 (title, order) was refused (invalid_value): Too long.",
     "The refused update slide s1 (title, order) was retried, edited or discarded.",
   ]);

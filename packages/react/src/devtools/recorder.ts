@@ -31,7 +31,7 @@ export function createRecorder<S extends ModelSchema>(client: SyncClient<S>, now
 
   function look(): void {
     const view = viewOf(client);
-    const says = last ? sentencesBetween(last, view) : ["The recording begins."];
+    const says = last ? sentencesBetween(last, view) : ["The recording starts."];
     last = view;
     if (says.length === 0) return;
     const at = now();

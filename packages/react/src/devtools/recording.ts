@@ -18,8 +18,8 @@ export function readRecording(text: string): Recording | string {
   const recording = parsed(text) as Partial<Recording> | undefined;
   if (recording?.object !== "holdfast_events" || recording.version !== 1 || !Array.isArray(recording.events))
     return "This file is not a list of events that these devtools exported.";
-  if (recording.events.length === 0) return "This file holds no events.";
-  return recording.events.every(isEvent) ? (recording as Recording) : "An event in this file cannot be read.";
+  if (recording.events.length === 0) return "This file has no events.";
+  return recording.events.every(isEvent) ? (recording as Recording) : "An event in this file is malformed.";
 }
 
 function parsed(text: string): unknown {

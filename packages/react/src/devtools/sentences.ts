@@ -17,8 +17,8 @@ const NAMES: Record<SyncStatus["name"], string> = {
   online: "Connected.",
   offline: "Offline: there is no network.",
   paused: "Paused by the app.",
-  "needs-auth": "The token was refused; a new one is needed.",
-  "storage-failed": "The local store failed; writes are kept in memory.",
+  "needs-auth": "The server refused the token; a new one is needed.",
+  "storage-failed": "The local store failed; writes are in memory only.",
 };
 
 export const nameInWords = (name: SyncStatus["name"] | undefined): string => (name ? (NAMES[name] ?? name) : "");
@@ -30,22 +30,24 @@ export const sumInWords = ({ name, pending, conflicts, attention }: SyncStatus):
 /** Who sends what this tab writes; nothing where nothing was said of it. */
 export function leaderInWords({ leads, name, storage }: Partial<SyncStatus>): string | undefined {
   if (leads === undefined || name === "starting") return undefined;
-  if (leads) return "This tab: it sends for all tabs of this browser profile.";
-  if (name === "paused") return "Not this tab, while it is paused.";
-  return storage === "memory" ? "This tab for itself alone: it has no disk." : "Another tab: it sends for this one.";
+  if (leads) return "This tab: it syncs for all tabs of this browser profile.";
+  if (name === "paused") return "Not this tab while it is paused.";
+  return storage === "memory"
+    ? "This tab syncs only for itself: it has no disk."
+    : "Another tab: it syncs for this one.";
 }
 
 function aboutStatus(before: View["status"], after: View["status"]): string[] {
   const says: string[] = [];
   if (before.name !== after.name) says.push(nameInWords(after.name));
-  if (after.reason !== undefined && before.reason !== after.reason) says.push(`The reason given: ${after.reason}`);
+  if (after.reason !== undefined && before.reason !== after.reason) says.push(`Reason: ${after.reason}`);
   if (before.leads !== after.leads)
-    says.push(after.leads ? "This tab leads: it sends for all tabs." : "This tab does not lead any more.");
+    says.push(after.leads ? "This tab is now the leader: it syncs for all tabs." : "This tab is no longer the leader.");
   if (before.storage !== after.storage && after.storage === "disk") says.push("The local store is open.");
   if (before.storageTrouble !== after.storageTrouble && after.storageTrouble)
-    says.push(`The local store is in trouble: ${after.storageTrouble}.`);
-  if (!before.lostStore && after.lostStore) says.push("The store that was here before is gone.");
-  if (!before.persisted && after.persisted) says.push("The browser has promised to keep the local store.");
+    says.push(`The local store has a problem: ${after.storageTrouble}.`);
+  if (!before.lostStore && after.lostStore) says.push("The previous store was cleared.");
+  if (!before.persisted && after.persisted) says.push("The browser granted persistent storage.");
   return says;
 }
 
@@ -72,15 +74,15 @@ function aboutWrites(before: View, after: View): string[] {
 function phaseInWords({ phase, attempts }: PendingMutation): string {
   switch (phase) {
     case "saving":
-      return "is being put on disk";
+      return "is being stored";
     case "queued":
-      return attempts > 0 ? `waits to be sent again, after ${times(attempts)}` : "is on disk and waits to be sent";
+      return attempts > 0 ? `waits to be sent again, after ${times(attempts)}` : "is stored and waits to be sent";
     case "sending":
       return "is being sent";
     case "confirmed":
       return "was confirmed by the server";
     case "blocked":
-      return "waits for another write that it builds on";
+      return "waits for another write that it depends on";
   }
 }
 
@@ -98,11 +100,11 @@ function aboutDecisions(before: View, after: View): string[] {
       .map(({ model, id, fields, writtenBy, reason }) =>
         reason === "stale"
           ? `Conflict: ${writtenBy} changed ${listed(fields)} of ${model} ${id} meanwhile.`
-          : `Conflict: a claim stood against the write to ${model} ${id} (${reason}).`,
+          : `Conflict: a claim blocked the write to ${model} ${id} (${reason}).`,
       ),
     ...before.conflicts
       .filter((each) => !conflictsAfter.has(key(each)))
-      .map(({ model, id }) => `The conflict about ${model} ${id} was decided.`),
+      .map(({ model, id }) => `The conflict about ${model} ${id} was resolved.`),
     ...after.attention
       .filter(({ clientTxId }) => !refusedBefore.has(clientTxId))
       .map((each) => `${inWords(each)} was refused (${each.code}): ${each.message}`),

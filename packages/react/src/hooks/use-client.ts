@@ -7,6 +7,6 @@ export type UseClient<S extends ModelSchema> = () => SyncClient<S>;
 /** The client that the nearest `<SyncProvider>` lends. For what has no hook: `drain`, `pause`, `resume`. */
 export const useClient: UseClient<ModelSchema> = () => {
   const client = useContext(ClientContext);
-  if (!client) throw new Error("A Holdfast hook was called outside <SyncProvider client={…}>.");
+  if (!client) throw new Error("A Holdfast hook was called outside of <SyncProvider client={…}>.");
   return client;
 };

@@ -38,7 +38,7 @@ function useArrival(model: ModelName<ModelSchema>, query: object | string | unde
   const seed = useContext(SeedContext);
   if (isThere || query === "skip" || isSeeded(client, seed, model, query)) return;
   if (client === stillClient)
-    throw new Error(`No snapshot answers ${JSON.stringify([model, query])}: give it to dehydrate.`);
+    throw new Error(`The snapshot has no answer for ${JSON.stringify([model, query])}: pass this query to dehydrate.`);
   const waiting = arrival(client);
   if (waiting) throw waiting;
 }

@@ -35,7 +35,7 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, ending: Endi
     const late = () => {
       end();
       const left = (names ?? store.getState().queue.order).length - passed;
-      reject(localError("timed_out", `Up to ${left} writes were still on their way after ${timeoutMs} ms.`));
+      reject(localError("timed_out", `drain timed out after ${timeoutMs} ms with up to ${left} writes pending.`));
     };
     const offs: (() => void)[] = [store.subscribe(look)];
     const end = () => {

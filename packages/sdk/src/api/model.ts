@@ -33,7 +33,7 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
       return row && (asGiven(deps.show(tableOf(model), row).data) as Row);
     },
     claim: async (id, options) => {
-      if (deps.isClosed()) throw localError("client_closed", "The client is closed: nothing can be claimed with it.");
+      if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot claim.");
       const { meta, ...rest } = options ?? {};
       const asked = { ...rest, ...(meta !== undefined && { meta: jsonCopy(meta, "meta") }) };
       return (await company.claim(model, checkId(id), asked)) as unknown as Lease<S, M>;

@@ -17,7 +17,7 @@ test("[D15] each person who is named has a store of their own", () => {
     "holdfast:sync.example.com:ben",
     "holdfast:sync.example.com:a%3Ab",
   ]);
-  expect(() => checkOptions({ ...options, user: "" })).toThrow(/user has to be a name/);
+  expect(() => checkOptions({ ...options, user: "" })).toThrow(/user must be a string/);
 });
 
 test("[D15] what lies in a store is sent for nobody but its owner, whoever opens it", async () => {
@@ -35,7 +35,9 @@ test("[D15] what lies in a store is sent for nobody but its owner, whoever opens
   await settle();
   expect(ben.client.status()).toMatchObject({
     name: "needs-auth",
-    reason: expect.stringMatching(/token belongs to org_lab\/test\/user\/ben, this store to org_lab\/test\/user\/ann/),
+    reason: expect.stringMatching(
+      /token belongs to org_lab\/test\/user\/ben, but this store belongs to org_lab\/test\/user\/ann/,
+    ),
   });
   const other = {
     operations: [{ action: "create", model: "slide", id: "x", data: { title: "of Cem" }, onStale: "notify" }],
@@ -117,7 +119,7 @@ test.each<[string, { tenant?: string; actor?: string }]>([
     expect(client.status(), sockets).toMatchObject({
       name: "needs-auth",
       pending: 0,
-      reason: expect.stringMatching(/this store to org_lab\/test\/user\/ann/),
+      reason: expect.stringMatching(/this store belongs to org_lab\/test\/user\/ann/),
     });
     expect([line.sent, other.server.head], sockets).toEqual([[], 0]);
     expect([client.models.slide.list(), client.models.slide.get("kept"), client.pending()]).toEqual([

@@ -295,7 +295,9 @@ test("[Q20] a name is taken once: a second write under it is refused while the f
   const { slides, line, settle } = await start();
   line.up = false;
   slides.create({ title: "1" }, { clientTxId: "order-7" });
-  expect(() => slides.create({ title: "2" }, { clientTxId: "order-7" })).toThrowError(/order-7 is in the queue/);
+  expect(() => slides.create({ title: "2" }, { clientTxId: "order-7" })).toThrowError(
+    /order-7 is already in the queue/,
+  );
   await settle();
 });
 

@@ -12,7 +12,7 @@ export function newsOf(m: Mutation): News | undefined {
       return failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: stage.receipt };
     }
     case "held": {
-      const failure = knownFailure(stage.claim?.code ?? "stale_context", "Others wrote there meanwhile.");
+      const failure = knownFailure(stage.claim?.code ?? "stale_context", "Someone else has written there meanwhile.");
       return { kind: "failed", failure };
     }
     case "parked":

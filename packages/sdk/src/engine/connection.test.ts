@@ -238,8 +238,7 @@ test("[D8] when the disk fails the client goes on in memory, says so, and promis
   const failing = {
     ...storage,
     enqueue: async (mutations: Parameters<typeof storage.enqueue>[0]) => {
-      if (broken)
-        throw new StorageFailure("The local store failed (QuotaExceededError). Writes are kept in memory only.");
+      if (broken) throw new StorageFailure("The local store failed (QuotaExceededError). Writes are in memory only.");
       return storage.enqueue(mutations);
     },
   };

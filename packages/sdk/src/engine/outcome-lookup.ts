@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 4_000;
 const GIVEN_UP = localFailure("discarded");
 const UNKNOWN = localFailure(
   "storage_failed",
-  "What became of the write is not known: it may still lie on the disk that failed, and is sent from there after a reload.",
+  "The outcome of the write is unknown: it may still be on the disk that failed, and is sent from there after a reload.",
 );
 
 export interface OutcomeLookupDeps {

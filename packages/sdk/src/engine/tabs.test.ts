@@ -262,7 +262,7 @@ test("[Q36] in a tab whose disk failed the end of a write that lies there is not
   third.client.conflicts()[0]?.keepMine();
   await expect(later.receipt).rejects.toMatchObject({
     code: "storage_failed",
-    message: expect.stringMatching(/not known/),
+    message: expect.stringMatching(/unknown/),
   });
   expect(third.client.status()).toMatchObject({ storage: "memory", pending: 0 });
   await isOnline(true);

@@ -10,7 +10,7 @@ export function fileFailure(path: string, error: unknown): StorageFailure {
 }
 
 export const storageFailure = (code: Code, sentence: string, cause?: unknown): StorageFailure =>
-  new StorageFailure(`${sentence} Writes are kept in memory only.`, { code, cause });
+  new StorageFailure(`${sentence} Writes are in memory only.`, { code, cause });
 
 function whatFailed(path: string, error: unknown): [Code, string] {
   const code = sqliteCode(error);
@@ -18,8 +18,7 @@ function whatFailed(path: string, error: unknown): [Code, string] {
   if (code.startsWith("SQLITE_FULL")) return ["quota", `The disk is full: ${path} could not be written.`];
   if (code.startsWith("SQLITE_READONLY"))
     return ["unavailable", `The store ${path} cannot be written: it is read-only.`];
-  if (code.startsWith("SQLITE_IOERR"))
-    return ["failed", `The disk failed while ${path} was read or written (${said}).`];
+  if (code.startsWith("SQLITE_IOERR")) return ["failed", `The disk failed while reading or writing ${path} (${said}).`];
   if (isDamage(error)) return ["damaged", `The store ${path} is damaged (${said}).`];
   return [code === "" ? "unavailable" : "failed", `The store ${path} failed (${said}).`];
 }

@@ -44,7 +44,7 @@ test("[D25] drain waits for what an earlier process left, also when it is asked 
   const second = open();
   await expect(second.drain({ timeoutMs: 50 })).rejects.toMatchObject({
     code: "timed_out",
-    message: "Up to 1 writes were still on their way after 50 ms.",
+    message: "drain timed out after 50 ms with up to 1 writes pending.",
   });
   await second.close();
 });

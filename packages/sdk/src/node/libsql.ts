@@ -18,8 +18,8 @@ export function loadSqlite(): (path: string) => SqliteDatabase {
     throw storeRefusal(
       "store_unusable",
       isMissing
-        ? `A store in a file needs the package libsql, with its binary for ${process.platform}-${process.arch}: npm install libsql (${said})`
-        : `The package libsql, which a store in a file needs, cannot be loaded: ${said}`,
+        ? `A store in a file needs the package libsql with its binary for ${process.platform}-${process.arch}. Run "npm install libsql" (${said})`
+        : `The package libsql, which a store in a file needs, could not be loaded: ${said}`,
     );
   }
 }

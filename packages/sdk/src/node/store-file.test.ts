@@ -158,7 +158,7 @@ test("[D22] a store of another name is refused: its queue is meant for another s
 });
 
 test.each([
-  ["a text", (at: string) => writeFileSync(at, "export const agent = 1;\n".repeat(99)), /no store/],
+  ["a text", (at: string) => writeFileSync(at, "export const agent = 1;\n".repeat(99)), /another kind of file/],
   [
     "another program's database",
     (at: string) => {

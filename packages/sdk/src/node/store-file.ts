@@ -49,7 +49,7 @@ export function openStoreFile(givenPath: string, store: string): StoreFile {
     file.close();
     if (isBusy(error)) throw storeRefusal("store_in_use", inUse(path));
     if (isSyncError(error)) throw error;
-    if (sqliteCode(error) === "SQLITE_NOTADB") throw unusable(path, "it is no store, but a file of another kind");
+    if (sqliteCode(error) === "SQLITE_NOTADB") throw unusable(path, "it is another kind of file");
     throw fileFailure(path, error);
   }
 }
@@ -106,7 +106,7 @@ class OpenFile implements StoreFile {
     moveIfThere(`${this.path}-wal`, `${name}-wal`);
     return storageFailure(
       "damaged",
-      `The store ${this.path} is damaged (${messageOf(error)}). It was kept as ${name}, with whatever had not been sent; the next start makes a new one.`,
+      `The store ${this.path} is damaged (${messageOf(error)}). It was renamed to ${name}, with its unsent writes; the next start creates a new store.`,
       error,
     );
   }
@@ -219,4 +219,4 @@ function moveIfThere(from: string, to: string): void {
 }
 
 const inUse = (path: string) =>
-  `The store ${path} is in use. One client at a time can hold it; it is free when the other is closed or its process ends.`;
+  `The store ${path} is in use. Close the other client, or end its process: only one client at a time can use a store.`;

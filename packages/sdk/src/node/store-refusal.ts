@@ -12,4 +12,4 @@ export function storeRefusal(code: StoreRefusal, message: string): SyncError {
 }
 
 export const unusable = (path: string, why: string): SyncError =>
-  storeRefusal("store_unusable", `${path} cannot be the store: ${why}.`);
+  storeRefusal("store_unusable", `${path} cannot be used as the store: ${why}.`);

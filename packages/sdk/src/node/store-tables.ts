@@ -67,7 +67,7 @@ export function checkStore(path: string, db: SqliteDatabase, store: string): str
   if (name !== undefined && name !== store)
     throw unusable(
       path,
-      `it is the store “${name}”, not “${store}”. Name that in the option store, or take another file`,
+      `it contains the store "${name}", not "${store}". Set the option store to that name, or use another file`,
     );
   return isNew ? TABLES : version < VERSION ? from(version) : "";
 }

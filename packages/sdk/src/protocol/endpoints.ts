@@ -86,7 +86,7 @@ const wholeNumber = (minimum: number, maximum: number, absent: number) =>
 
 const tokenPage = {
   limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
-  starting_after: { description: "`next_cursor` of the page before." },
+  starting_after: { description: "`next_cursor` of the previous page." },
 } as const;
 
 const claimErrors = [
@@ -124,7 +124,7 @@ export const endpoints = {
     query: {
       erase: {
         description:
-          "`true` erases the record: its values are taken out of the log, its history, receipts and undelivered webhooks too. Takes a secret key, or a token whose operations name `<model>.erase`.",
+          "`true` erases the record: its values are also removed from the log, its history, receipts and undelivered webhooks. Needs a secret key, or a token whose operations name `<model>.erase`.",
         schema: Type.Boolean({ default: false }),
       },
     },
@@ -151,7 +151,7 @@ export const endpoints = {
         description: "A scalar field, `id` (default), `createdAt` or `updatedAt`.",
         schema: Type.String({ default: "id" }),
       },
-      starting_after: { description: "`next_cursor` of the page before." },
+      starting_after: { description: "`next_cursor` of the previous page." },
       state: {
         description: "`live` (default), `archived` or `all`.",
         schema: Type.Union([Type.Literal("live"), Type.Literal("archived"), Type.Literal("all")], { default: "live" }),
@@ -173,7 +173,7 @@ export const endpoints = {
         description: "`asc` (default, oldest first) or `desc`.",
         schema: Type.Union([Type.Literal("asc"), Type.Literal("desc")], { default: "asc" }),
       },
-      starting_after: { description: "`next_cursor` of the page before." },
+      starting_after: { description: "`next_cursor` of the previous page." },
     },
     reply: { 200: ListEnvelope(LogEntry) },
     errors: ["record_not_found"],
@@ -208,7 +208,7 @@ export const endpoints = {
     ],
   },
   commitBulk: {
-    summary: "Send many commits, each atomic alone",
+    summary: "Send several commits, each atomic by itself",
     audience: "token",
     body: BulkBody,
     batchBody: true,
@@ -220,7 +220,7 @@ export const endpoints = {
     audience: "token",
     query: {
       participant: {
-        description: "`<kind>:<id>` of the writer, for secret keys; absent: the caller itself.",
+        description: "`<kind>:<id>` of the writer, for secret keys; absent: the caller.",
         schema: Type.String({ pattern: "^(user|agent|system):[^\\s]{1,255}$" }),
       },
     },
@@ -241,13 +241,16 @@ export const endpoints = {
       },
       model,
       group,
-      wait: { description: "Milliseconds to wait for news, 0 to 25000.", schema: wholeNumber(0, limits.logWaitMs, 0) },
+      wait: {
+        description: "Milliseconds to wait for new entries, 0 to 25000.",
+        schema: wholeNumber(0, limits.logWaitMs, 0),
+      },
     },
     reply: { 200: ListEnvelope(LogEntry) },
     errors: ["read_at_in_future", "resync_required", "unknown_model"],
   },
   readSnapshot: {
-    summary: "Read every record, as lines of JSON",
+    summary: "Read all records, as lines of JSON",
     audience: "token",
     query: {
       model,
@@ -256,14 +259,14 @@ export const endpoints = {
         description: "Rows of this page, 1 to 10000.",
         schema: wholeNumber(1, limits.snapshotPage, limits.snapshotPage),
       },
-      starting_after: { description: "`next_cursor` of the page before." },
+      starting_after: { description: "`next_cursor` of the previous page." },
     },
     reply: { 200: Type.String() },
     errors: ["unknown_model"],
     produces: "application/x-ndjson",
   },
   acquireClaim: {
-    summary: "Claim a record, or wait in the line for it",
+    summary: "Claim a record, or wait in its queue",
     audience: "token",
     body: ClaimBody,
     bodyOptional: true,
@@ -271,32 +274,32 @@ export const endpoints = {
     errors: claimErrors,
   },
   releaseRecord: {
-    summary: "Release one's claims on a record",
+    summary: "Release your claims on a record",
     audience: "token",
     query: {
       client_id: {
-        description: "Only what this device of the caller's holds or waits for; absent: all that the caller does.",
+        description: "Only claims of this device; absent: all claims of the caller.",
         schema: Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` }),
       },
     },
     reply: { 200: ClaimRelease },
   },
   reorderClaims: {
-    summary: "Change the order of the line for a record",
+    summary: "Reorder the claim queue of a record",
     audience: "token",
     body: ClaimOrderBody,
     reply: { 200: ClaimList },
     errors: ["record_not_found", "claim_not_found"],
   },
   acquireClaimOn: {
-    summary: "Claim a record that the body names",
+    summary: "Claim a record named in the body",
     audience: "token",
     body: ClaimTargetBody,
     reply: { 200: Claim, 201: Claim, 202: Claim },
     errors: [...claimErrors, "unknown_model", "invalid_id"],
   },
   listClaims: {
-    summary: "List who holds a record, and who waits for it",
+    summary: "List the holders of a record and the claims that wait for it",
     audience: "token",
     query: {
       model: { description: "Model name; required." },
@@ -310,7 +313,7 @@ export const endpoints = {
     audience: "token",
     query: {
       limit: { description: "1 to 100, default 20.", schema: wholeNumber(1, limits.listMax, limits.listDefault) },
-      starting_after: { description: "`next_cursor` of the page before." },
+      starting_after: { description: "`next_cursor` of the previous page." },
     },
     reply: { 200: ListEnvelope(Claim) },
   },
@@ -319,7 +322,7 @@ export const endpoints = {
     audience: "token",
     query: {
       wait: {
-        description: "Milliseconds to wait while it stands in the line, 0 to 25000; a sign of life.",
+        description: "Milliseconds to wait while the claim is queued, 0 to 25000. Shows that the waiter is alive.",
         schema: wholeNumber(0, limits.claimWaitMs, 0),
       },
     },
@@ -327,7 +330,7 @@ export const endpoints = {
     errors: ["claim_not_found"],
   },
   renewClaim: {
-    summary: "Renew a claim; of one that waits, a sign of life",
+    summary: "Renew a claim, or show that its waiter is alive",
     audience: "token",
     body: ClaimRenewBody,
     bodyOptional: true,
@@ -335,13 +338,13 @@ export const endpoints = {
     errors: ["claim_not_found", "not_claim_holder", "claim_lost", "invalid_ttl"],
   },
   releaseClaim: {
-    summary: "Release a claim, or leave the line",
+    summary: "Release a claim, or leave its queue",
     audience: "token",
     reply: { 200: ClaimRelease },
     errors: ["claim_not_found", "not_claim_holder"],
   },
   pushSchema: {
-    summary: "Push the models of this world",
+    summary: "Push the models of this tenant",
     audience: "secret_key",
     body: SchemaPush,
     reply: { 200: SchemaPushed, 201: SchemaPushed },
@@ -385,7 +388,7 @@ export const endpoints = {
     errors: ["webhook_endpoint_not_found"],
   },
   enableWebhookEndpoint: {
-    summary: "Deliver to an endpoint again, from its cursor and at once",
+    summary: "Resume deliveries to an endpoint, from its cursor and at once",
     audience: "secret_key",
     reply: { 201: WebhookEndpoint },
     errors: ["webhook_endpoint_not_found"],
@@ -403,26 +406,26 @@ export const endpoints = {
     errors: ["webhook_endpoint_not_found", "endpoint_busy"],
   },
   skipWebhookEvents: {
-    summary: "Leave events out that an endpoint does not take",
+    summary: "Skip events that an endpoint does not accept",
     audience: "secret_key",
     body: Skip,
     reply: { 201: WebhookEndpoint },
     errors: ["webhook_endpoint_not_found", "read_at_in_future"],
   },
   listWebhookAttempts: {
-    summary: "List attempts to deliver to an endpoint, newest first",
+    summary: "List delivery attempts of an endpoint, newest first",
     audience: "secret_key",
     query: tokenPage,
     reply: { 200: ListEnvelope(WebhookAttempt) },
     errors: ["webhook_endpoint_not_found", "invalid_cursor"],
   },
   listDatasources: {
-    summary: "List where rows live, in both environments",
+    summary: "List the datasources of both environments",
     audience: "secret_key",
     reply: { 200: ListEnvelope(Datasource) },
   },
   readUsage: {
-    summary: "Count what was done, day by day",
+    summary: "Read the usage of each day",
     audience: "secret_key",
     query: {
       starting_at: { description: "First UTC day, as `2026-01-31` or a date-time; default 29 days before the last." },
@@ -437,7 +440,7 @@ export const endpoints = {
     errors: ["schema_not_found"],
   },
   createCapability: {
-    summary: "Mint a capability for an agent",
+    summary: "Create a capability for an agent",
     audience: "secret_key",
     body: CapabilityBody,
     reply: { 201: Capability },
@@ -471,7 +474,7 @@ export const endpoints = {
     errors: ["capability_not_found"],
   },
   createEphemeralKey: {
-    summary: "Mint a key for a person's browser",
+    summary: "Create a key for a person's browser",
     audience: "secret_key",
     body: EphemeralKeyBody,
     reply: { 201: EphemeralKey },
@@ -493,11 +496,11 @@ export const endpoints = {
   revokeEphemeralKeys: {
     summary: "Revoke every key of a person",
     audience: "secret_key",
-    query: { user: { description: "Whose keys; required." } },
+    query: { user: { description: "The person's id; required." } },
     reply: { 200: EphemeralKeysDeleted },
     errors: ["missing_field"],
   },
-  readIdentity: { summary: "Who this token is, and what it may do", audience: "token", reply: { 200: Identity } },
+  readIdentity: { summary: "Read the token's identity and permissions", audience: "token", reply: { 200: Identity } },
   createOrganization: {
     summary: "Create an organization",
     audience: "operator",
@@ -510,7 +513,7 @@ export const endpoints = {
     reply: { 200: ListEnvelope(Organization) },
   },
   createSecretKey: {
-    summary: "Mint a secret key",
+    summary: "Create a secret key",
     audience: "operator",
     body: SecretKeyBody,
     reply: { 201: SecretKey },

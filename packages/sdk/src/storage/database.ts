@@ -22,7 +22,7 @@ export class Database extends Dexie {
 export async function opened(db: Database, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<never>((_, reject) => {
-    const blocked = new Error("It did not open; another tab may hold it.");
+    const blocked = new Error("The database did not open; another tab may block it.");
     blocked.name = "BlockedError";
     timer = setTimeout(() => reject(blocked), ms);
   });

@@ -63,7 +63,7 @@ export function withMemoryFallback(
       failed(
         error instanceof StorageFailure
           ? { code: error.code, reason: error.message }
-          : { code: "unavailable", reason: `The local store cannot be used: ${error}` },
+          : { code: "unavailable", reason: `The local store is unavailable: ${error}` },
       );
   }
 
@@ -96,7 +96,7 @@ export function withMemoryFallback(
         await (await primary)?.destroy();
       } catch (error) {
         await (await primary?.catch(() => undefined))?.close();
-        throw localError("storage_failed", `What lies on this device could not be taken away: ${error}`);
+        throw localError("storage_failed", `The data on this device could not be deleted: ${error}`);
       }
     },
     close: async () => {

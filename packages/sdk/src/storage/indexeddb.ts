@@ -97,7 +97,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     const there = db;
     const inOne = async <T>(work: () => Promise<T>): Promise<T> => {
       const done = closed ? "fenced" : await fenced(there, [there.parts, there.rows], generation, work);
-      if (done === "fenced") throw new Error("Another tab leads by now.");
+      if (done === "fenced") throw new Error("Another tab is the leader now.");
       return done;
     };
     tombstones.prune(there, pruneAt, inOne).catch(() => {});

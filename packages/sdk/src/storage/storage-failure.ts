@@ -16,7 +16,7 @@ export function isLostHandle(error: unknown): boolean {
 
 export const emptied = () =>
   new StorageFailure(
-    "What this site had stored was cleared while the page was open. Writes are kept in memory only until it is loaded again.",
+    "The site's data was cleared while the page was open. Until the page is reloaded, writes are in memory only.",
     { code: "cleared" },
   );
 
@@ -41,7 +41,7 @@ export function failure(error: unknown): StorageFailure {
   const inner = (error as { inner?: unknown } | undefined)?.inner;
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
   const code = CODES[name] ?? CODES[(inner as Error | undefined)?.name ?? ""] ?? "failed";
-  return new StorageFailure(`The local store failed (${name}: ${message}). Writes are kept in memory only.`, {
+  return new StorageFailure(`The local store failed (${name}: ${message}). Writes are in memory only.`, {
     cause: error,
     code,
   });

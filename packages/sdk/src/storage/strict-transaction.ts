@@ -22,7 +22,7 @@ export function strictTransaction<T>(
       () => transaction.abort(),
     );
     transaction.oncomplete = () => resolve(result);
-    transaction.onabort = () => reject(transaction.error ?? new Error("The transaction was given up."));
+    transaction.onabort = () => reject(transaction.error ?? new Error("The transaction was aborted."));
   });
 }
 

@@ -515,7 +515,7 @@ test("[N18] an answer that keeps coming is not given up, however long it takes; 
   const [read] = await Promise.all([http.readSnapshot(null, signal), vi.advanceTimersByTimeAsync(14 * 150)]);
   expect(read.kind === "snapshot" && read.lines.length).toBe(12);
   const [stopped] = await Promise.all([http.readSnapshot(null, signal), vi.advanceTimersByTimeAsync(4 * 150 + 200)]);
-  expect(stopped).toMatchObject({ kind: "silence", timedOut: true, reason: expect.stringContaining("stopped") });
+  expect(stopped).toMatchObject({ kind: "silence", timedOut: true, reason: expect.stringContaining("stalled") });
 });
 
 test("[N18] an answer that drips without end is given up after twenty times its patience", async () => {

@@ -140,7 +140,7 @@ const INCOMPLETE: Reply = {
   kind: "silence",
   timedOut: false,
   cut: true,
-  reason: "A page of the snapshot ended early.",
+  reason: "A snapshot page ended early.",
 };
 
 /** Says that something of the answer came. */
@@ -160,7 +160,7 @@ async function within<T>(
   outer: AbortSignal,
   work: (signal: AbortSignal, heard: Heard) => Promise<T>,
 ): Promise<T | Reply> {
-  if (outer.aborted) return { kind: "silence", timedOut: false, reason: "The request was given up." };
+  if (outer.aborted) return { kind: "silence", timedOut: false, reason: "The request was aborted." };
   const inner = new AbortController();
   let hasBegun = false;
   let isOver = false;
@@ -173,16 +173,16 @@ async function within<T>(
   });
   const endIn = (after: number, reason: string) =>
     setTimeout(() => stop({ kind: "silence", timedOut: true, reason }), after);
-  const noAnswer = () => endIn(ms, hasBegun ? `The answer stopped for ${ms} ms.` : `No answer in ${ms} ms.`);
+  const noAnswer = () => endIn(ms, hasBegun ? `The response stalled for ${ms} ms.` : `No response within ${ms} ms.`);
   let silence = noAnswer();
-  const ceiling = endIn(LONGEST * ms, `The answer was not whole after ${LONGEST * ms} ms.`);
+  const ceiling = endIn(LONGEST * ms, `The response was incomplete after ${LONGEST * ms} ms.`);
   const heard = () => {
     hasBegun = true;
     clearTimeout(silence);
     // What is heard of one that was given up starts no clock.
     if (!isOver) silence = noAnswer();
   };
-  const giveUp = () => stop({ kind: "silence", timedOut: false, reason: "The request was given up." });
+  const giveUp = () => stop({ kind: "silence", timedOut: false, reason: "The request was aborted." });
   outer.addEventListener("abort", giveUp, { once: true });
   try {
     const done = work(inner.signal, heard).catch(
@@ -219,7 +219,7 @@ function logPage(body: unknown, after: number): LogPage | Reply {
   };
   const to = said.next_cursor === null || said.next_cursor === undefined ? Number(stamp) : Number(said.next_cursor);
   if (!Array.isArray(data) || typeof stamp !== "number" || typeof logId !== "string" || !Number.isSafeInteger(to))
-    return { kind: "silence", timedOut: false, reason: "The answer of the log could not be read." };
+    return { kind: "silence", timedOut: false, reason: "The response of the log could not be parsed." };
   const entries = data as LogEntry[];
   return { kind: "log", logId, ...introduction, stamp, from: after, to: Math.max(to, after), entries };
 }

@@ -81,7 +81,7 @@ test("[N3] a silent line is asked after 20 s, and given up when it does not answ
   expect(closes).toEqual([]);
   clock.advance(15_000);
   clock.advance(5_000);
-  expect(closes).toEqual([[4000, "The stream fell silent."]]);
+  expect(closes).toEqual([[4000, "The stream stopped responding."]]);
   expect(clock.waiting).toBe(0);
 });
 

@@ -74,7 +74,7 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     stopClock = clock.wait(PING_AFTER_MS, () => {
       pings += 1;
       say({ frame: "ping", n: pings });
-      giveUpAfter(limits.pongMs, "The stream fell silent.");
+      giveUpAfter(limits.pongMs, "The stream stopped responding.");
     });
   }
 
@@ -108,7 +108,7 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     if (!isMadeUp) shutGate()?.closed(event.code, event.reason);
   };
   socket.onerror = ({ message }) => {
-    shutGate()?.closed(SILENT, message || "The stream could not be opened, or broke.");
+    shutGate()?.closed(SILENT, message || "The stream could not be opened, or was interrupted.");
   };
 
   return {

@@ -35,11 +35,13 @@ const TOKEN_MS = 30_000;
 async function fetchToken(getToken: () => string | Promise<string>, clock: Clock): Promise<string> {
   let calledOff = () => {};
   const late = new Promise<never>((_, reject) => {
-    calledOff = clock.wait(TOKEN_MS, () => reject(new TokenUnreachable(`getToken gave nothing in ${TOKEN_MS} ms.`)));
+    calledOff = clock.wait(TOKEN_MS, () =>
+      reject(new TokenUnreachable(`getToken did not return within ${TOKEN_MS} ms.`)),
+    );
   });
   try {
     const token: unknown = await Promise.race([Promise.resolve().then(getToken), late]);
-    if (typeof token !== "string" || token === "") throw new Error("getToken gave no token.");
+    if (typeof token !== "string" || token === "") throw new Error("getToken must return a token.");
     return token;
   } catch (error) {
     throw isNetworkFailure(error) ? new TokenUnreachable(reasonOf(error), { cause: error }) : error;

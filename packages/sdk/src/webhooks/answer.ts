@@ -17,11 +17,11 @@ const refuse = (status: number, code: string, message: string, more?: Answer["he
   ...(more && { headers: more }),
 });
 
-export const wrongMethod = refuse(405, "method_not_allowed", "Deliveries come by POST.", { allow: "POST" });
+export const wrongMethod = refuse(405, "method_not_allowed", "A delivery must be a POST request.", { allow: "POST" });
 
 export const tooLarge = (limit: number) => refuse(413, "body_too_large", `The body has more than ${limit} bytes.`);
 
-export const cutOff = refuse(400, "body_cut_off", "The body ended before it was whole.");
+export const cutOff = refuse(400, "body_cut_off", "The body was cut off.");
 
 /** The shortest wait there is: the service waits at least as long as its schedule says. */
 const later = { [headers.retryAfter]: "1" };
@@ -29,7 +29,7 @@ const later = { [headers.retryAfter]: "1" };
 export const busy = refuse(503, "busy", "An earlier delivery is still being applied.", later);
 
 // What went wrong is told to onError only: it may hold what is nobody else's business.
-const FAILED = "The receiver failed; its own log says why.";
+const FAILED = "The receiver failed; see its log.";
 export const failed = refuse(500, "failed", FAILED);
 
 export function answerTo(outcome: Outcome): Answer {
@@ -37,7 +37,12 @@ export function answerTo(outcome: Outcome): Answer {
     case "done":
       return { status: 200, body: { applied: outcome.applied, known: outcome.known } };
     case "cut":
-      return refuse(503, "out_of_time", `Time was over; it goes on with event ${outcome.next}.`, later);
+      return refuse(
+        503,
+        "out_of_time",
+        `The receiver ran out of time. The next delivery continues with event ${outcome.next}.`,
+        later,
+      );
     case "failed":
       return refuse(500, "failed", outcome.at === undefined ? FAILED : `Event ${outcome.at} could not be applied.`);
   }

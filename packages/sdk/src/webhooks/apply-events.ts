@@ -59,6 +59,6 @@ async function positionIn(store: PositionStore, logId: string | undefined): Prom
   // What was known of another log says nothing of this one: all that is told of it is new.
   if (isPlace && known.logId !== undefined && logId !== undefined && known.logId !== logId) return 0;
   const position = Number(isPlace ? known.syncId : known);
-  if (!Number.isSafeInteger(position)) throw new TypeError("The store's read() gave something that is no position.");
+  if (!Number.isSafeInteger(position)) throw new TypeError("The store's read() must return a position.");
   return position;
 }

@@ -12,9 +12,9 @@ export interface ReadBatch {
 export function readBatch(body: Uint8Array, schema: ModelSchema | undefined): ReadBatch {
   const batch = parse(body);
   const events = isObject(batch) && Array.isArray(batch.data) ? (batch.data as unknown[]) : undefined;
-  if (!events) throw invalid("The body has no list “data”.");
+  if (!events) throw invalid('The body must have a list "data".');
   const at = events.findIndex((event) => !isEvent(event));
-  if (at >= 0) throw invalid(`data[${at}] is no event.`);
+  if (at >= 0) throw invalid(`data[${at}] is not an event.`);
   const logId = isObject(batch) && typeof batch.logId === "string" ? batch.logId : undefined;
   return { events: inWordsOf(schema, events as WebhookEvent[]), logId };
 }
@@ -23,7 +23,7 @@ function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body));
   } catch (cause) {
-    throw invalid("The body is no JSON in UTF-8.", cause);
+    throw invalid("The body is not JSON in UTF-8.", cause);
   }
 }
 

@@ -172,7 +172,7 @@ test("[W45] when time is over the event at hand is finished, and the rest comes 
   expect(cut.headers.get("retry-after")).toBe("1");
   expect(cut.body).toEqual({
     code: "out_of_time",
-    message: "Time was over; it goes on with event 3.",
+    message: "The receiver ran out of time. The next delivery continues with event 3.",
   });
   expect(seen).toEqual([1, 2]);
   for (let tries = 0; tries < 10 && (await post(handler, range(1, 10))).status !== 200; tries += 1);
@@ -317,8 +317,10 @@ test("[W42] what is not signed is refused, with the reason, and nothing of it is
 });
 
 test("[W42] a secret that cannot be one is said when the handler is made", () => {
-  expect(() => createWebhookHandler({ secret: "whsec_?", onEvent: () => {} })).toThrow("as the registration gave it");
-  expect(() => createWebhookHandler({ secret: [], onEvent: () => {} })).toThrow("There is no signing secret.");
+  expect(() => createWebhookHandler({ secret: "whsec_?", onEvent: () => {} })).toThrow(
+    "as the registration returned it",
+  );
+  expect(() => createWebhookHandler({ secret: [], onEvent: () => {} })).toThrow("The signing secret is missing.");
 });
 
 test("[W48] a Request of the web: limit, method, a body that was read", async () => {

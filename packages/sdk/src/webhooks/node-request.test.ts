@@ -122,7 +122,7 @@ test.each<[string, Before]>([
   const { post, seen, errors } = await served(after(before));
   expect(await post(batch(1))).toMatchObject({
     status: 500,
-    body: { code: "body_not_raw", message: expect.stringContaining("mount this handler before what parses JSON") },
+    body: { code: "body_not_raw", message: expect.stringContaining("Mount this handler before the JSON parser") },
   });
   expect(errors).toMatchObject([{ code: "body_not_raw" }]);
   expect(seen).toEqual([]);

@@ -52,7 +52,7 @@ async function bodyOf(request: NodeRequest, limit: number): Promise<RawBody | An
   if (request.readableDidRead)
     throw new WebhookVerificationError(
       "body_not_raw",
-      "The body was read before, and only what was parsed of it is left. A signature is over the raw body: mount this handler before what parses JSON, or keep the bytes in request.rawBody.",
+      "The body was already parsed, but the signature covers the raw bytes. Mount this handler before the JSON parser, or keep the bytes in request.rawBody.",
     );
   if (Number(request.headers["content-length"]) > limit) return tooLarge(limit);
   // Removed before anybody listened: nothing would be heard of it any more.

@@ -15,7 +15,7 @@ export function bytesOf(body: RawBody): Uint8Array {
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   throw new WebhookVerificationError(
     "body_not_raw",
-    "The body is neither a string nor bytes. A signature is over the raw body: verify before anything parses it.",
+    "The body must be a string or bytes, because the signature covers the raw body. Verify it before it is parsed.",
   );
 }
 

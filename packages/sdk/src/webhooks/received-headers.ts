@@ -25,10 +25,10 @@ export function readSignedHeaders(headers: ReceivedHeaders): SignedHeaders {
   const id = read(webhookHeaders.id);
   const timestamp = read(webhookHeaders.timestamp);
   const signature = read(webhookHeaders.signature);
-  if (!isWebhookId(id)) throw invalid(webhookHeaders.id, "is a name without spaces and full stops");
-  if (!TIMESTAMP.test(timestamp)) throw invalid(webhookHeaders.timestamp, "is a number of seconds");
+  if (!isWebhookId(id)) throw invalid(webhookHeaders.id, "must be a name without spaces and periods");
+  if (!TIMESTAMP.test(timestamp)) throw invalid(webhookHeaders.timestamp, "must be a number of seconds");
   const signatures = signature.split(" ").filter((one) => one.startsWith("v1,"));
-  if (signatures.length === 0) throw invalid(webhookHeaders.signature, "has a signature that begins with “v1,”");
+  if (signatures.length === 0) throw invalid(webhookHeaders.signature, "must have a signature that begins with v1,");
   return { id, timestamp, signatures };
 }
 
@@ -56,4 +56,4 @@ function ofRecord(headers: Readonly<Record<string, string | readonly string[] | 
 }
 
 const invalid = (name: string, says: string) =>
-  new WebhookVerificationError("invalid_header", `The header ${name} ${says}; this one does not.`);
+  new WebhookVerificationError("invalid_header", `The header ${name} ${says}.`);

@@ -8,16 +8,17 @@ const PREFIX = "whsec_";
 /** The keys behind `whsec_…`. What surrounds a secret in a file of settings, a line's end for instance, is not part of it. */
 export function keysOf(secrets: Secrets): Uint8Array<ArrayBuffer>[] {
   const list = typeof secrets === "string" ? [secrets] : secrets;
-  if (!Array.isArray(list) || list.length === 0) throw invalid("There is no signing secret.");
+  if (!Array.isArray(list) || list.length === 0) throw invalid("The signing secret is missing.");
   return list.map(keyOf);
 }
 
 function keyOf(secret: unknown): Uint8Array<ArrayBuffer> {
-  if (typeof secret !== "string") throw invalid("A signing secret is a text.");
+  if (typeof secret !== "string") throw invalid("A signing secret must be a string.");
   const text = secret.trim();
   const key = decode(text.startsWith(PREFIX) ? text.slice(PREFIX.length) : text);
   // The secret itself is never part of a message.
-  if (!key || key.length === 0) throw invalid(`A signing secret is ${PREFIX} and base64, as the registration gave it.`);
+  if (!key || key.length === 0)
+    throw invalid(`A signing secret must be ${PREFIX} and base64, as the registration returned it.`);
   return key;
 }
 

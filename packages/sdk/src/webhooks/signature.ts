@@ -21,7 +21,7 @@ export type SignatureHeaders = Record<(typeof webhookHeaders)[keyof typeof webho
 /** The three headers that a delivery of this body carries. */
 export async function signWebhook({ secret, id, body, now = Date.now() }: SignOptions): Promise<SignatureHeaders> {
   const timestamp = String(Math.floor(now / 1000));
-  if (!isWebhookId(id)) throw new TypeError(`A webhook-id has no spaces and no full stops: ${JSON.stringify(id)}.`);
+  if (!isWebhookId(id)) throw new TypeError(`A webhook-id must not have spaces or periods: ${JSON.stringify(id)}.`);
   const signatures = await allSignatures(secret, id, timestamp, body);
   return {
     [webhookHeaders.id]: id,
@@ -51,7 +51,7 @@ export async function checkSignature(options: CheckOptions): Promise<string> {
   if (!matches.includes(true))
     throw new WebhookVerificationError(
       "signature_mismatch",
-      "No signature fits: the secret is another one, or the body is not the one that was sent, byte for byte.",
+      "No signature matches: the secret is wrong, or the body differs from the bytes that were sent.",
     );
   return id;
 }

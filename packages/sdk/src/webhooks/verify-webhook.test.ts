@@ -89,7 +89,7 @@ test("[W42] a parsed body is refused with a sentence that says what to do", asyn
   const good = await delivery(batch(event(1)));
   for (const body of [JSON.parse(good.body), undefined, null, 5])
     await expect(verifyWebhook({ ...good, body })).rejects.toMatchObject({ code: "body_not_raw" });
-  await expect(verifyWebhook({ ...good, body: {} as string })).rejects.toThrow("verify before anything parses it");
+  await expect(verifyWebhook({ ...good, body: {} as string })).rejects.toThrow("Verify it before it is parsed");
 });
 
 test("[W42] a secret that cannot be one is said to be wrong, and never repeated", async () => {

@@ -17,7 +17,7 @@ async function readBody(request: Request, limit: number): Promise<RawBody | Answ
   if (request.bodyUsed)
     throw new WebhookVerificationError(
       "body_not_raw",
-      "The request's body was read before. Give the handler the request itself, or a clone that was made before reading.",
+      "The request's body was already read. Pass the handler the request itself, or a clone made before reading.",
     );
   if (Number(request.headers.get("content-length")) > limit) return tooLarge(limit);
   if (!request.body) return "";

@@ -72,12 +72,12 @@ async function exchange(
     // Who stopped it knows; whose time was over is told like anybody who got no answer.
     if (error instanceof AskError || (signal?.aborted && (error as Error).name !== "TimeoutError")) throw error;
     const { cause, message } = error as Error & { cause?: Error };
-    throw new AskError(`No server answers at ${url} (${cause?.message || message}). See --url.`);
+    throw new AskError(`No server answers at ${url} (${cause?.message || message}). Set --url.`);
   }
 }
 
 const noHoldfast = ({ url }: Target, status: number): AskError =>
-  new AskError(`${url} is no Holdfast server: it answered ${status}.`, status);
+  new AskError(`${url} is not a Holdfast server: it answered ${status}.`, status);
 
 const isEnvelope = (body: unknown): body is ErrorEnvelope =>
   typeof (body as Partial<ErrorEnvelope> | null | undefined)?.message === "string";

@@ -42,7 +42,7 @@ test("[O9] a schema is pushed, shown, refused with the list, renamed and forced"
   expect((await push({ a: text, b: text })).out).toMatch(/^pushed: version 1,/);
   expect((await push({ a: text, b: text })).out).toMatch(/^unchanged: version 1,/);
   const refused = await push({ c: text, b: text });
-  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/\n {2}note\.a: The field is dropped\.\n/)]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/\n {2}note\.a: The field is removed\.\n/)]);
   expect((await push({ c: text, b: text }, "--rename", "note.a=c")).out).toMatch(/version 2/);
   const forced = await push({ c: text }, "--force");
   expect([forced.out, forced.err]).toEqual([
@@ -62,7 +62,7 @@ test("[ER8] a record is erased from the terminal, and one that is not there is r
   const erased = await run("erase", "Slide", "gone", "--key", keys.live);
   expect([erased.code, erased.out]).toEqual([0, expect.stringMatching(/^erased: Slide gone, position \d+\n$/)]);
   const again = await run("erase", "Slide", "gone", "--key", keys.live);
-  expect([again.code, again.err]).toEqual([1, expect.stringContaining("There is no Slide gone")]);
+  expect([again.code, again.err]).toEqual([1, expect.stringContaining("The Slide gone does not exist")]);
   const unknown = await run("erase", "nothing", "x", "--key", keys.live);
   expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining("unknown_model")]);
   const path = join(folder, "erased.gz");
@@ -205,7 +205,7 @@ test("[O10] a dump that cannot be written is told in a sentence", { timeout: 60_
   }
   expect(await run("dump", folder, "--org", organization)).toMatchObject({
     code: 1,
-    err: `${folder} is a folder: name a file in it.\n`,
+    err: `${folder} is a directory: name a file in it.\n`,
   });
 });
 

@@ -11,9 +11,9 @@ import type { Terminal } from "./terminal.ts";
 /** `holdfast`: what whoever runs a server, or builds on one, does from a terminal. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("holdfast")
-    .description("Looks after a Holdfast server: its schema, keys, organizations, log, webhooks and backups.")
-    .option("--url <address>", "where the server listens (default: HOLDFAST_URL, else http://127.0.0.1:8787)")
-    .option("--json", "answer with JSON instead of tables")
+    .description("Manages a Holdfast server: its schema, keys, organizations, log, webhooks and backups.")
+    .option("--url <address>", "the server's URL (default: HOLDFAST_URL, else http://127.0.0.1:8787)")
+    .option("--json", "print JSON instead of tables")
     .showHelpAfterError("(see --help)");
   for (const add of [addSchema, addKeys, addOrganizations, addLog, addWebhooks, addErase, addDump])
     add(program, terminal);

@@ -16,7 +16,7 @@ export function secretKeyTarget({ url, key, test = false }: TargetOptions, env: 
   const token = key ?? (test ? undefined : env.HOLDFAST_SECRET_KEY) ?? keptKey(env, test ? "test" : "live");
   if (token !== undefined) return { url: addressOf(url, env), token };
   throw new UsageError(
-    `There is no key to ask with: use --key, set HOLDFAST_SECRET_KEY, or run where ${dataDir(env)}/keys.json is.`,
+    `No key was found: use --key, set HOLDFAST_SECRET_KEY, or run this in the directory that contains ${dataDir(env)}/keys.json.`,
   );
 }
 
@@ -24,7 +24,7 @@ export function operatorTarget({ url }: TargetOptions, env: Environment): Target
   const token = env.HOLDFAST_ADMIN_TOKEN ?? kept(env, "admin-token")?.trim();
   if (token !== undefined) return { url: addressOf(url, env), token };
   throw new UsageError(
-    `There is no operator's token: set HOLDFAST_ADMIN_TOKEN, or run where ${dataDir(env)}/admin-token is.`,
+    `No operator token was found: set HOLDFAST_ADMIN_TOKEN, or run this in the directory that contains ${dataDir(env)}/admin-token.`,
   );
 }
 

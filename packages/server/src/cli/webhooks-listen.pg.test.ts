@@ -73,7 +73,7 @@ test("[W60] what is committed reaches the handler as the server would send it, s
   // Twice, as it comes where a shell and `npm run` both pass it on.
   for (let times = 0; times < 2; times++) listening.interrupt();
   const { code, err } = await listening.ended;
-  expect([code, err]).toEqual([0, expect.stringMatching(`--from ${await head()} goes on from there\\.\n$`)]);
+  expect([code, err]).toEqual([0, expect.stringMatching(`--from ${await head()} to continue\\.\n$`)]);
 });
 
 test("[W60] --from begins behind a position, --events names the models, in any case", async () => {
@@ -104,7 +104,7 @@ test("[W60] --from begins behind a position, --events names the models, in any c
   expect(receiver.received.map(({ events }) => events.length)).toEqual([100, 100, 41]);
   listening.interrupt();
   const { code, out, err } = await listening.ended;
-  expect([code, err]).toEqual([0, expect.stringContaining(`behind position ${await head()}`)]);
+  expect([code, err]).toEqual([0, expect.stringContaining(`after position ${await head()}`)]);
   const [opened, ...sent] = out
     .trim()
     .split("\n")
@@ -166,19 +166,21 @@ test("[W62] handler and server may go and come back; nothing is lost or out of o
 
   await receiver.close();
   written.push(await write());
-  await expect.poll(() => listening.texts.out, { timeout: 20_000 }).toMatch(/Nobody takes connections.*again in 1 s/);
+  await expect.poll(() => listening.texts.out, { timeout: 20_000 }).toMatch(/Connection refused.*again in 1 s/);
   const back = await startReceiver(Number(new URL(receiver.url).port));
   back.secrets = receiver.secrets;
   await expect.poll(() => eventsAt(back).length, { timeout: 20_000 }).toBe(1);
 
   await server.close();
   written.push(await write(), await write());
-  await expect.poll(() => listening.texts.err, { timeout: 20_000 }).toMatch(/No server answers at .* Again in 1 s\./);
+  await expect
+    .poll(() => listening.texts.err, { timeout: 20_000 })
+    .toMatch(/No server answers at .* Trying again in 1 s\./);
   const { port } = new URL(server.url);
   const again = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys, port: Number(port) });
   afterAll(() => again.close());
   await expect.poll(() => eventsAt(back).length, { timeout: 20_000 }).toBe(3);
-  expect(listening.texts.err).toMatch(/The server answers again\./);
+  expect(listening.texts.err).toMatch(/The server is available again\./);
   const ids = [receiver, back].flatMap(eventsAt).map(({ objectId }) => objectId);
   expect([ids, receiver.refused, back.refused]).toEqual([written.map(({ id }) => id), [], []]);
 
@@ -223,12 +225,12 @@ test("[W64] what cannot be done is told in a sentence, and nothing is sent", asy
   const to = ["--forward", receiver.url];
   const refusals: [string[], RegExp][] = [
     [[], /required option '--forward <address>' not specified/],
-    [["--forward", "localhost:3000"], /--forward takes an http or https address, such as/],
+    [["--forward", "localhost:3000"], /--forward must be an http or https URL, such as/],
     [["--forward", "http://a:b@localhost/"], /without user and password/],
-    [[...to, "--secret", "whsec_short"], /--secret takes whsec_/],
-    [[...to, "--from", "-1"], /--from takes a whole number, not "-1"/],
-    [[...to, "--from", String((await head()) + 1)], /is beyond the log's end, which is at \d+\./],
-    [[...to, "--events", "slide,nothing"], /There is no model "nothing"\. There are: .*slide/],
+    [[...to, "--secret", "whsec_short"], /--secret must be whsec_/],
+    [[...to, "--from", "-1"], /--from must be a whole number \(got "-1"\)/],
+    [[...to, "--from", String((await head()) + 1)], /is beyond the end of the log \(\d+\)\./],
+    [[...to, "--events", "slide,nothing"], /There is no model "nothing"\. The models are: .*slide/],
     [[...to, "--events", "slide,,document"], /names of models with commas between/],
     [[...to, "--url", "http://127.0.0.1:9"], /No server answers at http:\/\/127\.0\.0\.1:9/],
     [[...to, "--key", "sk_live_nothing"], /apikey_invalid/],

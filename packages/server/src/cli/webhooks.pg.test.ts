@@ -29,12 +29,12 @@ async function created(...words: string[]) {
 }
 
 test("[W65] an endpoint is registered, told, shown and removed; its secret is printed once", async () => {
-  expect((await webhooks("list")).err).toBe("There is no endpoint yet: see webhooks create.\n");
+  expect((await webhooks("list")).err).toBe("There are no endpoints yet: see webhooks create.\n");
   const first = await write();
   const words = ["--events", "SLIDE, document", "--from", String(first - 1), "--description", "a mirror"];
   const { receiver, secret, id, err } = await created(...words);
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  expect(err).toBe(`${id}: enabled, cursor ${first - 1}, 1 behind. Its signing secret is shown this once:\n`);
+  expect(err).toBe(`${id}: enabled, cursor ${first - 1}, 1 behind. Its signing secret is shown only once:\n`);
   await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
   expect([receiver.received[0]?.events[0]?.syncId, receiver.refused]).toEqual([first, []]);
 
@@ -54,7 +54,10 @@ test("[W65] an endpoint is registered, told, shown and removed; its secret is pr
 
   expect((await webhooks("rm", id)).out).toBe(`removed ${id}\n`);
   const again = await webhooks("rm", id);
-  expect([again.code, again.err]).toEqual([1, expect.stringMatching(/There is no such webhook endpoint\. \(webhook_/)]);
+  expect([again.code, again.err]).toEqual([
+    1,
+    expect.stringMatching(/The webhook endpoint does not exist\. \(webhook_/),
+  ]);
 });
 
 test("[W65] it is disabled, enabled, rolled, tested, and led past what it does not take", async () => {
@@ -65,7 +68,7 @@ test("[W65] it is disabled, enabled, rolled, tested, and led past what it does n
   await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
 
   const rolled = await webhooks("roll", id);
-  expect([rolled.code, rolled.err]).toEqual([0, expect.stringContaining("The new one is shown this once")]);
+  expect([rolled.code, rolled.err]).toEqual([0, expect.stringContaining("The new one is shown only once")]);
   receiver.secrets = [secret, rolled.out.trim()];
   const tested = await webhooks("test", id);
   expect([tested.code, tested.out]).toEqual([0, expect.stringMatching(/^succeeded with 204 in \d+ ms\n$/)]);
@@ -77,7 +80,7 @@ test("[W65] it is disabled, enabled, rolled, tested, and led past what it does n
   expect([failed.code, failed.out, failed.err]).toEqual([
     1,
     expect.stringMatching(/^failed with 418 in \d+ ms: unexpected_status: The receiver answered 418\.\n$/),
-    `${id} did not take the test event.\n`,
+    `${id} did not accept the test event.\n`,
   ]);
   const poison = await write();
   await expect.poll(async () => (await webhooks("list")).out).toMatch(/unexpected_status 418 at \d+ /);
@@ -92,10 +95,10 @@ test("[W65] it is disabled, enabled, rolled, tested, and led past what it does n
 
 test("[W65] what cannot be done is told in a sentence", async () => {
   const refusals: [string[], RegExp][] = [
-    [["create", "ftp://x.example/"], /is not an https address\. \(invalid_url, at url; x-request-id req_/],
+    [["create", "ftp://x.example/"], /must be an https URL\. \(invalid_url, at url; x-request-id req_/],
     [["create", "https://x.example/", "--events", "nothing"], /unknown_model, at enabledEvents\[0\]/],
     [["create", "https://x.example/", "--events", "slide,"], /names of models with commas between, or \*/],
-    [["create", "https://x.example/", "--from", "x"], /--from takes a whole number, not "x"/],
+    [["create", "https://x.example/", "--from", "x"], /--from must be a whole number \(got "x"\)/],
     [["create", "https://x.example/", "--from", "100000"], /read_at_in_future/],
     [["create"], /missing required argument 'url'/],
     [["skip", "we_none"], /required option '--to <position>'/],

@@ -4,5 +4,5 @@ import { UsageError } from "./usage-error.ts";
 export function wholeNumber(option: string, text: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(value)) return value;
-  throw new UsageError(`${option} takes a whole number, not "${text}".`);
+  throw new UsageError(`${option} must be a whole number (got "${text}").`);
 }

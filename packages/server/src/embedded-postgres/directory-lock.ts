@@ -78,6 +78,6 @@ function inUse(lockFile: string): string {
   const who = /^\d+$/.test(holder) ? ` (process ${holder})` : "";
   return (
     `The database in ${dirname(lockFile)} is in use by another Holdfast server${who}. ` +
-    "Stop that one first, or give this one a directory of its own with HOLDFAST_DATA_DIR."
+    "Stop that server, or set HOLDFAST_DATA_DIR to another directory for this one."
   );
 }

@@ -96,7 +96,7 @@ describe("after a kill", () => {
     const next = await start({ dataDir, log });
     expect(await answers(next.url)).toBe(true);
     expect(isAlive(orphan)).toBe(false);
-    expect(log.warn).toHaveBeenCalledWith(expect.stringContaining("ending a Postgres that an earlier server left"));
+    expect(log.warn).toHaveBeenCalledWith(expect.stringContaining("stopping a Postgres that an earlier server left"));
   });
 
   test("a process that only has the number of the earlier Postgres is left alone", async () => {
@@ -124,7 +124,7 @@ describe("after a kill", () => {
       timeout: 20_000,
     });
     expect(await busy).toBe("cut off");
-    expect(log.error).toHaveBeenCalledWith(`Postgres (process ${before}) ended by itself (SIGKILL); starting it again`);
+    expect(log.error).toHaveBeenCalledWith(`Postgres (process ${before}) exited unexpectedly (SIGKILL); restarting it`);
   });
   const working = "select count(*)::int n from pg_stat_activity where query like '%1e12%' and pid <> pg_backend_pid()";
 });
@@ -208,7 +208,7 @@ describe("on this machine", () => {
 
   test("without a binary that fits, a sentence names DATABASE_URL", async () => {
     await expect(findPostgresBinaries({ kind: "self" }, "plan9-mips")).rejects.toThrow(
-      /No Postgres that Holdfast could bring along runs on this machine \(plan9-mips\)\. Set DATABASE_URL/,
+      /Holdfast has no bundled Postgres for this machine \(plan9-mips\)\. Set DATABASE_URL/,
     );
   });
 });

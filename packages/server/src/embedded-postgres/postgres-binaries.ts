@@ -33,7 +33,7 @@ async function shippedDirectory(platform: string): Promise<string> {
 }
 
 const noneFits = (platform: string) =>
-  `No Postgres that Holdfast could bring along runs on this machine (${platform}). ` +
+  `Holdfast has no bundled Postgres for this machine (${platform}). ` +
   "Set DATABASE_URL to a Postgres of your own, version 15 or later.";
 
 /**

@@ -29,7 +29,7 @@ export function prepareHome(dataDir: string, user: PostgresUser): string {
   const { uid } = lstatSync(home);
   if (uid !== (process.getuid?.() ?? uid)) {
     throw new EmbeddedPostgresError(
-      `${home} belongs to another user, who could read and change what is kept there. Remove it first.`,
+      `${home} belongs to another user, who could read and change its contents. Remove it first.`,
     );
   }
   if (user.kind !== "system-user") {
@@ -51,7 +51,7 @@ export function prepareCluster(home: string, user: PostgresUser, binaries: Postg
   refuseOtherVersion(data, binaries);
   if (!existsSync(passwordFile)) {
     throw new EmbeddedPostgresError(
-      `${passwordFile} is missing, and without it nobody can read the data beside it. Restore it.`,
+      `${passwordFile} is missing, and the database beside it cannot be opened without it. Restore the file.`,
     );
   }
   return { data, password: readFileSync(passwordFile, "utf8").trim() };
@@ -86,7 +86,7 @@ function createCluster(home: string, user: PostgresUser, binaries: PostgresBinar
   rmSync(passwordForInitdb, { force: true });
   if (status !== 0) {
     throw new EmbeddedPostgresError(
-      `No database could be made in ${home}: ${(error?.message ?? stderr).trim().replaceAll("\n", " ")}`,
+      `The database in ${home} could not be created:  ${(error?.message ?? stderr).trim().replaceAll("\n", " ")}`,
     );
   }
   renameSync(unfinished, join(home, "data"));
@@ -104,7 +104,7 @@ function refuseOtherVersion(data: string, binaries: PostgresBinaries): void {
   const ours = binaries.version.split(".")[0];
   if (written === ours) return;
   throw new EmbeddedPostgresError(
-    `${data} was written by Postgres ${written}; this Holdfast brings Postgres ${ours}, which cannot read it. ` +
+    `${data} was written by Postgres ${written}, which this Holdfast's Postgres ${ours} cannot read. ` +
       "Start the earlier Holdfast, dump the database with pg_dump, and restore it into a new data directory.",
   );
 }
@@ -113,7 +113,7 @@ function refuseUnreachable(home: string, user: SystemUser): void {
   const { status } = spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", home], { uid: user.uid, gid: user.gid });
   if (status === 0) return;
   throw new EmbeddedPostgresError(
-    `Postgres does not run as root, and the user ${user.name}, as whom it would run, cannot reach ${home}. ` +
-      "Name a directory that it can reach with HOLDFAST_DATA_DIR, start Holdfast as another user, or set DATABASE_URL.",
+    `Postgres cannot run as root, and the user ${user.name}, as which it would run, cannot access ${home}. ` +
+      "Set HOLDFAST_DATA_DIR to a directory that it can access, start Holdfast as another user, or set DATABASE_URL.",
   );
 }

@@ -15,7 +15,7 @@ import type { EmbeddedLog } from "./postgres-process.ts";
 export async function endLeftovers(dataDirectory: string, log: EmbeddedLog): Promise<void> {
   const leftovers = postgresProcessesOf(dataDirectory);
   if (leftovers.length > 0) {
-    log.warn(`ending a Postgres that an earlier server left running (process ${leftovers.join(", ")})`);
+    log.warn(`stopping a Postgres that an earlier server left running (process ${leftovers.join(", ")})`);
     await end(dataDirectory, leftovers);
   }
   // Postgres believes a postmaster.pid whose number belongs to any living process. After a restart of a container
@@ -40,8 +40,8 @@ async function end(dataDirectory: string, leftovers: number[]): Promise<void> {
     if (await gone(dataDirectory, patienceMs)) return;
   }
   throw new EmbeddedPostgresError(
-    `A Postgres still runs on ${dataDirectory} (process ${postgresProcessesOf(dataDirectory).join(", ")}) ` +
-      "and does not end, even when killed. End it, then start again.",
+    `A Postgres is still running on ${dataDirectory} (process ${postgresProcessesOf(dataDirectory).join(", ")}) ` +
+      "and cannot be killed. Stop it, then start again.",
   );
 }
 

@@ -23,10 +23,13 @@ test("one that ends by itself is started again, also when that takes several att
   const start = starts([ready + falls, "process.exit(1)", "process.exit(1)", ready + stays]);
   running = await keepPostgresRunning(start, log);
   const first = running.pid;
-  await vi.waitFor(() => expect(log.warn).toHaveBeenCalledWith(expect.stringMatching(/^Postgres runs again/)), 10_000);
+  await vi.waitFor(
+    () => expect(log.warn).toHaveBeenCalledWith(expect.stringMatching(/^Postgres is running again/)),
+    10_000,
+  );
   expect(start).toHaveBeenCalledTimes(4);
   expect(running.pid).not.toBe(first);
-  expect(log.error).toHaveBeenCalledWith(`Postgres (process ${first}) ended by itself (code 3); starting it again`);
+  expect(log.error).toHaveBeenCalledWith(`Postgres (process ${first}) exited unexpectedly (code 3); restarting it`);
   expect(log.error.mock.calls.filter(([line]) => line.startsWith("Postgres did not start (code 1)"))).toHaveLength(2);
 });
 

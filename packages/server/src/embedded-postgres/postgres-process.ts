@@ -32,7 +32,7 @@ export async function keepPostgresRunning(
     const startedAt = Date.now();
     child.once("exit", (code, signal) => {
       if (stopping.signal.aborted) return;
-      log.error(`Postgres (process ${child.pid}) ended by itself (${signal ?? `code ${code}`}); starting it again`);
+      log.error(`Postgres (process ${child.pid}) exited unexpectedly (${signal ?? `code ${code}`}); restarting it`);
       // One that ran for a while earns a quick start; one that falls at once is given time.
       restarting = startAgain(Date.now() - startedAt > 60_000 ? 0 : 1);
     });
@@ -47,7 +47,7 @@ export async function keepPostgresRunning(
         // Its recovery may take long, and nobody waits for it any more.
         if (stopping.signal.aborted) return;
         await untilReady(child, log);
-        log.warn(`Postgres runs again (process ${child.pid})`);
+        log.warn(`Postgres is running again (process ${child.pid})`);
         return watch();
       } catch (error) {
         if (!stopping.signal.aborted) log.error(error instanceof Error ? error.message : String(error));

@@ -33,8 +33,8 @@ export function systemUser(): SystemUser {
     if (account) return { kind: "system-user", name, uid: Number(account[2]), gid: Number(account[3]) };
   }
   throw new EmbeddedPostgresError(
-    "Postgres does not run as root, and this machine has no user `postgres` or `nobody` to run it as. " +
-      "Start Holdfast as another user, or set DATABASE_URL to a Postgres of your own.",
+    "Postgres cannot run as root, and this machine has no user `postgres` or `nobody` to run it as. " +
+      "Start Holdfast as another user, or set DATABASE_URL to your own Postgres.",
   );
 }
 

@@ -86,4 +86,4 @@ export function createAuthHook({ authenticator, clientAddress, quota, failedAuth
 }
 
 const WAITS = /(?:^|&)wait=0*[1-9]/;
-const TOO_OFTEN = { message: "Too many requests without a valid token came from this address." };
+const TOO_OFTEN = { message: "This address has sent too many requests without a valid token." };

@@ -152,7 +152,7 @@ function commitNames(
   if (body.clientTxId !== undefined && !isVisibleName(body.clientTxId))
     return refuse("invalid_value", {
       param: "clientTxId",
-      message: "clientTxId is 1 to 255 visible ASCII characters.",
+      message: "clientTxId must be 1 to 255 visible ASCII characters.",
     });
   return { idempotencyKey: found.key, clientTxId: body.clientTxId ?? found.key ?? newId("ctx_") };
 }
@@ -178,10 +178,10 @@ function operationOn(asked: AskedOperation): CommitOperation | Refusal {
 
 function checkRead({ model, id, group, fields }: Read): Refusal | undefined {
   if (group !== undefined && (model !== undefined || id !== undefined))
-    return refuse("invalid_value", { param: "group", message: "A premise is on a record or on a group, not on both." });
+    return refuse("invalid_value", { param: "group", message: "A premise must name a record or a group, not both." });
   if (group !== undefined) {
     if (fields !== undefined)
-      return refuse("invalid_value", { param: "fields", message: "A premise on a group has no fields." });
+      return refuse("invalid_value", { param: "fields", message: "A premise on a group must not have fields." });
     return isSyncGroup(group) ? undefined : refuse("invalid_sync_group", { param: "group" });
   }
   if (model === undefined) return refuse("missing_field", { param: "model" });

@@ -69,7 +69,7 @@ export async function createEdge({
     clientErrorHandler: broken.answer,
     frameworkErrors: (_error, request, reply) => {
       void reply.header(headers.requestId, request.id);
-      return sendRefusal(reply as never, refuse("invalid_body", { message: "The address is malformed." }));
+      return sendRefusal(reply as never, refuse("invalid_body", { message: "The URL is malformed." }));
     },
   });
   // Node would drop headers beyond its count in silence; all are taken, and counted below.
@@ -157,7 +157,8 @@ function letGoWhenStopping({ server }: FastifyInstance, stopping: AbortSignal): 
 }
 
 function checkHeaders(raw: readonly string[], url: string, most: number): Refusal | undefined {
-  if (raw.length > 2 * most) return refuse("headers_too_large", { message: `A request has up to ${most} headers.` });
+  if (raw.length > 2 * most)
+    return refuse("headers_too_large", { message: `A request can have up to ${most} headers.` });
   let seen = 0;
   for (let i = 0; i < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
@@ -244,12 +245,12 @@ function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refus
   if (known) return refuse(known);
   const code = failureCode(error);
   if (code) {
-    log.warn({ event: "database_failed", err: error }, "A request failed because the database did.");
+    log.warn({ event: "database_failed", err: error }, "A request failed because the database failed.");
     return refuse(code);
   }
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
     return refuse("invalid_body", { status: 400 });
-  log.error({ event: "bug", err: error }, "A request ran into a bug.");
+  log.error({ event: "bug", err: error }, "A request failed because of a bug.");
   return refuse("internal_error");
 }
 

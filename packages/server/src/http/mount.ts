@@ -88,7 +88,7 @@ function bodyReader(
     if (raw === undefined)
       return endpoint.bodyOptional
         ? { value: undefined }
-        : { refusal: refuse("invalid_body", { message: "The route needs a JSON body." }) };
+        : { refusal: refuse("invalid_body", { message: "This route needs a JSON body." }) };
     const value = translate(raw);
     const refusal = check(value);
     return refusal ? { refusal } : { value };
@@ -103,7 +103,7 @@ const isEmpty = (raw: unknown): boolean =>
 function strange(raw: unknown): Refusal {
   const [name] = typeof raw === "object" && raw !== null && !Array.isArray(raw) ? Object.keys(raw) : [];
   return name === undefined
-    ? refuse("invalid_body", { message: "The route takes no body." })
+    ? refuse("invalid_body", { message: "This route does not accept a body." })
     : refuse("unknown_field", { param: name });
 }
 

@@ -23,7 +23,7 @@ export function readQuery(search: string, table: QueryTable | undefined, takesFi
     else if (Object.hasOwn(one, name))
       return refuse(name === "limit" ? "invalid_limit" : "invalid_value", {
         param: name,
-        message: `"${name}" may come once.`,
+        message: `"${name}" must appear only once.`,
       });
     else one[name] = value;
   }
@@ -42,14 +42,14 @@ export function readInteger(
   if (value >= min && value <= max) return value;
   return refuse(name === "limit" ? "invalid_limit" : "invalid_value", {
     param: name,
-    message: `"${name}" is a whole number from ${min} to ${max}.`,
+    message: `"${name}" must be a whole number from ${min} to ${max}.`,
   });
 }
 
 /** `true` or `false`; absent is false. */
 export function readFlag(text: string | undefined, name: string): boolean | Refusal {
   if (text === undefined || text === "false") return false;
-  return text === "true" || refuse("invalid_value", { param: name, message: `"${name}" is true or false.` });
+  return text === "true" || refuse("invalid_value", { param: name, message: `"${name}" must be true or false.` });
 }
 
 export function checkGroups(groups: readonly string[] | undefined): Refusal | undefined {

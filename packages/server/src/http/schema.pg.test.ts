@@ -90,9 +90,9 @@ test("[M7] what force hides is shown nowhere, and comes back when it is declared
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: 7 } });
   const refused = await push(note({ a: text }));
   expect([refused.status, refused.body.code]).toEqual([409, "schema_incompatible"]);
-  expect(refused.body.problems).toEqual([{ model: "Note", field: "b", problem: "The field is dropped." }]);
+  expect(refused.body.problems).toEqual([{ model: "Note", field: "b", problem: "The field is removed." }]);
   const forced = await push(note({ a: text }), { force: true });
-  expect([forced.status, forced.body.warnings]).toEqual([201, ["Note.b: The field is dropped."]]);
+  expect([forced.status, forced.body.warnings]).toEqual([201, ["Note.b: The field is removed."]]);
   const hidden = { id: "n", a: "x" };
   expect((await ask("GET", "/v1/models/note/n")).body.data).toEqual(hidden);
   expect(await listed("/v1/models/note")).toEqual([hidden]);
@@ -167,7 +167,7 @@ test("[M7] what was hidden goes with its record, also when another is made in it
   expect(await listed("/v1/models/note")).toEqual([{ id: "n", a: "new" }]);
 });
 
-const FROM_A = '"note.a" was not renamed to "title": the schema is the one that was there.';
+const FROM_A = '"note.a" was not renamed to "title": the schema has not changed.';
 
 test("[M4] a premise on a group that was read before the group rules changed has moved", async () => {
   const { push, ask } = await tenant(note({ a: text, b: text }, { groups: [{ kind: "a", from: "a" }] }));

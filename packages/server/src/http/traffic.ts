@@ -64,7 +64,7 @@ async function waitForTurn(
   reply: FastifyReply,
 ): Promise<Refusal | undefined> {
   const runs = await running.wait(tokenId, (left) => reply.raw.once("close", left));
-  if (!runs) return refuse("rate_limited", { message: "Too many requests of this token are in flight." });
+  if (!runs) return refuse("rate_limited", { message: "This token has too many requests in flight." });
   // It may have hung up in the very moment of its turn.
   if (reply.raw.closed || reply.raw.destroyed) running.leave(tokenId);
   else leaveWhenClosed(running, tokenId, reply);

@@ -27,23 +27,23 @@ export const ROUND_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 export function registerMetrics(metrics: Metrics, measured: Measured): void {
   const { pool, counters, usage, lane, gateway, failures } = measured;
   const { counter, gauge } = metrics;
-  counter("holdfast_requests_total", "Requests that came.", () => counters.requests);
-  counter("holdfast_refusals_total", "Requests that were refused, by code.", () =>
+  counter("holdfast_requests_total", "Requests received.", () => counters.requests);
+  counter("holdfast_refusals_total", "Requests refused, by code.", () =>
     [...counters.refusals].map(([code, count]) => [count, { code }] as const),
   );
   const { totals } = usage;
-  counter("holdfast_commits_total", "Commits that were confirmed, each once.", () => totals.commits);
-  counter("holdfast_operations_total", "Operations of these commits.", () => totals.operations);
-  counter("holdfast_reads_total", "Requests that were shown records or the log.", () => totals.reads);
-  counter("holdfast_webhook_deliveries_total", "Deliveries that an endpoint took.", () => totals.webhook_deliveries);
-  gauge("holdfast_commits_waiting", "Requests that wait to be written.", () => lane.waiting);
-  gauge("holdfast_streams", "Open sockets of the stream.", () => gateway.size);
-  gauge("holdfast_database_connections", "Connections for everything but commits, by state.", () => [
+  counter("holdfast_commits_total", "Commits confirmed, each counted once.", () => totals.commits);
+  counter("holdfast_operations_total", "Operations in these commits.", () => totals.operations);
+  counter("holdfast_reads_total", "Read responses (records or log).", () => totals.reads);
+  counter("holdfast_webhook_deliveries_total", "Deliveries accepted by an endpoint.", () => totals.webhook_deliveries);
+  gauge("holdfast_commits_waiting", "Write requests waiting for a round.", () => lane.waiting);
+  gauge("holdfast_streams", "Open stream sockets.", () => gateway.size);
+  gauge("holdfast_database_connections", "Database connections for everything but commits, by state.", () => [
     [pool.totalCount - pool.idleCount, { state: "busy" }],
     [pool.idleCount, { state: "idle" }],
   ]);
-  gauge("holdfast_database_waiting", "Who waits for one of these connections.", () => pool.waitingCount);
-  counter("holdfast_background_failures_total", "What failed in the background, by event of the log.", () =>
+  gauge("holdfast_database_waiting", "Requests waiting for one of these connections.", () => pool.waitingCount);
+  counter("holdfast_background_failures_total", "Failures in the background, by log event.", () =>
     [...failures].map(([event, count]) => [count, { event }] as const),
   );
   measureAuthentication(metrics, measured);
@@ -53,7 +53,7 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
 }
 
 function measureAuthentication({ gauge }: Metrics, { authPool }: Measured): void {
-  gauge("holdfast_auth_connections", "Connections for looking up tokens, by state.", () => [
+  gauge("holdfast_auth_connections", "Database connections for token lookups, by state.", () => [
     [authPool.totalCount - authPool.idleCount, { state: "busy" }],
     [authPool.idleCount, { state: "idle" }],
   ]);
@@ -61,29 +61,29 @@ function measureAuthentication({ gauge }: Metrics, { authPool }: Measured): void
 
 function measureCaches({ counter, gauge }: Metrics, { caches }: Measured): void {
   const each = Object.entries(caches);
-  counter("holdfast_cache_requests_total", "Questions to what the process remembers, by cache and result.", () =>
+  counter("holdfast_cache_requests_total", "Cache lookups, by cache and result.", () =>
     each.flatMap(([cache, { hits, misses }]) => [
       [hits, { cache, result: "hit" }] as const,
       [misses, { cache, result: "miss" }] as const,
     ]),
   );
-  gauge("holdfast_cache_bytes", "Memory that each cache takes, as estimated.", () =>
+  gauge("holdfast_cache_bytes", "Estimated memory of each cache.", () =>
     each.map(([cache, { bytes }]) => [bytes, { cache }] as const),
   );
 }
 
 function measureProcess({ counter, gauge }: Metrics): void {
   const startedAt = Date.now() / 1_000 - process.uptime();
-  gauge("process_start_time_seconds", "When the process started, in seconds since 1970.", () => startedAt);
-  counter("process_cpu_seconds_total", "Time on processors, of all threads.", () => {
+  gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970.", () => startedAt);
+  counter("process_cpu_seconds_total", "CPU time of all threads.", () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
-  gauge("process_resident_memory_bytes", "Memory that the process holds.", () => process.memoryUsage.rss());
-  gauge("nodejs_heap_used_bytes", "Of it, what JavaScript uses.", () => process.memoryUsage().heapUsed);
+  gauge("process_resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());
+  gauge("nodejs_heap_used_bytes", "Used JavaScript heap.", () => process.memoryUsage().heapUsed);
   counter(
     "nodejs_eventloop_active_seconds_total",
-    "Time in which the event loop was at work: near one second a second, everything waits.",
+    "Busy time of the event loop: near one second per second, requests wait.",
     () => performance.eventLoopUtilization().active / 1_000,
   );
 }
@@ -99,7 +99,7 @@ function measureWebhooks({ gauge }: Metrics, pool: Database): void {
   };
   gauge(
     "holdfast_webhook_endpoints",
-    "Webhook endpoints, by status; failing: enabled, and not taking what is next.",
+    "Webhook endpoints, by status; failing: enabled, but not accepting its next delivery.",
     async () => {
       const { enabled, failing, disabled } = await standing();
       return Object.entries({ enabled, failing, disabled }).map(([status, count]) => [count, { status }] as const);
@@ -107,7 +107,7 @@ function measureWebhooks({ gauge }: Metrics, pool: Database): void {
   );
   gauge(
     "holdfast_webhook_lag_entries",
-    "Log entries by which the endpoint that is furthest behind is behind, of those that are not disabled.",
+    "Log entries that the slowest endpoint is behind, without disabled endpoints.",
     async () => (await standing()).lag,
   );
 }

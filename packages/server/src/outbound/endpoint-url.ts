@@ -22,13 +22,13 @@ export function createUrlCheck({ allowPrivate }: { readonly allowPrivate: boolea
 
 function readUrl(text: string, allowPrivate: boolean): URL | Refusal {
   const no = (message: string) => refuse("invalid_url", { param: "url", message: `"url" ${message}.` });
-  if (text.length > webhookLimits.urlLength) return no(`has ${webhookLimits.urlLength} characters at most`);
+  if (text.length > webhookLimits.urlLength) return no(`must have at most ${webhookLimits.urlLength} characters`);
   // Stricter than a browser, which reads `https:///x` as a host of that name.
-  if (!/^https?:\/\/[^/\\?#\s][^\\\s]*$/i.test(text) || !URL.canParse(text)) return no("is not an https address");
+  if (!/^https?:\/\/[^/\\?#\s][^\\\s]*$/i.test(text) || !URL.canParse(text)) return no("must be an https URL");
   const url = new URL(text);
-  if (url.protocol !== "https:" && !allowPrivate) return no("has to begin with https://");
+  if (url.protocol !== "https:" && !allowPrivate) return no("must begin with https://");
   // Also one that is empty, which no parser tells of.
-  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return no("must not name a user or a password");
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return no("must not contain a user or a password");
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   const isUsual = url.port === "";
   if (!isUsual && (port < 1024 || DATABASE_PORTS.has(port))) return no(`must not be on port ${port}`);

@@ -64,7 +64,7 @@ export function createWebhookSender({ requestMs, ...guard }: SenderOptions): Web
     } catch (error) {
       if (over.signal.reason === STOPPED) return { kind: "interrupted" };
       if (over.signal.reason === LATE)
-        return { kind: "unanswered", code: "timeout", message: `No answer within ${requestMs / 1_000} s.` };
+        return { kind: "unanswered", code: "timeout", message: `No response within ${requestMs / 1_000} s.` };
       return { kind: "unanswered", ...reasonOf(error) };
     } finally {
       clearTimeout(deadline);
@@ -128,12 +128,12 @@ const FAMILIES: readonly (readonly [RegExp, DeliveryError])[] = [
 ];
 
 const SAID: Partial<Record<DeliveryError, string>> = {
-  connect_timeout: "The receiver did not take the connection in time.",
-  connection_refused: "Nobody takes connections at the address.",
-  tls_failed: "There is no secure connection",
-  connection_lost: "The connection broke before there was an answer.",
-  dns_failed: "The host's name could not be looked up.",
-  invalid_response: "What came back is not HTTP.",
+  connect_timeout: "The receiver did not accept the connection in time.",
+  connection_refused: "Connection refused: nothing listens at the address.",
+  tls_failed: "The TLS connection failed",
+  connection_lost: "The connection was closed before the response.",
+  dns_failed: "The host name could not be resolved.",
+  invalid_response: "The response is not HTTP.",
 };
 
 function reasonOf(error: unknown): { code: DeliveryError; message: string } {

@@ -33,12 +33,12 @@ function toRefusal(error: ErrorObject | undefined): Refusal {
       return refuse(COUNTED.has(path) ? "too_many_operations" : "invalid_value", { param: path });
     case "type":
       return path === ""
-        ? refuse("invalid_body", { message: "The body has to be a JSON object." })
-        : refuse("invalid_type", { param: path, message: `"${path}" has to be of type ${error.params.type}.` });
+        ? refuse("invalid_body", { message: "The body must be a JSON object." })
+        : refuse("invalid_type", { param: path, message: `"${path}" must be of type ${error.params.type}.` });
     default:
       return refuse("invalid_value", {
         ...(path !== "" && { param: path }),
-        message: `"${path}" ${error.keyword === "anyOf" ? "has none of the values it may have" : error.message}.`,
+        message: `"${path}" ${error.keyword === "anyOf" ? "has a value that is not allowed" : error.message}.`,
       });
   }
 }

@@ -125,7 +125,7 @@ function checkUpgrade(request: IncomingMessage, isOriginAllowed: (origin: string
   if (!offered.includes(STREAM_PROTOCOL))
     return refuse("invalid_value", {
       param: "Sec-WebSocket-Protocol",
-      message: `The stream speaks the subprotocol ${STREAM_PROTOCOL}: offer it when you open the socket.`,
+      message: `Open the socket with the subprotocol ${STREAM_PROTOCOL}.`,
     });
   return undefined;
 }

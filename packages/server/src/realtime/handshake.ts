@@ -49,7 +49,7 @@ export function handshake(
     }
     authenticated();
     if (!permit.moveTo(principal.tokenId))
-      return refuse("rate_limited", { message: "Too many sockets of this token are open." });
+      return refuse("rate_limited", { message: "This token has too many open sockets." });
     return principal;
   }
 
@@ -58,7 +58,7 @@ export function handshake(
     async meetAgain(before, token) {
       const next = await meet(token);
       if (isRefusal(next) || isSameParticipant(next, before)) return next;
-      return refuse("apikey_invalid", { message: "The new token is another participant's." });
+      return refuse("apikey_invalid", { message: "The new token belongs to another participant." });
     },
   };
 }

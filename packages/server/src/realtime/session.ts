@@ -110,7 +110,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   };
 
   async function receive(data: Buffer, isBinary: boolean): Promise<void> {
-    if (isBinary) return fail(refuse("invalid_frame", { message: "Frames are JSON text." }), closeCodes.badFrame);
+    if (isBinary) return fail(refuse("invalid_frame", { message: "A frame must be JSON text." }), closeCodes.badFrame);
     const parsed = parseJson(data);
     if (isRefusal(parsed)) return fail(parsed, closeCodes.badFrame);
     const refusal = checkFrame(parsed.value);
@@ -127,7 +127,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     // It may have been on its way when its sender was told to say hello again.
     if (frame.frame === "presence" && known()) return attend(frame);
     if (phase.name === "greeting")
-      return fail(refuse("invalid_frame", { message: "The first frame is hello." }), closeCodes.badFrame);
+      return fail(refuse("invalid_frame", { message: "The first frame must be hello." }), closeCodes.badFrame);
     switch (frame.frame) {
       case "auth":
         return await renew(frame.token);
@@ -231,7 +231,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const hidden = checkModel(phase.principal, model);
     if (hidden) return fail(hidden, closeCodes.forbidden);
     if ((await claimWatch.watch(phase.principal, model, ids)) === "watching") return;
-    const message = `The sockets of a token watch up to ${limits.watchedPerToken} records together.`;
+    const message = `The sockets of a token can watch up to ${limits.watchedPerToken} records together.`;
     fail(refuse("invalid_value", { param: "ids", message }), closeCodes.badFrame);
   }
 

@@ -34,7 +34,7 @@ function ConflictItem({ conflict }: { conflict: Conflict }): ReactElement {
       <h3>
         {action} {model} {id}: {reason}
       </h3>
-      <p>{writtenBy ? `Against it stands ${writtenBy}.` : "The claim that it was written under had ended."}</p>
+      <p>{writtenBy ? `Conflicts with ${writtenBy}.` : "The write's claim had ended."}</p>
       <Diff caption={`The conflict about ${model} ${id}`} mine={mine} base={base} theirs={theirs} />
       <div className="hd-row">
         <button type="button" onClick={() => quiet(conflict.keepMine())}>
@@ -52,7 +52,7 @@ function ConflictItem({ conflict }: { conflict: Conflict }): ReactElement {
       </div>
       {isEditing && (
         <JsonEditor
-          label="The fields as they shall be, as JSON"
+          label="The merged fields, as JSON"
           value={mine}
           action="Send this instead"
           send={(patch) => quiet(conflict.merge(patch as JsonObject))}
@@ -85,7 +85,7 @@ function RefusedItem({ item, bases }: { item: AttentionItem; bases: ReturnType<B
           Edit
         </button>
         <button type="button" onClick={() => (isSure ? item.discard() : setSure(true))} onBlur={() => setSure(false)}>
-          {isSure ? "Discard for good" : "Discard"}
+          {isSure ? "Discard permanently" : "Discard"}
         </button>
         <button type="button" onClick={() => download(`holdfast-refused-${clientTxId}.json`, exported)}>
           Export

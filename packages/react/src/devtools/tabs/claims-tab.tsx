@@ -69,11 +69,11 @@ function ClaimsOf({ model, ids }: { model: string; ids: readonly string[] }): Re
 }
 
 const IGNORANCE: Record<NonNullable<RecordClaims["why"]>, string> = {
-  "not-watched": "Not known: not asked about.",
-  line: "Not known: there is no connection.",
-  asking: "Not known: the server has not answered, or has no such record.",
-  "too-many": "Not known: too many are asked about.",
-  denied: "Not known: the token may not read them.",
+  "not-watched": "Unknown: not watched.",
+  line: "Unknown: there is no connection.",
+  asking: "Unknown: the server has not answered, or has no such record.",
+  "too-many": "Unknown: too many records are watched.",
+  denied: "Unknown: the token may not read them.",
 };
 
 function inWords(claims: RecordClaims | undefined): string {
@@ -85,5 +85,5 @@ function inWords(claims: RecordClaims | undefined): string {
     return `${isMine ? "This participant" : `${participantKind}:${actor}`} holds ${what} (fence ${fence})${about}.`;
   });
   const waiting = claims.queue.map(({ actor, participantKind }) => `${participantKind}:${actor}`);
-  return [...held, ...(waiting.length > 0 ? [`In the line: ${waiting.join(", ")}.`] : [])].join(" ");
+  return [...held, ...(waiting.length > 0 ? [`Waiting: ${waiting.join(", ")}.`] : [])].join(" ");
 }

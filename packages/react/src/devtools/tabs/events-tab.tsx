@@ -40,7 +40,7 @@ export function EventsTab({ recorder }: { recorder: Recorder }): ReactElement {
           {error}
         </p>
       )}
-      <ol aria-label="Events, the last one first">
+      <ol aria-label="Events, newest first">
         {[...events].reverse().map((event) => (
           <EventLine key={event.number} event={event} />
         ))}

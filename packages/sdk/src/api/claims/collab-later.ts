@@ -86,7 +86,7 @@ export function collabLater(load: () => Promise<Collab>, engine: Engine): Collab
     claims: {
       watch(model, ids) {
         if (!Object.hasOwn(engine.store.getState().models, tableOf(model)))
-          throw new SyncError(knownFailure("unknown_model", `There is no model ${model}.`, { param: "model" }));
+          throw new SyncError(knownFailure("unknown_model", `The schema has no model "${model}".`, { param: "model" }));
         return eventually((made) => made.watch(model, ids));
       },
       mine: async () => (company ?? (await get())).ownClaims(),
@@ -105,7 +105,9 @@ export function collabLater(load: () => Promise<Collab>, engine: Engine): Collab
         set(state) {
           said = jsonCopy(state, "state");
           if (new TextEncoder().encode(JSON.stringify(said)).length > limits.presenceStateBytes)
-            throw new SyncError(knownFailure("invalid_value", "state is larger than 4 KiB.", { param: "state" }));
+            throw new SyncError(
+              knownFailure("invalid_value", "The presence state is larger than 4 KiB.", { param: "state" }),
+            );
           detach();
           detach = eventually((made) => {
             look(made)?.set(said);

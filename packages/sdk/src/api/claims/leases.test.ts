@@ -277,7 +277,7 @@ test("[U9] writes under a lease carry its claim, and in a commit only those on i
     ["clm_1"],
     ["clm_1", undefined],
   ]);
-  expect(() => slides.update("s2", { order: 4 }, { claim: lease })).toThrowError(/another record/);
+  expect(() => slides.update("s2", { order: 4 }, { claim: lease })).toThrowError(/does not name/);
 });
 
 test("[U11] who holds a watched record is told as the server has it, and nothing is known without a line", async () => {
@@ -346,7 +346,7 @@ test("[U11] a model that the token may not read is not asked for again, and the 
   expect(line.asked.socket).toBe(2);
   expect(client.status().name).toBe("online");
   expect(client.claims.of("slide", "s1")).toMatchObject({ state: "unknown", why: "denied" });
-  expect(() => client.claims.watch("slyde" as never, ["s1"])).toThrowError(/no model slyde/);
+  expect(() => client.claims.watch("slyde" as never, ["s1"])).toThrowError(/no model "slyde"/);
 });
 
 test("[U15] what cannot be loaded is said, tried again, and keeps nothing else from working", async () => {

@@ -162,15 +162,15 @@ export class Leases {
 const isCreate = ({ action }: MutationOperation): boolean => action === "create";
 
 const SAYS: Record<LossReason, string> = {
-  deadline: "No answer came in time to renew the claim: somebody else may hold it.",
-  expired: "The claim ended, since it was not renewed.",
-  released: "The claim was released: in another window, or by another program of the same participant.",
-  canceled: "The claim was ended by the server: the record is gone, or the token was revoked.",
-  preempted: "Somebody with the right to do so took the claim.",
-  refused: "The server does not know the claim as this participant's any more.",
-  revoked: "The token was revoked, and the claim ended with it.",
-  hidden: "The page was put away, and what it held was released.",
-  closed: "The client was closed, and what it held was released.",
+  deadline: "The claim was not renewed in time: the server did not answer, and someone else may hold it now.",
+  expired: "The claim expired, because it was not renewed.",
+  released: "The claim was released in another window, or by another program of the same participant.",
+  canceled: "The server ended the claim: the record was deleted, or the token was revoked.",
+  preempted: "Someone with the permission claim.preempt took the claim.",
+  refused: "The server no longer knows this claim of the participant.",
+  revoked: "The token was revoked, which ended the claim.",
+  hidden: "The page was hidden (pagehide), which released its claims.",
+  closed: "The client was closed, which released its claims.",
 };
 
 function lossOf({ reason, holders: claims = [] }: Extract<ClaimNews, { kind: "lost" }>): SyncError {
@@ -179,4 +179,4 @@ function lossOf({ reason, holders: claims = [] }: Extract<ClaimNews, { kind: "lo
 }
 
 const saysWho = ({ participantKind, actor, field }: Claim): string =>
-  `Now ${field === undefined ? "it" : `its field ${field}`} is held by ${participantKind} ${actor}.`;
+  `${field === undefined ? "It" : `Its field ${field}`} is now held by ${participantKind} ${actor}.`;

@@ -42,9 +42,9 @@ export function listQuery(
     return (data: JsonObject) => test(data[field] ?? null);
   });
   fieldOf(orderBy, "orderBy");
-  if (order !== "asc" && order !== "desc") throw odd("order", `order has to be "asc" or "desc", not ${shown(order)}.`);
+  if (order !== "asc" && order !== "desc") throw odd("order", `order must be "asc" or "desc" (got ${shown(order)}).`);
   if (!["without", "only", "with"].includes(archived))
-    throw odd("archived", `archived has to be "without", "only" or "with", not ${shown(archived)}.`);
+    throw odd("archived", `archived must be "without", "only" or "with" (got ${shown(archived)}).`);
   const keyOf = comparableOf(schema?.fields[orderBy]?.type === "datetime");
   const inOrder = order === "desc" ? -1 : 1;
   return {
@@ -66,7 +66,7 @@ export function listQuery(
 function checkField(model: string, schema: Model | undefined, name: string, param: string): Field | undefined {
   const field = schema && Object.hasOwn(schema.fields, name) ? schema.fields[name] : undefined;
   if (field || name === "id" || !schema) return field;
-  throw new SyncError(knownFailure("unknown_field", `The model ${model} has no field ${shown(name)}.`, { param }));
+  throw new SyncError(knownFailure("unknown_field", `The model "${model}" has no field ${shown(name)}.`, { param }));
 }
 
 const odd = (param: string, message: string) => new SyncError(knownFailure("invalid_value", message, { param }));
@@ -113,14 +113,14 @@ const OPERATORS = ["in", ...Object.keys(RANGES)];
 
 /** A value to be equal to, or an object of operators. Read once, asked of every row. */
 function testOf(wanted: unknown, field: Field | undefined, param: string): (value: Json) => boolean {
-  if (wanted === undefined) throw odd(param, `${param} is undefined. Leave the condition out, or ask for null.`);
+  if (wanted === undefined) throw odd(param, `${param} is undefined. Omit the condition, or use null.`);
   if (!isOperators(wanted, field, param)) return (value) => jsonEqual(value, plain(wanted));
   const comparable = comparableOf(field?.type === "datetime");
   const tests = Object.entries(wanted).map(([operator, bound]) => {
     if (bound === undefined) throw odd(`${param}.${operator}`, `${param}.${operator} is undefined.`);
     const isWithin = RANGES[operator];
     if (!isWithin) {
-      if (!Array.isArray(bound)) throw odd(`${param}.in`, `${param}.in has to be a list.`);
+      if (!Array.isArray(bound)) throw odd(`${param}.in`, `${param}.in must be a list.`);
       const values = bound.map(plain);
       return (value: Json) => values.some((one) => jsonEqual(one, value));
     }
@@ -144,5 +144,5 @@ function isOperators(wanted: unknown, field: Field | undefined, param: string): 
   if (unknown === undefined && keys.length > 0) return true;
   if (!field || field.type === "json") return false;
   const what = unknown === undefined ? "without an operator" : `with the operator ${shown(unknown)}`;
-  throw odd(param, `${param} is a condition ${what}. There are ${OPERATORS.join(", ")}.`);
+  throw odd(param, `${param} is a condition ${what}. The operators are ${OPERATORS.join(", ")}.`);
 }

@@ -6,7 +6,7 @@ import type { Write } from "./write-api.ts";
 
 /** A person's answer to a held or parked write, and what is sent because of it. */
 export function makeDecision(deps: WriteDeps, clientTxId: string, id: string, decision: Decision): Write {
-  if (deps.isClosed()) throw localError("client_closed", "The client is closed: nothing can be decided with it.");
+  if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot resolve writes.");
   checkOwner(deps);
   const newTxId = deps.random.id();
   const { queued, receipt } = deps.waiters.add(newTxId);

@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../../protocol/json.ts";
  * (undefined, NaN, a Date, a function) is refused where the mistake is made, not found missing in the rows later.
  */
 export function jsonCopy(data: unknown, path: string): JsonObject {
-  if (!isPlainObject(data)) throw refused(path, "has to be an object");
+  if (!isPlainObject(data)) throw refused(path, "must be an object");
   return copyObject(data, path, 1);
 }
 
@@ -16,7 +16,7 @@ function copyObject(data: Record<string, unknown>, path: string, depth: number):
   if (depth > limits.jsonDepth) throw refused(path, `is nested deeper than ${limits.jsonDepth} levels`);
   const copy: Record<string, Json> = {};
   for (const [key, value] of Object.entries(data)) {
-    if (key === "__proto__") throw refused(`${path}.${key}`, "is a name that a JSON body may not hold");
+    if (key === "__proto__") throw refused(`${path}.${key}`, "is a key that is not allowed");
     copy[key] = copyValue(value, `${path}.${key}`, depth);
   }
   return copy;
@@ -25,12 +25,12 @@ function copyObject(data: Record<string, unknown>, path: string, depth: number):
 function copyValue(value: unknown, path: string, depth: number): Json {
   switch (typeof value) {
     case "string":
-      if (!isWellFormed(value)) throw refused(path, "is text that UTF-8 or the database cannot carry");
+      if (!isWellFormed(value)) throw refused(path, "has a NUL character or half of a surrogate pair");
       return value;
     case "boolean":
       return value;
     case "number":
-      if (!Number.isFinite(value)) throw refused(path, `is ${value}, which JSON cannot carry`);
+      if (!Number.isFinite(value)) throw refused(path, `is ${value}, which JSON cannot represent`);
       if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw refused(path, "is an integer beyond 2^53 - 1");
       return value;
     case "object": {
@@ -39,16 +39,16 @@ function copyValue(value: unknown, path: string, depth: number): Json {
         if (depth >= limits.jsonDepth) throw refused(path, `is nested deeper than ${limits.jsonDepth} levels`);
         return Array.from(value, (item: unknown, i) => copyValue(item, `${path}[${i}]`, depth + 1));
       }
-      if (value instanceof Date) throw refused(path, "is a Date; give its toISOString()");
-      if (!isPlainObject(value)) throw refused(path, "is an object of a class; give a plain object");
+      if (value instanceof Date) throw refused(path, "is a Date; use its toISOString()");
+      if (!isPlainObject(value)) throw refused(path, "is an instance of a class; use a plain object");
       return copyObject(value, path, depth + 1);
     }
     case "undefined":
-      throw refused(path, "is undefined; leave the field out, or give null");
+      throw refused(path, "is undefined; omit the field, or use null");
     case "bigint":
     case "function":
     case "symbol":
-      throw refused(path, `is a ${typeof value}, which JSON cannot carry`);
+      throw refused(path, `is a ${typeof value}, which JSON cannot represent`);
   }
 }
 
@@ -65,7 +65,9 @@ const RECORD_ID = new RegExp(`^[A-Za-z0-9_.:~-]{1,${limits.idLength}}$`);
 
 export function checkId(id: unknown): string {
   if (typeof id === "string" && RECORD_ID.test(id) && id !== "." && id !== "..") return id;
-  throw new SyncError(knownFailure("invalid_id", "An id is 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", { param: "id" }));
+  throw new SyncError(
+    knownFailure("invalid_id", "An id must be 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", { param: "id" }),
+  );
 }
 
 /** Room is left for the counter that another log may add to a name. */
@@ -73,7 +75,7 @@ const TX_ID = /^[\x21-\x7e]{1,200}$/;
 
 export function checkTxId(clientTxId: unknown): string {
   if (typeof clientTxId === "string" && TX_ID.test(clientTxId)) return clientTxId;
-  const message = "clientTxId has to be 1 to 200 visible ASCII characters.";
+  const message = "clientTxId must be 1 to 200 visible ASCII characters.";
   throw new SyncError(knownFailure("invalid_idempotency_key", message, { param: "clientTxId" }));
 }
 

@@ -31,7 +31,7 @@ export const exportPending = (state: ClientState, exportedAt: number): PendingEx
 export function readExport(state: ClientState, exported: unknown): readonly Mutation[] {
   const { object, version, writes } = (exported ?? {}) as Partial<Record<keyof PendingExport, unknown>>;
   if (object !== "holdfast_pending" || version !== 1 || !Array.isArray(writes) || !writes.every(isWrite))
-    throw localError("invalid_export", "This is not what exportPending gave, or a newer version gave it.");
+    throw localError("invalid_export", "This is not a result of exportPending, or a newer version made it.");
   return writes
     .filter((write) => !state.queue.byTxId.get(write.clientTxId))
     .map((write) => {

@@ -43,17 +43,17 @@ export function makeWrite(
   options: WriteOptions = {},
   reads: readonly Premise[] = [],
 ): Write {
-  if (deps.isClosed()) throw localError("client_closed", "The client is closed: nothing can be written with it.");
+  if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot write.");
   checkOwner(deps);
   const { onStale = "notify", readAt } = options;
-  if (!ON_STALE.includes(onStale)) throw invalid("onStale", "onStale is reject, overwrite or notify.");
+  if (!ON_STALE.includes(onStale)) throw invalid("onStale", "onStale must be reject, overwrite or notify.");
   if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
-    throw invalid("readAt", "readAt is a position in the log: a whole number from 0.");
+    throw invalid("readAt", "readAt must be a position in the log: a whole number from 0.");
   checkCount(asked, reads);
   const claims = [options.claim ?? []].flat();
   const operations = asked.map((o): NewOperation => underClaim({ ...checked(deps, o), readAt, onStale }, claims));
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
-    throw invalid("claim", "The lease is on another record than what is written.");
+    throw invalid("claim", "The lease is on a record that this write does not name.");
   const clientTxId = options.clientTxId === undefined ? deps.random.id() : checkTxId(options.clientTxId);
   if (find(deps.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
   const { queued, receipt } = deps.waiters.add(clientTxId);
@@ -70,7 +70,7 @@ export function checkOwner({ engine }: WriteDeps): void {
 export function checkCount(asked: readonly unknown[], reads: readonly unknown[] = []): void {
   if (asked.length === 0 || asked.length > limits.operationsPerCommit || reads.length > limits.readsPerCommit)
     throw new SyncError(
-      knownFailure("too_many_operations", "A commit takes 1 to 100 operations.", { param: "operations" }),
+      knownFailure("too_many_operations", "A commit must have 1 to 100 operations.", { param: "operations" }),
     );
 }
 
@@ -82,7 +82,7 @@ function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation 
 
 export function checkModel(models: object, model: unknown): void {
   if (typeof model === "string" && Object.hasOwn(models, tableOf(model))) return;
-  const message = `The schema that this client was made with has no model ${JSON.stringify(model)}.`;
+  const message = `The client's schema has no model ${JSON.stringify(model)}.`;
   throw new SyncError(knownFailure("unknown_model", message, { param: "model" }));
 }
 
@@ -95,7 +95,7 @@ export function checked(deps: WriteDeps, { action, model, id, data }: AskedOpera
       const fields = jsonCopy(data, "data");
       const own = checkId(id ?? fields.id ?? deps.random.id());
       if (fields.id !== undefined && fields.id !== own)
-        throw new SyncError(knownFailure("id_mismatch", "data.id is not the record's id.", { param: "data.id" }));
+        throw new SyncError(knownFailure("id_mismatch", "data.id must equal the record's id.", { param: "data.id" }));
       return { action, model, id: own, data: checkedData(models, model, action, fields) };
     }
     case "update": {
@@ -109,7 +109,7 @@ export function checked(deps: WriteDeps, { action, model, id, data }: AskedOpera
     case "unarchive":
       return { action, model, id: checkId(id) };
     default:
-      throw invalid("action", `There is no action ${JSON.stringify(action satisfies never)}.`);
+      throw invalid("action", `Unknown action: ${JSON.stringify(action satisfies never)}.`);
   }
 }
 
@@ -124,14 +124,14 @@ function checkedData(
   for (const [name, value] of Object.entries(data)) {
     if (name === "id") continue;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (!field) throw wrong("unknown_field", name, `The model ${model} has no field ${JSON.stringify(name)}.`);
+    if (!field) throw wrong("unknown_field", name, `The model "${model}" has no field ${JSON.stringify(name)}.`);
     if (!fits(field, value))
-      throw wrong("invalid_type", name, `The field "${name}" has to be ${expectedValue(field)} (got ${got(value)}).`);
+      throw wrong("invalid_type", name, `The "${name}" field must be ${expectedValue(field)} (got ${got(value)}).`);
   }
   if (action === "create")
     for (const [name, field] of Object.entries(fields))
       if (isRequired(field) && name !== "id" && !Object.hasOwn(data, name))
-        throw wrong("missing_field", name, `A new ${model} needs the field "${name}".`);
+        throw wrong("missing_field", name, `The "${name}" field is missing: a new ${model} needs it.`);
   return data;
 }
 

@@ -90,7 +90,7 @@ export function joinLine(draft: ClaimDraft, key: string, user: User, position: n
   if (user.queue) return tell(draft, [user], { kind: "position", position });
   const hold = draft.holds.get(key);
   if (hold) draft.holds.set(key, { ...hold, users: hold.users.filter((each) => each !== user) });
-  tell(draft, [user], { kind: "failed", failure: knownFailure("claim_conflict", "Somebody else holds it.") });
+  tell(draft, [user], { kind: "failed", failure: knownFailure("claim_conflict", "Someone else holds the claim.") });
 }
 
 /** Tells those of its users who do not know yet that the claim is there, once the rows have read up to the grant. */

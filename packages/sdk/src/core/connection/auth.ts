@@ -44,7 +44,7 @@ export function onToken(draft: Draft, changed: boolean): void {
   // Another owner's stays another owner's.
   if (changed || (auth.attempt > 0 && !isAnothers(draft.state)))
     set(draft, { auth: { phase: "trying", attempt: auth.attempt } });
-  else waitForToken(draft, auth.attempt, draft.state.trouble ?? "The app gave the same token again.");
+  else waitForToken(draft, auth.attempt, draft.state.trouble ?? "getToken returned the same token again.");
 }
 
 export function onTokenFailed(draft: Draft, { reason, unreachable }: { reason: string; unreachable: boolean }): void {

@@ -57,8 +57,8 @@ function checkOwner(draft: Draft): boolean {
 }
 
 export const anothersToken = ({ owner, tokenOwner }: ClientState): string =>
-  `The token belongs to ${tokenOwner ?? "another participant"}, this store to ${owner}. ` +
-  "Give each participant of each organization a store of their own (options user and store).";
+  `The token belongs to ${tokenOwner ?? "another participant"}, but this store belongs to ${owner}. ` +
+  "Use a separate store for each participant and organization (options user and store).";
 
 /** Whether the server said that the present token is the owner's. Before that, nothing is sent. */
 export const isOwners = ({ owner, tokenOwner, withheld }: ClientState): boolean =>

@@ -174,7 +174,7 @@ export function onReadFailed(draft: Draft, reply: Reply): void {
   if (failure?.code === "read_at_in_future") return resync(draft, "suspect");
   // What was read of a snapshot cannot be gone on with: it is read from its beginning.
   if (failure && reading.partial) return dropPartial(draft);
-  const reason = verdict.then === "again" ? verdict.reason : (failure?.message ?? "The answer could not be read.");
+  const reason = verdict.then === "again" ? verdict.reason : (failure?.message ?? "The response could not be parsed.");
   const wait = waitAfter(
     reading.wait,
     readPace,

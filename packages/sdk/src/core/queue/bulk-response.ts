@@ -22,7 +22,7 @@ export function onBulkResponse(draft: Draft, event: Answered): void {
   switch (verdict.then) {
     case "read": {
       const outcomes = outcomesOf(verdict.body, event.names.length);
-      if (!outcomes) return own ? tryAgain(draft, writes, "The answer to a bulk could not be read.") : undefined;
+      if (!outcomes) return own ? tryAgain(draft, writes, "The response to a bulk could not be parsed.") : undefined;
       if (own) onTokenAccepted(draft);
       return hearOutcomes(draft, writes, outcomes, own);
     }
@@ -107,7 +107,7 @@ function hearOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[]
       sending: { ...sending, wait: undefined, size: Math.min(limits.commitsPerBulk, sending.size * 2) },
       trouble: again,
     });
-  else delay(draft, again ?? "The server answered without taking a write.", 0);
+  else delay(draft, again ?? "The server answered, but accepted no write.", 0);
 }
 
 /** Whether a write was refused because it was made in view of another log than the server has now. */

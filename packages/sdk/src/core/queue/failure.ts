@@ -11,20 +11,20 @@ import {
 
 /** Codes that no server answers with: what went wrong on this side. */
 const localCodes = {
-  client_closed: ["fix", "The client was closed before this was settled. What was queued stays queued."],
-  timed_out: ["wait", "The time given for this is over. The writes stay queued."],
-  discarded: ["fix", "The write was given up: its conflict was answered with theirs, or it was discarded."],
+  client_closed: ["fix", "The client was closed before this was settled. Queued writes stay queued."],
+  timed_out: ["wait", "The operation timed out. The writes stay queued."],
+  discarded: ["fix", "The write was dropped: its conflict was resolved with takeTheirs, or it was discarded."],
   too_old: [
     "fix",
-    "It waited so long that the server may have forgotten whether it took it. Look at what is there first.",
+    "The write has waited so long that the server may have forgotten it. Check the current record first.",
   ],
   // Of these the one who finds them says more.
-  storage_failed: ["fix", "The write is kept in memory only."],
-  part_not_loaded: ["retry", "A part of this package could not be loaded."],
-  schema_changed: ["fix", "Another version of the app wrote it."],
-  not_owner: ["sign-in", "The token is another participant's than the store."],
-  invalid_export: ["fix", "This is no export."],
-  invalid_options: ["fix", "These options cannot work."],
+  storage_failed: ["fix", "The write is in memory only."],
+  part_not_loaded: ["retry", "A chunk of this package could not be loaded."],
+  schema_changed: ["fix", "Another version of the app made this write."],
+  not_owner: ["sign-in", "The token and the store belong to different participants."],
+  invalid_export: ["fix", "This is not an export."],
+  invalid_options: ["fix", "The options are invalid."],
 } as const satisfies Record<string, readonly [Remedy, string]>;
 export type LocalErrorCode = keyof typeof localCodes;
 
@@ -69,7 +69,9 @@ export function knownFailure(code: ErrorCode, message: string, more: Partial<Fai
 
 /** A write under the name of another that is in the queue. */
 export const nameTaken = (clientTxId: string): Failure =>
-  knownFailure("idempotency_conflict", `A write named ${clientTxId} is in the queue already.`, { param: "clientTxId" });
+  knownFailure("idempotency_conflict", `The clientTxId ${clientTxId} is already in the queue.`, {
+    param: "clientTxId",
+  });
 
 /** What an error body says, read without trusting its shape. Undefined: it is not one of our error bodies. */
 export function readFailure(body: unknown, status: number): Failure | undefined {

@@ -68,7 +68,7 @@ export function outcomeOf(item: unknown): Outcome {
     return receipt.notifications?.length ? { kind: "held", receipt, failure } : { kind: "refused", failure };
   }
   const failure = typeof status === "number" ? readFailure(said, status) : undefined;
-  if (!failure) return { kind: "again", reason: "The answer to a write could not be read." };
+  if (!failure) return { kind: "again", reason: "The response to a write could not be parsed." };
   if (failure.code === "dependency_blocked") return { kind: "blocked" };
   if (failure.then === "sign-in") return { kind: "sign-in", reason: failure.message };
   if (isTransient(failure, status ?? 500)) return { kind: "again", reason: failure.message };
@@ -78,7 +78,7 @@ export function outcomeOf(item: unknown): Outcome {
 /** A receipt that says "rejected" carries the reason inside. */
 function failureOfReceipt(receipt: CommitReceipt): Failure {
   const code = receipt.error?.code ?? "stale_context";
-  const { message = "The write was not taken.", field, requiredCapability } = receipt.error ?? {};
+  const { message = "The server did not accept the write.", field, requiredCapability } = receipt.error ?? {};
   const known = knownFailure(isErrorCode(code) ? code : "stale_context", message);
   return { ...known, code, param: field, requiredCapability, receipt };
 }

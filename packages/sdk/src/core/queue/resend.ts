@@ -38,7 +38,7 @@ const standingOf = (m: Mutation) => expectedSlot(m) ?? [];
 
 /** What a person decided about is another write by now, or none. */
 const tooLate = (draft: Draft, clientTxId: string): void =>
-  tell(draft, clientTxId, localFailure("discarded", "It was answered elsewhere, or settled."));
+  tell(draft, clientTxId, localFailure("discarded", "It was resolved in another tab, or settled."));
 
 const tell = (draft: Draft, clientTxId: string, failure: Failure): void =>
   ask(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });

@@ -85,7 +85,7 @@ export function missed(mutation: Mutation, receipt: CommitReceipt): Failure | un
   const lost = mutation.operations.find((o) => o.action !== "delete" && o.action !== "create" && missing.has(o.id));
   return (
     lost &&
-    knownFailure("record_not_found", "The record is gone: nothing was written.", {
+    knownFailure("record_not_found", "The record does not exist: nothing was written.", {
       param: `${lost.model}/${lost.id}`,
       status: 200,
       receipt,

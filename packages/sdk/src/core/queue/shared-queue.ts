@@ -65,7 +65,7 @@ export function onPersisted(
 
 /** It did not get to its place. A write that only got another text lies there as it was. */
 function takeBack(draft: Draft, { clientTxId, keys }: Mutation, over: ExpectedSlot | undefined): void {
-  const late = localFailure("discarded", "It was answered elsewhere, or settled.");
+  const late = localFailure("discarded", "It was resolved in another tab, or settled.");
   if (over?.clientTxId !== clientTxId) return giveUp(draft, clientTxId, late);
   touch(draft, keys);
   set(draft, { queue: withoutMutations(draft.state.queue, [clientTxId]) });

@@ -110,11 +110,11 @@ test.each([
     },
     /failed: Error: odd/,
   ],
-  ["says nothing", () => undefined, /gave nothing that the schema knows/],
+  ["says nothing", () => undefined, /returned nothing that fits the schema/],
   [
     "says what the schema does not know",
     (o: OldOperation) => ({ ...o, model: "nope" }),
-    /gave nothing that the schema knows/,
+    /returned nothing that fits the schema/,
   ],
 ] as const)("[Q32] when the function %s the write waits for a person, and is not lost", async (_, upcast, message) => {
   const { client, disk } = await across(renamed, { [schemaHash(first)]: upcast as never });

@@ -16,12 +16,12 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
   const queued = wasUnknown ? { ...m, stage: { phase: "queued" } as const } : m;
   if (m.shape === shapeOf(models, m.operations)) return queued;
   const upcast = upcasts[m.schema];
-  if (!upcast) return unknown(m, `It was written with another version of the app (schema ${m.schema}).`);
+  if (!upcast) return unknown(m, `Another version of the app made this write (schema ${m.schema}).`);
   try {
     const operations = m.operations.flatMap((o) => brought(o, upcast));
     const odd = operations.find((o) => !isKnown(o, state));
     if (operations.length === 0 || odd)
-      return unknown(m, `upcast[${JSON.stringify(m.schema)}] gave nothing that the schema knows.`);
+      return unknown(m, `upcast[${JSON.stringify(m.schema)}] returned nothing that fits the schema.`);
     const written = {
       ...queued,
       operations,

@@ -15,7 +15,7 @@ const TIMED_OUT: Reply = { kind: "silence", timedOut: true, reason: "The page di
 const REFUSED: Reply = {
   kind: "answer",
   status: 401,
-  body: { type: "authentication_error", code: "token_expired", message: "The token's time is over." },
+  body: { type: "authentication_error", code: "token_expired", message: "The token has expired." },
 };
 
 const INVALID_CURSOR = { type: "validation_error", code: "invalid_cursor", message: "It is no cursor of this list." };

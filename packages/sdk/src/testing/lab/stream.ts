@@ -7,7 +7,7 @@ import type { Line } from "./line.ts";
 const DENIED = {
   type: "permission_error",
   code: "capability_scope_denied",
-  message: "The token's scope does not cover this.",
+  message: "The token's scope does not cover this request.",
   request_id: "req_lab",
   doc_url: "http://lab.test/docs/errors#capability_scope_denied",
 } as const;

@@ -13,14 +13,14 @@ import { UsageError } from "../usage-error.ts";
 export function addDump(program: Command, { env, out, say, dump, restore }: Terminal): void {
   program
     .command("dump <file>")
-    .description("write a whole organization (live and test) to a file, as of one moment; .gz is compressed")
+    .description("write an organization (live and test) to a file, as of one moment; .gz is compressed")
     .option("--org <id>", "the organization (default: the only one)")
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (name: string, _, command: Command) => {
       const file = placeOf(name, env);
       const options = command.optsWithGlobals<CommonOptions & { org?: string }>();
       if ((await stat(file).catch(() => undefined))?.isDirectory())
-        throw new UsageError(`${file} is a folder: name a file in it.`);
+        throw new UsageError(`${file} is a directory: name a file in it.`);
       // Whole or not at all: a dump that was cut off does not lie under the name of one, nor do two at once mix.
       const draft = `${file}.${randomBytes(4).toString("hex")}.unfinished`;
       const written = createWriteStream(draft, { mode: 0o600, flags: "wx", flush: true });
@@ -51,9 +51,9 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
     });
   program
     .command("restore <file>")
-    .description("bring an organization back from a dump: whole or not at all, its logs under new ids")
-    .option("--new-id", "as another organization, without the dump's keys")
-    .option("--revoke-keys", "the dump's keys open nothing any more: one of them may have been revoked since")
+    .description("restore an organization from a dump, completely or not at all; its logs get new ids")
+    .option("--new-id", "restore as another organization, without the dump's keys")
+    .option("--revoke-keys", "revoke all keys of the dump, because one may have been revoked since")
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (file: string, _, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { newId?: boolean; revokeKeys?: boolean }>();
@@ -63,8 +63,8 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
       });
       if (options.json) return void out(`${JSON.stringify({ organization, ...counts })}\n`);
       out(`restored ${spelled(counts)} as ${organization}\n`);
-      if (options.newId || options.revokeKeys) say("No key opens it yet: see keys create.");
-      else out("The keys of the dump are good again, also one that was revoked after it: see keys list.\n");
+      if (options.newId || options.revokeKeys) say("It has no keys yet: see keys create.");
+      else out("The keys of the dump are valid again, including any that was revoked after the dump: see keys list.\n");
     });
 }
 
@@ -81,7 +81,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 }
 
 export const NEEDS_DATABASE = `
-Works on DATABASE_URL, else on the embedded Postgres in HOLDFAST_DATA_DIR, whether the server runs or not.`;
+Uses DATABASE_URL, else the embedded Postgres in HOLDFAST_DATA_DIR, whether the server is running or not.`;
 
 const spelled = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)

@@ -11,10 +11,10 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
   const keys = program.command("keys").description("secret keys (as the operator)");
   keys
     .command("create")
-    .description("mint a key; it is printed once")
+    .description("create a key; it is printed once")
     .option("--org <id>", "the organization (default: the only one)")
     .option("--test", "for the test environment")
-    .option("--label <text>", "what it is for")
+    .option("--label <text>", "a description")
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { org?: string; test?: boolean; label?: string }>();
       const target = operatorTarget(options, env);
@@ -24,13 +24,13 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
         ...(options.label !== undefined && { label: options.label }),
       });
       if (options.json) return void out(`${JSON.stringify(key)}\n`);
-      say(`${key.id} for the ${environmentOf(key)} environment of ${key.organization}. The key is shown this once:`);
+      say(`${key.id} for the ${environmentOf(key)} environment of ${key.organization}. The key is shown only once:`);
       out(`${key.token}\n`);
     });
   keys
     .command("list")
     .description("list keys, without their secrets")
-    .option("--org <id>", "only this organization's")
+    .option("--org <id>", "only keys of this organization")
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { org?: string }>();
       const query = options.org === undefined ? "" : `?organization=${encodeURIComponent(options.org)}`;
@@ -48,12 +48,12 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
     });
   keys
     .command("revoke <id>")
-    .description("end a key")
-    .option("--grace <seconds>", "let it go on for so long")
+    .description("revoke a key")
+    .option("--grace <seconds>", "keep it valid for this many seconds")
     .action(async (id: string, _, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { grace?: string }>();
       const graceSeconds = options.grace === undefined ? 0 : Number(options.grace);
-      if (!Number.isInteger(graceSeconds)) throw new UsageError("--grace takes a whole number of seconds.");
+      if (!Number.isInteger(graceSeconds)) throw new UsageError("--grace must be a whole number of seconds.");
       const path = `/v1/secret_keys/${encodeURIComponent(id)}`;
       const ended = await ask<object>(operatorTarget(options, env), "DELETE", path, { graceSeconds });
       out(options.json ? `${JSON.stringify(ended)}\n` : `revoked ${id}\n`);
@@ -65,6 +65,7 @@ const environmentOf = ({ livemode }: SecretKey): string => (livemode ? "live" : 
 async function onlyOrganization(target: Target): Promise<string> {
   const { data } = await ask<List<Organization>>(target, "GET", "/v1/organizations");
   const [first, ...others] = data;
-  if (!first || others.length > 0) throw new UsageError(`Say which organization with --org: there are ${data.length}.`);
+  if (!first || others.length > 0)
+    throw new UsageError(`There are ${data.length} organizations: choose one with --org.`);
   return first.id;
 }

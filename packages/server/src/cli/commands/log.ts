@@ -20,7 +20,7 @@ export function addLog(program: Command, { env, out, renewLogs }: Terminal): voi
   log
     .command("renew")
     .description(
-      "give all logs new ids, so that every client reads them anew: after a copy of the database's files was put back",
+      "give all logs new ids, so that clients read them again; needed after the database's files were copied",
     )
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (_, command: Command) => {
@@ -28,14 +28,14 @@ export function addLog(program: Command, { env, out, renewLogs }: Terminal): voi
       out(
         command.optsWithGlobals<CommonOptions>().json
           ? `${JSON.stringify({ renewed })}\n`
-          : `gave ${renewed} logs new ids: clients read them anew and offer again what still waits in their queues\n`,
+          : `gave ${renewed} logs new ids: clients read them again and resend their queued writes\n`,
       );
     });
   log
     .command("tail")
     .description("print changes as they are committed, until interrupted")
-    .option("--key <token>", "any token of the tenant (default: the kept secret key)")
-    .option("--test", "the test tenant, with the kept key")
+    .option("--key <token>", "any token of the tenant (default: the stored secret key)")
+    .option("--test", "the test tenant, with the stored key")
     .option("--after <position>", "begin behind this position (default: now; 0: from the beginning)")
     .option(
       "--model <name>",
@@ -43,7 +43,7 @@ export function addLog(program: Command, { env, out, renewLogs }: Terminal): voi
       (name: string, before: string[]) => [...before, name],
       [],
     )
-    .option("--no-follow", "end at the head of the log")
+    .option("--no-follow", "stop at the end of the log")
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const target = secretKeyTarget(options, env);

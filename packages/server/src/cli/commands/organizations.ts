@@ -10,7 +10,7 @@ export function addOrganizations(program: Command, { env, out }: Terminal): void
   const organizations = program.command("orgs").description("organizations (as the operator)");
   organizations
     .command("create <name>")
-    .description("make an organization with its live and its test tenant")
+    .description("create an organization with its live and test tenants")
     .action(async (name: string, _, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();
       const made = await ask<Organization>(operatorTarget(options, env), "POST", "/v1/organizations", { name });

@@ -17,11 +17,11 @@ export function addSchema(program: Command, { env, out, say }: Terminal): void {
   const schema = program.command("schema").description("the models of a tenant");
   schema
     .command("push <file>")
-    .description("make the models in a JSON file the tenant's; says what stands against it")
-    .option("--key <sk_…>", "secret key (default: HOLDFAST_SECRET_KEY, else the one kept in the data directory)")
-    .option("--test", "the test tenant, with the kept key")
-    .option("--force", "land it also when it hides data; what it hides stays stored")
-    .option("--rename <model.from=to>", "a field that goes on under another name; may be repeated", collect, [])
+    .description("push the models in a JSON file to the tenant, or list the problems")
+    .option("--key <sk_…>", "secret key (default: HOLDFAST_SECRET_KEY, else the one in the data directory)")
+    .option("--test", "the test tenant, with the stored key")
+    .option("--force", "push even if it hides data; hidden data stays stored")
+    .option("--rename <model.from=to>", "a field that has a new name; may be repeated", collect, [])
     .action(async (file: string, _, command: Command) => {
       const options = command.optsWithGlobals<Options & { force?: boolean; rename: string[] }>();
       const renames = options.rename.map(renameOf);
@@ -38,9 +38,9 @@ export function addSchema(program: Command, { env, out, say }: Terminal): void {
     });
   schema
     .command("show")
-    .description("print the tenant's models as JSON, ready to be pushed again")
+    .description("print the tenant's models as JSON that can be pushed")
     .option("--key <sk_…>", "secret key")
-    .option("--test", "the test tenant, with the kept key")
+    .option("--test", "the test tenant, with the stored key")
     .action(async (_, command: Command) => {
       const { models } = await ask<SchemaRead>(
         secretKeyTarget(command.optsWithGlobals<Options>(), env),
@@ -67,6 +67,6 @@ const collect = (value: string, before: readonly string[]): string[] => [...befo
 function renameOf(text: string): Rename {
   const [, model, from, to] = /^([^.=]+)\.([^.=]+)=([^.=]+)$/.exec(text) ?? [];
   if (model === undefined || from === undefined || to === undefined)
-    throw new UsageError(`--rename takes <model>.<from>=<to>, not "${text}".`);
+    throw new UsageError(`--rename must be <model>.<from>=<to> (got "${text}").`);
   return { model, from, to };
 }

@@ -26,13 +26,13 @@ interface Options extends CommonOptions {
 export function addListen(webhooks: Command, { env, out, say, interrupted, openSender }: Terminal): void {
   webhooks
     .command("listen")
-    .description("deliver the log to a handler on this machine, signed, without an endpoint, until interrupted")
-    .requiredOption("--forward <address>", "where the handler is: any http or https address")
-    .option("--events <models>", "only these models, with commas between (default: all that the token may read)")
+    .description("send the log to a handler on this machine, signed, without an endpoint, until interrupted")
+    .requiredOption("--forward <address>", "the handler's URL, http or https")
+    .option("--events <models>", "only these models, separated by commas (default: all that the token may read)")
     .option("--from <position>", "begin behind this position (default: now; 0: from the beginning)")
-    .option("--secret <whsec_…>", "what to sign with (default: one that is made for this run)")
-    .option("--key <token>", "any token of the tenant (default: the kept secret key)")
-    .option("--test", "the test tenant, with the kept key")
+    .option("--secret <whsec_…>", "the signing secret (default: generated for this run)")
+    .option("--key <token>", "any token of the tenant (default: the stored secret key)")
+    .option("--test", "the test tenant, with the stored key")
     .addHelpText("after", HELP)
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<Options>();
@@ -43,14 +43,14 @@ export function addListen(webhooks: Command, { env, out, say, interrupted, openS
       const models = await declared(target, options.events);
       const { logId, stamp } = await headOf(target);
       const from = asked ?? stamp;
-      if (from > stamp) throw new UsageError(`--from ${from} is beyond the log's end, which is at ${stamp}.`);
+      if (from > stamp) throw new UsageError(`--from ${from} is beyond the end of the log (${stamp}).`);
       const signal = interrupted();
 
       if (options.json) {
         out(`${JSON.stringify({ object: "webhook_listener", forward: address, secret, from })}\n`);
       } else {
         out(`Signing secret: ${secret}\n`);
-        say(`${models?.join(", ") ?? "All models"} behind position ${from} → ${address}. Ctrl-C ends it.`);
+        say(`${models?.join(", ") ?? "All models"} after position ${from} → ${address}. Press Ctrl-C to stop.`);
       }
       const { send, close } = openSender();
       const position = await forward(from, {
@@ -59,12 +59,12 @@ export function addListen(webhooks: Command, { env, out, say, interrupted, openS
         isPassing: (error) => error instanceof AskError && error.isPassing,
         send: (batch) => sendBatch(batch, { url: address, secret, signal, send }),
         pause: (ms) => pause(ms, undefined, { signal }),
-        unread: (error, againMs) => say(`${(error as Error).message} Again in ${againMs / 1_000} s.`),
-        readAgain: () => say("The server answers again."),
+        unread: (error, againMs) => say(`${(error as Error).message} Trying again in ${againMs / 1_000} s.`),
+        readAgain: () => say("The server is available again."),
         sent: (batch, sent, attempt, againMs) =>
           out(`${options.json ? sentJson(batch, sent, attempt) : sentLine(batch, sent, againMs)}\n`),
       }).finally(close);
-      say(`Stopped behind position ${position}: --from ${position} goes on from there.`);
+      say(`Stopped after position ${position}. Use --from ${position} to continue.`);
     });
 }
 
@@ -72,10 +72,10 @@ function addressOf(text: string): string {
   const address = URL.canParse(text) ? new URL(text) : undefined;
   if (!address || !/^https?:$/.test(address.protocol))
     throw new UsageError(
-      `--forward takes an http or https address, such as http://localhost:3000/hooks, not "${text}".`,
+      `--forward must be an http or https URL, such as http://localhost:3000/hooks (got "${text}").`,
     );
   if (address.username !== "" || address.password !== "")
-    throw new UsageError("--forward takes an address without user and password: the signature tells who sends.");
+    throw new UsageError("--forward must be a URL without user and password: the signature proves the sender.");
   return address.href;
 }
 
@@ -85,7 +85,7 @@ async function declared(target: Target, events: string | undefined): Promise<rea
   const known = Object.keys((await ask<SchemaRead>(target, "GET", "/v1/schema")).models);
   return modelNames(events).map((name) => {
     const model = known.find((one) => one.toLowerCase() === name.toLowerCase());
-    if (model === undefined) throw new UsageError(`There is no model "${name}". There are: ${known.join(", ")}.`);
+    if (model === undefined) throw new UsageError(`There is no model "${name}". The models are: ${known.join(", ")}.`);
     return model;
   });
 }
@@ -110,13 +110,15 @@ async function readPage(
     AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]),
   );
   if (page.logId !== logId)
-    throw new UsageError("The server has another log now: it was restored, or this is another tenant. Start again.");
+    throw new UsageError(
+      "The server has another log now, because it was restored or this is another tenant. Start again.",
+    );
   return { entries: page.data, examined: Number(page.next_cursor ?? after) };
 }
 
 const HELP = `
-Each request is what the server would send: the same body and headers, signed as Standard Webhooks has it. A batch that
-is not answered with a 2xx comes again after 1 s, 2 s … 30 s, and what is behind it waits.
+Each request equals one that the server would send: the same body and headers, signed according to Standard Webhooks.
+If the response is not a 2xx, the batch is sent again after 1 s, 2 s … 30 s; later events wait.
 
 Examples:
   holdfast webhooks listen --forward http://localhost:3000/hooks

@@ -26,20 +26,20 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
   const { env, out, say } = terminal;
   const webhooks = program
     .command("webhooks")
-    .description("endpoints that the log is delivered to, signed and in order")
+    .description("endpoints that receive the log, signed and in order")
     .addHelpText("after", HELP);
   const command = (words: string, says: string): Command =>
     webhooks
       .command(words)
       .description(says)
-      .option("--key <sk_…>", "secret key (default: HOLDFAST_SECRET_KEY, else the one kept in the data directory)")
-      .option("--test", "the test tenant, with the kept key");
+      .option("--key <sk_…>", "secret key (default: HOLDFAST_SECRET_KEY, else the one in the data directory)")
+      .option("--test", "the test tenant, with the stored key");
   const targetOf = (options: Options) => secretKeyTarget(options, env);
 
   command("create <url>", "register an endpoint; its signing secret is printed once")
-    .option("--events <models>", "only these models, with commas between (default: all)")
+    .option("--events <models>", "only these models, separated by commas (default: all)")
     .option("--from <position>", "begin behind this position (default: now; 0: the beginning of the log)")
-    .option("--description <text>", "what it is for")
+    .option("--description <text>", "a description")
     .action(async (url: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options & { events?: string; from?: string; description?: string }>();
       const body: WebhookEndpointBody = {
@@ -50,32 +50,32 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
       };
       const made = await ask<WebhookEndpoint>(targetOf(options), "POST", ROUTE, body);
       if (options.json) return void out(`${JSON.stringify(made)}\n`);
-      say(`${endpointLine(made)}. Its signing secret is shown this once:`);
+      say(`${endpointLine(made)}. Its signing secret is shown only once:`);
       out(`${made.secret}\n`);
     });
 
-  command("list", "list endpoints: how far each is, and what stands in its way").action(async (_, self: Command) => {
+  command("list", "list endpoints, with their cursor and any problem").action(async (_, self: Command) => {
     const options = self.optsWithGlobals<Options>();
     const { data } = await ask<List<WebhookEndpoint>>(targetOf(options), "GET", ROUTE);
     if (options.json) return void out(`${JSON.stringify(data)}\n`);
-    if (data.length === 0) return void say("There is no endpoint yet: see webhooks create.");
+    if (data.length === 0) return void say("There are no endpoints yet: see webhooks create.");
     out(endpointTable(data));
   });
 
   command(
     "roll <id>",
-    "give an endpoint another signing secret, which is printed once; the old one signs too for a day",
+    "give an endpoint a new signing secret, which is printed once; the old one also signs for a day",
   ).action(async (id: string, _, self: Command) => {
     const options = self.optsWithGlobals<Options>();
     const rolled = await ask<WebhookEndpoint>(targetOf(options), "POST", routeOf(id, "roll_secret"));
     if (options.json) return void out(`${JSON.stringify(rolled)}\n`);
-    say(`${id} signs with both secrets for a while. The new one is shown this once:`);
+    say(`${id} signs with both secrets for a while. The new one is shown only once:`);
     out(`${rolled.secret}\n`);
   });
 
   for (const [word, says] of [
-    ["enable", "deliver again from the cursor on; where a retry is waited for, try now"],
-    ["disable", "stop delivering; nothing is lost, the cursor stays"],
+    ["enable", "resume deliveries from the cursor; a pending retry is sent now"],
+    ["disable", "stop deliveries; nothing is lost, the cursor stays"],
   ] as const)
     command(`${word} <id>`, says).action(async (id: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options>();
@@ -90,28 +90,28 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
   });
 
   command("attempts <id>", "list requests to an endpoint, newest first")
-    .option("--limit <number>", "so many (default: 20; up to 100)")
+    .option("--limit <number>", "how many (default: 20; up to 100)")
     .action(async (id: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options & { limit?: string }>();
       const limit = wholeNumber("--limit", options.limit ?? "20");
       const route = routeOf(id, `attempts?limit=${limit}`);
       const { data } = await ask<List<WebhookAttempt>>(targetOf(options), "GET", route);
       if (options.json) return void out(`${JSON.stringify(data)}\n`);
-      if (data.length === 0) return void say(`Nothing was sent to ${id} yet.`);
+      if (data.length === 0) return void say(`Nothing has been sent to ${id} yet.`);
       out(attemptTable(data));
     });
 
-  command("test <id>", "send an endpoint a test event; ends with 1 when it was not taken").action(
+  command("test <id>", "send an endpoint a test event; exits with 1 if it was not accepted").action(
     async (id: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options>();
       const attempt = await ask<WebhookAttempt>(targetOf(options), "POST", routeOf(id, "test"));
       out(options.json ? `${JSON.stringify(attempt)}\n` : `${outcomeWords(attempt)}\n`);
-      if (attempt.outcome !== "succeeded") throw new UsageError(`${id} did not take the test event.`);
+      if (attempt.outcome !== "succeeded") throw new UsageError(`${id} did not accept the test event.`);
     },
   );
 
-  command("skip <id>", "move an endpoint past events that it cannot take: they are not delivered")
-    .requiredOption("--to <position>", "the last position to leave out")
+  command("skip <id>", "skip events that an endpoint cannot accept: they are not delivered")
+    .requiredOption("--to <position>", "the last position to skip")
     .action(async (id: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options & { to: string }>();
       const body = { to: wholeNumber("--to", options.to) };

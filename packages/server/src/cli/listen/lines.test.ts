@@ -17,7 +17,12 @@ const sent = (outcome: Outcome, response: string | null = "") => ({
 });
 const taken = sent({ kind: "succeeded", status: 200 });
 const refused = sent(
-  { kind: "failed", code: "connection_refused", message: "Nobody takes connections at the address.", status: null },
+  {
+    kind: "failed",
+    code: "connection_refused",
+    message: "Connection refused: nothing listens at the address.",
+    status: null,
+  },
   null,
 );
 
@@ -26,7 +31,7 @@ test("[W61] a line tells when, which positions, what, and what came of it", () =
     `${AT}  41-43  3 events (slide.created ×2, slide.updated)  200  12 ms`,
   );
   expect(sentLine(batch("slide.deleted"), refused, 2_000)).toBe(
-    `${AT}  41  1 event (slide.deleted)  Nobody takes connections at the address.  12 ms  again in 2 s`,
+    `${AT}  41  1 event (slide.deleted)  Connection refused: nothing listens at the address.  12 ms  again in 2 s`,
   );
   expect(sentLine(batch("a.created", "b.created", "c.created", "d.created", "e.created"), taken)).toMatch(
     /5 events \(a\.created, b\.created, c\.created, 2 other types\)/,
@@ -57,7 +62,7 @@ test("[W61] the same as JSON, its keys those of the server's attempts", () => {
     attempt: 3,
     outcome: "failed",
     status: null,
-    error: { code: "connection_refused", message: "Nobody takes connections at the address." },
+    error: { code: "connection_refused", message: "Connection refused: nothing listens at the address." },
     response: null,
     startedAt: AT,
     durationMs: 12,

@@ -13,7 +13,7 @@ test.each([
   `whsec_${Buffer.alloc(32).toString("hex")}!`,
   "sk_live_0000",
 ])("[W63] %j is no secret to sign with", (secret) => {
-  expect(() => checkedSecret(secret)).toThrow("--secret takes whsec_ and the base64 of 24 to 64 bytes.");
+  expect(() => checkedSecret(secret)).toThrow("--secret must be whsec_ and the base64 of 24 to 64 bytes.");
 });
 
 test("[W63] secrets of 24 to 64 bytes sign; one that is made has 32, and is another each time", () => {

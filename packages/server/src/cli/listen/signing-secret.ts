@@ -13,5 +13,5 @@ export function checkedSecret(secret: string): string {
   const bytes = Buffer.from(text, "base64");
   // Node skips what is no base64; what it read has to be what was written.
   if (bytes.length >= 24 && bytes.length <= 64 && bytes.toString("base64") === text) return secret;
-  throw new UsageError("--secret takes whsec_ and the base64 of 24 to 64 bytes.");
+  throw new UsageError("--secret must be whsec_ and the base64 of 24 to 64 bytes.");
 }

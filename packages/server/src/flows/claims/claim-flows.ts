@@ -279,7 +279,10 @@ function checkWords({ action, description, meta }: ClaimBody): Refusal | undefin
   const refusal = checkJsonValues({ action, description, meta });
   if (refusal) return refusal;
   return meta !== undefined && Buffer.byteLength(JSON.stringify(meta)) > limits.claimMetaBytes
-    ? refuse("invalid_value", { param: "meta", message: `"meta" is up to ${limits.claimMetaBytes} bytes of JSON.` })
+    ? refuse("invalid_value", {
+        param: "meta",
+        message: `"meta" must be at most ${limits.claimMetaBytes} bytes of JSON.`,
+      })
     : undefined;
 }
 

@@ -95,5 +95,5 @@ function holdersOn(present: readonly Waiter[]) {
 async function settle(lane: CommitLanes, orders: readonly Settle[]): Promise<void> {
   const results = await Promise.all(orders.map((order) => lane.decide(order)));
   const lost = results.find((result) => result.kind === "failed");
-  if (lost) throw new Error(`Claims could not be brought up to the present: ${lost.code}.`);
+  if (lost) throw new Error(`Claims could not be updated: ${lost.code}.`);
 }

@@ -62,8 +62,8 @@ export async function dumpOrganization(
     if (!organization)
       throw new DumpError(
         wanted === undefined
-          ? `Say which organization with --org: there are ${all.length}.`
-          : `There is no organization ${wanted}.`,
+          ? `There are ${all.length} organizations: choose one with --org.`
+          : `The organization ${wanted} does not exist.`,
       );
     const { id, name } = organization;
     const keys = await dumpKeys(tx, id);
@@ -97,12 +97,12 @@ export async function restoreOrganization(
   const input = lines[Symbol.asyncIterator]();
   const next = async (): Promise<string> => {
     const { value, done } = (await input.next()) as IteratorResult<string, undefined>;
-    if (done || value === undefined) throw new DumpError("The dump is cut off: its last line is missing.");
+    if (done || value === undefined) throw new DumpError("The dump is incomplete: its last line is missing.");
     return value;
   };
   const first = objectOf(await next());
   if (first.object !== "holdfast_dump" || !first.organization || !Array.isArray(first.keys))
-    throw new DumpError("This is no dump of an organization.");
+    throw new DumpError("This is not a dump of an organization.");
   if (!READABLE.includes(first.version))
     throw new DumpError(`The dump has version ${first.version}; this release reads versions up to ${VERSION}.`);
   const { id: oldId, name } = first.organization as { id: string; name: string };
@@ -114,7 +114,9 @@ export async function restoreOrganization(
     await client.query("begin");
     await client.query("set local idle_in_transaction_session_timeout = 0");
     if ((await listOrganizations(client)).some(({ id }) => id === organization))
-      throw new DumpError(`There is an organization ${organization} here already. --new-id restores beside it.`);
+      throw new DumpError(
+        `The organization ${organization} already exists here. Use --new-id to restore the dump beside it.`,
+      );
     await insertOrganization(client, organization, name, { live: newId("log_"), test: newId("log_") });
     const counts = await restoreTenants(client, organization, next);
     for (const livemode of [true, false])
@@ -128,7 +130,7 @@ export async function restoreOrganization(
     });
     // What the database cannot take was never dumped from one.
     if (/^2[23]/.test(errorState(error) ?? ""))
-      throw new DumpError(`The dump is damaged, or being restored twice: ${(error as Error).message}`);
+      throw new DumpError(`The dump is damaged, or another process is restoring it: ${(error as Error).message}`);
     throw error;
   } finally {
     client.release(broken);
@@ -160,7 +162,7 @@ async function restoreTenants(tx: Transaction, organization: string, next: () =>
     const mark = objectOf(line);
     if (mark.object === "dump_end") {
       if (JSON.stringify(mark.counts) !== JSON.stringify(counts))
-        throw new DumpError("The dump is damaged: it does not hold as many lines as it says.");
+        throw new DumpError("The dump is damaged: its number of lines is wrong.");
       return counts;
     }
     const environment = mark.tenant ?? mark.world;
@@ -181,7 +183,7 @@ async function restoreKeys(
 ): Promise<void> {
   for (const key of keys)
     if (!(await restoreKey(tx, (await tenantOf(tx, organization, key.livemode)) as number, key, revoked)))
-      throw new DumpError(`The key ${key.id} of the dump is here already. --new-id restores without keys.`);
+      throw new DumpError(`The key ${key.id} of the dump already exists here. Use --new-id to restore without keys.`);
 }
 
 function objectOf(line: string): Record<string, unknown> {

@@ -140,7 +140,7 @@ async function land(
       hash,
       unchanged: true,
       warnings: (push.renames ?? []).map(
-        ({ model, from, to }) => `"${model}.${from}" was not renamed to "${to}": the schema is the one that was there.`,
+        ({ model, from, to }) => `"${model}.${from}" was not renamed to "${to}": the schema has not changed.`,
       ),
     };
   const tooMany = checkIndexes(before, { models });
@@ -298,9 +298,11 @@ function warningsOf(
 ): string[] {
   return [
     ...problems.map(spelledProblem),
-    ...[...renames.keys()].map((key) => `Every record of "${key}" was rewritten with its fields' new names.`),
-    ...[...refiled].map((name) => `Every record of "${name}" was filed under its new groups.`),
-    ...uselessIndexes(schema).map((path) => `"${path}" needs no index: lists know nothing of arrays and json.`),
+    ...[...renames.keys()].map((key) => `All records of "${key}" were updated with the new field names.`),
+    ...[...refiled].map((name) => `The groups of all records of "${name}" were updated.`),
+    ...uselessIndexes(schema).map(
+      (path) => `"${path}" has no use for an index: lists cannot filter or sort by arrays and json.`,
+    ),
   ];
 }
 

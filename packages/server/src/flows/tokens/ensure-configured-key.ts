@@ -33,7 +33,7 @@ export async function ensureConfiguredKey(pool: Database, token: string): Promis
     await revokeClaims(tx, await revokeConfiguredKeys(tx, tenant, tokenHash(token)));
     const known = (await findSecretKeys(tx, [tokenHash(token)])).get(0);
     if (!known) await storeSecretKey(tx, tenant, token, "configured at start", true);
-    else if (known.revoked) throw new Error("HOLDFAST_SECRET_KEY names a key that was revoked. Set another one.");
+    else if (known.revoked) throw new Error("HOLDFAST_SECRET_KEY is a revoked key. Set another one.");
     return { tenant: known?.principal.tenant ?? tenant, organization: known?.principal.organization ?? first.id };
   });
 }

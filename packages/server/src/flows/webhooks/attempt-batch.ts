@@ -56,7 +56,7 @@ export function attemptBatch({ secrets, send, times, delivered }: AttemptDeps) {
       return {
         kind: "unanswered",
         code: "secret_unreadable",
-        message: "The signing secret was sealed with a master key that this server does not have.",
+        message: "The signing secret is encrypted with a master key that this server does not have.",
       };
     // A process that stood still may have lost its lease since: what takes 15 s would outlast it.
     const { lease } = endpoint.delivery;

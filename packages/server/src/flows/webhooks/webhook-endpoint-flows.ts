@@ -155,7 +155,7 @@ export function webhookEndpointFlows(deps: WebhookEndpointDeps): WebhookEndpoint
         if (to <= cursor)
           return refuse("invalid_value", {
             param: "to",
-            message: `"to" has to lie beyond the cursor, which is ${cursor}.`,
+            message: `"to" must be greater than the cursor, ${cursor}.`,
           });
         await noteAttempt(tx, endpoint.tenant, id, {
           ...{ id: newId("wha_"), kind: "skip", webhookId: null, from: cursor + 1, to, events: 0, attempt: 0 },

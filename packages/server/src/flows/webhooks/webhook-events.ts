@@ -61,7 +61,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
     const entries = await readLog(db, tenant, { after, to, bytes: READ_BYTES });
     const last = entries.at(-1);
     // A log is not trimmed beyond what somebody is still to be told.
-    if (!last) throw new Error(`Tenant ${tenant} has no log entries in (${after}, ${to}], which are to be told.`);
+    if (!last) throw new Error(`Tenant ${tenant} has no log entries in (${after}, ${to}], which a webhook must send.`);
     const events = entries.flatMap((entry) => {
       const event = eventOf(entry, models.get(entry.model));
       return event ? [encoded(event)] : [];

@@ -18,10 +18,10 @@ export function errorsHtml(): string {
 <body>
 <header>
 <h1>Errors</h1>
-<p>Every error, over HTTP and on the stream, is one envelope: <code>type</code>, <code>message</code>, <code>code</code>,
-often <code>param</code>, the link to its section here as <code>doc_url</code>, and <code>request_id</code>, which is the
-answer’s <code>x-request-id</code> too. Codes stay; messages may change. Decide by the code.</p>
-<p><a href="../docs">All routes</a> are described on a page of their own.</p>
+<p>Every error, over HTTP and on the stream, has the same envelope: <code>type</code>, <code>message</code>, <code>code</code>,
+often <code>param</code>, <code>doc_url</code> (the link to its section here), and <code>request_id</code> (equal to the
+response’s <code>x-request-id</code>). Codes are stable; messages can change. Use the code to decide.</p>
+<p>See also <a href="../docs">all routes</a>.</p>
 </header>
 <nav aria-label="Error codes">
 <ul>

@@ -109,18 +109,18 @@ const tagsOf = (models: readonly string[]): Plain[] => [
 
 const AREAS: Readonly<Record<string, string>> = {
   models: "Single records of any model.",
-  commits: "Several operations that happen together or not at all.",
+  commits: "Several operations, applied together or not at all.",
   log: "Every change, in the order in which it was committed.",
-  snapshot: "Everything as it is now, to begin with.",
+  snapshot: "The current state of all records, to start from.",
   schema: "The models of this tenant.",
-  datasources: "Where rows live.",
-  usage: "What was done, counted by day.",
-  organizations: "For whoever runs the server.",
-  secret_keys: "For whoever runs the server.",
+  datasources: "The databases that store rows.",
+  usage: "Usage, counted by day.",
+  organizations: "For the operator of the server.",
+  secret_keys: "For the operator of the server.",
 };
 
 const SECURITY: Plain = {
   token: { type: "http", scheme: "bearer", description: "Any token of the organization." },
   secretKey: { type: "http", scheme: "bearer", description: "A secret key (`sk_live_…`, `sk_test_…`)." },
-  operator: { type: "http", scheme: "bearer", description: "The token of whoever runs the server." },
+  operator: { type: "http", scheme: "bearer", description: "The operator's token." },
 };

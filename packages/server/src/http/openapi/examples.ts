@@ -13,7 +13,7 @@ const EXAMPLES: Readonly<Partial<Record<EndpointName, (data: Plain) => Plain>>> 
   createRecord: (data) => ({ create: { id: "record_1", data } }),
   updateRecord: (data) => ({
     update: { data: firstOf(data), readAt: 41 },
-    "held when stale": { data: firstOf(data), readAt: 41, onStale: "notify" },
+    "held if stale": { data: firstOf(data), readAt: 41, onStale: "notify" },
   }),
   commit: () => ({
     "two at once": {
@@ -23,7 +23,7 @@ const EXAMPLES: Readonly<Partial<Record<EndpointName, (data: Plain) => Plain>>> 
         { action: "update", model: "document", id: "deck_1", data: { title: "A deck" }, readAt: 41 },
       ],
     },
-    "on a premise": {
+    "with a premise": {
       operations: [{ action: "archive", model: "document", id: "deck_1" }],
       reads: [{ group: "deck:deck_1", readAt: 41 }],
     },

@@ -8,21 +8,21 @@ const kibibytes = (bytes: number): string =>
 export const info = (base: string): Plain => ({
   title: "Holdfast",
   version: INTERFACE_VERSION,
-  summary: "Records that people and agents edit together, and the ordered log of every change.",
+  summary: "Records that people and agents edit together, and the ordered log of all changes.",
   license: { name: "MIT", identifier: "MIT" },
-  description: `Every write is one commit: it happens whole or not at all, takes the next positions of one ordered log, and is answered with a receipt.
+  description: `Every write is one commit: it is atomic, gets the next positions in one ordered log, and returns a receipt.
 
-**Addresses.** Every path answers with and without \`/api\` before it, and \`HEAD\` wherever \`GET\` does. With a token this description has the models of its tenant, each with paths of its own.
+**Paths.** Every path works with and without \`/api\` before it, and \`HEAD\` wherever \`GET\` does. With a token, this description includes the models of its tenant, each with its own paths.
 
-**Tokens.** \`Authorization: Bearer <token>\`; never in the address.
+**Tokens.** \`Authorization: Bearer <token>\`; never in the URL.
 
-**Errors.** Every error is an \`ErrorEnvelope\`; [every code is explained](${base}/docs/errors). Decide by the code, not by the message. Every answer carries \`${headers.requestId}\`.
+**Errors.** Every error is an \`ErrorEnvelope\`; [every code is explained](${base}/docs/errors). Use the code, not the message, to decide. Every response carries \`${headers.requestId}\`.
 
-**Writing twice.** With an \`Idempotency-Key\` a write may be sent again and again: the same key and the same body give the same receipt, with \`${headers.replayed}: true\`.
+**Retries.** With an \`Idempotency-Key\` a write can be sent again: the same key and body return the same receipt, with \`${headers.replayed}: true\`.
 
-**Stale writes.** Send the position that a write is based on as \`readAt\`. When somebody else touched the same field since, \`onStale\` says what happens: \`reject\` (409), \`overwrite\`, or \`notify\` (200 with \`${headers.held}: true\`, nothing is written, the receipt tells what moved).
+**Stale writes.** Send the position that a write is based on as \`readAt\`. If someone else has changed the same field since, \`onStale\` decides: \`reject\` (409), \`overwrite\`, or \`notify\` (200 with \`${headers.held}: true\`, nothing is written, and the receipt says what changed).
 
-**The stream.** \`GET ${STREAM_PATH}\` is a WebSocket with the subprotocol \`${STREAM_PROTOCOL}\`: it says every commit as it happens. Error frames are \`ErrorEnvelope\`s too.
+**The stream.** \`GET ${STREAM_PATH}\` is a WebSocket with the subprotocol \`${STREAM_PROTOCOL}\`: it sends every commit at once. Error frames are \`ErrorEnvelope\`s too.
 
 **Limits.**
 
@@ -33,6 +33,6 @@ export const info = (base: string): Plain => ({
 | a bulk | ${limits.commitsPerBulk} commits, ${limits.operationsPerBulk} operations |
 | JSON | ${limits.jsonDepth} levels, ${limits.keysPerObject} keys in one object |
 | an id | 1 to ${limits.idLength} of \`A-Za-z0-9_.:~-\` |
-| a page | 1 to ${limits.listMax}, ${limits.listDefault} when nothing is said |
+| a page | 1 to ${limits.listMax}, default ${limits.listDefault} |
 `,
 });

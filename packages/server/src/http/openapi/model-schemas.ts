@@ -24,25 +24,25 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
   // A default fills in what a create leaves out; a record from before the default may lack the field.
   const required = fields.filter(([, { required, default: absent }]) => required && absent === undefined);
   const requiredNames = required.map(([field]) => field);
-  const id = { type: "string", description: "The record's own id." };
+  const id = { type: "string", description: "The record's id." };
   const sent = { type: "object", additionalProperties: false };
   return {
     created: schemas.put(`${name}_Create`, {
       ...sent,
-      description: `A whole "${name}".`,
+      description: `A complete "${name}".`,
       properties: { id, ...properties, ...withDefaults },
       ...(requiredNames.length > 0 && { required: requiredNames }),
     }),
     updated: schemas.put(`${name}_Update`, {
       ...sent,
-      description: `The fields of a "${name}" that change.`,
+      description: `The changed fields of a "${name}".`,
       properties: { id, ...properties },
       // Only a favorite may be updated with nothing.
       ...(name.toLowerCase() !== "favorite" && { minProperties: 1 }),
     }),
     read: schemas.put(`${name}_Data`, {
       type: "object",
-      description: `A "${name}" as it is read.`,
+      description: `A "${name}" as reads return it.`,
       properties: { id, ...properties },
       required: ["id", ...requiredNames],
     }),

@@ -76,7 +76,7 @@ function pathParameter(name: string, path: string): Plain {
     name,
     in: "path",
     required: true,
-    description: `The \`${name}\` that the service gave.`,
+    description: `The \`${name}\` that the server returned.`,
     schema: { type: "string" },
   };
 }
@@ -120,7 +120,7 @@ function successes(endpoint: EndpointSchema, { schemas, responses }: Describing,
         description: receipt
           ? "The receipt: written, or held by `onStale: notify`."
           : endpoint.produces
-            ? "Lines of JSON: one that opens, one for each record, one that ends. A page without its last line is incomplete."
+            ? "Lines of JSON: a first line, one line per record, a last line. A page without its last line is incomplete."
             : (STATUS[status] ?? "Done."),
         headers: headersNamed(["RequestId", ...RATE_LIMITS, ...(receipt ? ["Replayed", "Held"] : [])]),
         content: { [endpoint.produces ?? "application/json"]: { schema } },
@@ -130,7 +130,7 @@ function successes(endpoint: EndpointSchema, { schemas, responses }: Describing,
   );
 }
 
-const STATUS: Readonly<Record<string, string>> = { 200: "Done.", 201: "It was made.", 202: "It waits." };
+const STATUS: Readonly<Record<string, string>> = { 200: "Done.", 201: "Created.", 202: "It waits." };
 
 function errors(name: EndpointName, endpoint: EndpointSchema, { schemas, responses, docUrl }: Describing): Plain {
   return Object.fromEntries(
@@ -172,24 +172,28 @@ const exampleError = (code: ErrorCode, docUrl: DocUrl): Plain => ({
 const HEADERS: Readonly<Record<string, readonly [name: string, description: string, schema: Plain]>> = {
   RequestId: [
     headers.requestId,
-    "Names this request; `request_id` in an error body.",
+    "The id of this request; `request_id` in an error body.",
     { type: "string", pattern: "^req_[0-9A-Za-z]{24}$" },
   ],
   RateLimitLimit: [
     "ratelimit-limit",
-    "Requests that may come at once. Only for tokens that have a limit, as the next two.",
+    "The size of a burst. Only for tokens with a rate limit, like the next two headers.",
     { type: "integer" },
   ],
-  RateLimitRemaining: ["ratelimit-remaining", "Requests that may still come now.", { type: "integer" }],
-  RateLimitReset: ["ratelimit-reset", "Seconds until all of them may come again.", { type: "integer" }],
-  RetryAfter: [headers.retryAfter, "Seconds to wait before asking again.", { type: "integer" }],
+  RateLimitRemaining: ["ratelimit-remaining", "Requests left in the current burst.", { type: "integer" }],
+  RateLimitReset: ["ratelimit-reset", "Seconds until the full burst is available again.", { type: "integer" }],
+  RetryAfter: [headers.retryAfter, "Seconds to wait before the next attempt.", { type: "integer" }],
   Authenticate: ["www-authenticate", "`Bearer`.", { type: "string" }],
   Replayed: [
     headers.replayed,
-    "The receipt of an earlier request with the same key, again.",
+    "`true` if this is the receipt of an earlier request with the same key.",
     { type: "string", enum: ["true"] },
   ],
-  Held: [headers.held, "The write was stale and held: nothing was written.", { type: "string", enum: ["true"] }],
+  Held: [
+    headers.held,
+    "`true` if the write was stale and held: nothing was written.",
+    { type: "string", enum: ["true"] },
+  ],
 };
 
 export const headerComponents = (): Plain =>
@@ -200,7 +204,7 @@ export const parameterComponents = (): Plain => ({
     name: "model",
     in: "path",
     required: true,
-    description: "A model of the pushed schema, whatever its case.",
+    description: "A model of the pushed schema, in any case.",
     schema: { type: "string", pattern: "^[A-Za-z][A-Za-z0-9_]{0,62}$" },
     example: "slide",
   },
@@ -216,7 +220,7 @@ export const parameterComponents = (): Plain => ({
     name: "filter",
     in: "query",
     description:
-      "`filter[<field>]=v` (or `<field>=v`), `filter[<field>][gt|gte|lt|lte]=v`, `filter[<field>][null]=true|false`: all have to hold. Values of fields that hold no text are spelled as in JSON.",
+      "`filter[<field>]=v` (or `<field>=v`), `filter[<field>][gt|gte|lt|lte]=v`, `filter[<field>][null]=true|false`: all must match. Values other than text are written as in JSON.",
     style: "deepObject",
     explode: true,
     schema: { type: "object", additionalProperties: true },
@@ -226,8 +230,7 @@ export const parameterComponents = (): Plain => ({
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    description:
-      "1 to 255 visible ASCII characters, derived from what is done. The same key and body give the same receipt; kept 30 days.",
+    description: "1 to 255 visible ASCII characters. The same key and body return the same receipt for 30 days.",
     schema: { type: "string", minLength: 1, maxLength: limits.keyLength },
   },
 });

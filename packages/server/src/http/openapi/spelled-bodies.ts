@@ -21,7 +21,7 @@ export function asSpelled(name: string, schema: Plain): Plain {
   if (name === "ErrorEnvelope")
     return withProperty(schema, "receipt", {
       ...refTo("CommitReceipt"),
-      description: "Of a refused commit: its receipt, with `status` `rejected`.",
+      description: "The receipt of a refused commit, with `status` `rejected`.",
     });
   if (CLAIM_BODIES.has(name)) return nullable(schema);
   return WRITE_BODIES.has(name) ? asWritten(schema) : schema;

@@ -62,7 +62,7 @@ export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCom
       if (keyHeader !== undefined)
         return {
           refusal: refuse("invalid_idempotency_key", {
-            message: "Each commit of a bulk names itself: the bulk takes no Idempotency-Key.",
+            message: "A bulk has no Idempotency-Key: give each commit its own.",
           }),
         };
       return submitBulk(
@@ -90,7 +90,7 @@ function writerAsked(principal: Principal, named: string | undefined): string | 
     readParticipantName(named) ??
     refuse("invalid_value", {
       param: "participant",
-      message: `"participant" is <kind>:<id>, of kind ${PARTICIPANT_KINDS.join(", ")}.`,
+      message: `"participant" must be <kind>:<id>; the kinds are ${PARTICIPANT_KINDS.join(", ")}.`,
     })
   );
 }
@@ -139,7 +139,7 @@ async function submitBulk(
     return {
       refusal: refuse("too_many_operations", {
         param: "commits",
-        message: `A bulk takes up to ${limits.operationsPerBulk} operations.`,
+        message: `A bulk can have up to ${limits.operationsPerBulk} operations.`,
       }),
     };
   const blocked = blockedByMalformed(elements);

@@ -13,7 +13,9 @@ export function mountHealth(app: FastifyInstance, isReady: () => Promise<boolean
         ? { object: "health", status: "ready" }
         : sendRefusal(
             reply,
-            refuse("unavailable", { message: "The database does not answer, takes no writes, or lacks a migration." }),
+            refuse("unavailable", {
+              message: "The database does not answer, accepts no writes, or lacks a migration.",
+            }),
           );
     });
   }

@@ -47,7 +47,8 @@ export function mountMetrics(
     });
 }
 
-const FOR_THIS_MACHINE = "As long as HOLDFAST_METRICS_TOKEN is not set, metrics are shown to this machine alone.";
+const FOR_THIS_MACHINE =
+  "Metrics are available on this machine only. Set HOLDFAST_METRICS_TOKEN to read them from elsewhere.";
 const SWITCHED_OFF = "Metrics are off: set HOLDFAST_METRICS_TOKEN, or HOLDFAST_METRICS_LOOPBACK=1.";
 
 const isOurMachines = ({ raw }: FastifyRequest): boolean => isFromThisMachine(raw);

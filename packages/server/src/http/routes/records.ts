@@ -55,10 +55,13 @@ function readListQuery({ one, others }: Query): Omit<ListRequest, "reader" | "mo
   if (isRefusal(paging)) return paging;
   const { order_by: orderBy = "id", state = "live", ids: idList } = one;
   if (state !== "live" && state !== "archived" && state !== "all")
-    return refuse("invalid_value", { param: "state", message: `"state" is live, archived or all.` });
+    return refuse("invalid_value", { param: "state", message: `"state" must be live, archived or all.` });
   const ids = idList?.split(",");
   if (ids && (ids.length > limits.listMax || !ids.every(isRecordId)))
-    return refuse("invalid_id", { param: "ids", message: `"ids" is up to ${limits.listMax} ids with commas between.` });
+    return refuse("invalid_id", {
+      param: "ids",
+      message: `"ids" must be up to ${limits.listMax} ids, separated by commas.`,
+    });
   return { ...paging, orderBy, state, ids, filters: others };
 }
 
@@ -67,6 +70,6 @@ function readPaging(one: Query["one"]): Pick<ListRequest, "limit" | "order" | "c
   if (isRefusal(limit)) return limit;
   const { order = "asc", starting_after: cursor } = one;
   if (order !== "asc" && order !== "desc")
-    return refuse("invalid_value", { param: "order", message: `"order" is asc or desc.` });
+    return refuse("invalid_value", { param: "order", message: `"order" must be asc or desc.` });
   return { limit, order, cursor };
 }

@@ -70,9 +70,9 @@ export function createRoomMembership(rooms: PresenceRooms, session: string, send
       }
       const text = JSON.stringify(state);
       if (Buffer.byteLength(text) > limits.presenceStateBytes)
-        return badFrame(tooMuch("state", `A state has up to ${limits.presenceStateBytes} bytes as JSON.`));
+        return badFrame(tooMuch("state", `A state can have up to ${limits.presenceStateBytes} bytes of JSON.`));
       if (!entered.has(room) && entered.size >= limits.roomsPerSession)
-        return badFrame(tooMuch("room", `A socket is in up to ${limits.roomsPerSession} rooms.`));
+        return badFrame(tooMuch("room", `A socket can be in up to ${limits.roomsPerSession} rooms.`));
       entered.add(room);
       const { tenant, participantKind, participantId } = principal;
       rooms.say(tenant, room, { session, clientId, participantKind, participantId, state: text }, hearIn(room));

@@ -241,7 +241,10 @@ function reorder(
   if (stranger >= 0) return refused(refuse("claim_not_found", { param: `order[${stranger}]` }), queue);
   const twice = order.order.findIndex((id, i) => order.order.indexOf(id) !== i);
   if (twice >= 0)
-    return refused(refuse("invalid_value", { param: `order[${twice}]`, message: "A claim is named twice." }), queue);
+    return refused(
+      refuse("invalid_value", { param: `order[${twice}]`, message: "The order names a claim twice." }),
+      queue,
+    );
   const named = order.order.map((id) => waiters.find((waiter) => waiter.id === id) as ClaimState);
   const next = [...named, ...waiters.filter(({ id }) => !order.order.includes(id))];
   const moved = next

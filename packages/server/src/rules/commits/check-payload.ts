@@ -11,7 +11,7 @@ export function checkPayload(
   if (action !== "create" && action !== "update")
     return data === undefined
       ? undefined
-      : refuse("unknown_field", { param: "data", message: `"${action}" takes no data.` });
+      : refuse("unknown_field", { param: "data", message: `"${action}" must not have data.` });
   if (data === undefined) return refuse("missing_field", { param: "data" });
   for (const [name, value] of Object.entries(data)) {
     if (name === "id") {
@@ -21,7 +21,7 @@ export function checkPayload(
     const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
     if (!field) return refuse("unknown_field", { param: `data.${name}` });
     if (!fits(field, value))
-      return refuse("invalid_type", { param: `data.${name}`, message: `"${name}" has to be ${expectedValue(field)}.` });
+      return refuse("invalid_type", { param: `data.${name}`, message: `"${name}" must be ${expectedValue(field)}.` });
   }
   return action === "create" ? checkRequired(model, data) : undefined;
 }

@@ -9,7 +9,7 @@ export function checkRecordSize(text: string, most: number): Refusal | undefined
     ? undefined
     : refuse("record_too_large", {
         param: "data",
-        message: `With this write the record would have ${bytes} bytes of JSON; it takes up to ${most}.`,
+        message: `The record would have ${bytes} bytes of JSON (the limit is ${most}).`,
       });
 }
 

@@ -83,7 +83,7 @@ function unfiledField(state: TenantState, { model }: CommitOperation, after: Fil
 const missingGroup = (commit: CommitRequest, index: number, { model }: Lack, field: string): Refusal =>
   refuse("missing_field", {
     param: `${commit.single ? "" : `operations[${index}].`}data.${field}`,
-    message: `"${field}" names the group of a ${model}. Without it the record belongs to the whole organization, which the token's scope does not cover.`,
+    message: `"${field}" is missing. It names the group of a ${model}; without it the record belongs to the whole organization, which the token's scope does not cover.`,
   });
 
 /** Of the route's own caller a favorite's denial says more: what to ask whom for, and for how long. */

@@ -50,7 +50,7 @@ export function checkCommitBytes(state: TenantState, commit: CommitRequest): Ref
 
 export const tooLargeCommit = (commitBytes: number): Refusal =>
   refuse("commit_too_large", {
-    message: `The records that this commit names have more than ${commitBytes} bytes of JSON together: write them with several commits.`,
+    message: `The records that this commit names have more than ${commitBytes} bytes of JSON together. Use several commits.`,
   });
 
 /** Of records that are read by name; small ones, which come in any case, do not count. */

@@ -27,12 +27,12 @@ export function checkJsonCount(bytes: Uint8Array): Refusal | undefined {
       const before = commas[depth] as number;
       commas[depth] = before + 1;
       if (before + 1 >= limits.keysPerObject && isObject[depth] === 1)
-        return refuse("invalid_value", { message: `More than ${limits.keysPerObject} keys in one object.` });
+        return refuse("invalid_value", { message: `An object has more than ${limits.keysPerObject} keys.` });
       if (values > limits.jsonValues) return refuse("too_many_values");
     } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
       depth += 1;
       if (depth > limits.jsonDepth)
-        return refuse("invalid_value", { message: `Nested deeper than ${limits.jsonDepth} levels.` });
+        return refuse("invalid_value", { message: `The JSON is nested deeper than ${limits.jsonDepth} levels.` });
       commas[depth] = 0;
       isObject[depth] = byte === OPEN_OBJECT ? 1 : 0;
       // What is in it before its first comma, if anything is.

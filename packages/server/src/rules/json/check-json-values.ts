@@ -18,7 +18,10 @@ function checkValue(value: unknown, path: Path): Refusal | undefined {
   if (typeof value === "number") return refuse("invalid_value", { ...named(path), message: NO_FIT });
   if (typeof value !== "object" || value === null) return undefined;
   if (path.length >= limits.jsonDepth)
-    return refuse("invalid_value", { ...named(path), message: `Nested deeper than ${limits.jsonDepth} levels.` });
+    return refuse("invalid_value", {
+      ...named(path),
+      message: `The JSON is nested deeper than ${limits.jsonDepth} levels.`,
+    });
   return Array.isArray(value) ? checkItems(value, path) : checkMembers(value as Record<string, unknown>, path);
 }
 
@@ -35,13 +38,13 @@ function checkMembers(members: Record<string, unknown>, path: Path): Refusal | u
   if (keys.length > limits.keysPerObject)
     return refuse("invalid_value", {
       ...named(path),
-      message: `More than ${limits.keysPerObject} keys in one object.`,
+      message: `An object has more than ${limits.keysPerObject} keys.`,
     });
   for (const key of keys) {
     if (!isText(key)) return refuse("invalid_value", { ...named(path), message: NOT_TEXT });
     // A copy that is made key by key would take it for its prototype, and lose it.
     if (key === "__proto__")
-      return refuse("invalid_value", { ...named([...path, key]), message: 'A key may not be "__proto__".' });
+      return refuse("invalid_value", { ...named([...path, key]), message: 'The key "__proto__" is not allowed.' });
     const item = members[key];
     const refusal = isPlain(item) ? undefined : checkWithin(item, key, path);
     if (refusal) return refusal;
@@ -65,8 +68,8 @@ const isPlain = (value: unknown): boolean =>
 
 const isText = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
-const NOT_TEXT = "Text with a NUL character or half a surrogate pair cannot be kept.";
-const NO_FIT = "The number does not fit: whole numbers go to 2^53-1.";
+const NOT_TEXT = "Text must not contain a NUL character or half of a surrogate pair.";
+const NO_FIT = "The number is out of range: whole numbers go up to 2^53-1.";
 
 /** The place of a fault; the body itself has no name. */
 function named(path: Path): { param?: string } {

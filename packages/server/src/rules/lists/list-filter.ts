@@ -21,14 +21,17 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 /** The conditions that an address spells: `filter[<field>]=v`, `filter[<field>][gt]=v` or `<field>=v`, each of them once. */
 export function readFilters(parameters: readonly Parameter[], model: Model): readonly ListFilter[] | Refusal {
   if (parameters.length > limits.listFilters)
-    return refuse("invalid_value", { param: "filter", message: `A list takes up to ${limits.listFilters} filters.` });
+    return refuse("invalid_value", {
+      param: "filter",
+      message: `A list can have up to ${limits.listFilters} filters.`,
+    });
   const filters = new Map<string, ListFilter>();
   for (const [param, text] of parameters) {
     const { name, operator } = spelled(param);
     const column = operator && listColumn(name, model);
     if (!operator || !column) return refuse("unknown_column", { param: param.slice(0, 100) });
     const key = `${name} ${operator}`;
-    if (filters.has(key)) return refuse("invalid_value", { param, message: `"${param}" may come once.` });
+    if (filters.has(key)) return refuse("invalid_value", { param, message: `"${param}" must appear only once.` });
     const filter = filterOf(column, operator, param, text);
     if (isRefusal(filter)) return filter;
     filters.set(key, filter);
@@ -62,17 +65,17 @@ function filterOf(
 function valueFor(column: ListColumn, param: string, text: string): string | number | boolean | Refusal {
   switch (typeOf(column)) {
     case "number":
-      return numberOf(param, text) ?? mistyped(param, "a number as JSON spells it");
+      return numberOf(param, text) ?? mistyped(param, "a number as in JSON");
     case "integer": {
       const value = numberOf(param, text);
       return value === undefined || (!isRefusal(value) && !Number.isInteger(value))
-        ? mistyped(param, "a whole number as JSON spells it")
+        ? mistyped(param, "a whole number as in JSON")
         : value;
     }
     case "boolean":
       return booleanOf(text) ?? mistyped(param, "true or false");
     case "datetime":
-      return isDateTime(text) ? text : mistyped(param, "an RFC 3339 date-time (in an address, + is spelled %2B)");
+      return isDateTime(text) ? text : mistyped(param, "an RFC 3339 date-time (in a URL, write + as %2B)");
     case "string":
     case "enum":
     case "array":
@@ -95,4 +98,4 @@ const booleanOf = (text: string): boolean | undefined =>
   text === "true" ? true : text === "false" ? false : undefined;
 
 const mistyped = (param: string, wanted: string): Refusal =>
-  refuse("invalid_type", { param, message: `"${param}" has to be ${wanted}.` });
+  refuse("invalid_type", { param, message: `"${param}" must be ${wanted}.` });

@@ -22,7 +22,7 @@ export function usagePeriod(
   if (from === undefined) return unreadable("starting_at");
   return from <= to
     ? { from, to }
-    : refuse("invalid_value", { param: "starting_at", message: `"starting_at" lies after "ending_at".` });
+    : refuse("invalid_value", { param: "starting_at", message: `"starting_at" must not be after "ending_at".` });
 }
 
 /** The UTC day of an instant. */
@@ -46,4 +46,4 @@ const isDay = (text: string): boolean => isDateTime(`${text}T00:00:00Z`);
 const FIRST_DAY = "0001-01-01";
 
 const unreadable = (param: string): Refusal =>
-  refuse("invalid_value", { param, message: `"${param}" is a day like 2026-01-31, or an RFC 3339 date-time.` });
+  refuse("invalid_value", { param, message: `"${param}" must be a day like 2026-01-31, or an RFC 3339 date-time.` });

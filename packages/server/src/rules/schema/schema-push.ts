@@ -24,7 +24,8 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 export function checkSchema({ models }: ModelSchema): Refusal | undefined {
   const names = Object.keys(models);
   if (names.length === 0) return bad("models", "A schema needs at least one model.");
-  if (names.length > limits.schemaModels) return bad("models", `A schema has up to ${limits.schemaModels} models.`);
+  if (names.length > limits.schemaModels)
+    return bad("models", `A schema can have up to ${limits.schemaModels} models.`);
   const taken = new Map<string, string>();
   for (const [name, model] of Object.entries(models)) {
     const twin = taken.get(name.toLowerCase());
@@ -32,7 +33,7 @@ export function checkSchema({ models }: ModelSchema): Refusal | undefined {
     taken.set(name.toLowerCase(), name);
     const refusal = NAME.test(name)
       ? checkModel(name, model, names)
-      : bad(`models.${name.slice(0, 80)}`, "A model's name is a letter, then up to 62 letters, digits or _.");
+      : bad(`models.${name.slice(0, 80)}`, "A model's name must be a letter, then up to 62 letters, digits or _.");
     if (refusal) return refusal;
   }
   return undefined;
@@ -44,7 +45,7 @@ export function checkIndexes(before: ModelSchema, pushed: ModelSchema): Refusal 
   if (wanted <= limits.schemaIndexes || wanted <= indexCount(before)) return undefined;
   return bad(
     "models",
-    `A schema indexes up to ${limits.schemaIndexes} fields (this one: ${wanted}). Take "index" from fields by which no list is sorted or filtered.`,
+    `A schema can index up to ${limits.schemaIndexes} fields (this one: ${wanted}). Remove "index" from fields that no list sorts or filters by.`,
   );
 }
 
@@ -57,18 +58,18 @@ const indexCount = ({ models }: ModelSchema): number =>
 function checkModel(name: string, { fields, groups = [] }: Model, models: readonly string[]): Refusal | undefined {
   const at = `models.${name}`;
   if (Object.keys(fields).length > limits.schemaFields)
-    return bad(at, `A model has up to ${limits.schemaFields} fields.`);
+    return bad(at, `A model can have up to ${limits.schemaFields} fields.`);
   for (const [fieldName, field] of Object.entries(fields)) {
     const path = `${at}.fields.${fieldName.slice(0, 80)}`;
-    if (!NAME.test(fieldName)) return bad(path, "A field's name is a letter, then up to 62 letters, digits or _.");
+    if (!NAME.test(fieldName)) return bad(path, "A field's name must be a letter, then up to 62 letters, digits or _.");
     const fault = fieldName === "id" ? faultOfId(field) : faultOf(field, models);
     if (fault) return bad(path, fault);
   }
   for (const { kind, from } of groups) {
-    if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is the organization's own.`);
+    if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is reserved for the organization.`);
     const field = from === "id" ? { type: "string" } : fields[from];
     if (!field || !["string", "enum", "number", "integer"].includes(field.type))
-      return bad(`${at}.groups`, `"${from}" is no text or number field of "${name}".`);
+      return bad(`${at}.groups`, `"${from}" must be a text or number field of "${name}".`);
   }
   return undefined;
 }
@@ -76,18 +77,18 @@ function checkModel(name: string, { fields, groups = [] }: Model, models: readon
 const faultOfId = (field: Field): string | undefined =>
   field.type === "string" && field.default === undefined && field.references === undefined
     ? undefined
-    : `"id" is every record's own name: a string without a default or a reference, or left out.`;
+    : `"id" must be a string without a default or a reference, or be omitted.`;
 
 function faultOf(field: Field, models: readonly string[]): string | undefined {
-  if (field.type === "enum" && !field.values) return `An enum lists its "values".`;
-  if (field.type !== "enum" && field.values) return `Only an enum has "values".`;
+  if (field.type === "enum" && !field.values) return `An enum must have "values".`;
+  if (field.type !== "enum" && field.values) return `Only an enum can have "values".`;
   if (field.references !== undefined) {
-    if (field.type !== "string" && field.type !== "array") return `Only a string or an array has "references".`;
+    if (field.type !== "string" && field.type !== "array") return `Only a string or an array can have "references".`;
     if (!models.some((model) => model.toLowerCase() === field.references?.toLowerCase()))
-      return `It references "${field.references.slice(0, 80)}", which is no model of this schema.`;
+      return `It references "${field.references.slice(0, 80)}", which is not a model of this schema.`;
   }
   if (field.default !== undefined && !fits(field, field.default as never))
-    return "The default is not of the field's type.";
+    return "The default does not have the field's type.";
   return undefined;
 }
 
@@ -104,11 +105,11 @@ export function readRenames(before: ModelSchema, { models, renames = [] }: Schem
     const now = modelNamed({ models }, model);
     const fault =
       !was || !now
-        ? `"${model}" is no model of both schemas.`
+        ? `"${model}" is not a model of both schemas.`
         : !fieldOf(was, from) || fieldOf(now, from)
-          ? `"${from}" is no field of "${model}" that goes away.`
+          ? `"${from}" is not a removed field of "${model}".`
           : !fieldOf(now, to) || fieldOf(was, to)
-            ? `"${to}" is no new field of "${model}".`
+            ? `"${to}" is not a new field of "${model}".`
             : undefined;
     const own = byModel.get(model.toLowerCase()) ?? {};
     const isTwice = Object.hasOwn(own, from) || Object.values(own).includes(to);
@@ -157,7 +158,7 @@ export function diffSchemas(
     const now = nowByKey.get(name.toLowerCase());
     if (!now) {
       dropped.push(name);
-      problems.push({ model: name, problem: "The model is dropped." });
+      problems.push({ model: name, problem: "The model is removed." });
     } else {
       problems.push(...fieldProblems(name, model, now.model, hasRecords(name), renames.get(name.toLowerCase()) ?? {}));
       if (!sameJson(model.fields as never, now.model.fields as never)) changed.push(now.name);
@@ -181,13 +182,12 @@ function fieldProblems(
   const say = (field: string, problem: string) => problems.push({ model, field, problem });
   for (const [name, field] of Object.entries(before.fields)) {
     const now = fieldOf(after, Object.hasOwn(renames, name) ? (renames[name] as string) : name);
-    if (!now) say(name, "The field is dropped.");
+    if (!now) say(name, "The field is removed.");
     else if (!widens(field, now)) say(name, `The type ${field.type} is narrowed to ${now.type}.`);
     else if (field.type === "enum" && now.type === "enum" && missing(field, now).length > 0)
       say(name, `Values are removed: ${missing(field, now).join(", ")}.`);
-    else if (field.nullable && !now.nullable && hasRecords) say(name, "The field may no longer be null.");
-    else if (now.required && !field.required && hasRecords)
-      say(name, "The field becomes required while records exist.");
+    else if (field.nullable && !now.nullable && hasRecords) say(name, "The field can no longer be null.");
+    else if (now.required && !field.required && hasRecords) say(name, "The field becomes required, but records exist.");
   }
   for (const [name, field] of Object.entries(after.fields))
     if (
@@ -197,7 +197,7 @@ function fieldProblems(
       field.default === undefined &&
       hasRecords
     )
-      say(name, "A new required field needs a default while records exist.");
+      say(name, "The new required field needs a default, because records exist.");
   return problems;
 }
 

@@ -30,7 +30,7 @@ export function checkGroups(model: Model, data: JsonObject): Refusal | undefined
     if (isPresent(value) && !isSyncGroup(`${kind}:${value}`))
       return refuse("invalid_sync_group", {
         param: `data.${from}`,
-        message: `"${from}" names a sync group: 1 to 200 characters without spaces.`,
+        message: `"${from}" names a sync group: it must be 1 to 200 characters without spaces.`,
       });
   }
   return undefined;

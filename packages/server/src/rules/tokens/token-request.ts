@@ -24,7 +24,7 @@ export function capabilityGrant(body: CapabilityBody, organization: string): Tok
   if (userMeta !== null && JSON.stringify(userMeta).length > limits.userMetaLength)
     return refuse("invalid_value", {
       param: "userMeta",
-      message: `"userMeta" is up to ${limits.userMetaLength} characters of JSON.`,
+      message: `"userMeta" must be at most ${limits.userMetaLength} characters of JSON.`,
     });
   const refusal =
     (participantId === undefined ? undefined : checkName(participantId, "participantId")) ??
@@ -76,7 +76,7 @@ function checkScope(
     return refuse("invalid_value", {
       param: `operations[${operation}]`,
       message:
-        "An operation is <model>.<read|create|update|delete|erase|*>, *.read, *.*, claim.preempt or claim.reorder.",
+        "An operation must be <model>.<read|create|update|delete|erase|*>, *.read, *.*, claim.preempt or claim.reorder.",
     });
   const group = syncGroups.findIndex(
     (one) => !isSyncGroup(one) || (one.startsWith("org:") && one !== organizationGroup(organization)),
@@ -85,7 +85,7 @@ function checkScope(
     ? undefined
     : refuse("invalid_sync_group", {
         param: `syncGroups[${group}]`,
-        message: `A sync group is <kind>:<id>; of the kind "org" there is only ${organizationGroup(organization)}.`,
+        message: `A sync group must be <kind>:<id>; the only one of kind "org" is ${organizationGroup(organization)}.`,
       });
 }
 
@@ -93,6 +93,6 @@ function checkScope(
 const checkName = (name: string, param: string): Refusal | undefined =>
   isSyncGroup(`user:${name}`)
     ? undefined
-    : refuse("invalid_value", { param, message: `"${param}" is 1 to 200 characters without spaces.` });
+    : refuse("invalid_value", { param, message: `"${param}" must be 1 to 200 characters without spaces.` });
 
 const unique = (items: readonly string[]): readonly string[] => [...new Set(items)];

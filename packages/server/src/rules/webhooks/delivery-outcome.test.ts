@@ -30,7 +30,7 @@ test.each(["soon", "-5", "1e3", "99999999999", ""])("[W10] Retry-After: %j asks 
 });
 
 test("[W15] no answer is a failure with its reason, and one that was given up is unknown", () => {
-  const late = { kind: "unanswered", code: "timeout", message: "No answer within 15 s." } as const;
+  const late = { kind: "unanswered", code: "timeout", message: "No response within 15 s." } as const;
   expect(outcomeOf(late, 0)).toEqual({ ...late, kind: "failed", status: null });
   expect(outcomeOf({ kind: "interrupted" }, 0)).toMatchObject({ kind: "unknown", code: "interrupted" });
 });

@@ -18,7 +18,7 @@ export type Answer =
 export const interrupted = {
   kind: "unknown",
   code: "interrupted",
-  message: "The server stopped before there was an answer: whether the receiver took it is unknown.",
+  message: "The server stopped before the response, so it is unknown whether the receiver accepted the delivery.",
 } as const satisfies Outcome;
 
 /** Judged by its status alone. */
@@ -31,7 +31,7 @@ export function outcomeOf(answer: Answer, now: number): Outcome {
   return {
     kind: "failed",
     ...(status >= 300 && status < 400
-      ? { code: "redirected", message: `The receiver answered ${status}: redirects are not followed.` }
+      ? { code: "redirected", message: `The receiver answered ${status}, but redirects are not followed.` }
       : { code: "unexpected_status", message: `The receiver answered ${status}.` }),
     status,
     ...(retryAfterMs !== undefined && { retryAfterMs }),

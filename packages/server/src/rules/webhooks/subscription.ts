@@ -15,7 +15,7 @@ export function readSubscription(
       return refuse("unknown_model", {
         status: 400,
         param: `enabledEvents[${index}]`,
-        message: `"${name.slice(0, 100)}" is not a model of the pushed schema, nor *.`,
+        message: `"${name.slice(0, 100)}" must be a model of the pushed schema, or *.`,
       });
     declared.push(found);
   }

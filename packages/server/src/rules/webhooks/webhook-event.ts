@@ -37,7 +37,7 @@ export function testEvent(endpoint: string, cursor: number, now: number): EventT
     type: "webhook_endpoint.test",
     model: "webhook_endpoint",
     objectId: endpoint,
-    data: { message: "This is a test. Nothing was changed." },
+    data: { message: "This is a test. Nothing has changed." },
     syncId: cursor,
     id: String(cursor),
     createdAt: new Date(now).toISOString(),
