@@ -73,7 +73,10 @@ test.concurrent("[O1] it tells its options, makes keys, and refuses with one sen
     [noFile, /HOLDFAST_SCHEMA cannot be read/],
     [noJson, /is not JSON/],
     [noSchema, /list\.json\) cannot be pushed \(invalid_body\): The body must be a JSON object\.\n/],
-    [noFields, /cannot be pushed \(missing_field\): models\.slide\.fields: A required field is missing\.\n/],
+    [
+      noFields,
+      /cannot be pushed \(missing_field\): models\.slide\.fields: A required field is missing; `param` names it\.\n/,
+    ],
   ] as const) {
     expect((await program.ended).code).toBe(1);
     expect(program.log()).toMatch(sentence);
@@ -112,7 +115,7 @@ test("[O3] [O8] [O5] a start pushes the schema, a restart keeps the data, anothe
 
   const old = start(given);
   expect((await old.ended).code).toBe(1);
-  expect(old.log()).toContain("names a key that was revoked");
+  expect(old.log()).toContain("is a revoked key");
 });
 
 test("[O5] SIGTERM under load: what is in flight is answered, sockets hear 1012, polls answer, and it ends with 0", async () => {

@@ -238,19 +238,21 @@ test("[O10] a dump that is cut off, damaged or none at all restores nothing", as
   const count = async () => ((await call("GET", "/v1/organizations", { token: ADMIN })).body.data as unknown[]).length;
   const before = await count();
   const tried = async (text: string) => (await run("restore", await file("tried.ndjson", text), "--new-id")).err;
-  expect(await tried(lines.slice(0, -1).join("\n"))).toMatch(/cut off/);
+  expect(await tried(lines.slice(0, -1).join("\n"))).toMatch(/incomplete/);
   expect(await tried(lines.toSpliced(2, 0, "{{{").join("\n"))).toMatch(/damaged/);
   for (const row of ['{"tenant":1', '{"tenant":1}', '{"tenant":1,"name":"g","sync_id":1,"other_sync_id":1,"tenant":1}'])
     expect(await tried(lines.toSpliced(lines.indexOf('{"what":"groups"}') + 1, 0, row).join("\n"))).toMatch(/damaged/);
-  expect(await tried('{"object":"holdfast_dump","version":1}')).toMatch(/no dump/);
+  expect(await tried('{"object":"holdfast_dump","version":1}')).toMatch(/not a dump/);
   expect(await tried("hello")).toMatch(/damaged/);
-  expect(await tried("{}")).toMatch(/no dump/);
-  expect(await tried("")).toMatch(/cut off/);
+  expect(await tried("{}")).toMatch(/not a dump/);
+  expect(await tried("")).toMatch(/incomplete/);
   expect((await run("restore", path)).err).toMatch(/--new-id/);
   await call("POST", "/v1/secret_keys", { token: ADMIN, json: { organization: body.id, livemode: true } });
   await run("dump", path, "--org", String(body.id));
   const sameKey = (await readFile(path, "utf8")).replace(String(body.id), "org_another");
-  expect((await run("restore", await file("key.ndjson", sameKey))).err).toMatch(/key_\w+ .* here already.*--new-id/);
+  expect((await run("restore", await file("key.ndjson", sameKey))).err).toMatch(
+    /key_\w+ .* already exists here.*--new-id/,
+  );
   expect(await count()).toBe(before);
-  expect((await run("dump", path, "--org", "org_none")).err).toMatch(/no organization org_none/);
+  expect((await run("dump", path, "--org", "org_none")).err).toMatch(/organization org_none does not exist/);
 });

@@ -231,7 +231,7 @@ test("[W64] what cannot be done is told in a sentence, and nothing is sent", asy
     [[...to, "--from", "-1"], /--from must be a whole number \(got "-1"\)/],
     [[...to, "--from", String((await head()) + 1)], /is beyond the end of the log \(\d+\)\./],
     [[...to, "--events", "slide,nothing"], /There is no model "nothing"\. The models are: .*slide/],
-    [[...to, "--events", "slide,,document"], /names of models with commas between/],
+    [[...to, "--events", "slide,,document"], /model names separated by commas/],
     [[...to, "--url", "http://127.0.0.1:9"], /No server answers at http:\/\/127\.0\.0\.1:9/],
     [[...to, "--key", "sk_live_nothing"], /apikey_invalid/],
   ];

@@ -63,7 +63,7 @@ describe("one directory, one server", () => {
     const dataDir = directory();
     const first = await start({ dataDir });
     await expect(start({ dataDir })).rejects.toThrow(
-      `in use by another Holdfast server (process ${process.pid}). Stop that one first`,
+      `in use by another Holdfast server (process ${process.pid}). Stop that server`,
     );
     expect(await answers(first.url)).toBe(true);
   });
@@ -202,7 +202,7 @@ describe("on this machine", () => {
 
   test.runIf(asRoot)("a directory that the system user cannot reach is refused with a sentence", async () => {
     await expect(start({ dataDir: join(directory(), "inner"), user: systemUser() })).rejects.toThrow(
-      /cannot reach .*HOLDFAST_DATA_DIR/,
+      /cannot access .*HOLDFAST_DATA_DIR/,
     );
   });
 

@@ -36,7 +36,7 @@ export function addLog(program: Command, { env, out, renewLogs }: Terminal): voi
     .description("print changes as they are committed, until interrupted")
     .option("--key <token>", "any token of the tenant (default: the stored secret key)")
     .option("--test", "the test tenant, with the stored key")
-    .option("--after <position>", "begin behind this position (default: now; 0: from the beginning)")
+    .option("--after <position>", "start after this position (default: now; 0: the beginning)")
     .option(
       "--model <name>",
       "only this model; may be repeated",

@@ -29,7 +29,7 @@ export function addListen(webhooks: Command, { env, out, say, interrupted, openS
     .description("send the log to a handler on this machine, signed, without an endpoint, until interrupted")
     .requiredOption("--forward <address>", "the handler's URL, http or https")
     .option("--events <models>", "only these models, separated by commas (default: all that the token may read)")
-    .option("--from <position>", "begin behind this position (default: now; 0: from the beginning)")
+    .option("--from <position>", "start after this position (default: now; 0: the beginning)")
     .option("--secret <whsec_…>", "the signing secret (default: generated for this run)")
     .option("--key <token>", "any token of the tenant (default: the stored secret key)")
     .option("--test", "the test tenant, with the stored key")

@@ -38,7 +38,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
 
   command("create <url>", "register an endpoint; its signing secret is printed once")
     .option("--events <models>", "only these models, separated by commas (default: all)")
-    .option("--from <position>", "begin behind this position (default: now; 0: the beginning of the log)")
+    .option("--from <position>", "start after this position (default: now; 0: the beginning of the log)")
     .option("--description <text>", "a description")
     .action(async (url: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options & { events?: string; from?: string; description?: string }>();
