@@ -26,12 +26,12 @@ import { measureWebhooks } from "./webhooks.ts";
 
 const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,push,claims,agents,webhooks,fairness,fleet,herd,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
-Measures Holdfast on this machine, beside floors measured in the same run. Takes about half an hour.
+Measures Holdfast on this machine, next to lower bounds measured in the same run. Takes about half an hour.
 
-  --only     some of the parts: commits, stream, snapshot, slow-line, lists, push, claims, agents, webhooks, fairness, fleet, herd, flush, step, live-lists, file-store, browser, demo, memory
-  --rounds   runs of each figure: 3 (the median is quoted, with the lowest and the highest)
+  --only     run only these parts: commits, stream, snapshot, slow-line, lists, push, claims, agents, webhooks, fairness, fleet, herd, flush, step, live-lists, file-store, browser, demo, memory
+  --rounds   runs per figure: 3 (reports the median, the lowest and the highest)
   --seconds  length of a run under load: 3
-  --write    put the tables into docs/benchmarks.md; the parts that were not measured stay there as they are
+  --write    write the tables to docs/benchmarks.md; parts that were not measured stay unchanged
 `;
 
 interface Options {

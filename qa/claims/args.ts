@@ -2,16 +2,16 @@ import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const USAGE = `Usage: npm run claims [-- --claimants N] [--operations N] [--records N] [--minutes N] [--seed N]
 
-Two servers on one Postgres in a temporary directory, and claimants in processes of their own that claim, wait, write,
-renew, give up and forget on a few hot records, while clients and servers are killed and stopped, Postgres is restarted
-and connections are cut. Every request is remembered, and a checker holds all of it against what claims promise.
-Ends with 1 when something was broken, and then leaves the whole history in a file.
+Starts two servers on one Postgres in a temporary directory, and claimants in their own processes that claim, wait,
+write, renew, release and abandon claims on a few contested records. Meanwhile clients and servers are killed and
+paused, Postgres is restarted and connections are cut. A checker compares all requests and responses with the rules
+for claims. If it finds a violation, the program exits with 1 and writes the whole history to a file.
 
-  --claimants N   participants, each with a token of its own: 60
-  --operations N  requests of all of them together: 20000
-  --records N     what they fight over: 12
-  --minutes N     ends then at the latest: 15
-  --seed N        makes the same choices again; how they meet differs from run to run
+  --claimants N   participants, each with its own token: 60
+  --operations N  requests of all participants together: 20000
+  --records N     contested records: 12
+  --minutes N     time limit: 15
+  --seed N        repeats the same choices; their timing differs from run to run
 `;
 
 const OPTIONS = {

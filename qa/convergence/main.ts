@@ -7,12 +7,13 @@ import { convergeFrom, startTestEnvironment } from "./run.ts";
 
 const HELP = `Usage: npm run converge [-- --seeds 200] [--seed 12345] [--steps 120]
 
-Devices that write at random over lines that lose, repeat and delay, and die now and then, against a real server on
-a Postgres of its own. Afterwards all of them have to show what the log says, and no write may be lost or done twice.
+Runs devices that write at random against a real server with its own Postgres. Their connections lose, repeat and delay
+messages, and devices are killed now and then. At the end all devices must show what the log says, and no write may be
+lost or applied twice.
 
-  --seeds  how many runs, each from a seed of its own: 200, or HOLDFAST_SEEDS
-  --seed   one run, from this seed
-  --steps  things that happen in a run: 120
+  --seeds  number of runs, each with its own seed: 200, or HOLDFAST_SEEDS
+  --seed   one run, with this seed
+  --steps  number of steps in a run: 120
 `;
 
 const MOST = 2 ** 31 - 1;

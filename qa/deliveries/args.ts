@@ -5,20 +5,20 @@ export type Part = (typeof PARTS)[number];
 
 export const USAGE = `Usage: npm run deliveries [-- --seconds N] [--endpoints N] [--writers N] [--servers N] [--events N] [--only PARTS] [--seed N]
 
-Servers on one Postgres in a temporary directory that deliver webhooks to a receiver in a process of its own. First what is
-done on purpose: kills between an answer and the cursor, two servers, a sender that stands still, an endpoint that was away for
-three days, a poison event, and everything else at once. Then a run at random: writers write, the receiver fails in every way,
-servers, receiver and Postgres are killed and stopped, the owner meddles. A judge holds everything that came against the log and
-what deliveries promise.
-Ends with 1 when something was broken, and then leaves all that was seen in a file.
+Starts servers on one Postgres in a temporary directory that deliver webhooks to a receiver in its own process. First come
+fixed scenarios: kills between a response and the cursor, two servers, a sender that is paused, an endpoint that was
+offline for three days, a poison event, and everything else at once. Then comes a random run: writers write, the receiver
+fails in every way, servers, receiver and Postgres are killed and paused, and the owner changes settings. A checker
+compares all requests with the log and with the rules for deliveries. If it finds a violation, the program exits with 1
+and writes everything that it saw to a file.
 
-  --seconds N    length of the run, before the calm: 120
-  --endpoints N  at its beginning: 8
-  --writers N    6
-  --servers N    that deliver: 2
-  --events N     that are committed while an endpoint is away: 100000
-  --only PARTS   some of ${PARTS.join(", ")}, with commas between
-  --seed N       makes the same choices again; how they meet differs from run to run
+  --seconds N    length of the random run, before the failures end: 120
+  --endpoints N  endpoints at its start: 8
+  --writers N    clients that write: 6
+  --servers N    servers that deliver: 2
+  --events N     events that are committed while an endpoint is offline: 100000
+  --only PARTS   some of ${PARTS.join(", ")}, separated by commas
+  --seed N       repeats the same choices; their timing differs from run to run
 `;
 
 const OPTIONS = {

@@ -2,12 +2,12 @@ import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const USAGE = `Usage: npm run faults [-- --kills N] [--writers N] [--plant]
 
-Runs a server of its own in a temporary directory, lets writers write, kills the server and its Postgres
-again and again, and then checks that every acknowledged write is there, once. Ends with 1 if one is not.
+Starts a server in a temporary directory with clients that write, kills the server and its Postgres again and again,
+and then checks that every acknowledged write is in the log exactly once. Exits with 1 if one is not.
 
   --kills N     how often each of the two is killed: 20
-  --writers N   how many write at the same time: 16
-  --plant       takes one acknowledged write out of the log before the check, to show that it is noticed
+  --writers N   clients that write at the same time: 16
+  --plant       removes one acknowledged write from the log before the check, to show that the check finds it
 `;
 
 const OPTIONS = {

@@ -2,13 +2,13 @@ import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const USAGE = `Usage: npm run fuzz [-- --requests N] [--seed N] [--connections N]
 
-Runs a server of its own on an embedded Postgres in a temporary directory, and fires requests and frames at it that
-are made from its own tables: right ones, and ones that are wrong in one to three places. Every answer is held against
-what is described and promised. Ends with 1 if one is not, with the request as small as it could be made.
+Starts a server on an embedded Postgres in a temporary directory, and sends it requests and frames that are generated
+from its own tables: valid ones, and ones with one to three errors. Every response is compared with the description and
+the rules. If one violates them, the program exits with 1 and prints the smallest such request.
 
-  --requests N     how many requests: 50000
-  --seed N         makes the same requests again; over one connection they also meet in the same order
-  --connections N  requests on their way at the same time: 16
+  --requests N     number of requests: 50000
+  --seed N         repeats the same requests; with one connection they also arrive in the same order
+  --connections N  requests in flight at the same time: 16
 `;
 
 const OPTIONS = {

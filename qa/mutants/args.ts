@@ -5,17 +5,17 @@ const NAMES = suites.map(({ name }) => name);
 
 export const USAGE = `Usage: npm run planted [-- --suite <name>] [--only <words>] [--seed N] [--jobs N] [--list]
 
-Plants bugs into copies of the sources, one at a time, and asks each suite whether it finds those that it is there for:
-the conformance suite, two processes on one database, the checker of claims, the judge of deliveries, the simulation of the client. Where nothing is
-planted nothing may be found. One line for each, as soon as it is known: how long it took, and what found it. Ends with 1
-when one was not found, or something was where nothing is wrong. A patch that no longer fits the sources ends it too.
+Inserts bugs into copies of the sources, one at a time, and checks that the responsible suite finds each: the conformance
+suite, two processes on one database, the checker of claims, the checker of deliveries, or the simulation of the client.
+Without a bug, no suite may find anything. Prints one line per bug: how long it took, and what found it. Exits with 1 if
+a bug was not found, if a suite failed without a bug, or if a patch no longer fits the sources.
 
   --suite <name>  only this one: ${NAMES.join(", ")}; may be repeated
-  --only <words>  only bugs whose name has these words
-  --seed N        where chance begins: 1
-  --jobs N        so many at the same time, instead of as many as suits each suite
-  --list          prints the names, and plants nothing; those with a star are also looked for by \`npm test\`
-  --help          this
+  --only <words>  only bugs whose name contains these words
+  --seed N        seed of the random choices: 1
+  --jobs N        how many at the same time (default: depends on the suite)
+  --list          prints the names, without testing; bugs with a star are also part of \`npm test\`
+  --help          prints this text
 `;
 
 const OPTIONS = {

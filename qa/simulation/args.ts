@@ -2,15 +2,15 @@ import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
 export const USAGE = `Usage: npm run simulate [-- --schedules N] [--seed N] [--processes N]
 
-Runs schedules: up to three devices with up to three tabs each, which are the real client on a simulated disk, clock,
-line and lock, and a server by the service's rules. What happens next is drawn from the schedule's seed: a write, a
-decision, one of all that is under way, or something that goes wrong. Then everything works again, comes to rest, is
-reloaded, and is held against what the client promises. Ends with 1 when something was not so, with its seed, the
-fewest steps that still show it, and what happened in them.
+Runs schedules: up to three devices with up to three tabs each (the real client on a simulated disk, clock, connection
+and lock) and a model of the server. The schedule's seed decides what happens next: a write, a decision, one of the
+pending effects, or a failure. Then all failures end, the client settles, is reloaded, and is compared with its rules.
+If a rule is violated, the program exits with 1 and prints the seed, the fewest steps that still show the violation, and
+a trace of them.
 
-  --schedules N  how many: 20000
-  --seed N       of the first one, the next ones follow; with --schedules 1 the same run again, with its trace
-  --processes N  at the same time; as many as there are processors
+  --schedules N  number of schedules: 20000
+  --seed N       seed of the first schedule; the next seeds follow. With --schedules 1 it repeats one run, with its trace
+  --processes N  number of processes (default: one per processor)
 `;
 
 const OPTIONS = {

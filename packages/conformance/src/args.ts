@@ -11,29 +11,27 @@ export interface Args {
   readonly clean: boolean;
 }
 
-export const USAGE = `Usage: npx @holdfast/conformance <address> --key <secret key> [options]
-       npm run conformance -- <address> --key <secret key> [options]      in a clone of the repository
+export const USAGE = `Usage: npx @holdfast/conformance <url> --key <secret key> [options]
+       npm run conformance -- <url> --key <secret key> [options]      in a clone of the repository
 
-Asks a running server everything that the interface promises, over HTTP and WebSocket, and reports which promises it
-keeps. It adds its own models (ConfNote, ConfWhole, ConfStrict, ConfHook, ConfQuiet, and favorite where there is none)
-to the schema of the key's tenant, writes records of its own there, and leaves all others alone. Webhooks are received on
-this machine's loopback, where the server allows that. Ends with 1 when something failed, with 2 when the run could not
-begin.
+Tests a running server against the whole interface, over HTTP and WebSocket, and reports which rules it follows.
+It adds its own models (ConfNote, ConfWhole, ConfStrict, ConfHook, ConfQuiet, and favorite if it is missing) to the
+schema of the key's tenant, writes its own records there, and leaves all others unchanged. It receives webhooks on this
+machine's loopback, if the server allows that. Exits with 1 if a case failed, with 2 if the run could not start.
 
-  <address>              where the server listens, for example http://127.0.0.1:8787; also as --url <address>
-  --key <key>            a secret key (sk_live_… or sk_test_…) of the tenant to work in
-  --test-key <key>       a secret key of the same organization's other environment: checks that the two are apart
-  --admin-token <token>  the operator's token: checks the operator's routes, and what needs an empty tenant
-  --group <section>      only this section; may be repeated, or several with commas between
+  <url>                  the server's URL, for example http://127.0.0.1:8787; also as --url <url>
+  --key <key>            a secret key (sk_live_… or sk_test_…) of the tenant to test in
+  --test-key <key>       a secret key of the organization's other environment: checks that the two are separate
+  --admin-token <token>  the operator's token: checks the operator's routes, and cases that need an empty tenant
+  --group <section>      only this section; may be repeated, or be several separated by commas
   --only <words>         only cases whose sentence contains these words
-  --jobs <number>        sections side by side: 4
-  --json <file>          writes the report as JSON too; - for the standard output, instead of the text
-  --clean                takes the suite's models out of the schema again at the end; what is stored under them is
-                         hidden, not deleted
-  --list                 prints all sections and sentences, and asks nothing
-  --help                 this
+  --jobs <number>        sections that run at the same time: 4
+  --json <file>          also writes the report as JSON; - for standard output, instead of the text
+  --clean                removes the suite's models from the schema at the end; their data is hidden, not deleted
+  --list                 prints all sections and sentences, without testing
+  --help                 prints this text
 
-Keys may also come from the environment: CONFORMANCE_KEY, CONFORMANCE_TEST_KEY, CONFORMANCE_ADMIN_TOKEN.
+The keys can also come from the environment: CONFORMANCE_KEY, CONFORMANCE_TEST_KEY, CONFORMANCE_ADMIN_TOKEN.
 `;
 
 const TAKES_VALUE = new Set(["--url", "--key", "--test-key", "--admin-token", "--group", "--only", "--jobs", "--json"]);
