@@ -93,7 +93,9 @@ export const serverLimits = {
   socketsPerToken: 1_000,
   /** Open at once in one process, streams among them. */
   connections: 20_000,
-  /** Of these: so many that have shown no valid token yet, in all and from one address. Beyond it the oldest are closed. */
+  /**
+   * Of these: so many that have shown no valid token yet, in all and from one address. Beyond it the oldest are closed.
+   */
   connectionsAnonymous: 2_000,
   connectionsPerAddress: 200,
 } as const;

@@ -10,11 +10,11 @@ const strict = { additionalProperties: false };
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 const ClientId = Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` });
 
-/** A lease on a record, or on one of its fields; or a place in the line for it. */
+/** A lease on a record or one of its fields, or a place in its claim queue. */
 export const Claim = Type.Object({
   object: Type.Literal("claim"),
   id: Type.String(),
-  /** Participant id of who holds it, or waits. */
+  /** Participant id of the holder or waiter. */
   actor: Type.String(),
   participantKind: Type.Unsafe<ParticipantKind>(Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind)))),
   /** What the holder intends to do. */
@@ -22,23 +22,23 @@ export const Claim = Type.Object({
   /** Absent: the claim is on the whole record. */
   field: Type.Optional(Type.String()),
   status: Type.Unsafe<ClaimStatus>(Type.Union(CLAIM_STATUSES.map((status) => Type.Literal(status)))),
-  /** Grows with every grant on that record; absent as long as it was never granted. */
+  /** Increases with every grant on the record; absent before the first grant. */
   fence: Type.Optional(Type.Integer()),
   /**
-   * How far the log reached when it was granted. Read up to there before you edit: then you have seen all that the holders
+   * The head of the log at the grant. Read up to there before you edit: then you have seen all that the holders
    * before you wrote. Absent as long as it was never granted, and of a claim that an older server granted.
    */
   syncId: Type.Optional(Type.Integer()),
-  /** Of one that waits: how many are before it; 0 is next. */
+  /** Of a waiting claim: how many are before it; 0 is next. */
   position: Type.Optional(Type.Integer()),
-  /** The device that holds it or waits; told to its own participant alone, in the list of its claims. */
+  /** The device that holds it or waits; shown only to its own participant, in the list of its claims. */
   clientId: Type.Optional(Type.String()),
   description: Type.Union([Type.String(), Type.Null()]),
   meta: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   createdAt: Type.String(),
-  /** Of one that is held: when the lease ends, by the database's clock. */
+  /** Of a held claim: when the lease ends, by the database's clock. */
   expiresAt: Type.Optional(Type.String()),
-  /** Of one that is held: the same as a span, in milliseconds from this answer. */
+  /** Of a held claim: milliseconds from this response until the lease ends. */
   expiresInMs: Type.Optional(Type.Integer()),
   /** `model` and `resource` are the same: the model, as declared. */
   target: Type.Object({
@@ -56,22 +56,22 @@ const ClaimKeys = {
   action: Type.Optional(Text(limits.claimActionLength)),
   /** `30s`, `500ms`, `5m`, `1h`, or milliseconds: one second to one hour; default 60 s. */
   ttl: Type.Optional(Type.Union([Type.String(), Type.Number()])),
-  /** Whether to wait in the line when somebody else holds it; default false: the request fails instead. */
+  /** Whether to wait in the queue if someone else holds it; default false: the request fails. */
   queue: Type.Optional(Type.Boolean()),
   /** Takes the claim from an agent at once; for people and systems with `claim.preempt`. */
   preempt: Type.Optional(Type.Boolean()),
-  /** What it is about, for people. */
+  /** A description for people. */
   description: Type.Optional(Type.String({ maxLength: limits.claimDescriptionLength })),
   /** The caller's own notes, up to 4 KiB of JSON. */
   meta: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  /** The device that asks, which then is the holder: another `clientId` of the same participant is another one. */
+  /** The device that claims. It becomes the holder: another `clientId` of the same participant is another holder. */
   clientId: Type.Optional(ClientId),
 };
 
-/** Body of a claim on the record that the path names; it may be left out. */
+/** Body of a claim on the record in the path; optional. */
 export const ClaimBody = Type.Object(
   {
-    /** Claims one field only: claims of different fields exist beside each other. */
+    /** Claims one field only. Claims of different fields do not conflict. */
     field: Type.Optional(Type.String()),
     ...ClaimKeys,
   },
@@ -91,17 +91,17 @@ export type ClaimTargetBody = Static<typeof ClaimTargetBody>;
 
 export const ClaimRenewBody = Type.Object(
   {
-    /** As in a claim; default: what it was claimed with. */
+    /** As in a claim; default: the value of the claim. */
     ttl: Type.Optional(Type.Union([Type.String(), Type.Number()])),
   },
   strict,
 );
 export type ClaimRenewBody = Static<typeof ClaimRenewBody>;
 
-/** Ignored: who holds a claim is not the caller's to say. */
+/** Ignored: a caller cannot choose the holder. */
 const HeldBy = Type.Optional(Type.Unknown());
 
-/** Waiting claims in their new order; those that are not named stay behind them as they were. */
+/** Waiting claims in their new order; others stay behind them, in their order. */
 export const ClaimOrderBody = Type.Object(
   {
     order: Type.Array(Type.Union([Type.String(), Type.Object({ claimId: Type.String(), heldBy: HeldBy }, strict)]), {
@@ -113,14 +113,14 @@ export const ClaimOrderBody = Type.Object(
 );
 export type ClaimOrderBody = Static<typeof ClaimOrderBody>;
 
-/** Every live claim of one record: who holds it, then the line. */
+/** All live claims of one record: the holders, then the queue. */
 export const ClaimList = Type.Object({
   object: Type.Literal("list"),
-  /** Holders, then the line. */
+  /** Holders, then the queue. */
   data: Type.Array(Claim),
-  /** Those that hold it. */
+  /** The holders. */
   claims: Type.Array(Claim),
-  /** Those that wait, the next one first. */
+  /** The waiting claims, the next one first. */
   queue: Type.Array(Claim),
   has_more: Type.Literal(false),
   next_cursor: Type.Null(),
@@ -129,7 +129,7 @@ export type ClaimList = Static<typeof ClaimList>;
 
 export const ClaimRelease = Type.Object({
   object: Type.Literal("claim_release"),
-  /** How many claims ended by this. */
+  /** Number of claims that this ended. */
   released: Type.Integer(),
 });
 export type ClaimRelease = Static<typeof ClaimRelease>;

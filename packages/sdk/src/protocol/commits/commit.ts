@@ -9,18 +9,21 @@ const ClientNames = {
   clientTxId: Type.Optional(Type.String()),
   /** One per device and signed-in user, up to 64 of `[A-Za-z0-9_-]`: a client does not conflict with itself. */
   clientId: Type.Optional(Type.String({ pattern: `^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$` })),
-  /** The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`. */
+  /**
+   * The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore),
+   * the write is 409 `other_log`.
+   */
   logId: Type.Optional(Type.String()),
   /** The same as the `Idempotency-Key` header; both and different is refused. */
   idempotencyKey: Type.Optional(Type.String()),
 };
 
-/** Body of `POST /v1/commits`: operations that happen together or not at all. */
+/** Body of `POST /v1/commits`: operations that are applied together or not at all. */
 export const CommitBody = Type.Object(
   {
-    /** What happens, in this order. */
+    /** The operations, in this order. */
     operations: Type.Array(Operation, { minItems: 1, maxItems: limits.operationsPerCommit }),
-    /** What the commit rests on: a premise that moved fires its own policy over the whole commit. */
+    /** What the commit depends on. A changed premise applies its own policy to the whole commit. */
     reads: Type.Optional(Type.Array(Read, { maxItems: limits.readsPerCommit })),
     ...ClientNames,
   },
@@ -28,7 +31,7 @@ export const CommitBody = Type.Object(
 );
 export type CommitBody = Omit<Static<typeof CommitBody>, "operations"> & { operations: OperationBody[] };
 
-/** Body of `POST /v1/commits/bulk`: commits in order, each atomic alone. Each is checked by itself. */
+/** Body of `POST /v1/commits/bulk`: commits in order, each atomic and checked by itself. */
 export const BulkBody = Type.Object(
   /** Each as the body of `POST /v1/commits`, and each names itself by `clientTxId` or `idempotencyKey`. */
   { commits: Type.Array(Type.Unknown(), { minItems: 1, maxItems: limits.commitsPerBulk }) },
@@ -36,10 +39,10 @@ export const BulkBody = Type.Object(
 );
 export type BulkBody = Static<typeof BulkBody>;
 
-/** What a write is answered with, and what the same key is answered with ever after. */
+/** The response to a write, and to every retry with the same key. */
 export const CommitReceipt = Type.Object({
   object: Type.Literal("commit_receipt"),
-  /** The caller's name for the commit: its own, else the idempotency key, else one that was made. */
+  /** The name of the commit: the caller's, else the idempotency key, else a generated one. */
   clientTxId: Type.String(),
   /** The server's name for it. */
   serverTxId: Type.String(),
@@ -51,13 +54,13 @@ export const CommitReceipt = Type.Object({
   lastSyncId: Type.Optional(Type.Integer()),
   /** The log that positions count in. */
   logId: Type.Optional(Type.String()),
-  /** Operations that were asked for. */
+  /** Requested operations. */
   ops: Type.Optional(Type.Integer()),
-  /** Ids of operations that matched no record; absent when none missed. */
+  /** Ids of operations that matched no record; absent if all matched. */
   missingIds: Type.Optional(Type.Array(Type.String())),
-  /** Why the write was held: one notice for each record or premise that moved. */
+  /** Why the write was held: one notification for each record or premise that changed. */
   notifications: Type.Optional(Type.Array(StaleNotification)),
-  /** Favorite only: the id that was made for a create without one, the first when there were several. */
+  /** Favorite only: the id generated for a create without one; of several, the first. */
   id: Type.Optional(Type.String()),
   /** Why it was rejected. */
   error: Type.Optional(
@@ -65,7 +68,7 @@ export const CommitReceipt = Type.Object({
       /** One of the codes of `/docs/errors`. */
       code: Type.String(),
       message: Type.String(),
-      /** Where in the request the reason lies. */
+      /** Where in the request the reason is. */
       field: Type.Optional(Type.String()),
       requiredCapability: Type.Optional(RequiredCapability),
     }),
@@ -73,13 +76,13 @@ export const CommitReceipt = Type.Object({
 });
 export type CommitReceipt = Static<typeof CommitReceipt>;
 
-/** Answer of a bulk: one item per commit, in order, each with the status it would have had alone. */
+/** Response to a bulk: one item per commit, in order, each with the status that it would have alone. */
 export const BulkReply = Type.Object({
   object: Type.Literal("list"),
   data: Type.Array(
     Type.Intersect([
       Type.Object({
-        /** The status that this commit would have had alone. */
+        /** The status that this commit would have alone. */
         httpStatus: Type.Integer(),
       }),
       Type.Union([CommitReceipt, ErrorEnvelope]),

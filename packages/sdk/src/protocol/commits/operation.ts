@@ -4,7 +4,7 @@ import { OnStale } from "./stale.ts";
 export const ACTIONS = ["create", "update", "delete", "archive", "unarchive"] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** The whole record on create, the changed fields on update; other actions take none. `input` means the same. */
+/** The whole record on create, the changed fields on update; other actions have none. `input` means the same. */
 const Data = Type.Record(Type.String(), Type.Unknown());
 
 /** One item of a commit. `data` is the whole entity on create and the changed fields on update. */
@@ -12,9 +12,9 @@ export const Operation = Type.Object(
   {
     /** `type` with the same words in capitals means the same. */
     action: Type.Union(ACTIONS.map((action) => Type.Literal(action))),
-    /** A declared model, whatever its case. */
+    /** A declared model, in any case. */
     model: Type.String(),
-    /** Chosen by the client, also on create; the server makes one for the create of a `favorite` that has none. */
+    /** Chosen by the client, also on create. The server generates one only for a `favorite` without id. */
     id: Type.Optional(Type.String()),
     data: Type.Optional(Data),
     /** The log position that the operation is based on; absent: it is not checked. */
@@ -22,9 +22,11 @@ export const Operation = Type.Object(
     onStale: Type.Optional(OnStale),
     /** Id of the claim that the operation is bound to. */
     claim: Type.Optional(Type.String()),
-    /** The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused. */
+    /**
+     * The fence that the caller's claim was granted with. If there has been another grant since, the write is refused.
+     */
     fenceToken: Type.Optional(Type.Integer({ minimum: 0 })),
-    /** The operation's own key, apart from the commit's: the same operation again counts and does nothing. */
+    /** The operation's own key, separate from the commit's: a repeated operation is confirmed and changes nothing. */
     idempotencyKey: Type.Optional(Type.String()),
     /** The caller's name for what the operation belongs to; it stands in the log entry. */
     transactionId: Type.Optional(Type.String()),

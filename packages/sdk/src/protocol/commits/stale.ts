@@ -1,10 +1,13 @@
 import { type Static, Type } from "typebox";
 
-/** What happens to a write whose premise has moved. The aliases `force`, `flag`, `merge` are translated where bytes come in. */
+/**
+ * What happens to a write whose premise has changed. The aliases `force`, `flag`, `merge` are translated where bytes
+ * come in.
+ */
 export const OnStale = Type.Union([Type.Literal("reject"), Type.Literal("overwrite"), Type.Literal("notify")]);
 export type OnStale = Static<typeof OnStale>;
 
-/** Why a write was held: what moved, by whom, and what stands there now. */
+/** Why a write was held: what changed, who changed it, and the current values. */
 export const StaleNotification = Type.Object({
   object: Type.Literal("stale_notification"),
   model: Type.String(),
@@ -17,9 +20,9 @@ export const StaleNotification = Type.Object({
   readAt: Type.Integer(),
   /** Position of the newest entry that conflicts. */
   observedSyncId: Type.Integer(),
-  /** The fields that both wrote. */
+  /** The fields that both changed. */
   conflictingFields: Type.Array(Type.String()),
-  /** What those fields hold now; an absent one is null. */
+  /** The current values of those fields; null if absent. */
   currentValues: Type.Record(Type.String(), Type.Unknown()),
 });
 export type StaleNotification = Static<typeof StaleNotification>;

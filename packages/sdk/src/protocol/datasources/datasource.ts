@@ -3,7 +3,9 @@ import { type Static, Type } from "typebox";
 const text = Type.Optional(Type.String());
 const whole = Type.Optional(Type.Integer());
 
-/** Where the rows of a world live. Keys that do not apply to its kind are left out; secrets are never in it. */
+/**
+ * The database that stores a tenant's rows. Keys that do not apply to its kind are omitted; it never contains secrets.
+ */
 export const Datasource = Type.Object({
   object: Type.Literal("datasource"),
   id: Type.String(),
@@ -12,7 +14,7 @@ export const Datasource = Type.Object({
   /** Unix seconds, as all times here. */
   created: Type.Integer(),
   provider: Type.String(),
-  /** `hosted`: beside the log, in the same transaction. */
+  /** `hosted`: with the log, in the same transaction. */
   connection: Type.Union([Type.Literal("hosted"), Type.Literal("direct"), Type.Literal("endpoint")]),
   status: Type.Union([Type.Literal("unverified"), Type.Literal("active"), Type.Literal("rejected")]),
   host: text,

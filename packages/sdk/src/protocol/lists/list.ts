@@ -11,7 +11,7 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     has_more: Type.Boolean(),
     /** Send as `starting_after` (the log: as `after`) for the next page. */
     next_cursor: Type.Union([Type.String(), Type.Null()]),
-    /** Head of the log before the page was looked at. */
+    /** Head of the log before the page was read. */
     stamp: Type.Optional(Type.Integer()),
     /** The log that positions count in. */
     logId: Type.Optional(Type.String()),
@@ -21,7 +21,7 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     owner: Type.Optional(Type.String()),
     /** The log only: a fingerprint of all that the token may read. */
     viewHash: Type.Optional(Type.String()),
-    /** The log only: those of the models asked for that are declared and that the token may read. */
+    /** The log only: the requested models that are declared and that the token may read. */
     models: Type.Optional(Type.Array(Type.String())),
     /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),

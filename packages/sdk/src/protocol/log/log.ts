@@ -7,10 +7,10 @@ export type Verb = (typeof VERBS)[number];
 export const PARTICIPANT_KINDS = ["user", "agent", "system"] as const;
 export type ParticipantKind = (typeof PARTICIPANT_KINDS)[number];
 
-/** One line of the log: one operation that changed something. */
+/** One log entry: one operation that changed something. */
 export const LogEntry = Type.Object({
   object: Type.Literal("log_entry"),
-  /** Position in the log: 1, 2, 3 … without holes, in commit order. */
+  /** Position in the log: 1, 2, 3 … without gaps, in commit order. */
   syncId: Type.Integer(),
   /** The model, as declared. */
   model: Type.String(),
@@ -33,9 +33,9 @@ export const LogEntry = Type.Object({
   participantKind: Type.Union(PARTICIPANT_KINDS.map((kind) => Type.Literal(kind))),
   /** The claim that the write was bound to. */
   claim: Type.Union([Type.String(), Type.Null()]),
-  /** When it was committed; never before the entry before it. */
+  /** When it was committed; never before the previous entry. */
   createdAt: Type.String(),
-  /** The record left the groups that the reader hears: `verb` is `deleted`, the record lives on elsewhere. */
+  /** The record left the groups that the reader hears: `verb` is `deleted`, the record still exists elsewhere. */
   left: Type.Optional(Type.Boolean()),
 });
 export type LogEntry = Omit<Static<typeof LogEntry>, "verb" | "participantKind"> & {

@@ -6,15 +6,23 @@ import { limits } from "../limits.ts";
 const WriteKeys = {
   /** Id of the claim that the write is bound to. `intent` means the same. */
   claim: Type.Optional(Type.String()),
-  /** What happens when the record moved since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge` are `notify`. */
+  /**
+   * What happens if the record has changed since `readAt`; default `reject`. `force` is `overwrite`; `flag` and `merge`
+   * are `notify`.
+   */
   onStale: Type.Optional(OnStale),
   /** The log position that the write is based on; absent: it is not checked. */
   readAt: Type.Optional(Type.Integer({ minimum: 0 })),
-  /** The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore), the write is 409 `other_log`. */
+  /**
+   * The log that `readAt` counts in, as reads and receipts name it. If the tenant has another log by now (a restore),
+   * the write is 409 `other_log`.
+   */
   logId: Type.Optional(Type.String()),
   /** The same as the `Idempotency-Key` header; both and different is refused. */
   idempotencyKey: Type.Optional(Type.String()),
-  /** The fence that the caller's claim was granted with. When another grant has taken its place, the write is refused. */
+  /**
+   * The fence that the caller's claim was granted with. If there has been another grant since, the write is refused.
+   */
   fenceToken: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The caller's name for the commit; 1 to 255 visible ASCII, unique per participant. */
   clientTxId: Type.Optional(Type.String()),
@@ -25,32 +33,32 @@ const WriteKeys = {
 const Data = Type.Record(Type.String(), Type.Unknown());
 const strict = { additionalProperties: false };
 
-/** `id` is required of every model but `favorite`, which may leave it to the server. */
+/** `id` is required, except for `favorite`, where the server can generate it. */
 export const CreateBody = Type.Object({ data: Data, id: Type.Optional(Type.String()), ...WriteKeys }, strict);
 export type CreateBody = Static<typeof CreateBody>;
 
-/** `data` may be left out by `favorite` alone; `id`, when sent, has to equal the path's. */
+/** Only `favorite` can omit `data`. If `id` is sent, it must equal the id in the path. */
 export const UpdateBody = Type.Object(
   { data: Type.Optional(Data), id: Type.Optional(Type.String()), ...WriteKeys },
   strict,
 );
 export type UpdateBody = Static<typeof UpdateBody>;
 
-/** Body of delete, archive and unarchive; it may be left out. */
+/** Body of delete, archive and unarchive; optional. */
 export const BareWriteBody = Type.Object(WriteKeys, strict);
 export type BareWriteBody = Static<typeof BareWriteBody>;
 
-/** One record as read. `stamp` is the head of the log before the record was looked at. */
+/** One record. `stamp` is the head of the log before the record was read. */
 export const ReadEnvelope = Type.Object({
   object: Type.Literal("model"),
   model: Type.String(),
   id: Type.String(),
   data: Data,
-  /** Head of the log before the record was looked at. */
+  /** Head of the log before the record was read. */
   stamp: Type.Integer(),
   /** The claims that are held on it now. */
   claims: Type.Array(Claim),
-  /** Position of the record's last entry: what a write sends as `readAt`. */
+  /** Position of the record's last entry: send it as `readAt` of a write. */
   syncId: Type.Integer(),
   createdAt: Type.String(),
   updatedAt: Type.String(),

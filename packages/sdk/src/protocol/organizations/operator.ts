@@ -14,13 +14,13 @@ export type Organization = Static<typeof Organization>;
 export const SecretKeyBody = Type.Object(
   {
     organization: Type.String(),
-    /** True: a key of the live world; false: of the test world. */
+    /** True: a key of the live tenant; false: of the test tenant. */
     livemode: Type.Boolean(),
     label: Type.Optional(Type.String({ maxLength: 200 })),
   },
   strict,
 );
-/** `token` is in the answer to the creation only. */
+/** `token` is only in the response that creates it. */
 export const SecretKey = Type.Object({
   object: Type.Literal("secret_key"),
   id: Type.String(),

@@ -1,6 +1,8 @@
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:Z|[+-](\d{2}):(\d{2}))$/;
 
-/** A date-time of RFC 3339 from year 1 to 9999, on a day that exists. Leap seconds and lower-case letters are not taken. */
+/**
+ * A date-time of RFC 3339 from year 1 to 9999, on a day that exists. Leap seconds and lower-case letters are not taken.
+ */
 export function isDateTime(text: string): boolean {
   const parts = RFC3339.exec(text);
   if (!parts) return false;

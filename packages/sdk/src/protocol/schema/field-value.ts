@@ -2,7 +2,9 @@ import type { Json } from "../json.ts";
 import { isDateTime } from "./datetime.ts";
 import type { Field } from "./model-schema.ts";
 
-/** Whether a value is of a field's type. Types are never coerced. The server judges by it, and a client before it sends. */
+/**
+ * Whether a value is of a field's type. Types are never coerced. The server judges by it, and a client before it sends.
+ */
 export function fits(field: Field, value: Json): boolean {
   if (value === null) return field.nullable === true;
   switch (field.type) {
@@ -36,5 +38,5 @@ export function expectedValue(field: Field): string {
   return field.nullable ? `${type}, or null` : type;
 }
 
-/** Whether a create has to bring the field: what is not brought gets the default. */
+/** Whether a create needs a value for the field, or has a default for it. */
 export const isRequired = (field: Field): boolean => field.required === true && field.default === undefined;

@@ -9,19 +9,19 @@ const Name = Type.String({ pattern: "^[A-Za-z][A-Za-z0-9_]{0,62}$" });
 /** One declared field. `default` fills an absent value on create; `nullable` admits null. */
 export const Field = Type.Object(
   {
-    /** What values it holds; types are never coerced. */
+    /** The type of its values; they are never coerced. */
     type: Type.Union(FIELD_TYPES.map((type) => Type.Literal(type))),
-    /** A create has to bring it, unless there is a default. */
+    /** A create must have a value, unless there is a default. */
     required: Type.Optional(Type.Boolean()),
-    /** Whether null is a value of it. */
+    /** Whether it can be null. */
     nullable: Type.Optional(Type.Boolean()),
-    /** What a create is given that does not bring it. */
+    /** The value that a create gets if it has none. */
     default: Type.Optional(Type.Unknown()),
-    /** Whether lists by it are made fast. */
+    /** Whether lists that filter or sort by it get an index. */
     index: Type.Optional(Type.Boolean()),
-    /** Of an enum: what it may be. */
+    /** For an enum: its values. */
     values: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
-    /** Of a string, or an array of them: the model whose records it names by their ids. */
+    /** For a string, or an array of strings: the model whose ids it contains. */
     references: Type.Optional(Type.String()),
   },
   strict,
@@ -34,9 +34,9 @@ export type GroupRule = Static<typeof GroupRule>;
 
 export const Model = Type.Object(
   {
-    /** Field name → what it holds. `id` need not be declared. */
+    /** Field name → its declaration. `id` need not be declared. */
     fields: Type.Record(Type.String(), Field),
-    /** The sync groups that a record is filed under, besides `org:<organization>`. */
+    /** The sync groups of a record, besides `org:<organization>`. */
     groups: Type.Optional(Type.Array(GroupRule)),
     /** What a stale check compares: single fields (default) or the record as a whole. */
     conflict: Type.Optional(Type.Union([Type.Literal("field"), Type.Literal("record")])),
@@ -54,14 +54,14 @@ export interface ModelSchema {
   readonly models: Readonly<Record<string, Model>>;
 }
 
-/** A field that goes on under another name: what is stored, and what older entries of the log say, goes with it. */
+/** A field with a new name. Stored values and older log entries are renamed with it. */
 export const Rename = Type.Object({ model: Type.String(), from: Type.String(), to: Type.String() }, strict);
 export type Rename = Static<typeof Rename>;
 
 export const SchemaPush = Type.Object(
   {
     models: Type.Record(Type.String(), Model),
-    /** Lands also when it hides data: that stays stored, and comes back when it is declared again. */
+    /** Pushes even if it hides data. Hidden data stays stored and returns when it is declared again. */
     force: Type.Optional(Type.Boolean()),
     renames: Type.Optional(Type.Array(Rename, { maxItems: 1_000 })),
   },
@@ -76,7 +76,7 @@ export const SchemaPushed = Type.Object({
   object: Type.Literal("schema"),
   version: Type.Integer(),
   hash: Type.String(),
-  /** It was the same as before. */
+  /** The schema was already the same. */
   unchanged: Type.Boolean(),
   warnings: Type.Array(Type.String()),
 });

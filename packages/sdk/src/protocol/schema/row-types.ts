@@ -23,7 +23,10 @@ type KeysWhere<Fields, Test extends boolean, Which extends "present" | "required
 }[keyof Fields];
 type Simplify<T> = { [K in keyof T]: T[K] };
 
-/** A record of model M as it is read: `id`, then the declared fields; those without `required` or `default` may be absent. */
+/**
+ * A record of model M as it is read: `id`, then the declared fields; those without `required` or `default` may be
+ * absent.
+ */
 export type RowOf<S extends ModelSchema, M extends ModelName<S>> = Simplify<
   { readonly id: string } & {
     readonly [K in KeysWhere<FieldsOf<S, M>, true, "present"> & string]: Value<FieldsOf<S, M>[K]>;

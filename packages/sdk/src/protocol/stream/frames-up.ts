@@ -15,19 +15,19 @@ export const Hello = Type.Object(
     since: Type.Optional(Type.Integer({ minimum: 0 })),
     models: Type.Optional(Names),
     groups: Type.Optional(Names),
-    /** The `viewHash` under which the rows up to `since` were read. The answer to another one is `resync`. */
+    /** The `viewHash` under which the rows up to `since` were read. If it differs, the response is `resync`. */
     view: Type.Optional(Type.String({ maxLength: 64 })),
   },
   strict,
 );
-/** A fresh token before the old one ends. */
+/** A new token, before the old one expires. */
 export const Auth = Type.Object({ frame: Type.Literal("auth"), token: Type.String() }, strict);
-/** Replaces what is heard. */
+/** Replaces the selection of models and groups. */
 export const Follow = Type.Object(
   { frame: Type.Literal("follow"), groups: Type.Optional(Names), models: Type.Optional(Names) },
   strict,
 );
-/** Hear the claims of these records of a model: replaces what was watched of it. */
+/** Watches the claims of these records of a model, instead of those watched before. */
 export const Watch = Type.Object(
   {
     frame: Type.Literal("watch"),
@@ -36,7 +36,7 @@ export const Watch = Type.Object(
   },
   strict,
 );
-/** Enters a room (a sync group), or says something else of oneself there; `state` null leaves it. */
+/** Enters a room (a sync group) or replaces the own state there; `state` null leaves it. */
 export const Presence = Type.Object(
   {
     frame: Type.Literal("presence"),

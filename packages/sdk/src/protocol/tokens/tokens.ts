@@ -4,14 +4,14 @@ import { limits } from "../limits.ts";
 const strict = { additionalProperties: false };
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) => Type.Union([type, Type.Null()]);
 const Label = Type.String({ maxLength: 200 });
-/** Seconds until the token ends. */
+/** Seconds until the token expires. */
 const Ttl = Type.Integer({ minimum: 1, maximum: limits.tokenTtlMaxSeconds });
 /** `<model>.<read|create|update|delete>`, `<model>.*`, `*.read`, `*.*`, `claim.preempt`, `claim.reorder` */
 const Operations = Type.Array(Type.String(), { maxItems: 1_000 });
 /** `<kind>:<id>`; `org:<organization>` is every record. */
 const SyncGroups = Type.Array(Type.String(), { maxItems: 1_000 });
 
-/** Body of `POST /v1/capabilities`. Everything at once is only given to who says `wideScope`. */
+/** Body of `POST /v1/capabilities`. A token for everything needs `wideScope`. */
 export const CapabilityBody = Type.Object(
   {
     participantKind: Type.Optional(Type.String()),
@@ -22,7 +22,7 @@ export const CapabilityBody = Type.Object(
     /** Default 600. */
     ttlSeconds: Type.Optional(Ttl),
     label: Type.Optional(Label),
-    /** Yours to keep with the token, up to 4 096 characters of JSON. */
+    /** Your own data, stored with the token, up to 4 096 characters of JSON. */
     userMeta: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     wideScope: Type.Optional(Type.Boolean()),
   },
@@ -30,7 +30,7 @@ export const CapabilityBody = Type.Object(
 );
 export type CapabilityBody = Static<typeof CapabilityBody>;
 
-/** Body of a rotation: how long the old token goes on, and how long the new one lives. */
+/** Body of a rotation: how long the old token stays valid, and how long the new one is. */
 export const RotateBody = Type.Object(
   {
     graceSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.tokenTtlMaxSeconds })),
@@ -42,7 +42,7 @@ export type RotateBody = Static<typeof RotateBody>;
 
 const TokenStatus = Type.Union([Type.Literal("active"), Type.Literal("expired"), Type.Literal("revoked")]);
 
-/** An agent's token. `token` is in the answer to minting and rotating only. */
+/** An agent's token. `token` is only in the responses that create and rotate it. */
 export const Capability = Type.Object({
   object: Type.Literal("capability"),
   id: Type.String(),
@@ -52,7 +52,7 @@ export const Capability = Type.Object({
   participantId: Type.String(),
   operations: Type.Array(Type.String()),
   syncGroups: Type.Array(Type.String()),
-  /** All that the token says of its bearer. */
+  /** The token's identity and permissions. */
   scope: Type.Object({
     organizationId: Type.String(),
     participantKind: Type.String(),
@@ -68,9 +68,9 @@ export const Capability = Type.Object({
   issuedAt: Type.String(),
   expiresAt: Type.String(),
   revokedAt: Nullable(Type.String()),
-  /** To the minute. */
+  /** Precise to the minute. */
   lastUsedAt: Nullable(Type.String()),
-  /** The capability that this one took the place of, and when that one ends or ended. */
+  /** The capability that this one replaced, and when that one ends or ended. */
   rotatedFrom: Type.Optional(Type.Object({ id: Type.String(), expiresAt: Type.String() })),
 });
 export type Capability = Static<typeof Capability>;
@@ -83,7 +83,9 @@ export const CapabilityDeleted = Type.Object({
   activeSessionsClosed: Type.Integer(),
 });
 
-/** Body of `POST /v1/ephemeral_keys`. Defaults: every operation on each pushed model, and the group `user:<id>` alone. */
+/**
+ * Body of `POST /v1/ephemeral_keys`. Defaults: every operation on each pushed model, and the group `user:<id>` alone.
+ */
 export const EphemeralKeyBody = Type.Object(
   {
     user: Type.Object({ id: Type.String() }, strict),
@@ -97,7 +99,7 @@ export const EphemeralKeyBody = Type.Object(
 );
 export type EphemeralKeyBody = Static<typeof EphemeralKeyBody>;
 
-/** A person's token, for one browser. `token` is in the answer to minting only. */
+/** A person's token, for one browser. `token` is only in the response that creates it. */
 export const EphemeralKey = Type.Object({
   object: Type.Literal("ephemeral_key"),
   id: Type.String(),
@@ -132,7 +134,7 @@ export const EphemeralKeysDeleted = Type.Object({
   activeSessionsClosed: Type.Integer(),
 });
 
-/** Who a token is, and what it may do. */
+/** A token's identity and permissions. */
 export const Identity = Type.Object({
   object: Type.Literal("identity"),
   organization: Type.String(),
@@ -145,7 +147,7 @@ export const Identity = Type.Object({
   logId: Type.String(),
   /** `<organization>/<live|test>/<kind>/<participant>`: what a client's store belongs to. */
   owner: Type.String(),
-  /** A fingerprint of all that the token may read: the same for tokens that may read the same. */
+  /** A fingerprint of everything that the token may read; tokens that may read the same have the same. */
   viewHash: Type.String(),
 });
 export type Identity = Static<typeof Identity>;

@@ -17,19 +17,19 @@ export const WebhookEndpointBody = Type.Object(
     /** Models whose changes are sent; default `["*"]`. */
     enabledEvents: Type.Optional(EnabledEvents),
     description: Type.Optional(Description),
-    /** The position to begin behind; default: the head of the log now. 0 is the beginning of the log. */
+    /** The position to start after; default: the current head of the log. 0 is the beginning of the log. */
     from: Type.Optional(Type.Integer({ minimum: 0 })),
   },
   strict,
 );
 export type WebhookEndpointBody = Static<typeof WebhookEndpointBody>;
 
-/** What of an endpoint can be changed. Another address is tried at once. */
+/** The settings of an endpoint that can be changed. A new URL is tried at once. */
 export const WebhookEndpointPatch = Type.Object(
   {
     url: Type.Optional(Url),
     enabledEvents: Type.Optional(EnabledEvents),
-    /** Null takes it away. */
+    /** Null removes it. */
     description: Type.Optional(Nullable(Description)),
   },
   strict,
@@ -69,7 +69,7 @@ export type DeliveryError = (typeof DELIVERY_ERRORS)[number];
 
 const ErrorKind = Type.Unsafe<DeliveryError>(Type.Union(DELIVERY_ERRORS.map((code) => Type.Literal(code))));
 
-/** A receiver of the log. `secret` is in the answer to the registration, and to a roll, only. */
+/** A receiver of the log. `secret` is only in the responses to a registration and a roll. */
 export const WebhookEndpoint = Type.Object({
   object: Type.Literal("webhook_endpoint"),
   id: Type.String(),
@@ -79,18 +79,18 @@ export const WebhookEndpoint = Type.Object({
   description: Nullable(Type.String()),
   /** Everything up to this position was delivered, skipped, or not subscribed to. */
   cursor: Type.Integer(),
-  /** Positions of the log beyond the cursor. */
+  /** Log positions after the cursor. */
   lag: Type.Integer(),
-  /** Attempts that were begun at this cursor. */
+  /** Attempts at this cursor. */
   attempt: Type.Integer(),
   /** When the next one is due; null: at once, or there is nothing to retry. */
   nextAttemptAt: Nullable(Type.String()),
-  /** Why the last failed attempt failed; it stays when later ones succeed. */
+  /** The error of the last failed attempt; it stays when later attempts succeed. */
   lastError: Nullable(
     Type.Object({
       code: ErrorKind,
       message: Type.String(),
-      /** Of the answer, where there was one. */
+      /** Of the response, if there was one. */
       status: Nullable(Type.Integer()),
       /** The events that were sent. */
       from: Type.Integer(),
@@ -104,7 +104,7 @@ export const WebhookEndpoint = Type.Object({
   /** The end of the signing secret. */
   secretLast4: Type.String(),
   createdAt: Type.String(),
-  /** What deliveries are signed with: `whsec_` and base64. */
+  /** The key that signs deliveries: `whsec_` and base64. */
   secret: Type.Optional(Type.String()),
 });
 export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
@@ -115,7 +115,7 @@ export const WebhookDeleted = Type.Object({
   deleted: Type.Literal(true),
 });
 
-/** One request to an endpoint, or what its owner skipped. */
+/** One request to an endpoint, or a skip by its owner. */
 export const WebhookAttempt = Type.Object({
   object: Type.Literal("webhook_attempt"),
   id: Type.String(),
@@ -125,16 +125,16 @@ export const WebhookAttempt = Type.Object({
   /** First and last position of what was sent, or skipped; null for a test. */
   from: Nullable(Type.Integer()),
   to: Nullable(Type.Integer()),
-  /** How many events it carried. */
+  /** Number of events. */
   events: Type.Integer(),
-  /** Which attempt at its cursor it was, from 1 on; 0 for tests and skips. */
+  /** The number of the attempt at its cursor, from 1; 0 for tests and skips. */
   attempt: Type.Integer(),
-  /** `unknown`: the server stopped before there was an answer. */
+  /** `unknown`: the server stopped before the response. */
   outcome: Type.Union([Type.Literal("succeeded"), Type.Literal("failed"), Type.Literal("unknown")]),
-  /** Of the answer; null: there was none. */
+  /** Of the response; null if there was none. */
   status: Nullable(Type.Integer()),
   error: Nullable(Type.Object({ code: ErrorKind, message: Type.String() })),
-  /** The beginning of the answer's body, up to 1 024 characters. */
+  /** The start of the response body, up to 1 024 characters. */
   response: Nullable(Type.String()),
   startedAt: Type.String(),
   durationMs: Type.Integer(),

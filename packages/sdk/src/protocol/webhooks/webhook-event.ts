@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { VERBS } from "../log/log.ts";
 
-/** One committed change, as an endpoint is told of it. */
+/** One committed change, as an endpoint receives it. */
 export const WebhookEvent = Type.Object({
   /** `<model in lower case>.<verb>`, as `slide.created`; the verbs are those of the log. */
   type: Type.String({ pattern: `^.+\\.(${VERBS.join("|")})$` }),
@@ -11,7 +11,7 @@ export const WebhookEvent = Type.Object({
   objectId: Type.String(),
   /** The row after; null when the record was deleted or erased. */
   data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
-  /** Position in the log: order by it, and skip what is known already. */
+  /** Position in the log: sort by it, and skip positions that you already have. */
   syncId: Type.Integer(),
   /** The same as text. */
   id: Type.String(),
@@ -23,7 +23,9 @@ export type WebhookEvent = Static<typeof WebhookEvent>;
 /** Body of a delivery: up to 100 events, in the order of the log. */
 export const WebhookBatch = Type.Object({
   data: Type.Array(WebhookEvent),
-  /** The log that the positions count in: after a restore it is another one, and its positions begin anew. Older servers leave it out. */
+  /**
+   * The log that the positions count in. After a restore it is another log, with new positions. Older servers omit it.
+   */
   logId: Type.Optional(Type.String()),
 });
 export type WebhookBatch = Static<typeof WebhookBatch>;
