@@ -51,7 +51,7 @@ export function readArgs<const Table extends Readonly<Record<string, ArgOption>>
   }
   const values: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(table)) {
-    const value = valueOf(option, given.get(name));
+    const value = parsed(option, given.get(name));
     if (value === WRONG) return `--${name} ${wanted(option)}.`;
     values[name] = value;
   }
@@ -60,7 +60,7 @@ export function readArgs<const Table extends Readonly<Record<string, ArgOption>>
 
 const WRONG = Symbol("wrong");
 
-function valueOf(option: ArgOption, given: readonly string[] | undefined): unknown {
+function parsed(option: ArgOption, given: readonly string[] | undefined): unknown {
   const last = given?.at(-1);
   if ("flag" in option) return given !== undefined;
   if ("someOf" in option) {

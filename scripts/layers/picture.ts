@@ -139,7 +139,11 @@ export const guardedPackages: { packages: RegExp; only: string[]; because: strin
     only: ["packages/react/src/", "packages/agent/src/", "apps/demo/", ...quality],
     because: "the server obeys the protocol and knows no client",
   },
-  { packages: /^@opentelemetry\//, only: [`${server}/metrics/prometheus.ts`], because: "code that counts must not know the output format" },
+  {
+    packages: /^@opentelemetry\//,
+    only: [`${server}/metrics/prometheus.ts`],
+    because: "code that counts must not know the output format",
+  },
   { packages: /^@holdfast\/react$/, only: ["apps/demo/", ...quality], because: "React is on top" },
   {
     packages: /^@holdfast\/server/,
