@@ -19,27 +19,27 @@ import type { ClaimResult, CommitLanes } from "../commits/commit-lanes.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 
-/** Where a claim's caller says which record it is about, and how faults in that are named. */
+/** The record that a claim request is about, and how errors name its fields. */
 export interface ClaimTarget {
   readonly model: string;
   readonly id: string;
-  /** Before the names of faulty keys: empty, or `target.`. */
+  /** Prefix for the names of invalid keys: empty, or `target.`. */
   readonly at: "" | "target.";
 }
 
-/** Everything that can be asked about claims. A claim is held, waits, or has ended; nothing of it is in the log. */
+/** All operations on claims. A claim is held, waits, or has ended. Claims are not in the log. */
 export interface ClaimFlows {
   acquire(by: Principal, target: ClaimTarget, body: ClaimBody): Promise<Acquired | Refusal>;
   renew(by: Principal, id: string, ttl: string | number | undefined): Promise<Claim | Refusal>;
-  /** Answers how many ended by this. */
+  /** Returns how many claims this ended. */
   release(by: Principal, id: string): Promise<number | Refusal>;
-  /** All that the caller has on the record, or what one device of it has. */
+  /** Releases all claims of the caller on the record, or those of one device. */
   releaseRecord(by: Principal, target: ClaimTarget, clientId: string | undefined): Promise<number | Refusal>;
   reorder(by: Principal, model: string, id: string, order: readonly string[]): Promise<ClaimList | Refusal>;
   list(by: Principal, model: string, id: string): Promise<ClaimList | Refusal>;
-  /** What the caller holds or waits for, on any record, in the order of the ids. */
+  /** The claims that the caller holds or waits for, on any record, ordered by id. */
   listOwn(by: Principal, page: { limit: number; cursor: string | undefined }): Promise<OwnClaims | Refusal>;
-  /** Waits, while it stands in the line, until it changes: its status, or its position. */
+  /** While the claim waits in the queue, the response waits until its status or position changes. */
   read(by: Principal, id: string, waitMs: number, signal: () => AbortSignal): Promise<Claim | Refusal>;
 }
 
@@ -53,9 +53,12 @@ export interface Acquired {
   readonly claim: Claim;
 }
 
-/** Hears what happens to one record's claims. */
+/** Follows the claims of one record. */
 export interface QueueListener {
-  /** What happened since it was asked last, as soon as there is something; undefined: the time is over, or the signal fired. */
+  /**
+   * Resolves with the queue at the next change since the last call. Undefined after the timeout or when the signal
+   * fires.
+   */
   next(waitMs: number, signal: AbortSignal): Promise<ReadQueue | undefined>;
   end(): void;
 }
@@ -63,7 +66,7 @@ export interface QueueListener {
 export type ListenToQueue = (tenant: number, key: string) => Promise<QueueListener>;
 
 export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes, listen: ListenToQueue): ClaimFlows {
-  /** The model, when the caller may do that with records of it. */
+  /** The model, if the caller may perform this operation on its records. */
   async function declaredFor(
     by: Principal,
     { model, id, at }: ClaimTarget,
@@ -82,14 +85,14 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     return declared;
   }
 
-  /** What the lane makes of an order, as the caller sees it. */
+  /** Runs an order in the lane and returns the result for the caller. */
   async function decide(order: ClaimOrder): Promise<Extract<ClaimResult, { kind: "judged" }> | Refusal> {
     const result = await lane.decide(order);
     if (result.kind === "failed") return refuse(result.code);
     return result.decision.kind === "refused" ? result.decision.refusal : result;
   }
 
-  /** A claim that the caller may know of, with where it stands: as it is now, or as it was told. */
+  /** A claim that the caller may see, with its queue: from the notification if there is one, else from the database. */
   async function find(by: Principal, id: string, told?: ReadQueue): Promise<Found | Refusal> {
     const living = told?.claims.find((one) => one.id === id);
     const claim = living ?? (isRecordId(id) ? await readClaim(db, by.tenant, id) : undefined);
@@ -177,7 +180,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     },
     async list(by, model, id) {
       const declared = await declaredFor(by, { model, id, at: "" }, "read");
-      // In a query it is as wrong as in a body: only what a path names is not found.
+      // An unknown model is 404 only in a path. In a query it is 400, as in a body.
       if (isRefusal(declared)) return declared.code === "unknown_model" ? { ...declared, status: 400 } : declared;
       const [queue] = await readQueues(db, [{ tenant: by.tenant, model: model.toLowerCase(), id }]);
       if (!queue || !maySee(by, model.toLowerCase(), queue)) return refuse("record_not_found", { param: "id" });
@@ -215,13 +218,13 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     },
   };
 
-  /** Its turn may have come while nothing was heard of it. */
+  /** If the waiter was silent, its claim may be due now: settle the queue. */
   async function showLife(tenant: number, { id, model, record }: ClaimState): Promise<void> {
     if (!(await touchClaim(db, tenant, id, limits.waiterSilentMs)))
       await lane.decide({ kind: "settle", tenant, model, record, alive: [id] });
   }
 
-  /** The claim as it is; with a signal, once it no longer waits in the place where it was, or the time is over. */
+  /** Returns the claim. With a signal, waits until the claim's status or position changes, or until the timeout. */
   async function untilMoved(
     by: Principal,
     { id, model, record }: ClaimState,
@@ -259,7 +262,7 @@ function presentFound({ claim, queue }: Found, declaredName: string): Claim {
 interface Found {
   readonly claim: ClaimState;
   readonly queue: ReadQueue;
-  /** Whether it is the caller's. */
+  /** Whether the claim belongs to the caller. */
   readonly own: boolean;
 }
 
@@ -270,11 +273,11 @@ const notHolder = refuse("not_claim_holder", { param: "id" });
 
 const nameOf = (tenant: number, { model, record }: ClaimState) => ({ tenant, model, id: record });
 
-/** Whether a record, and so who claims it, is the caller's to see. */
+/** Whether the caller may see a record, and therefore its claims. */
 export const maySee = ({ scope }: Principal, model: string, { groups }: ReadQueue): boolean =>
   groups !== undefined && (scope === undefined || (may(scope, model, "read") && isWithin(scope, groups)));
 
-/** What the caller says in its own words has to be such that it can be given back. */
+/** Free text from the caller has to be storable, so that it can be returned unchanged. */
 function checkWords({ action, description, meta }: ClaimBody): Refusal | undefined {
   const refusal = checkJsonValues({ action, description, meta });
   if (refusal) return refusal;

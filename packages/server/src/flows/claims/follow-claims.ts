@@ -13,13 +13,13 @@ import { createBatch } from "../tokens/batch.ts";
 
 export type { ClaimChange, ReadQueue };
 
-/** What those who follow claims ask of the database. */
+/** The reads for clients that follow claims. */
 export interface FollowClaims {
-  /** The number of the last change. Tenants that are asked for at the same time are read together. */
+  /** The number of the last change. Concurrent calls for several tenants share one query. */
   lastChange(tenant: number): Promise<number>;
   changes(tenant: number, after: number): Promise<readonly ClaimChange[]>;
   queues(names: readonly RecordName[]): Promise<readonly ReadQueue[]>;
-  /** From a model's lower-case name to its declared one. */
+  /** Maps a model's lower-case name to its declared name. */
   modelNames(tenant: number): Promise<(model: string) => string>;
 }
 

@@ -12,7 +12,7 @@ import { holderName } from "../../rules/claims/claim.ts";
 import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitLanes } from "../commits/commit-lanes.ts";
 
-/** Somebody whose stream is open, and on which device. */
+/** A participant with an open stream, and its device. */
 export interface Waiter {
   readonly tenant: number;
   /** `<kind>:<id>` */
@@ -20,14 +20,15 @@ export interface Waiter {
   readonly clientId: string | null;
 }
 
-/** Lines that are brought up to the present at once. */
+/** Queues that are settled at once. */
 const STEP = 500;
 
 type Settle = Extract<ClaimOrder, { kind: "settle" }>;
 
 /**
- * Ends what time has ended, and hands it on. Answers in how many milliseconds the next lease is over. It is not waited for
- * what the lane makes of it: a tenant whose head is held elsewhere is left out until then, and keeps no other one waiting.
+ * Settles queues with expired leases or lost waiters. Returns the milliseconds until the next lease expires. Does not
+ * wait for the lane: a tenant whose head is locked elsewhere is skipped until its order completes, and does not delay
+ * other tenants.
  */
 export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unknown) => void) {
   const busy = new Set<number>();
@@ -43,7 +44,7 @@ export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unkn
   }
 
   return async (): Promise<number | undefined> => {
-    // Before what is due: a lease that ends in between is found by one of the two.
+    // Read this before the due queues: a lease that expires between the two reads is then found by one of them.
     const next = await readNextExpiry(db);
     const { waiterSilentMs: silentMs, waiterGoneMs: goneMs } = limits;
     const due = await readDueQueues(db, { goneMs, but: [...busy], most: STEP });
@@ -58,13 +59,17 @@ export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unkn
   };
 }
 
-/** Notes that these participants' streams are open: those who wait keep their place, and may be next at once. */
+/**
+ * Records that these participants' streams are open. Their waiters keep their position, and silent ones may be granted
+ * at once.
+ */
 export const keepWaiters =
   (db: Database, lane: CommitLanes) =>
   async (present: readonly Waiter[]): Promise<void> => {
     const alive = holdersOn(present);
     const silent: SilentWaiter[] = [];
-    // All of them first: nobody falls silent because somebody else's turn is long in coming.
+    // Touch all waiters before any queue is settled, so that a waiter does not fall silent while another tenant's queue
+    // is slow.
     for (let from = 0; from < alive.length; from += STEP)
       silent.push(...(await touchWaiters(db, alive.slice(from, from + STEP), limits.waiterSilentMs)));
     let failure: unknown;
@@ -80,7 +85,9 @@ export const keepWaiters =
     if (failure) throw failure;
   };
 
-/** What waits for nobody's device in particular is kept alive by each, and what waits for one by that one. */
+/**
+ * A claim without a device is kept alive by any of the participant's devices, a claim for a device only by that one.
+ */
 function holdersOn(present: readonly Waiter[]) {
   const keys = new Map<string, { tenant: number; holder: string }>();
   for (const { tenant, participant, clientId } of present)
@@ -91,7 +98,7 @@ function holdersOn(present: readonly Waiter[]) {
   return [...keys.values()];
 }
 
-/** Of whom the lane did not hear now, it hears with the next sign of life: until then they stay silent. */
+/** If the lane fails for some orders, their waiters stay silent until the next sign of life. */
 async function settle(lane: CommitLanes, orders: readonly Settle[]): Promise<void> {
   const results = await Promise.all(orders.map((order) => lane.decide(order)));
   const lost = results.find((result) => result.kind === "failed");

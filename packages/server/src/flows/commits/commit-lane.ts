@@ -19,13 +19,18 @@ import type { KnownHeads } from "./known-heads.ts";
 import { type Job, type Loaded, load, tenantOf } from "./load-round.ts";
 
 /**
- *  request ─► idle? take all that wait ─► load ─► judge ─► save, commit ─► the next round starts ─► answer ─► announce
- *             busy? wait: the next      │             ↑       └─ behind it the next round, if enough wait by then
- *             round takes you           └─ creates? ──┘ by the head that is expected: the save says when that was wrong
+ * A lane runs all writes, and all changes of claims, in rounds. One round is one database transaction:
  *
- * Every write ends here, and every change of a claim, so that each is judged by what the others left. The log of a tenant is one line under one head row, so its commits happen one after the other
- * whatever we do: the lane puts all that wait into one transaction, since the cost is per transaction, not per commit. No
- * timer: a lonely write starts at once. Which lane a job takes is decided in commit-lanes.ts; any lane may take any job.
+ *   join ─► idle: take all waiting jobs ─► load ─► judge ─► save + COMMIT ─► start the next round ─► answer ─► announce
+ *           busy: wait for the next round   │        ↑        └─ the next round may be sent behind this COMMIT
+ *                                           └────────┘ creates only: judge by the expected head, which the save verifies
+ *
+ * The log of a tenant is ordered by one head row, and its lock serializes the tenant's commits in any case. The cost is
+ * per transaction, not per commit, so a round takes every job that waits. There is no timer: a single write starts at
+ * once. `commit-lanes.ts` decides which lane a job takes; any lane can run any job.
+ *
+ * A round that fails as a whole is run again: see `fail`. That is safe even if its COMMIT has arrived, because each
+ * commit leaves a receipt under its names.
  */
 export interface Lane {
   join(one: Waiting): void;
@@ -40,40 +45,40 @@ export interface LaneOptions {
   readonly url: string;
   readonly rules: RoundRules;
   readonly known: KnownHeads;
-  /** Tenants without a living claim, when they were last looked at. */
+  /** Tenants that had no active claim when this lane last read their head. */
   readonly unclaimed: Set<number>;
   /** Called after COMMIT, in log order for each tenant. */
   announce(batch: Batch): void;
   /** Called after COMMIT with each tenant whose claims changed. */
   announceClaims(tenant: number): void;
-  /** Called after COMMIT: how long ago the round's first request came, in milliseconds. */
+  /** Called after COMMIT with the age of the round's first request, in milliseconds. */
   took(ms: number): void;
-  /** A fault of ours, or of the database, that a round ran into. */
+  /** Called with every internal or database error that made a round fail. */
   report(error: unknown): void;
-  /** Another process holds the head of these jobs' tenant. True: another lane has them now. */
+  /** Another process holds the lock of this tenant's head. Returns true if another lane has taken the jobs. */
   headIsHeld(jobs: readonly Waiting[]): boolean;
   headsWereFree(tenants: readonly number[]): void;
-  /** Postgres took long for a round of one tenant alone. */
+  /** Postgres was slow for a round of this tenant alone. */
   isSlow(tenant: number): void;
-  /** What these jobs name did not fit into the round. True: another lane has them now. */
+  /** The records that these jobs name did not fit into the round. Returns true if another lane has taken the jobs. */
   areLarge(jobs: readonly Waiting[]): boolean;
   readonly bounds: CommitQueueBounds;
   /** How long a round waits for a head that another process holds. */
   readonly lockMs: number;
-  /** Asked of each connection before anything is committed on it. */
+  /** Runs on each new connection before the first commit. */
   readonly verify?: PipeOptions["verify"];
-  /** Opens its connection at once, and not with its first job. */
+  /** Connect at once instead of with the first job. */
   readonly eager: boolean;
 }
 
-/** A round on its way: its load, or, where nothing has to be looked up, its save already. */
+/** A round in progress. Its load was sent, or, if it needs no load, already its save. */
 type Started = { readonly taken: readonly Waiting[] } & (
   | { readonly loaded: Promise<{ pipe: Pipe; found: Loaded }> }
   | { readonly expected: RoundResult; readonly saved: Promise<unknown> }
 );
 
 const ATTEMPTS = 3;
-/** A round of one tenant that takes Postgres so long is its tenant's fault, as far as others can tell. */
+/** If a round of a single tenant takes Postgres longer than this, the tenant counts as slow. */
 const SLOW_MS = 150;
 
 export function createLane(options: LaneOptions): Lane {
@@ -83,9 +88,12 @@ export function createLane(options: LaneOptions): Lane {
   let connecting: Promise<Pipe> | undefined;
   let running = false;
   let isSaving = false;
-  /** The round that was sent behind the COMMIT of the one that is being saved. */
+  /** The round that was sent behind the COMMIT of the round that is being saved. */
   let behind: Started | undefined;
-  /** How many requests were here when a round was answered last: its own, and those that waited or were on their way. */
+  /**
+   * Requests that were in this lane when the last round was answered: its own, and those that waited or were in
+   * progress.
+   */
   let present = 0;
   let waking: NodeJS.Timeout | undefined;
   let idle: (() => void) | undefined;
@@ -96,13 +104,14 @@ export function createLane(options: LaneOptions): Lane {
     let round = start();
     while (round) {
       const { taken } = round;
-      // The round of whichever tenant opens the connection is not slow for that.
+      // The time to open the connection does not count as a slow round.
       if (connecting) await connecting.catch(() => {});
       const begun = performance.now();
       const result = await settle(round);
       if (performance.now() - begun > SLOW_MS) blame(taken);
       if (result) goOnLater(taken, result.outcomes);
-      // Who came meanwhile is on the way before anybody is answered.
+      // Start the next round before answering this one, so that requests which arrived meanwhile do not wait for the
+      // responses to be written.
       round = behind ?? start();
       behind = undefined;
       if (!result) continue;
@@ -111,13 +120,16 @@ export function createLane(options: LaneOptions): Lane {
       took(performance.now() - (taken[0] as Waiting).since);
       tell(taken, result);
     }
-    // In the same tick in which nothing was found waiting: who comes now starts a new run.
+    // Same tick as the empty `start()` above: a job that joins from now on starts a new run.
     running = false;
     if (waiting.length === 0) idle?.();
     else wakeLater();
   }
 
-  /** Takes what waits and sends its load, or its save; on a warm connection the statements leave in this very tick. */
+  /**
+   * Takes the waiting jobs and sends their load or save. On an open connection the statements are sent in this same
+   * tick.
+   */
   function start(): Started | undefined {
     const taken = waiting.take();
     if (taken.length === 0) return undefined;
@@ -126,12 +138,12 @@ export function createLane(options: LaneOptions): Lane {
     if (expected) return { taken, ...expected };
     const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs, unclaimed, rules) });
     const loaded = pipe?.usable ? trip(pipe) : connect().then(trip);
-    // Like a save below: it is awaited when its turn comes; until then a failure is nobody's.
+    // Awaited later, in `settle`. Until then a failure must not count as an unhandled rejection.
     loaded.catch(() => {});
     return { taken, loaded };
   }
 
-  /** Judges a round by heads that are known, and sends its save at once; undefined when something has to be looked up. */
+  /** Judges a round by known heads and sends its save at once. Undefined if the round has to load something first. */
   function expect(jobs: readonly Job[]): { expected: RoundResult; saved: Promise<unknown> } | undefined {
     const heads = pipe?.usable ? known.expect(jobs) : undefined;
     if (!pipe || !heads) return undefined;
@@ -143,12 +155,12 @@ export function createLane(options: LaneOptions): Lane {
       known.learn(expected.heads, "expected");
       return { expected, saved };
     } catch {
-      // A fault of ours comes again with what is loaded, and is reported there.
+      // The round runs again with loaded data. If the bug occurs there too, it is reported there.
       return undefined;
     }
   }
 
-  /** Starts a round while another is being saved, so that the database need not wait for us between the two. */
+  /** Starts a round while another is being saved, so that the database does not idle between the two. */
   function startBehind(): void {
     if (!isSaving || behind || !pipe?.usable) return;
     if (mayGoBehind(waiting.length, present, bounds.maxCommits)) behind = start();
@@ -166,19 +178,19 @@ export function createLane(options: LaneOptions): Lane {
     return connecting;
   }
 
-  /** Asked of the very connection that commits: others may have theirs, and it none. */
+  /** Uses the lane's own connection: the pool can be healthy while this connection is not. */
   async function canCommit(): Promise<boolean> {
     try {
       const ready = pipe?.usable ? pipe : await connect();
       await ready.send([probe]);
       return true;
     } catch (error) {
-      // A round on this connection failed and is being rolled back: the database answers.
+      // A round on this connection failed and is being rolled back, so the database does respond.
       return errorState(error) === ABORTED;
     }
   }
 
-  /** Undefined when the round failed: then its jobs wait again, or were told. */
+  /** Undefined if the round failed. Its jobs then wait again or have been answered. */
   async function settle(round: Started): Promise<RoundResult | undefined> {
     try {
       const { result, saved } = "saved" in round ? { result: round.expected, saved: round.saved } : await judged(round);
@@ -187,8 +199,8 @@ export function createLane(options: LaneOptions): Lane {
       await saved;
       return result;
     } catch (error) {
-      // Whatever is still open is taken back. A save ends with COMMIT, which ends its transaction in any case, and what
-      // is open behind that belongs to the next round.
+      // Roll back whatever transaction is still open. Not during a save: it ends with COMMIT, which ends its
+      // transaction even if it failed, and a transaction that is open behind it belongs to the next round.
       if (!isSaving && pipe?.usable) await pipe.send([rollback]).catch(() => {});
       known.distrust(round.taken.map(({ job }) => tenantOf(job)));
       await fail(round, error);
@@ -211,15 +223,15 @@ export function createLane(options: LaneOptions): Lane {
       const outcome = outcomes[i];
       if (!outcome || isComplete(job, outcome)) resolve(outcome ?? "internal_error");
     }
-    // Behind the answers, which are written when this tick is over: a writer that listens too goes on with its answer,
-    // and hears its news meanwhile.
+    // Announce after the responses, which are written at the end of this tick: a client that both writes and listens
+    // gets its response first.
     process.nextTick(() => {
       for (const batch of batches) harmless(() => announce(batch));
       for (const tenant of claimTenants) harmless(() => announceClaims(tenant));
     });
   }
 
-  /** The commits that did not fit into the round wait again, in turn with the other tenants. */
+  /** The commits that did not fit into the round wait again, in fair order with the other tenants. */
   function goOnLater(taken: readonly Waiting[], outcomes: readonly Outcome[]): void {
     const unfinished = taken.flatMap((one, i) => {
       const outcome = outcomes[i];
@@ -227,14 +239,17 @@ export function createLane(options: LaneOptions): Lane {
       return { ...one, job: { ...one.job, judged: outcome.commits.map(withoutEntries) } as Job };
     });
     if (unfinished.length === 0) return;
-    // The first commit of a round is always judged: whose commits were not yet are first in the next one.
+    // A round always judges its first commit. So jobs with no judged commit go first in the next round.
     const isFresh = (one: Waiting) => one.job.judged?.length === 0;
     const inOrder = [...unfinished.filter(isFresh), ...unfinished.filter((one) => !isFresh(one))];
     if (!closed && options.areLarge(inOrder)) return;
     for (const one of inOrder) waiting.join(one);
   }
 
-  /** Committed and answered; who listens finds it in the database. The lane goes on. */
+  /**
+   * The round is committed and answered. If a listener throws, clients still find the entries in the database, and the
+   * lane continues.
+   */
   function harmless(tellThem: () => void): void {
     try {
       tellThem();
@@ -244,13 +259,14 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   /**
-   * A round failed as a whole. Trying again is safe even when it may have been committed: every commit is remembered
-   * under its names. One commit that breaks a round must fail alone.
+   * Handles a round that failed as a whole. A retry is safe even if the round was committed, because the receipts of
+   * its commits are stored. Jobs that fail without a database error code are retried one by one, so that one bad commit
+   * does not fail the others.
    */
   async function fail(round: Started, error: unknown): Promise<void> {
     const { taken } = round;
     const tenants = new Set(taken.map(({ job }) => tenantOf(job)));
-    // Its tenants are distrusted by now: the next time is with what is loaded.
+    // `settle` has marked its tenants as distrusted, so the retry loads their heads.
     if ("expected" in round && MISTAKEN.has(errorState(error) ?? "")) return waiting.putBack(taken);
     if (errorState(error) === LOCK_NOT_AVAILABLE)
       return tenants.size > 1 ? await partFromHeld(taken, [...tenants]) : letRest(taken);
@@ -263,19 +279,22 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   /**
-   * Whose round was slow: known only of a round of one tenant. To give the tenants of a slow round rounds of their own would
-   * show it too, and would make a machine that is slow for everyone slower still.
+   * A slow round is attributed only if it had a single tenant. Splitting a slow round by tenant would find the cause
+   * too, but would slow down a machine that is slow for every tenant even more.
    */
   function blame(taken: readonly Waiting[]): void {
     const tenants = new Set(taken.map(({ job }) => tenantOf(job)));
     if (tenants.size === 1) for (const tenant of tenants) options.isSlow(tenant);
   }
 
-  /** One of several heads is held: those that are go aside, and nobody waits for them one after the other. */
+  /**
+   * At least one of several heads is locked. Set aside the tenants with a locked head, so that the others do not wait
+   * for one lock after another.
+   */
   async function partFromHeld(taken: readonly Waiting[], tenants: readonly number[]): Promise<void> {
     try {
       const ready = pipe?.usable ? pipe : await connect();
-      // No transaction of its own: the next round's may be open on this connection already.
+      // Runs outside a transaction: the next round may already have one open on this connection.
       const [free] = await ready.send([freeHeads(tenants)]);
       const isFree = ({ job }: Waiting) => free.has(tenantOf(job));
       for (const tenant of tenants) if (!free.has(tenant)) letRest(taken.filter(({ job }) => tenantOf(job) === tenant));
@@ -323,17 +342,19 @@ export function createLane(options: LaneOptions): Lane {
   };
 }
 
-/** What was written is of no use any more, and may be large. */
+/** Drop the written entries: they are no longer needed and may be large. */
 const withoutEntries = (judged: Judged): Judged =>
   judged.decision.kind === "confirmed" ? { ...judged, decision: { ...judged.decision, entries: [] } } : judged;
 
 const LOCK_NOT_AVAILABLE = "55P03";
 const ABORTED = "25P02";
 const UNIQUE_VIOLATION = "23505";
-/** Something is not as it was expected, or a name is taken after all. */
+/** The expected head or record was wrong, or a name is already taken. */
 const MISTAKEN: ReadonlySet<string> = new Set([UNEXPECTED, UNIQUE_VIOLATION]);
 
-/** The database is there but was busy, or the connection broke; one that cannot be had now is not asked for at once. */
+/**
+ * The database was busy or the connection broke. If the database refuses connections, an immediate retry is useless.
+ */
 function isWorthRetrying(error: unknown): boolean {
   const code = failureCode(error);
   return (

@@ -11,24 +11,26 @@ import { createLaneChoice, type LaneName } from "./lane-choice.ts";
 import { type Job, tenantOf } from "./load-round.ts";
 
 /**
- * One tenant's writes must not keep another tenant's waiting. Each lane is a connection of its own, with rounds of its own:
+ * Runs each tenant's writes in one of three lanes, so that one tenant's writes do not delay another's. Each lane has
+ * its own connection and its own rounds:
  *
- *   quick   everyone, as long as nothing is known against it
- *   heavy   tenants that send much at once, or whose rounds take Postgres long
- *   held    tenants whose head another process holds
+ *   quick   the default
+ *   heavy   tenants that send a lot at once, or whose rounds are slow in Postgres
+ *   held    tenants whose head is locked by another process
  *
- * A tenant is in one lane as a whole. Where two lanes meet while it changes, its head's lock puts them in order.
+ * All jobs of a tenant take the same lane. While a tenant changes lanes, both may have its jobs; the lock of its head
+ * serializes them.
  */
 export interface CommitLanes {
-  /** The commits of one request, all of one tenant. Never rejects: a database that is away is an answer too. */
+  /** The commits of one request, all of one tenant. Never rejects: an unavailable database is a `failed` result. */
   submit(commits: readonly CommitRequest[], bytes?: number): Promise<JobResult>;
-  /** Never rejects either. */
+  /** Never rejects. */
   decide(order: ClaimOrder): Promise<ClaimResult>;
   /** Whether the connection that commits works. */
   canCommit(): Promise<boolean>;
-  /** Another process says how far it wrote to a tenant. */
+  /** Another process has written to the tenant up to this position. */
   moved(tenant: number, position: number): void;
-  /** The logs are others now: what is known of their heads is void. */
+  /** The logs were replaced: discard the known heads. */
   forget(): void;
   readonly knownHeads: Pick<KnownHeads, "hits" | "misses" | "bytes">;
   /** Requests that wait for a round. */
@@ -47,31 +49,31 @@ export type ClaimResult =
 export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "report"> {
   readonly schemas: SchemaCache;
   readonly verify?: LaneOptions["verify"];
-  /** As JSON, a record may have so many after a write. */
+  /** Largest JSON size of a record after a write. */
   readonly recordBytes?: number;
-  /** Of the records that one commit names, together. */
+  /** Largest JSON size of all records that one commit names, together. */
   readonly commitBytes?: number;
   announceClaims?(tenant: number): void;
   took?(ms: number): void;
-  /** Commits in one transaction at most. */
+  /** Most commits in one transaction. */
   readonly maxCommits?: number;
-  /** Memory for heads that were left a moment ago. */
+  /** Memory for known heads. */
   readonly headBytes?: number;
   /** How long a round of the quick lane waits for a head that another process holds. */
   readonly lockMs?: number;
-  /** Requests that may wait; above that they are refused at once. */
+  /** Most requests that may wait. Further requests are refused at once. */
   readonly maxWaiting?: number;
 }
 
-/** Of request bodies in one round: what Postgres writes in some ten milliseconds. */
+/** Request bodies in one round: about what Postgres writes in ten milliseconds. */
 const MAX_BYTES = 2 ** 20;
-/** Of the records' JSON that the commits of one round name or make. */
+/** JSON of the records that the commits of one round name or create. */
 const ROUND_BYTES = 2 ** 21;
-/** As many as a bulk has operations. */
+/** The most operations that one bulk request can have. */
 const MAX_NAMES = 1_000;
-/** A head is usually free again when the other process's round is over. */
+/** Long enough for the other process's round to end, usually. */
 const LOCK_MS = 40;
-/** Where only those wait who are aside. */
+/** In the lanes off the quick path, where only tenants set aside wait. */
 const ASIDE_LOCK_MS = 200;
 
 export function createCommitLanes({
@@ -115,7 +117,8 @@ export function createCommitLanes({
       },
       bounds: { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES },
       lockMs: name === "quick" ? lockMs : ASIDE_LOCK_MS,
-      // Of too few connections, reads go without first.
+      // Only the quick lane connects at once. If the server has too few connections, the other lanes do without until
+      // they need one.
       eager: name === "quick",
     });
   }

@@ -3,49 +3,49 @@ import { createFairQueue } from "../../limits/fair-queue.ts";
 import type { Outcome } from "./commit-round.ts";
 import { type Job, tenantOf, tokenOf } from "./load-round.ts";
 
-/** A job that waits for a round, or is in one. */
+/** A job that waits for a round or is in one. */
 export interface Waiting {
   readonly job: Job;
   readonly resolve: (result: Outcome | ErrorCode) => void;
-  /** When it came (ms, monotonic). */
+  /** When the job arrived (ms, monotonic). */
   readonly since: number;
   readonly attempts: number;
-  /** After a round that failed as a whole: to be tried with its own tenant's only, or all by itself. */
+  /** Set after a round failed as a whole: run the job only with jobs of its tenant, or alone. */
   readonly apart?: "by tenant" | "alone";
 }
 
-/** Who waits for a round: tenants take turns, and within a tenant its tokens. */
+/** The jobs that wait for a round, in fair order: round-robin over tenants, and over the tokens within a tenant. */
 export interface CommitQueue {
   readonly length: number;
   join(one: Waiting): void;
-  /** Those whose turn it is and who may share a round. The others keep their places. */
+  /** Takes the next jobs that may share a round. The others keep their positions. */
   take(): Waiting[];
-  /** Their round failed: first in the line again. */
+  /** Puts the jobs of a failed round back at the front and counts an attempt. */
   again(taken: readonly Waiting[], apart?: Waiting["apart"]): void;
-  /** Nothing came of their round, and nothing was wrong with them: that was no attempt. */
+  /** Puts jobs back at the front without counting an attempt: their round did not run, through no fault of theirs. */
   putBack(taken: readonly Waiting[]): void;
   /**
-   * Another process holds the head of their tenant: they wait aside, each time longer, so that others need not wait for
-   * them. Answers those whose patience is over; all, when nobody may wait any more.
+   * Sets aside a tenant whose head is locked by another process, each time for longer, so that other tenants do not
+   * wait for it. Returns the jobs to refuse: those past their timeout, or all if the lane is closed.
    */
   letRest(taken: readonly Waiting[], closed: boolean): Waiting[];
-  /** In how many milliseconds a tenant that rests may be tried again; undefined: none rests. */
+  /** Milliseconds until the first tenant that was set aside may run again. Undefined if there is none. */
   nextIn(): number | undefined;
 }
 
 export interface CommitQueueBounds {
-  /** In one round. */
+  /** Most commits in one round. */
   readonly maxCommits: number;
-  /** Of request bodies in one round; a larger one is alone. */
+  /** Most bytes of request bodies in one round. A larger request runs alone. */
   readonly maxBytes: number;
-  /** Operations and premises in one round: each may be about a record of its own. A job with more is alone. */
+  /** Most operations and premises in one round: each may name a different record. A larger job runs alone. */
   readonly maxNames: number;
 }
 
-/** How long a tenant is left alone whose head another process holds: the first time, and at most. */
+/** How long a tenant with a locked head is set aside: the first time, and at most. */
 export const REST_MS = 300;
 const LONGEST_REST_MS = 2_400;
-/** A commit that waited this long for its tenant's head is told to come again. */
+/** A commit that has waited this long for its tenant's head is refused; the client retries it. */
 const PATIENCE_MS = 5_000;
 
 interface Rest {
@@ -55,9 +55,9 @@ interface Rest {
 
 export function createCommitQueue({ maxCommits, maxBytes, maxNames }: CommitQueueBounds): CommitQueue {
   const fresh = createFairQueue<Waiting>();
-  /** Those of rounds that failed. */
+  /** Jobs of failed rounds. */
   let returned: Waiting[] = [];
-  /** Tenants that are left alone. One that was free again is forgotten. */
+  /** Tenants that are set aside. An entry is deleted some time after the head was free again. */
   const resting = new Map<number, Rest>();
 
   function isResting(tenant: number, now: number): boolean {
@@ -118,7 +118,7 @@ export function createCommitQueue({ maxCommits, maxBytes, maxNames }: CommitQueu
       setTimeout(() => forget(tenant), 2 * ms).unref();
       const isOver = ({ since }: Waiting) => closed || now - since > PATIENCE_MS;
       const patient = taken.filter((one) => !isOver(one));
-      // Behind whoever else was returned: no tenant comes back to the front.
+      // Behind the jobs of other tenants that came back, so that no tenant returns to the front.
       returned = [...returned, ...patient.map((one) => ({ ...one, apart: "by tenant" as const }))];
       return taken.filter(isOver);
     },
@@ -135,9 +135,9 @@ export function createCommitQueue({ maxCommits, maxBytes, maxNames }: CommitQueu
 }
 
 /**
- * Whether a round of those who wait may be sent behind another: when they are half of all who are here, so that there are
- * two rounds, one with the database and one with us or our callers. Sooner it makes rounds smaller, and the cost is per
- * round; so one alone is never sent, but waits for company until its turn.
+ * Whether the waiting jobs may be sent as a round behind another one: only if they are half of all requests present.
+ * Then one round is in the database while the other's clients get their responses. A lower bound would make rounds
+ * smaller, and the cost is per round. A single job is never sent behind; it waits for the next round.
  */
 export function mayGoBehind(waiting: number, present: number, maxCommits: number): boolean {
   const size = Math.min(waiting, maxCommits);
@@ -150,7 +150,7 @@ export const bytesOf = ({ bytes }: Job): number => bytes ?? 0;
 const namesIn = ({ commits }: Job): number =>
   commits?.reduce((sum, { operations, reads }) => sum + operations.length + reads.length, 0) ?? 1;
 
-/** Whether one that waits may be in a round with the first of it. */
+/** Whether a waiting job may be in a round with the round's first job. */
 const mayShare = (first: Waiting, one: Waiting): boolean =>
   first.apart === one.apart &&
   first.apart !== "alone" &&

@@ -26,27 +26,27 @@ import {
   tenantOf,
 } from "./load-round.ts";
 
-/** What came of a job. */
+/** The result of one job. */
 export type Outcome =
-  /** Fewer than the job has: the others have to wait for a later round. */
+  /** May have fewer commits than the job: the rest waits for a later round. */
   | { readonly commits: readonly Judged[]; readonly claim?: undefined }
   | { readonly claim: ClaimOutcome; readonly commits?: undefined };
 
 export interface ClaimOutcome {
   readonly decision: ClaimDecision;
-  /** As declared. */
+  /** The model's name as declared. */
   readonly declaredName: string;
-  /** The database's clock when it was judged, in milliseconds since 1970. */
+  /** The database's time of the decision, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** What a round added to one tenant's log, in order: (from, to]. */
+/** The entries that a round appended to one tenant's log, in order: (from, to]. */
 export interface Batch {
   readonly tenant: number;
   readonly from: number;
   readonly to: number;
   readonly entries: readonly SavedEntry[];
-  /** By which they were judged. */
+  /** The schema that the commits were judged by. */
   readonly schema: LiveSchema;
 }
 
@@ -56,23 +56,23 @@ export interface RoundResult {
   readonly batches: readonly Batch[];
   /** The tenants whose claims changed. */
   readonly claimTenants: readonly number[];
-  /** What has to be written for all this to be true. */
+  /** What `save` has to write. */
   readonly round: Round;
   readonly claims: readonly Statement<void>[];
-  /** The tenants' heads after it. */
+  /** The tenants' heads after the round. */
   readonly heads: readonly LockedHead[];
-  /** Of a round that was judged before anything was looked up: what it took for granted. */
+  /** Only for a round that was judged without a load: what it assumed. */
   readonly expected?: Expectation;
   /** The connection whose transaction holds the locks. */
   readonly pipe: Pipe;
 }
 
-/** What every round is judged by. */
+/** Settings that every round uses. */
 export interface RoundRules extends SizeRules {
   readonly schemas: SchemaCache;
 }
 
-/** Judges the jobs of each tenant in the order they came. */
+/** Judges the jobs of each tenant in their order of arrival. */
 export async function judgeRound(
   pipe: Pipe,
   { schemas, ...rules }: RoundRules,
@@ -97,10 +97,10 @@ export async function judgeRound(
 }
 
 /**
- * Judges a round of creates by heads that are expected, without asking the database for anything: as if nothing that
- * it names were there, or had been since it was read. What it saves says so too (see `save`), and fails as a whole where
- * that is wrong. Undefined when one of its commits would not be confirmed: what is not written cannot fail, so nobody
- * would notice.
+ * Judges a round of creates by expected heads, without a read from the database. It assumes that none of the named
+ * records exist, or existed since the author's `readAt`. The save checks these assumptions and fails as a whole if one
+ * is wrong (see `save`). Undefined if a commit would not be confirmed: it would write nothing, so the save could not
+ * notice a wrong assumption.
  */
 export function judgeExpected(
   pipe: Pipe,
@@ -122,16 +122,16 @@ export function judgeExpected(
     (outcome, i) =>
       isComplete(jobs[i] as Job, outcome) && outcome.commits?.every(({ decision }) => decision.kind === "confirmed"),
   );
-  // The save compares the heads that it moves: one that nothing was written to would go unasked.
+  // The save compares only the heads that it moves. A head without new entries would not be checked.
   const isMoved = result.round.heads.length === heads.length;
   return isWritten && isMoved ? { ...result, expected: { heads, unseen } } : undefined;
 }
 
-/** What would be asked of the log about what moved, if it were asked. */
+/** The history questions that a round with a load would ask. */
 const questions = ({ tenant, state, jobs }: TenantJobs): HistoryQuestion[] =>
   [...lookupFor(state, commitsOf(jobs)).history.values()].map((question) => ({ tenant, ...question }));
 
-/** The jobs of one tenant, with the tenant as they find it. */
+/** The jobs of one tenant, with the state that they are judged against. */
 interface TenantJobs {
   readonly tenant: number;
   readonly jobs: readonly Job[];
@@ -168,7 +168,7 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
   };
 }
 
-/** Whether all that a job asks for is judged. */
+/** Whether every commit of the job has been judged. */
 export const isComplete = ({ commits }: Job, outcome: Outcome): boolean => commits?.length === outcome.commits?.length;
 
 const judge = (state: TenantState, { commits, judged, order }: Job): Outcome =>
@@ -204,8 +204,8 @@ function savedEntries(tenant: number, now: string, judged: readonly Judged[]): S
   const written = judged.flatMap(({ commit, decision }) =>
     decision.kind === "confirmed" ? decision.entries.map((entry) => ({ commit, entry })) : [],
   );
-  // Who was made first in this round was not there before it; what is said last of a record is what it is now, and what
-  // was said before its erasure has no values.
+  // Several entries of the round may concern one record. If its first entry is `created`, its row is inserted. Its last
+  // entry has the row's final state. Entries before its erasure lose their values.
   const made = new Set<string>();
   const last = new Map<string, NewEntry>();
   const erasedAt = new Map<string, number>();
@@ -255,8 +255,8 @@ function roundOf(tenants: readonly JudgedTenant[]): Round {
 }
 
 /**
- * The groups that have news. Of one that the round did not ask about only its own positions are known, which is what
- * `saveRound` takes: it keeps what it finds for the rest.
+ * The groups whose position moved. If the round did not load a group, only its new positions are known; `saveRound`
+ * keeps the stored values for the rest.
  */
 const movedGroups = ({ state, batch: { tenant, from } }: JudgedTenant): SavedGroup[] =>
   [...state.groupHeads].flatMap(([name, head]) =>
@@ -265,7 +265,7 @@ const movedGroups = ({ state, batch: { tenant, from } }: JudgedTenant): SavedGro
       : [],
   );
 
-/** Second trip, or the only one: writes what was decided, and commits. */
+/** The second round trip, or the only one: writes the decisions and commits. */
 export function save({ pipe, round, claims, expected }: RoundResult): Promise<unknown> {
   if (expected) return pipe.send([saveCreates(round, expected)]);
   const erased = round.entries

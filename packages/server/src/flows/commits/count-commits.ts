@@ -1,7 +1,9 @@
 import type { UsageCounter } from "../organizations/count-usage.ts";
 import type { CommitLanes } from "./commit-lanes.ts";
 
-/** Counts what was confirmed for the first time: a replay is the same commit, and a held one wrote nothing. */
+/**
+ * Counts commits that are confirmed for the first time: a replay is the same commit, and a held commit wrote nothing.
+ */
 export const countCommits =
   (submit: CommitLanes["submit"], usage: UsageCounter): CommitLanes["submit"] =>
   async (commits, bytes) => {

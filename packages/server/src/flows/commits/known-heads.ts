@@ -3,30 +3,40 @@ import { createSizedCache, type SizedCache } from "../sized-cache.ts";
 import { type Job, tenantOf } from "./load-round.ts";
 
 /**
- * The heads that this process left behind a moment ago. A round of creates can be judged by them before the database has
- * answered anything, not even the round before: it asks for nothing, and is refused as a whole where that was wrong.
+ * The heads that this process wrote last. A round of creates can be judged by them before the database has replied to
+ * anything, even to the previous round's save. Such a round reads nothing, and its save is refused as a whole if an
+ * expected head was wrong: another process may have written meanwhile.
  */
 export interface KnownHeads extends Pick<SizedCache<number, Known>, "hits" | "misses" | "bytes"> {
-  /** The heads of the jobs' tenants, in the order of their numbers: when all are known, and the jobs ask for no more. */
+  /**
+   * The heads of the jobs' tenants, ordered by tenant. Undefined unless all are known and the jobs contain only
+   * creates.
+   */
   expect(jobs: readonly Job[]): LockedHead[] | undefined;
-  /** What a round makes of heads that it locked, or that it expects. */
+  /** Stores the heads that a round leaves, from locked rows or from expected ones. */
   learn(heads: readonly LockedHead[], how: "locked" | "expected"): void;
-  /** A round failed, so what was learnt of it is not so; perhaps somebody else writes there. They are looked at for a while. */
+  /**
+   * A round failed, so the heads learned from it are wrong, or another process writes there. Load these heads for a
+   * while.
+   */
   distrust(tenants: Iterable<number>): void;
-  /** Another process says how far it wrote. */
+  /** Another process has written up to this position. */
   moved(tenant: number, position: number): void;
   forget(): void;
 }
 
-/** How long after a look at the database's clock a time may be given without another: it runs on by ours until then. */
+/** The database's clock is read at least this often. In between, our own clock advances the last reading. */
 const CLOCK_MS = 1_000;
-/** A head is locked and looked at again after so long. */
+/** A head is locked and read again at least this often. */
 const KNOWN_MS = 600_000;
-/** Our clock may differ so much from the database's since a head was looked at. A head may also lie ahead of all clocks. */
+/**
+ * How far our clock may drift from the database's between two reads of a head. A head's time may be ahead of both
+ * clocks.
+ */
 const DRIFT_MS = 250;
 const DISTRUST_MS = 1_000;
 const USUAL_BYTES = 16 * 2 ** 20;
-/** About what one head takes in memory. */
+/** Approximate size of one head in memory. */
 const HEAD_BYTES = 600;
 
 interface Known {
@@ -34,7 +44,7 @@ interface Known {
   readonly look: Look;
 }
 
-/** When a head was locked (ms since 1970, the clock of this machine), and the database's time then. */
+/** When a head was locked (ms since 1970, this machine's clock), and the database's time then. */
 interface Look {
   readonly at: number;
   readonly databaseMs: number;
@@ -44,7 +54,7 @@ interface Look {
 export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): KnownHeads {
   const known = createSizedCache<number, Known>(maxBytes, () => HEAD_BYTES);
   const distrusted = new Map<number, number>();
-  /** The database's time at the last look at any tenant: it has one clock. */
+  /** The last reading of the database's clock, from any tenant: all share one clock. */
   let clock: Look | undefined;
 
   function databaseNow(): number | undefined {
@@ -108,8 +118,8 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
 }
 
 /**
- * They ask for nothing but that what they name is not there yet, and was not since their writer looked; what is not
- * there, nobody can have claimed.
+ * Creates assume only that the named records do not exist, and have not existed since the author's `readAt`. A record
+ * that does not exist has no claims.
  */
 const onlyCreates = ({ commits }: Job): boolean =>
   commits?.every(

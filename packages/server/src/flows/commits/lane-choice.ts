@@ -3,31 +3,31 @@ import { type Job, tenantOf } from "./load-round.ts";
 
 export type LaneName = "quick" | "heavy" | "held";
 
-/** Which lane a tenant's jobs take, by what was seen of it. */
+/** Decides which lane a tenant's jobs take, from its recent behavior. */
 export interface LaneChoice {
   laneOf(job: Job): LaneName;
-  /** Another process held the tenant's head for longer than a round takes. */
+  /** Another process held the lock of the tenant's head for longer than a round takes. */
   isHeld(tenant: number): void;
-  /** A round of these tenants, wherever they waited, locked their heads. */
+  /** A round locked the heads of these tenants, so they are free. Any lane may report this. */
   areFree(tenants: readonly number[]): void;
-  /** Postgres took long for a round of this tenant alone. */
+  /** Postgres was slow for a round of this tenant alone. */
   isSlow(tenant: number): void;
-  /** The records that the tenant's commits name fill rounds. */
+  /** The records that the tenant's commits name fill whole rounds. */
   isLarge(tenant: number): void;
 }
 
-/** A request with more than that is heavy, and so are its tenant's others for a while. */
+/** A request above one of these bounds makes its tenant heavy for a while. */
 const HEAVY_BYTES = 128 * 1_024;
 const HEAVY_COMMITS = 32;
 const HEAVY_MS = 2_000;
-/** How long a tenant stays aside: twice as long each time that it was seen again soon after. */
+/** How long a tenant stays in another lane. The time doubles each time the cause recurs soon after. */
 const ASIDE_MS = 1_000;
 const LONGEST_MS = 60_000;
 
 interface Aside {
   readonly until: number;
   readonly ms: number;
-  /** Not before this it comes back, however long ago `until` is. */
+  /** The tenant returns only once this is set, even if `until` has passed. */
   readonly isOver: boolean;
 }
 
@@ -39,7 +39,7 @@ export function createLaneChoice(now: () => number): LaneChoice {
 
   function note(noted: Map<number, Aside>, tenant: number, isOver: boolean): void {
     const before = noted.get(tenant);
-    // What one round after the other says at the same time is one event.
+    // Reports of consecutive rounds within the same period count as one event.
     if (before && before.until > now()) return void noted.set(tenant, { ...before, isOver });
     const ms = Math.min(2 * (before?.ms ?? ASIDE_MS / 2), LONGEST_MS);
     noted.set(tenant, { until: now() + ms, ms, isOver });
@@ -49,7 +49,7 @@ export function createLaneChoice(now: () => number): LaneChoice {
     const aside = noted.get(tenant);
     if (!aside) return false;
     if (aside.until > now() || !aside.isOver) return true;
-    // Well-behaved for as long again: the next time counts as the first one.
+    // No recurrence for twice the period: the next event counts as the first.
     if (now() - aside.until > 2 * aside.ms) noted.delete(tenant);
     return false;
   }

@@ -28,14 +28,14 @@ import { presentFields } from "../../rules/schema/schema-change.ts";
 import { participantName } from "../../rules/tokens/participant.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 
-/** What one request asks of a tenant: commits, one or a bulk's in their order, or something about claims. */
+/** The work of one request: one commit, or the commits of a bulk in order, or an order about claims. */
 export type Job =
   | {
       readonly commits: readonly CommitRequest[];
-      /** What earlier rounds made of the first of them: see rules/commits/commit-bytes.ts. */
+      /** The results of its first commits, from earlier rounds: see rules/commits/commit-bytes.ts. */
       readonly judged?: readonly Judged[];
       readonly order?: undefined;
-      /** Of the request's body. */
+      /** Size of the request's body. */
       readonly bytes?: number;
     }
   | {
@@ -45,25 +45,26 @@ export type Job =
       readonly bytes?: undefined;
     };
 
-/** All commits of a job are of one tenant. */
+/** All commits of a job have the same tenant. */
 export const tenantOf = ({ commits, order }: Job): number =>
   order === undefined ? (commits[0]?.principal.tenant ?? 0) : tenantOfOrder(order);
 
-/** Whose turn a job takes; what only time asks for is nobody's. */
+/** The token for the fair order. Jobs that a timer starts have none. */
 export const tokenOf = (job: Job): string => principalOf(job)?.tokenId ?? "";
 
-/** What the first trip to the database brought: everything is read under the heads' locks. */
+/** The result of the first round trip. Everything is read under the heads' locks. */
 export type Loaded = Awaited<ReturnType<typeof load>>;
 
-/** What a record may have after a write, and what commits and rounds may take into memory. */
+/** Size bounds of a record after a write, and of commits and rounds in memory. */
 export interface SizeRules extends ByteBounds {
-  /** Of a record as JSON. */
+  /** Largest JSON size of a record. */
   readonly recordBytes: number;
 }
 
 /**
- * First trip: lock the heads of all tenants concerned, then read whatever the jobs name. Claims are not asked for where there
- * were none when this process last looked; the head says whether that is still so, and then they are asked for after all.
+ * The first round trip: locks the heads of all tenants concerned, then reads everything the jobs name. Claims are not
+ * read for a tenant that had none when this lane last read its head. If the locked head says that it has some now, they
+ * are read after all.
  */
 export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<number>, sizes: SizeRules) {
   const commits = commitsOf(jobs);
@@ -84,7 +85,7 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
       lockHeads(tenants),
       loadReceipts(commits.flatMap(receiptNames)),
       loadSmallRecords(distinct(named)),
-      // Every statement is a message more for both sides, and few commits ask about groups.
+      // Each statement is another message for both sides, and few commits name groups.
       ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
     ]),
     asksClaims ? askClaims() : undefined,
@@ -103,7 +104,10 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
   };
 }
 
-/** Where a push has new forms of records beside their rows, those that are named get them before they are read. */
+/**
+ * While a schema push rewrites a tenant's records, the new forms are stored beside the rows. The named records get
+ * theirs before they are read.
+ */
 async function inPresentForm(
   pipe: Pipe,
   heads: readonly (LockedHead & Rewriting)[],
@@ -117,7 +121,7 @@ async function inPresentForm(
   return [...records.filter(({ tenant }) => !tenants.has(tenant)), ...read];
 }
 
-/** A record that several commits name is read once. */
+/** Read a record that several commits name only once. */
 function distinct(names: readonly AskedRecord[]): AskedRecord[] {
   const byKey = new Map<string, AskedRecord>();
   for (const name of names) {
@@ -127,12 +131,12 @@ function distinct(names: readonly AskedRecord[]): AskedRecord[] {
   return [...byKey.values()];
 }
 
-/** Large records that one statement reads at most: the last one may read so many too many. */
+/** Most large records per statement. The statement may exceed the byte bound by this many records. */
 const MOST_LARGE = 16;
 
 /**
- * Reads the large values that the commits ask for, in their order, until the round is full: those of the first commit up
- * to what one commit may take, those of the others up to what a round takes. The rest stays "not read".
+ * Reads the large values that the commits need, in order, until the round is full. The first commit may use up to
+ * `commitBytes`, the others up to `roundBytes`. The rest stays "not read".
  */
 async function withLargeValues(
   pipe: Pipe,
@@ -150,7 +154,8 @@ async function withLargeValues(
       if (record.bytes === "not read" && !wanted.has(record))
         wanted.set(record, n === 0 ? "of the first" : "of others");
   const names = [...wanted.keys()];
-  // How large they are is not known before they are read: as many as fit in any case, and more where they turn out small.
+  // Sizes are unknown before the read. Start with as many records as fit in any case, and read more at a time if they
+  // are small.
   let most = Math.max(1, Math.floor(roundBytes / recordBytes));
   let bytes = 0;
   for (let i = 0; i < names.length; ) {
@@ -170,11 +175,11 @@ async function withLargeValues(
 const tenantKey = ({ tenant, model, id }: Pick<AskedRecord, "tenant" | "model" | "id">): string =>
   `${tenant} ${recordKey(model, id)}`;
 
-/** Those that were not judged yet. */
+/** The commits that have not been judged yet. */
 export const commitsOf = (jobs: readonly Job[]): CommitRequest[] =>
   jobs.flatMap(({ commits, judged }) => commits?.slice(judged?.length ?? 0) ?? []);
 
-/** What a round needs nobody's answer for. */
+/** The state of a round that loads nothing. */
 const NOTHING_FOUND: Omit<Loaded, "heads"> = {
   receipts: [],
   records: [],
@@ -182,7 +187,7 @@ const NOTHING_FOUND: Omit<Loaded, "heads"> = {
   groups: [],
 };
 
-/** What all tenants of a round share. */
+/** Shared by all tenants of a round. */
 export interface RoundSizes {
   readonly recordBytes: number;
   readonly bytes: RoundBytes;
@@ -193,7 +198,9 @@ export const roundSizes = ({ recordBytes, commitBytes, roundBytes }: SizeRules, 
   bytes: { commitBytes, roundBytes, first: commitsOf(jobs)[0], used: 0 },
 });
 
-/** A tenant of which nothing is asked but its head: no name that its jobs write under is taken, no record is there, and none is claimed. */
+/**
+ * A tenant of which only the head is known: no name of its jobs is taken, no named record exists, and none is claimed.
+ */
 export const emptyTenantAt = (
   head: LockedHead,
   schema: LiveSchema,
@@ -207,7 +214,10 @@ export const emptyTenantAt = (
     revokedTokens: new Set(),
   });
 
-/** One tenant as the round finds it, with what its jobs ask about. The database is asked again only about what moved. */
+/**
+ * The state of one tenant, with everything that its jobs name. Queries the log only for records and groups that have
+ * moved.
+ */
 export async function tenantAt(
   pipe: Pipe,
   head: LockedHead,
@@ -227,14 +237,17 @@ export async function tenantAt(
   return state;
 }
 
-/** Nobody in particular asks for what time does; then no rule asks for the organization either. */
+/** Timer jobs have no principal, and no rule about them needs the organization. */
 const organizationOf = (jobs: readonly Job[]): string =>
   jobs.map((job) => principalOf(job)?.organization).find((name) => name !== undefined) ?? "";
 
 const principalOf = ({ commits, order }: Job) =>
   commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
 
-/** Who waits for whom: asked only when a line is reordered, or somebody is about to wait for what another has, or gets in this very round. */
+/**
+ * Loads the wait graph. It is needed only if a queue is reordered, or a claimant is about to wait for a record that is
+ * claimed or is claimed in this same round.
+ */
 async function waitsFor(pipe: Pipe, tenant: number, jobs: readonly Job[], { entries }: Loaded) {
   const acquiring = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order : []));
   const reordering = jobs.flatMap(({ order }) => (order?.kind === "reorder" ? order : []));
@@ -247,11 +260,11 @@ async function waitsFor(pipe: Pipe, tenant: number, jobs: readonly Job[], { entr
   const known = new Set(
     entries.filter((claim) => claim.tenant === tenant).map((claim) => recordKey(claim.model, claim.record)),
   );
-  // What the round itself has loaded it knows better.
+  // The round has loaded these records' queues itself, under the lock: its own state is newer.
   return waits.filter(({ model, record }) => !known.has(recordKey(model, record)));
 }
 
-/** Nobody has too many where there are few in all: only elsewhere are those counted who ask for one. */
+/** Counts claims per participant only if the tenant has enough in total for one participant to reach the limit. */
 async function claimsHeld(
   pipe: Pipe,
   { tenant, claims }: LockedHead,
@@ -263,7 +276,10 @@ async function claimsHeld(
   return (await pipe.send([countClaims(tenant, [...new Set(names)])]))[0];
 }
 
-/** A process remembers a token for a while: a claim is not granted to one that was revoked elsewhere meanwhile. */
+/**
+ * A process caches tokens for a while. Checks under lock that none was revoked meanwhile, so that a revoked token gets
+ * no claim.
+ */
 async function revokedTokens(pipe: Pipe, jobs: readonly Job[]): Promise<ReadonlySet<string>> {
   const tokens = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order.principal : []));
   if (tokens.length === 0) return new Set();
@@ -299,7 +315,7 @@ const receiptNames = (commit: CommitRequest) => {
 const writtenNames = ({ principal: { tenant }, operations }: CommitRequest) =>
   operations.map(({ model, id }) => ({ tenant, model, id }));
 
-/** Of a record that is deleted the values are of use only if it moved: that is not known yet. */
+/** A deleted record's values are needed only if it has moved, which is not known yet. */
 const writtenValues = ({ principal: { tenant }, operations }: CommitRequest): AskedRecord[] =>
   operations.map(({ action, model, id }) => ({ tenant, model, id, values: action !== "delete" && action !== "erase" }));
 
@@ -353,13 +369,13 @@ function entriesByRecord(claims: ClaimQueue): Map<string, ClaimQueue> {
   for (const claim of claims) {
     const key = recordKey(claim.model, claim.record);
     const entry = entries.get(key) ?? [];
-    // Two jobs of a round may have named the same record.
+    // Two jobs of a round may name the same record.
     if (!entry.some(({ id }) => id === claim.id)) entries.set(key, [...entry, claim]);
   }
   return entries;
 }
 
-/** Asks the log about records and groups that moved after a `readAt`: a trip of its own, and a rare one. */
+/** Loads the history of records and groups that moved after a `readAt`. This is a separate, rare round trip. */
 async function lookUp(
   pipe: Pipe,
   tenant: number,
@@ -380,7 +396,7 @@ async function lookUp(
   for (const [position, author] of known) state.authors.set(position, author);
 }
 
-/** Fields that were renamed since are told by the names they have now, and hidden ones not at all. */
+/** Translates renamed fields to their current names and omits hidden ones. */
 const inPresentWords = (entry: FiledEntry, declared: DeclaredModel | undefined): FiledEntry =>
   !declared || declared.changes.length === 0 || entry.changedFields === null
     ? entry

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { Principal } from "../tokens/participant.ts";
 
-/** What somebody, or time, wants of the claims of one record. Model names in lower case. */
+/** A request, or a timer's job, about the claims of one record. Model names are in lower case. */
 export type ClaimOrder =
   | AcquireClaim
   | {
@@ -10,7 +10,7 @@ export type ClaimOrder =
       readonly model: string;
       readonly record: string;
       readonly claimId: string;
-      /** Undefined: what it was claimed with. */
+      /** Undefined: the same duration as before. */
       readonly ttlMs: number | undefined;
     }
   | {
@@ -18,9 +18,9 @@ export type ClaimOrder =
       readonly principal: Principal;
       readonly model: string;
       readonly record: string;
-      /** Undefined: every claim that the caller has on the record. */
+      /** Undefined: all claims of the caller on the record. */
       readonly claimId: string | undefined;
-      /** Undefined: whichever of the caller's devices they are for. */
+      /** Undefined: the claims of all the caller's devices. */
       readonly clientId: string | undefined;
     }
   | {
@@ -30,20 +30,20 @@ export type ClaimOrder =
       readonly record: string;
       readonly order: readonly string[];
     }
-  /** Nobody asks: a lease may be over, or waiters be heard of again. */
+  /** Started by a timer, not by a request: a lease may be over, or silent waiters have shown life. */
   | {
       readonly kind: "settle";
       readonly tenant: number;
       readonly model: string;
       readonly record: string;
-      /** Claims that wait, and showed life. */
+      /** Ids of waiting claims whose waiter has shown life. */
       readonly alive?: readonly string[];
     };
 
 export interface AcquireClaim {
   readonly kind: "acquire";
   readonly principal: Principal;
-  /** The id that it gets when it is a new one. */
+  /** The id for the claim if it is new. */
   readonly claimId: string;
   readonly model: string;
   readonly record: string;

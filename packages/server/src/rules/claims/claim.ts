@@ -1,6 +1,6 @@
 import { type Claim, type ClaimStatus, type JsonObject, limits, type ParticipantKind } from "@holdfast/sdk/protocol";
 
-/** A claim as it is stored. Times in milliseconds since 1970, all by the database's clock. */
+/** A claim as it is stored. Times are in milliseconds since 1970, all from the database's clock. */
 export interface ClaimState {
   readonly id: string;
   /** In lower case. */
@@ -19,16 +19,16 @@ export interface ClaimState {
   readonly description: string | null;
   readonly meta: JsonObject | null;
   readonly ttlMs: number;
-  /** The order of the line. */
+  /** The order in the queue. */
   readonly place: number;
   readonly fence: number | null;
-  /** How far the log reached when it was granted. */
+  /** The newest log position at the time of the grant. */
   readonly grantedSyncId: number | null;
   readonly createdAt: number;
   readonly grantedAt: number | null;
   readonly expiresAt: number | null;
   readonly endedAt: number | null;
-  /** The last sign of life of one that waits. */
+  /** The last sign of life of a waiter. */
   readonly seenAt: number;
   /** When its token was revoked. */
   readonly revokedAt: number | null;
@@ -39,31 +39,33 @@ export type ClaimQueue = readonly ClaimState[];
 
 export const isRevoked = ({ revokedAt }: ClaimState, now: number): boolean => revokedAt !== null && revokedAt <= now;
 
-/** Whether it is held now. One whose time is over holds nothing, whether or not anybody has written that down. */
+/** Whether the claim is held now. An expired lease holds nothing, even before its end is stored. */
 export const isHeld = (claim: ClaimState, now: number): boolean =>
   claim.status === "active" && (claim.expiresAt ?? 0) > now && !isRevoked(claim, now);
 
 export const isWaiting = ({ status }: ClaimState): boolean => status === "queued";
 
-/** A waiter of whom nothing was heard for a while: it is passed over until it is heard again. */
+/** Whether a waiter has shown no sign of life for a while. It is passed over until the next one. */
 export const isSilent = ({ seenAt }: ClaimState, now: number): boolean => now - seenAt > limits.waiterSilentMs;
 
-/** Whom a claim is for: a participant, or where it names one, a device of it. No participant's name has a space. */
+/**
+ * Who a claim is for: a participant, or one device of it if a clientId is named. Participant names contain no space.
+ */
 export const holderName = ({ participant, clientId }: Pick<ClaimState, "participant" | "clientId">): string =>
   clientId === null ? participant : `${participant} ${clientId}`;
 
-/** Two holders cannot both have these: the same field, or one of them the whole record. */
+/** Whether two claims exclude each other: different holders, and the same field or at least one whole record. */
 export const isConflict = (a: Pick<ClaimState, "participant" | "clientId" | "field">, b: typeof a): boolean =>
   holderName(a) !== holderName(b) && (a.field === null || b.field === null || a.field === b.field);
 
 export const inQueueOrder = (queue: ClaimQueue): ClaimState[] =>
   queue.filter(isWaiting).sort((a, b) => a.place - b.place || (a.id < b.id ? -1 : 1));
 
-/** Those that hold the record now, the first grant first. */
+/** The current holders, oldest grant first. */
 export const holdersOf = (queue: ClaimQueue, now: number): ClaimState[] =>
   queue.filter((claim) => isHeld(claim, now)).sort((a, b) => (a.fence ?? 0) - (b.fence ?? 0));
 
-/** A claim as callers see it; `position` of one that waits. */
+/** A claim as callers see it; `position` is set for a waiter. */
 export function presentClaim(claim: ClaimState, declaredName: string, now: number, position?: number): Claim {
   const colon = claim.participant.indexOf(":");
   const { field } = claim;
@@ -91,7 +93,7 @@ export function presentClaim(claim: ClaimState, declaredName: string, now: numbe
   };
 }
 
-/** What is over is told as over, also before it is written down. */
+/** An expired claim is shown as ended even before that is stored. */
 const statusOf = (claim: ClaimState, now: number): ClaimStatus =>
   claim.endedAt !== null
     ? claim.status
@@ -106,7 +108,7 @@ const isOver = ({ status, expiresAt }: ClaimState, now: number): boolean =>
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Everybody who holds, and the line, as callers see them. */
+/** All holders and the queue, as callers see them. */
 export function presentQueue(
   queue: ClaimQueue,
   declaredName: string,

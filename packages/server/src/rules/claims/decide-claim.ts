@@ -18,7 +18,7 @@ import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
 import { closed, granted, type QueueFacts, renewed, settleQueue } from "./settle-queue.ts";
 import { closesCircle, type Wait, waitsIn } from "./wait-graph.ts";
 
-/** What came of an order. `queue`: every claim of the record that was alive before, and the new one. */
+/** The result of an order. `queue` has every claim of the record that was open before, and the new one. */
 export type ClaimDecision =
   | { readonly kind: "granted" | "renewed" | "waiting"; readonly claim: ClaimState; readonly queue: ClaimQueue }
   | { readonly kind: "released"; readonly count: number; readonly queue: ClaimQueue }
@@ -26,19 +26,19 @@ export type ClaimDecision =
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly queue: ClaimQueue };
 
 export interface ClaimContext extends QueueFacts {
-  /** As declared. */
+  /** The model's name as declared. */
   readonly declaredName: string;
-  /** Who waits for whom on other records of the tenant, as far as it may matter here. */
+  /** The wait graph of the tenant's other records, as far as it may matter here. */
   readonly waitsElsewhere: readonly Wait[];
   readonly revokedTokens: ReadonlySet<string>;
-  /** By participant: claims of the tenant that have not ended, where they may be too many. */
+  /** By participant: the number of claims that have not ended. Filled only if the limit is near. */
   readonly claimsHeld: ReadonlyMap<string, number>;
 }
 
 const nameOf = ({ participantKind, participantId }: Principal): string =>
   participantName(participantKind, participantId);
 
-/** Judges one order. The line is brought up to the present first, and again after what was done. */
+/** Judges one order. The queue is settled before, and again after a change that may free a claim. */
 export function decideClaim(queue: ClaimQueue, order: ClaimOrder, tenant: ClaimContext): ClaimDecision {
   switch (order.kind) {
     case "settle":
@@ -59,11 +59,14 @@ const mine = (queue: ClaimQueue, principal: Principal): ClaimState[] =>
 
 const alive = (queue: ClaimQueue): ClaimState[] => queue.filter(({ endedAt }) => endedAt === null);
 
-/** These waiters were heard of. */
+/** Records a sign of life of these waiters. */
 const seen = (queue: ClaimQueue, alive: readonly string[], { now }: ClaimContext): ClaimQueue =>
   queue.map((claim) => (isWaiting(claim) && alive.includes(claim.id) ? { ...claim, seenAt: now } : claim));
 
-/** Asking is a sign of life: whoever waits for this may be its turn. */
+/**
+ * A request is a sign of life. It counts before the queue is settled, so that the caller may be granted the claim it
+ * waits for.
+ */
 function heardOf(queue: ClaimQueue, { principal, ...order }: { principal: Principal } & Named, { now }: ClaimContext) {
   const name = nameOf(principal);
   return queue.map((claim) =>
@@ -90,7 +93,7 @@ function acquire(before: ClaimQueue, queue: ClaimQueue, order: AcquireClaim, ten
   const wanted = known ? asked(known, order) : newClaim(order, queue, tenant);
   if (known?.status === "active") {
     const claim = renewed(wanted, wanted.ttlMs, tenant.now);
-    // Its turn may just have come: then that is what it hears.
+    // If settling the queue has just granted the claim, the caller is notified of a grant, not of a renewal.
     const kind = before.some(({ id, status }) => id === known.id && status === "active") ? "renewed" : "granted";
     return { kind, claim, queue: replaced(queue, claim) };
   }
@@ -125,13 +128,15 @@ function grant(queue: ClaimQueue, wanted: ClaimState, tenant: ClaimContext): Cla
   return { kind: "granted", claim, queue: replaced(queue, claim) };
 }
 
-/** Those that hold what is wanted, and the living waiters for it: whoever comes later does not overtake them. */
+/**
+ * The conflicting holders, and the conflicting waiters that are not silent: a later claimant does not overtake them.
+ */
 const inTheWayOf = (queue: ClaimQueue, wanted: ClaimState, now: number): ClaimState[] =>
   [...holdersOf(queue, now), ...inQueueOrder(queue).filter((waiter) => !isSilent(waiter, now))].filter((other) =>
     isConflict(other, wanted),
   );
 
-/** People and systems may take a claim from agents, past the line; nobody takes it from a person. */
+/** People and systems may take a claim from agents, ahead of the queue. A person's claim cannot be taken. */
 function takeOver(queue: ClaimQueue, wanted: ClaimState, principal: Principal, tenant: ClaimContext): ClaimDecision {
   const { now, declaredName } = tenant;
   if (principal.participantKind === "agent") return refused(refuse("preempt_denied", { param: "preempt" }), queue);
@@ -147,7 +152,7 @@ function takeOver(queue: ClaimQueue, wanted: ClaimState, principal: Principal, t
   };
 }
 
-/** `*.*` is about records: what concerns other people's claims is named by itself. */
+/** `*.*` covers operations on records only. Operations on other participants' claims have to be named explicitly. */
 const mayWithClaims = ({ scope }: Principal, can: "preempt" | "reorder"): boolean =>
   scope === undefined || scope.operations.has(`claim.${can}`);
 
@@ -181,7 +186,7 @@ const newClaim = (order: AcquireClaim, queue: ClaimQueue, { now }: ClaimContext)
   revokedAt: null,
 });
 
-/** What is asked for again replaces what was said before; what is left out stays. */
+/** A repeated request replaces the values that it contains; the others stay. */
 const asked = (claim: ClaimState, order: AcquireClaim): ClaimState => ({
   ...answeredFor(claim, order.principal),
   action: order.action ?? claim.action,
@@ -190,7 +195,7 @@ const asked = (claim: ClaimState, order: AcquireClaim): ClaimState => ({
   ttlMs: order.ttlMs ?? claim.ttlMs,
 });
 
-/** The token that was used last answers for a claim: with its revocation it ends, and what it reaches may be granted. */
+/** A claim belongs to the token used last: revoking that token ends the claim, and that token's groups limit it. */
 const answeredFor = (claim: ClaimState, { tokenId, scope }: Principal): ClaimState => ({
   ...claim,
   tokenId,
@@ -200,14 +205,14 @@ const answeredFor = (claim: ClaimState, { tokenId, scope }: Principal): ClaimSta
 function renew(queue: ClaimQueue, order: Extract<ClaimOrder, { kind: "renew" }>, tenant: ClaimContext): ClaimDecision {
   const { principal } = order;
   const known = mine(queue, principal).find(({ id }) => id === order.claimId);
-  // Who held it once may be out of its sight by now.
+  // The former holder may have lost sight of the record, so the response names holders only if the caller may read it.
   if (!known)
     return refused(
       refuse("claim_lost", { claims: isReadable(principal, tenant) ? presentHolders(queue, tenant) : [] }),
       queue,
     );
   const kept = answeredFor(known, principal);
-  // One that waits has only shown that it lives.
+  // For a waiting claim, a renewal is only a sign of life.
   if (known.status === "queued") return { kind: "waiting", claim: kept, queue: replaced(queue, kept) };
   const claim = renewed(kept, order.ttlMs ?? known.ttlMs, tenant.now);
   return { kind: "renewed", claim, queue: replaced(queue, claim) };
@@ -256,7 +261,7 @@ function reorder(
   return { kind: "settled", queue: reordered };
 }
 
-/** Whether somebody of a line would wait for itself, once around over other records. */
+/** Whether a waiter of this queue would wait for itself, through the queues of other records. */
 function hasCircle(own: readonly Wait[], elsewhere: readonly Wait[]): boolean {
   const waits = [...elsewhere, ...own];
   return [...new Set(own.map(({ waiter }) => waiter))].some((waiter) =>

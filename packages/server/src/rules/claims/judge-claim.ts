@@ -6,7 +6,7 @@ import { type ClaimContext, type ClaimDecision, decideClaim } from "./decide-cla
 import { settleQueue } from "./settle-queue.ts";
 import { waitsIn } from "./wait-graph.ts";
 
-/** Judges an order among the commits of its round, and moves the tenant on. */
+/** Judges a claim order in its place among the commits of the round, and applies it to the state. */
 export function judgeClaim(state: TenantState, order: ClaimOrder): ClaimDecision {
   const key = recordKey(order.model, order.record);
   const queue = state.claims.get(key) ?? [];
@@ -15,7 +15,7 @@ export function judgeClaim(state: TenantState, order: ClaimOrder): ClaimDecision
   return decision;
 }
 
-/** The claims of a record after something happened to it. */
+/** Settles the claims of a record after the record has changed. */
 export function settleClaims(state: TenantState, key: string): void {
   const queue = state.claims.get(key);
   if (queue) replaceLine(state, key, queue, settleQueue(queue, claimTenant(state, key, queue[0]?.model ?? "")));
@@ -26,7 +26,7 @@ function claimTenant(state: TenantState, key: string, model: string): ClaimConte
   const declared = state.models.get(model);
   return {
     now,
-    // What a model that is no longer declared holds is nobody's to claim.
+    // A record of an undeclared model counts as deleted, so its claims are canceled.
     groups: declared && state.records.get(key)?.groups,
     declaredName: declared?.name ?? model,
     revokedTokens: state.revokedTokens,

@@ -1,21 +1,27 @@
 import { limits } from "@holdfast/sdk/protocol";
 import { type ClaimQueue, type ClaimState, inQueueOrder, isConflict, isHeld, isRevoked, isSilent } from "./claim.ts";
 
-/** What a line is judged by besides its claims. */
+/** What a queue is judged by besides its claims. */
 export interface QueueFacts {
   readonly now: number;
-  /** The groups of the record; undefined: it is gone. */
+  /** The groups of the record. Undefined if it does not exist. */
   readonly groups: readonly string[] | undefined;
-  /** How far the log reaches. */
+  /** The newest position in the log. */
   readonly syncId: number;
-  /** Gives the fence of the next grant. */
+  /** Returns the fence for the next grant. */
   readonly nextFence: () => number;
 }
 
 /**
- * Brings a line up to the present: what is over ends, and whoever's turn it is gets the claim. Nobody overtakes a living
- * waiter that it conflicts with. A waiter is judged again before it is granted: it has to be alive, its token good, and
- * the record still within its groups. Answers every claim, the ended ones too; those that did not change are the same values.
+ * Brings a claim queue up to date, which happens before and after every order:
+ *
+ * - Ends claims whose lease is over, whose token is revoked, whose record is deleted, or whose waiter has been silent
+ *   for too long.
+ * - Grants claims to waiters in queue order. A waiter never overtakes one ahead of it that it conflicts with, unless
+ *   that one is silent.
+ * - Checks each waiter again before the grant: the record must still be within the groups of its token.
+ *
+ * Returns every claim, the ended ones too. Unchanged claims are the same objects.
  */
 export function settleQueue(queue: ClaimQueue, facts: QueueFacts): ClaimQueue {
   const present = new Map(queue.map((claim) => [claim.id, ended(claim, facts)]));
@@ -29,7 +35,7 @@ export function settleQueue(queue: ClaimQueue, facts: QueueFacts): ClaimQueue {
   return [...present.values()];
 }
 
-/** The claim as time and its record have left it. */
+/** The claim, closed if its time is over, its token is revoked or its record is deleted. */
 function ended(claim: ClaimState, facts: QueueFacts): ClaimState {
   const { now, groups } = facts;
   if (groups === undefined || isRevoked(claim, now)) return closed(claim, "canceled", facts);
@@ -60,7 +66,7 @@ export const closed = (
   endedAt: now,
 });
 
-/** The same lease for longer, or for less: from now on, and a day in all at most. */
+/** Extends or shortens a lease, from now. A claim lasts at most `claimLongestMs` in total. */
 export function renewed(claim: ClaimState, ttlMs: number, now: number): ClaimState {
   const last = (claim.grantedAt ?? now) + limits.claimLongestMs;
   return { ...claim, ttlMs, expiresAt: Math.min(now + ttlMs, last) };

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from "../refusal.ts";
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const SPELLED = /^(\d{1,9})(ms|s|m|h)$/;
 
-/** How long a claim lasts, in milliseconds: a whole number of them, or `30s`. Never clamped. */
+/** Parses the lifetime of a claim in milliseconds: a whole number, or text such as `30s`. Never clamped. */
 export function readTtl(ttl: string | number | undefined): number | undefined | Refusal {
   if (ttl === undefined) return undefined;
   const ms = typeof ttl === "number" ? ttl : spelled(ttl);

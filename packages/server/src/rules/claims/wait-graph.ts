@@ -1,12 +1,15 @@
 import { type ClaimQueue, holderName, inQueueOrder, isConflict, isHeld } from "./claim.ts";
 
-/** Somebody waits for somebody else. */
+/** An edge of the wait graph: one holder waits for another. */
 export interface Wait {
   readonly waiter: string;
   readonly blocker: string;
 }
 
-/** Who waits for whom in one line: for those who hold what they want, and for those before them. */
+/**
+ * The edges within one queue: each waiter waits for the holders that it conflicts with, and for such waiters ahead of
+ * it.
+ */
 export function waitsIn(queue: ClaimQueue, now: number): Wait[] {
   const waiters = inQueueOrder(queue);
   const holders = queue.filter((claim) => isHeld(claim, now));
@@ -17,7 +20,7 @@ export function waitsIn(queue: ClaimQueue, now: number): Wait[] {
   );
 }
 
-/** Whether one who began to wait for these would wait, in the end, for itself. */
+/** Whether a new waiter for these blockers would close a cycle, that is, cause a deadlock. */
 export function closesCircle(waits: readonly Wait[], waiter: string, blockers: readonly string[]): boolean {
   const blockersOf = new Map<string, string[]>();
   for (const { waiter: who, blocker } of waits) {

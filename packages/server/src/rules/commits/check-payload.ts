@@ -1,7 +1,7 @@
 import { type Action, expectedValue, fits, isRequired, type JsonObject, type Model } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 
-/** `data` against the pushed model: interpreted field by field, since a caller's schema is never compiled to code. */
+/** Checks `data` against the pushed model, field by field. A caller's schema is never compiled to code. */
 export function checkPayload(
   model: Model,
   action: Action,
@@ -26,7 +26,7 @@ export function checkPayload(
   return action === "create" ? checkRequired(model, data) : undefined;
 }
 
-/** Whether an update writes anything. */
+/** Whether an update contains no fields. */
 export const writesNothing = (data: JsonObject | undefined): boolean =>
   data === undefined || Object.keys(data).every((name) => name === "id");
 

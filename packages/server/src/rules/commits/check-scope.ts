@@ -8,8 +8,9 @@ import { isRepeated } from "./replay.ts";
 import type { TenantState } from "./tenant-state.ts";
 
 /**
- * Whether the token covers a commit: each operation its verb, the groups that its record is in before, and those that
- * it adds; each premise a read. Asked before anything is said about the records themselves.
+ * Whether the token covers a commit. Each operation needs its verb, the record's groups before the commit, and any
+ * group that it adds; each premise needs read. This check comes before any response that depends on the records
+ * themselves.
  */
 export function checkScope(state: TenantState, commit: CommitRequest): Refusal | undefined {
   const { scope } = commit.principal;
@@ -17,19 +18,19 @@ export function checkScope(state: TenantState, commit: CommitRequest): Refusal |
   return checkOperations(state, commit, scope) ?? checkReads(state, commit, scope);
 }
 
-/** A record on the commit's way through it: what it holds, and where it is filed. */
+/** A record in the course of the commit: its values and groups. */
 interface Filed extends Row {
   readonly groups: readonly string[];
 }
 
 function checkOperations(state: TenantState, commit: CommitRequest, scope: Scope): Refusal | undefined {
-  // Later operations of a commit see what the earlier ones would have made.
+  // Later operations of a commit see the results of earlier ones.
   const filed = new Map<string, Filed | undefined>();
   for (const [index, operation] of commit.operations.entries()) {
     if (isRepeated(state, commit, operation)) continue;
     const key = recordKey(operation.model, operation.id);
     const before = filed.has(key) ? filed.get(key) : (state.records.get(key) ?? undefined);
-    // Where the caller may not see what is there, nothing else is asked of it.
+    // If the caller may not see the record, no further check may depend on its values.
     const after = before && !isWithin(scope, before.groups) ? before : outcome(state, operation, before);
     filed.set(key, after);
     const lack = lackOf(state, commit.principal, scope, operation, before, after);
@@ -64,16 +65,17 @@ function lackOf(
   const own = scope.groups?.values().next().value ?? whole;
   if (!may(scope, operation.model, can)) return { can, model, syncGroup: own };
   if (scope.groups === undefined) return undefined;
-  // Where a record is that the caller may not see is not told: the organization's group is one that would do.
+  // Does not reveal the groups of a record that the caller may not see. The organization's group would suffice in any
+  // case.
   if (before && !isWithin(scope, before.groups)) return { can, model, syncGroup: whole };
   const added = after?.groups.filter((group) => !before?.groups.includes(group)) ?? [];
   const foreign = added.find((group) => !isWithin(scope, [group]));
   if (foreign !== undefined) return { can, model, syncGroup: foreign };
-  // A new record in no other group would be the whole organization's.
+  // A new record without a group belongs to the whole organization.
   return after && !before && added.length === 0 ? { can, model, syncGroup: whole } : undefined;
 }
 
-/** The field that would name the group of a new record, if the caller left it out. */
+/** The field that sets the group of a new record, if the caller omitted it. */
 function unfiledField(state: TenantState, { model }: CommitOperation, after: Filed): string | undefined {
   if (after.groups.length > 0) return undefined;
   const fields = state.models.get(model)?.model.groups?.map(({ from }) => from) ?? [];
@@ -86,7 +88,10 @@ const missingGroup = (commit: CommitRequest, index: number, { model }: Lack, fie
     message: `"${field}" is missing. It names the group of a ${model}; without it the record belongs to the whole organization, which the token's scope does not cover.`,
   });
 
-/** Of the route's own caller a favorite's denial says more: what to ask whom for, and for how long. */
+/**
+ * On the update route, the denial for a favorite also names the issuer, the lifetime and a nonce for a capability
+ * request.
+ */
 function denyOperation(commit: CommitRequest, operation: CommitOperation, index: number, lack: Lack): Refusal {
   const refusal = deny(lack, commit.single ? {} : { param: `operations[${index}]` });
   if (commit.endpoint !== "updateRecord" || operation.model !== "favorite") return refusal;
@@ -102,7 +107,7 @@ function denyOperation(commit: CommitRequest, operation: CommitOperation, index:
   };
 }
 
-/** A capability's usual lifetime. */
+/** The usual lifetime of a capability. */
 const FAVORITE_TTL_SECONDS = 600;
 
 function checkReads(state: TenantState, commit: CommitRequest, scope: Scope): Refusal | undefined {

@@ -3,20 +3,23 @@ import { isWithin } from "../tokens/scope.ts";
 import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
 import type { RecordState, TenantState } from "./tenant-state.ts";
 
-/** Whether the values of a record that stands there count: a delete asks only for its position and its groups. */
+/**
+ * Whether judging the operation needs the record's values. A delete needs only its position and groups, unless the
+ * record has moved.
+ */
 export const asksValues = (
   { action, readAt, onStale }: Pick<CommitOperation, "action" | "readAt" | "onStale">,
   { syncId }: Pick<RecordState, "syncId">,
 ): boolean =>
   (action !== "delete" && action !== "erase") || (readAt !== undefined && onStale !== "overwrite" && syncId > readAt);
 
-/** A premise that nothing moved is judged by positions alone. */
+/** Positions suffice to judge a premise that has not moved. */
 export const premiseAsksValues = (
   { readAt, onStale }: CommitRequest["reads"][number],
   { syncId }: Pick<RecordState, "syncId">,
 ): boolean => onStale !== "overwrite" && syncId > readAt;
 
-/** The records whose values a commit asks for, in its order; one that it names twice comes twice. */
+/** The records whose values a commit needs, in order. A record that it names twice appears twice. */
 export function valuesAsked<R extends Pick<RecordState, "syncId">>(
   { operations, reads }: CommitRequest,
   recordAt: (model: string, id: string) => R | null | undefined,
@@ -34,7 +37,7 @@ export function valuesAsked<R extends Pick<RecordState, "syncId">>(
   return asked;
 }
 
-/** Whether a commit has to wait for a later round: the values that it asks for were not read, or this round is full. */
+/** Whether a commit has to wait for a later round: its values were not read, or this round is full. */
 export function isForLater(state: TenantState, commit: CommitRequest): boolean {
   const { first, used, roundBytes } = state.bytes;
   if (commit === first) return false;
@@ -53,12 +56,12 @@ export const tooLargeCommit = (commitBytes: number): Refusal =>
     message: `The records that this commit names have more than ${commitBytes} bytes of JSON together. Use several commits.`,
   });
 
-/** Of records that are read by name; small ones, which come in any case, do not count. */
+/** Counts only records that were read by name. Small ones are loaded in any case. */
 function bytesAsked(state: TenantState, commit: CommitRequest): number | "not read" {
   const { scope } = commit.principal;
   let bytes = 0;
   for (const record of valuesAsked(commit, (model, id) => state.records.get(recordKey(model, id)))) {
-    // Its size is not told to those who may not see it: their commit is refused for that.
+    // Does not reveal the size of a record that the caller may not see: its commit is refused by the scope check.
     if (scope !== undefined && !isWithin(scope, record.groups)) continue;
     if (record.bytes === "not read") return "not read";
     bytes += record.bytes ?? 0;

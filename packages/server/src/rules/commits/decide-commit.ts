@@ -30,7 +30,7 @@ import {
   type TenantState,
 } from "./tenant-state.ts";
 
-/** What becomes of one commit. Only `confirmed` and `held` are remembered under the commit's key. */
+/** The decision about one commit. Only `confirmed` and `held` leave a receipt. */
 export type Decision =
   | { readonly kind: "confirmed"; readonly receipt: CommitReceipt; readonly entries: readonly NewEntry[] }
   | { readonly kind: "held"; readonly receipt: CommitReceipt }
@@ -38,8 +38,8 @@ export type Decision =
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /**
- * Judges one commit against the tenant as it is: replay → size → scope → payload → claims → exists → stale → no-op.
- * Each question is asked of every operation before the next one, and any refusal wins over holding.
+ * Judges one commit against its tenant: replay → size → scope → payload → claims → positions → exists → stale → no-op.
+ * Each check covers every operation before the next check starts. A refusal takes precedence over a hold.
  */
 export function decideCommit(state: TenantState, commit: CommitRequest): Decision {
   const replay = replayOf(state, commit);
@@ -117,7 +117,7 @@ function checkClaims(state: TenantState, commit: CommitRequest): Refusal | undef
   return undefined;
 }
 
-/** Its positions have to count in this log, and to be there. */
+/** Refuses positions of another log, and positions beyond the log's end. */
 function checkPositions(state: TenantState, commit: CommitRequest): Refusal | undefined {
   const isOther = commit.logId !== undefined && commit.logId !== state.head.logId;
   if (isOther && !commit.operations.every((operation) => isRepeated(state, commit, operation)))
@@ -128,17 +128,17 @@ function checkPositions(state: TenantState, commit: CommitRequest): Refusal | un
   return read < 0 ? undefined : refuse("read_at_in_future", { param: `reads[${read}].readAt` });
 }
 
-/** The commit tried on paper: what it would write, and what stands against it. */
+/** A trial run of the commit: what it would write, and the reasons against it. */
 interface Draft {
   readonly records: Map<string, RecordState | null>;
   readonly entries: NewEntry[];
   readonly missingIds: string[];
   readonly held: StaleNotification[];
-  /** Position of an earlier create that this commit only repeats. */
+  /** Position of an earlier, identical create that this commit repeats. */
   createdAt?: number;
-  /** The first id that the server made for it. */
+  /** The first id that the server generated for it. */
   madeId?: string;
-  /** Of the JSON that it would write. */
+  /** Bytes of JSON that it would write. */
   bytes: number;
   exists?: Refusal;
   stale?: Refusal;
@@ -159,7 +159,8 @@ function draftCommit(state: TenantState, commit: CommitRequest): Draft {
       else draft.createdAt = before.createdSyncId;
       continue;
     }
-    // Staleness is asked of the tenant before the commit: an operation does not conflict with its own siblings.
+    // Staleness is judged against the state before the commit: an operation does not conflict with operations of the
+    // same commit.
     const collision = draft.records.has(key) ? undefined : collisionOf(state, commit, operation, model, before);
     if (collision && operation.onStale === "notify")
       draft.held.push({
@@ -177,7 +178,7 @@ function draftCommit(state: TenantState, commit: CommitRequest): Draft {
     }
     const tooLarge = write(state, commit, draft, operation, { key, before, model, remains });
     if (tooLarge) draft.tooLarge ??= at(commit, index, tooLarge);
-    // What it would still write is not made any more.
+    // Stop here: the rest of the commit would only use more memory.
     if (draft.bytes > state.bytes.commitBytes) {
       draft.tooLarge ??= tooLargeCommit(state.bytes.commitBytes);
       break;
@@ -230,8 +231,8 @@ const VERB_OF = {
 } as const satisfies Record<CommitOperation["action"], Verb>;
 
 /**
- * The last entry of a record that is gone, if the log may still hold its values: those are erased like a living record's.
- * Undefined: the record was never there, or was erased already, or its last groups are not the caller's.
+ * The last entry of a deleted record whose values the log may still hold: an erase removes those too. Undefined if the
+ * record never existed, was already erased, or was last in groups that the caller may not see.
  */
 function remainsOf(state: TenantState, { principal: { scope } }: CommitRequest, key: string): FiledEntry | undefined {
   const last = state.history.get(key)?.at(-1);
@@ -246,7 +247,7 @@ interface WrittenRecord {
   readonly remains: FiledEntry | undefined;
 }
 
-/** Answers what stands against it: nothing, or that the record would be too large. */
+/** Adds the operation to the draft. Returns a refusal if the record would be too large. */
 function write(
   state: TenantState,
   commit: CommitRequest,
@@ -270,7 +271,7 @@ function write(
   const syncId = state.head.syncId + draft.entries.length + 1;
   const createdSyncId = before?.createdSyncId ?? syncId;
   const by = writerOf(commit).writtenBy;
-  // A deletion is filed where the record was: who saw it hears that it is gone, not that it went elsewhere.
+  // A deletion keeps the record's last groups, so that their readers see a deletion and not a move to another group.
   const groups = row ? groupsOf(model, row.data) : (before?.groups ?? remains?.groups ?? []);
   const after: RecordState | null = row
     ? {
@@ -306,6 +307,6 @@ function write(
   return writes && text !== null ? checkRecordSize(text, state.recordBytes) : undefined;
 }
 
-/** The fields whose value is another one now. */
+/** The fields whose values differ. */
 const changed = (before: JsonObject, after: JsonObject): readonly string[] =>
   Object.keys(after).filter((name) => !sameJson(before[name], after[name]));

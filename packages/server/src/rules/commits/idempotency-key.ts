@@ -3,10 +3,10 @@ import { type Refusal, refuse } from "../refusal.ts";
 
 const VISIBLE = new RegExp(`^[\\x21-\\x7e]{1,${limits.keyLength}}$`);
 
-/** 1 to 255 visible ASCII characters: a key, or a commit's name. */
+/** 1 to 255 visible ASCII characters: a valid key or commit name. */
 export const isVisibleName = (text: string): boolean => VISIBLE.test(text);
 
-/** The key that a request carries in its header (perhaps in double quotes) or in its body, but not two different ones. */
+/** The key from a request's header (optionally in double quotes) or body. Two different keys are an error. */
 export function requestKey(
   header: string | undefined,
   body: string | undefined,

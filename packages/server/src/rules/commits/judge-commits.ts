@@ -15,18 +15,19 @@ import {
   writerName,
 } from "./tenant-state.ts";
 
-/** What came of one commit, with the text that it is answered and remembered by. */
+/** The result of one commit, with the serialized receipt. */
 export interface Judged {
   readonly commit: CommitRequest;
   readonly decision: Decision;
-  /** The receipt as JSON: sent now, and sent again to the same key. For a refusal, the rejected receipt. */
+  /** The receipt as JSON, sent now and again on every retry. For a refusal: the rejected receipt. */
   readonly body: string;
 }
 
 /**
- * Judges the commits of one request, in order, and moves the tenant on after each that is confirmed. When one is not
- * confirmed, every later one that touches one of its records is not tried: it was built on what did not happen.
- * Goes on behind those that earlier rounds judged, and ends early when the round is full: see commit-bytes.ts.
+ * Judges the commits of one request in order, and applies each confirmed commit to the state. If a commit is not
+ * confirmed, later commits that touch one of its records are refused without being judged: they build on a change that
+ * did not happen. Continues after the commits that earlier rounds judged, and stops early when the round is full: see
+ * commit-bytes.ts.
  */
 export function judgeInOrder(
   state: TenantState,
@@ -57,7 +58,7 @@ export function judgeInOrder(
   return judged;
 }
 
-/** A replay of a held receipt is as unconfirmed as the first time. */
+/** A replay of a held receipt is no more confirmed than the original. */
 const isConfirmed = (decision: Decision): boolean =>
   decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.held);
 
@@ -119,7 +120,7 @@ function remember(state: TenantState, { commit, decision, body }: Judged): void 
     addReceipt(state, { participant, name: operationKeyName(key), fingerprint, body: null, held });
 }
 
-/** An operation's key that was there before made it a repetition: that one stays as it is. */
+/** If the operation's key already has a receipt, the operation is a repetition and the older receipt stays. */
 function addReceipt({ receipts, newReceipts }: TenantState, receipt: NewReceipt): void {
   const key = receiptKey(receipt.participant, receipt.name);
   if (receipts.has(key)) return;
@@ -127,9 +128,9 @@ function addReceipt({ receipts, newReceipts }: TenantState, receipt: NewReceipt)
   newReceipts.push(receipt);
 }
 
-/** What a round has to look up in the log before it can judge: nothing, in the usual case. */
+/** What a round has to query from the log before it can judge. Usually nothing. */
 export interface Lookup {
-  /** The oldest `readAt` that is asked about, for each record that moved since. */
+  /** Per record that has moved: the oldest `readAt` in question. */
   readonly history: ReadonlyMap<string, RecordQuestion>;
   /** The newest positions of the groups that `reads` name. */
   readonly authors: ReadonlySet<number>;
@@ -151,10 +152,10 @@ export function lookupFor(state: TenantState, commits: readonly CommitRequest[])
     history.set(key, { model, id, after: Math.min(readAt, history.get(key)?.after ?? readAt) });
   };
   for (const { operations, reads } of commits) {
-    // What overwrites whatever is there is not asked against it.
+    // An operation with `overwrite` needs no staleness check.
     for (const { action, model, id, readAt, onStale } of operations) {
       if (onStale !== "overwrite") ask(model, id, readAt);
-      // Of a record that is gone the log may still hold the values.
+      // The log may still hold the values of a deleted record.
       if (action === "erase" && !state.records.has(recordKey(model, id))) ask(model, id, 0);
     }
     for (const { model, id, group, readAt } of reads) {

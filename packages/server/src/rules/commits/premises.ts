@@ -13,7 +13,7 @@ export interface Premises {
   readonly refusal?: Refusal;
 }
 
-/** The batch's `reads`: a moved premise fires its own policy over the whole batch. */
+/** Judges the `reads` of a batch: if a premise has moved, its policy applies to the whole batch. */
 export function judgeReads(state: TenantState, commit: CommitRequest): Premises {
   if (commit.reads.length === 0) return { held: [] };
   const held: StaleNotification[] = [];
@@ -34,7 +34,7 @@ export function judgeReads(state: TenantState, commit: CommitRequest): Premises 
   return { held };
 }
 
-/** The head that a group premise asks: the organization's group is the whole log. */
+/** The head for a group premise. The organization's group covers the whole log. */
 export const groupHeadOf = (state: TenantState, group: string): GroupHead | undefined =>
   group === organizationGroup(state.organization) ? state.head : state.groupHeads.get(group);
 
@@ -63,7 +63,7 @@ function rowPremise(
   );
 }
 
-/** A record that is not there may have been taken away where the log no longer reaches: nobody can vouch for it. */
+/** The record is missing and the log is trimmed beyond `readAt`, so a deletion after `readAt` cannot be ruled out. */
 function goneUnseen(state: TenantState, { readAt, fields = [] }: Read): Collision | undefined {
   const { trimmedTo } = state.head;
   return readAt < trimmedTo
@@ -81,7 +81,7 @@ function groupPremise(
   const newest = newestOfOthers(groupHeadOf(state, group), writerName(writer));
   if (newest <= read.readAt) return undefined;
   const author = state.authors.get(newest);
-  // That the group has news is told; of what kind, only to who may read it.
+  // Every writer learns that the group has changed. Only a writer who may read the model learns which record changed.
   const isTold = author && (scope === undefined || may(scope, author.model, "read"));
   const { model, id, writtenBy } = isTold ? author : NOBODY;
   return {

@@ -7,7 +7,7 @@ export interface Outcome {
   readonly lastSyncId: number;
   readonly logId: string;
   readonly missingIds: readonly string[];
-  /** The first id that the server made. */
+  /** The first id that the server generated. */
   readonly madeId: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function confirmedReceipt(
   };
 }
 
-/** A held commit wrote nothing; its receipt lists what moved, so that the writer can decide again. */
+/** A held commit wrote nothing. Its receipt lists what has changed, so that the author can decide again. */
 export function heldReceipt(
   commit: CommitRequest,
   logId: string,
@@ -45,7 +45,7 @@ export function heldReceipt(
   };
 }
 
-/** The receipt inside a refused commit's error envelope. */
+/** The receipt inside the error envelope of a refused commit. */
 export const rejectedReceipt = (commit: CommitRequest, refusal: Refusal): CommitReceipt => rejected(commit, refusal);
 
 const rejected = (commit: CommitRequest, refusal: Refusal): CommitReceipt => ({

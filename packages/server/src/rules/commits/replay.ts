@@ -7,13 +7,13 @@ export type Replay =
   | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** Same key, same body → the same receipt. Same key, anything else → a conflict. */
+/** Same key and same body: the same receipt. Same key and anything else: a conflict. */
 export function replayOf(state: TenantState, commit: CommitRequest): Replay | undefined {
   const participant = participantName(commit.principal.participantKind, commit.principal.participantId);
   for (const [position, name] of namesOf(commit).entries()) {
     const stored = state.receipts.get(receiptKey(participant, name));
     if (!stored) continue;
-    // A stored name that is not this commit's key belongs to another commit of that clientTxId.
+    // A stored name that is not this commit's key belongs to another commit with that clientTxId.
     if (position === 0 && stored.fingerprint === commit.fingerprint) return { kind: "replayed", receipt: stored };
     return {
       kind: "refused",
@@ -41,7 +41,10 @@ export function replayOf(state: TenantState, commit: CommitRequest): Replay | un
 const firstUnder = ({ operations }: CommitRequest, key: string): CommitOperation | undefined =>
   operations.find(({ idempotencyKey }) => idempotencyKey === key);
 
-/** The same operation under its own key was done before, also by this very commit: it counts, and does nothing. */
+/**
+ * Whether an operation with this key is already done, by an earlier commit or earlier in this one. It counts, but
+ * writes nothing.
+ */
 export function isRepeated(state: TenantState, commit: CommitRequest, operation: CommitOperation): boolean {
   const { idempotencyKey } = operation;
   if (idempotencyKey === undefined) return false;

@@ -1,7 +1,7 @@
 import type { Action, Json, JsonObject, StaleNotification, Verb } from "@holdfast/sdk/protocol";
 import { sameJson } from "../json/same-json.ts";
 
-/** What the log says happened to a record: enough to judge staleness by. */
+/** One log entry about a record, as far as judging staleness needs it. */
 export interface PastEntry {
   readonly syncId: number;
   readonly verb: Verb;
@@ -11,7 +11,10 @@ export interface PastEntry {
   readonly clientId: string | null;
 }
 
-/** Who writes: entries of the same participant with the same non-empty `clientId` do not count against it. */
+/**
+ * The author of a write. Entries by the same participant with the same non-empty `clientId` do not count as changes by
+ * others.
+ */
 export interface Writer {
   readonly writtenBy: string;
   readonly clientId: string | null;
@@ -20,20 +23,20 @@ export interface Writer {
 export const isOwn = (writer: Writer, entry: Writer): boolean =>
   writer.clientId !== null && writer.clientId === entry.clientId && writer.writtenBy === entry.writtenBy;
 
-/** What collides: the part of a StaleNotification that depends on what happened. */
+/** A conflict: the fields of a StaleNotification that come from the log. */
 export type Collision = Pick<StaleNotification, "writtenBy" | "observedSyncId" | "conflictingFields" | "currentValues">;
 
 export interface StaleQuestion {
   readonly action: Action;
   readonly data: JsonObject | undefined;
   readonly conflict: "field" | "record";
-  /** The row now; undefined when there is none. */
+  /** The current row; undefined if there is none. */
   readonly row: JsonObject | undefined;
-  /** Entries of this record after `readAt`, of others only, oldest first. */
+  /** Entries about this record after `readAt`, by others only, oldest first. */
   readonly newer: readonly PastEntry[];
 }
 
-/** Has the record moved in a way that this write would clobber? */
+/** Whether this write would overwrite changes that its author has not seen. */
 export function judgeStale({ action, data, conflict, row, newer }: StaleQuestion): Collision | undefined {
   const newest = newer.at(-1);
   if (!newest) return undefined;
@@ -61,7 +64,7 @@ export function judgeStale({ action, data, conflict, row, newer }: StaleQuestion
   };
 }
 
-/** A premise on a row: with `fields` those count, without them any newer entry does. */
+/** Judges a premise on a row. With `fields`, only changes of these count; without, any newer entry does. */
 export function judgePremise(
   fields: readonly string[] | undefined,
   row: JsonObject | undefined,
@@ -88,7 +91,7 @@ export function judgePremise(
   };
 }
 
-/** The fields that updates touched; undefined when an entry concerned the whole record. */
+/** The fields that updates changed. Undefined if an entry concerns the whole record. */
 function changedFields(entries: readonly PastEntry[]): ReadonlySet<string> | undefined {
   const fields = new Set<string>();
   for (const entry of entries) {

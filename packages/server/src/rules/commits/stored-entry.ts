@@ -2,7 +2,7 @@ import type { ParticipantKind, Verb } from "@holdfast/sdk/protocol";
 import type { CommitRequest } from "./commit-request.ts";
 import type { NewEntry } from "./tenant-state.ts";
 
-/** A stored line of the log; `data` and `changedFields` are the text that was stored. */
+/** A log entry as it is stored; `data` and `changedFields` are the stored JSON text. */
 export interface StoredEntry {
   readonly syncId: number;
   readonly model: string;
@@ -21,7 +21,7 @@ export interface StoredEntry {
   readonly createdAt: string;
 }
 
-/** A line that a commit wrote, as it is stored. */
+/** The stored form of an entry that a commit wrote. */
 export function storedEntry(commit: CommitRequest, entry: NewEntry, now: string): StoredEntry {
   const { participantId, participantKind } = commit.principal;
   const { changedFields } = entry;
@@ -44,7 +44,7 @@ export function storedEntry(commit: CommitRequest, entry: NewEntry, now: string)
   };
 }
 
-/** A stored line as the protocol's entry: JSON text, its keys in the protocol's order. */
+/** A stored entry in the protocol's form: JSON text, with keys in the protocol's order. */
 export function storedEntryText(entry: StoredEntry, declaredName: string): string {
   const head = JSON.stringify({
     object: "log_entry",
@@ -66,9 +66,11 @@ export function storedEntryText(entry: StoredEntry, declaredName: string): strin
   return `${head.slice(0, -1)},${data},"changedFields":${entry.changedFields ?? "null"},${tail.slice(1)}`;
 }
 
-/** Only what ends a record has no values from the start: from any other entry they were taken. */
+/**
+ * Only entries that end a record have no values from the start. From any other entry without values they were erased.
+ */
 export const isErased = ({ verb, data }: Pick<StoredEntry, "verb" | "data">): boolean =>
   data === null && verb !== "deleted" && verb !== "erased";
 
-/** A record that went out of the reader's groups: told as a deletion that says so. */
+/** Rewrites a deletion for a reader who lost sight of the record: it left the reader's groups. */
 export const leftText = (deletedEntry: string): string => `${deletedEntry.slice(0, -1)},"left":true}`;

@@ -7,26 +7,26 @@ import { isWithin } from "../tokens/scope.ts";
 import type { CommitRequest } from "./commit-request.ts";
 import { isOwn, type PastEntry, type Writer } from "./stale.ts";
 
-/** The end of a tenant's log, and the newest entry that its newest writer did not make. */
+/** The end of a tenant's log: the newest entry, and the newest entry by another writer. */
 export interface Head extends GroupHead {
   readonly logId: string;
   readonly schemaVersion: number;
-  /** Positions up to here are no longer kept. */
+  /** Entries up to this position are trimmed. */
   readonly trimmedTo: number;
 }
 
 /**
- * The newest entry of a group by anybody, and the newest by anybody else than that one's writer. Two positions
- * answer "is there news that is not my own?" for every writer, whatever the group's size.
+ * The newest entry of a group, and the newest entry by anyone other than its writer. With these two positions every
+ * writer can tell whether others have written, whatever the group's size.
  */
 export interface GroupHead {
   readonly syncId: number;
-  /** Null when the entry came without a clientId: then it is nobody's own. */
+  /** Null if the entry has no clientId: then no writer counts it as its own. */
   readonly writer: string | null;
   readonly otherSyncId: number;
 }
 
-/** An entry with the groups that its record was in after it. */
+/** An entry with the groups of its record after the change. */
 export interface FiledEntry extends PastEntry {
   readonly groups: readonly string[];
 }
@@ -40,9 +40,9 @@ export interface Author {
 
 export interface RecordState {
   readonly syncId: number;
-  /** Throws where they were not read. */
+  /** Throws if the values were not read. */
   readonly data: JsonObject;
-  /** Of its JSON, where that is large. "not read": its values did not fit into the round. */
+  /** Size of its JSON, if it is large. "not read": the values did not fit into the round. */
   readonly bytes?: number | "not read";
   readonly archivedAt: string | null;
   readonly groups: readonly string[];
@@ -60,7 +60,10 @@ export interface StoredReceipt {
   readonly held: boolean;
 }
 
-/** A receipt with the names that it is stored under. An operation's own key has no receipt: it only says that it was there. */
+/**
+ * A receipt with the name that it is stored under. The key of a single operation has no receipt body; it only marks the
+ * operation as done.
+ */
 export interface NewReceipt {
   readonly participant: string;
   readonly name: string;
@@ -70,62 +73,63 @@ export interface NewReceipt {
 }
 
 /**
- * A small commit may name many large records, and to judge it takes their values, and the new ones, into memory. So a
- * commit takes up to `commitBytes`, and a round ends when it took `roundBytes`: the commits behind it wait for a later one.
+ * Memory bounds. A small commit can name many large records, and judging it loads their old and new values. So a commit
+ * may use up to `commitBytes`, and a round ends once it has used `roundBytes`; the remaining commits wait for a later
+ * round.
  */
 export interface ByteBounds {
-  /** Of the records' JSON that one commit takes into memory; a record counts as often as the commit names it. */
+  /** JSON bytes of the records that one commit names. A record that it names twice counts twice. */
   readonly commitBytes: number;
-  /** The same of a round, unless a single commit takes more. */
+  /** The same for a round, unless a single commit needs more. */
   readonly roundBytes: number;
 }
 
-/** What one round takes into memory, over all its tenants. */
+/** The memory that one round uses, over all its tenants. */
 export interface RoundBytes extends ByteBounds {
-  /** Its values were read first: what it lacks is too much for any round. */
+  /** The commit whose values are read first. If a value of it is missing, it is too large for any round. */
   readonly first: CommitRequest | undefined;
-  /** JSON that was written, or told to a held commit, so far. */
+  /** JSON bytes written, or returned to a held commit, so far. */
   used: number;
 }
 
 /**
- * What is true of one tenant while a round of commits is judged: loaded for all of them at once, then moved on by
- * each commit that is confirmed, so that the next one sees it. It belongs to that round alone.
+ * The state of one tenant while a round is judged: loaded once for all its commits, then updated by each confirmed
+ * commit, so that the next one sees the change. It belongs to that round alone.
  */
 export interface TenantState {
   readonly organization: string;
   readonly models: ReadonlyMap<string, DeclaredModel>;
-  /** As JSON, a record may have so many after a write. */
+  /** Largest JSON size of a record after a write. */
   readonly recordBytes: number;
   /** Shared by all tenants of the round. */
   readonly bytes: RoundBytes;
-  /** ISO; never before the newest entry's. */
+  /** ISO; never earlier than the newest entry's time. */
   readonly now: string;
   head: Head;
-  /** By `recordKey`; null is known to be absent. */
+  /** By `recordKey`; null: known not to exist. */
   readonly records: Map<string, RecordState | null>;
-  /** By `recordKey`, oldest first: what came after the oldest `readAt` that the round asks about, and what the round adds. */
+  /** By `recordKey`, oldest first: the entries after the oldest `readAt` in question, and those that the round adds. */
   readonly history: Map<string, FiledEntry[]>;
   readonly groupHeads: Map<string, GroupHead>;
-  /** By position: who wrote the newest entries of the groups that the round asks about. */
+  /** By position: the authors of the newest entries in the groups that the round names. */
   readonly authors: Map<number, Author>;
   /** By `receiptKey`. */
   readonly receipts: Map<string, StoredReceipt>;
-  /** Those of `receipts` that the round adds. */
+  /** The receipts that the round adds; `receipts` has them too. */
   readonly newReceipts: NewReceipt[];
   /** By `recordKey`: the claims that have not ended. */
   readonly claims: Map<string, ClaimQueue>;
-  /** Who waits for whom on other records, as far as somebody is about to wait. */
+  /** The wait graph of other records, as far as a new claimant may close a cycle in it. */
   readonly waits: readonly Wait[];
-  /** By participant: claims that have not ended, where they may be too many. */
+  /** By participant: the number of claims that have not ended. Filled only if the limit is near. */
   readonly claimsHeld: Map<string, number>;
-  /** Of the tokens that ask for claims: those that were revoked meanwhile. */
+  /** Tokens that request claims and were revoked since they were checked. */
   readonly revokedTokens: ReadonlySet<string>;
-  /** The last number that a change of a claim, or a fence, took. */
+  /** The last number used for a claim change or a fence. */
   claimChange: number;
-  /** Claims of the tenant that have not ended. */
+  /** Number of claims of the tenant that have not ended. */
   claimCount: number;
-  /** By claim id: what the round changed. */
+  /** By claim id: the claims that the round changed. */
   readonly changedClaims: Map<string, ChangedClaim>;
 }
 
@@ -139,7 +143,7 @@ export const receiptKey = (participant: string, name: string): string => `${part
 export const writerName = (writer: Writer): string | null =>
   writer.clientId === null ? null : `${writer.writtenBy}/${writer.clientId}`;
 
-/** A group's heads after one more entry. */
+/** The group head after one more entry. */
 export const nextGroupHead = (before: GroupHead | undefined, syncId: number, writer: string | null): GroupHead => ({
   syncId,
   writer,
@@ -147,14 +151,14 @@ export const nextGroupHead = (before: GroupHead | undefined, syncId: number, wri
     before === undefined ? 0 : writer !== null && before.writer === writer ? before.otherSyncId : before.syncId,
 });
 
-/** Position of the newest entry in a group that is not the writer's own; 0 when there is none. */
+/** Position of the newest entry in a group by another writer; 0 if there is none. */
 export const newestOfOthers = (head: GroupHead | undefined, writer: string | null): number =>
   head === undefined ? 0 : writer !== null && head.writer === writer ? head.otherSyncId : head.syncId;
 
 /**
- * What others did to a record after a position. A log that was trimmed beyond it answers "the whole record". Of a
- * record that is gone a scoped writer hears what happened within its groups only, and of one that came into them from
- * elsewhere not who did what there.
+ * Entries by others about a record after a position. If the log is trimmed beyond that position, an entry that concerns
+ * the whole record comes first. For a deleted record, a scoped writer gets only entries within its groups. For a record
+ * that moved into its groups from others, it does not learn who did what there.
  */
 export function newerEntries(
   state: TenantState,
@@ -171,12 +175,15 @@ export function newerEntries(
       ? asSeen(newer, writer, scope)
       : newer.filter((entry) => !isOwn(writer, entry) && (scope === undefined || isWithin(scope, entry.groups)));
   if (!record || readAt >= state.head.trimmedTo) return known;
-  // Nobody knows any more what happened up to there: it counts as one entry that touched everything.
+  // The history up to there is trimmed. It counts as one entry that changed every field.
   const syncId = Math.min(record.syncId, state.head.trimmedTo);
   return [{ syncId, verb: "updated", changedFields: null, writtenBy: record.updatedBy, clientId: null }, ...known];
 }
 
-/** What others did out of sight counts, as a part of the entry that brought the record into sight. */
+/**
+ * Changes that the writer may not see still count: they are attributed to the entry that brought the record into its
+ * groups.
+ */
 function asSeen(entries: readonly FiledEntry[], writer: Writer, scope: Scope): readonly PastEntry[] {
   const told: PastEntry[] = [];
   let bringer: FiledEntry | undefined;
@@ -188,7 +195,7 @@ function asSeen(entries: readonly FiledEntry[], writer: Writer, scope: Scope): r
   return told;
 }
 
-/** One line to append, with the row as it then stands. */
+/** An entry to append, with the row after it. */
 export interface NewEntry {
   readonly syncId: number;
   readonly model: string;
@@ -198,16 +205,16 @@ export interface NewEntry {
   readonly transactionId: string | null;
   readonly claim: string | null;
   readonly groups: readonly string[];
-  /** Null when the record was in the same groups before. */
+  /** Null if the groups did not change. */
   readonly groupsBefore: readonly string[] | null;
-  /** Position of the line that made the record. */
+  /** Position of the entry that created the record. */
   readonly createdSyncId: number;
-  /** The record after; null when it is gone. */
+  /** The record after the change; null if it is deleted. */
   readonly after: RecordState | null;
-  /** Its data as JSON: what is stored. */
+  /** The stored JSON of its data. */
   readonly text: string | null;
 }
 
-/** The groups that a line is news in: where the record is filed now, and where it was. */
+/** The groups that see the entry: the record's groups after and before it. */
 export const groupsTouched = ({ groups, groupsBefore }: NewEntry): readonly string[] =>
   groupsBefore === null ? groups : [...new Set([...groups, ...groupsBefore])];
