@@ -1,6 +1,7 @@
 /**
- * Calls when the time is over, and what is called off in time is not called: also if the process was held up and what came
- * in time is still unread. Node looks at its clocks before it reads what has come, so the reading gets one more turn.
+ * Calls `over` after a timeout, unless canceled. Node runs due timers before it reads sockets. If the process was
+ * blocked, a frame that arrived in time may still be unread when the timer fires, so the deadline waits for one more
+ * read phase.
  */
 export function startDeadline(ms: number, over: () => void): () => void {
   let unread: NodeJS.Immediate | undefined;

@@ -20,14 +20,14 @@ export interface GatewayOptions extends SessionDeps {
   readonly quota: ConnectionQuota;
 }
 
-/** The stream's door: upgrades, and looks after the open sockets. */
+/** Upgrades connections to WebSockets and supervises the open sockets. */
 export interface Gateway {
   readonly size: number;
-  /** Who has a stream open, each device once. */
+  /** The participants with an open stream, each device once. */
   present(): Waiter[];
-  /** Closes the streams that run on a token; answers how many. */
+  /** Closes the streams that use a token. Returns how many. */
   revoke(tokenId: string): number;
-  /** Closes all streams: their clients come again. */
+  /** Closes all streams; their clients reconnect. */
   restart(reason: string): void;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
   const watchQuota = createWatchQuota(limits.watchedPerToken);
   let stopping = false;
 
-  /** Upgrades that came at the same time are answered a few in each turn of the event loop. */
+  /** Upgrades that arrive together are answered a few per tick, so that they do not block the event loop. */
   const upgrades: (() => void)[] = [];
   function answerSome(): void {
     for (const answer of upgrades.splice(0, UPGRADES_AT_ONCE)) answer();
@@ -56,7 +56,7 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
   }
 
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // While it waits: a caller that hangs up is no fault of ours.
+    // Until the upgrade, a client that hangs up must not throw.
     socket.on("error", () => {});
     upgrades.push(() => upgrade(request, socket, head));
     if (upgrades.length === 1) answerSome();

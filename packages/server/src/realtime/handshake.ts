@@ -6,18 +6,18 @@ import { type Principal, participantName } from "../rules/tokens/participant.ts"
 import type { WatchShare } from "./claims/watch-quota.ts";
 import type { SocketPermit } from "./socket-quota.ts";
 
-/** Who said hello, and with which token; still so when it is told to say hello again. */
+/** The participant and token of the last hello. After a resync they are kept until the next hello. */
 export interface Known {
   readonly principal: Principal;
   readonly token: string;
   readonly clientId: string | null;
 }
 
-/** How a socket says who it is. */
+/** Authenticates a socket. */
 export interface Handshake {
-  /** Who a token is. Bad ones are counted, and there is room for so many sockets of a good one. */
+  /** Checks a token. Invalid ones count against the address, and a valid one has a limited number of sockets. */
   meet(token: string): Promise<Principal | Refusal>;
-  /** A fresh token in the place of one that will end: it has to be the same participant's. */
+  /** Replaces a token before it expires. The new one must belong to the same participant. */
   meetAgain(before: Principal, token: string): Promise<Principal | Refusal>;
 }
 
@@ -26,13 +26,13 @@ export interface HandshakeDeps {
   readonly failedAuths: FailedAuthLimiter;
 }
 
-/** What a session knows of its own connection. */
+/** What a session knows about its connection. */
 export interface Connection {
   readonly address: string;
   readonly permit: SocketPermit;
-  /** Its part of the records that its token watches. */
+  /** Its share of the records that its token may watch. */
   readonly watched: WatchShare;
-  /** It brought a valid token. */
+  /** Called when the connection has sent a valid token. */
   authenticated(): void;
 }
 
@@ -69,7 +69,7 @@ const isSameParticipant = (a: Principal, b: Principal): boolean =>
 export const nameOf = ({ participantKind, participantId }: Principal): string =>
   participantName(participantKind, participantId);
 
-/** Whoever is there, and on which device. */
+/** The participant and device of a session. */
 export const presenceOf = ({ principal, clientId }: Known): Waiter => ({
   tenant: principal.tenant,
   participant: nameOf(principal),

@@ -1,23 +1,23 @@
 import type { WebSocket } from "ws";
 
-/** Finds out which peers are gone without a word: one whose cable was pulled answers no pings. */
+/** Terminates connections whose peer no longer responds to pings, for example after its network was cut. */
 export interface Pinger {
-  /** Until it closes. */
+  /** Pings the socket until it closes. */
   add(socket: WebSocket): void;
   stop(): void;
 }
 
 interface Peer {
   readonly socket: WebSocket;
-  /** Pings that it has not answered. */
+  /** Unanswered pings. */
   missed: number;
 }
 
-/** Thousands of pings at once would hold up everything else. */
+/** Peers are spread over this many ticks: thousands of pings at once would block the event loop. */
 const SLICES = 100;
 const MOST_MISSED = 2;
 
-/** Each peer has its turn once in that time, and the peers are spread over it. */
+/** Pings each peer once per `everyMs`. */
 export function startPinging(everyMs: number): Pinger {
   const slices = Array.from({ length: SLICES }, () => new Set<Peer>());
   let added = 0;

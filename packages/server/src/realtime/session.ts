@@ -30,11 +30,11 @@ export interface SessionDeps extends HandshakeDeps {
   readonly log: FollowLog;
   readonly hub: Hub;
   readonly catchUp: CatchUp;
-  /** Whose hello is answered next. */
+  /** Bounds how many hellos are processed at once, in fair order. */
   readonly welcomes: Limiter;
   readonly claims: FollowClaims;
   readonly claimHub: ClaimHub;
-  /** A stream was opened: whoever waits in a line lives. */
+  /** A stream was opened, which is a sign of life for the participant's waiting claims. */
   heard(who: Waiter): void;
   readonly rooms: PresenceRooms;
   readonly docUrl: DocUrl;
@@ -42,38 +42,43 @@ export interface SessionDeps extends HandshakeDeps {
 }
 
 /**
- *             hello
- *  greeting ─────────► welcomed
- *     ▲                    │ the log cannot be continued, or looks otherwise now
- *     └──── resync ────────┘
+ * The protocol state of one socket:
  *
- * What a welcomed socket hears of the log, and when, is its reader's (log-reader.ts).
+ *            hello
+ * greeting ─────────► welcomed
+ *    ▲                    │ the log cannot be continued, or the records have changed without it
+ *    └──── resync ────────┘
+ *
+ * `log-reader.ts` decides which entries a welcomed socket gets, and when.
  */
 type Phase =
   | { readonly name: "greeting"; readonly known?: Known }
   | ({ readonly name: "welcomed"; readonly reader: LogReader; readonly wish: ViewRequest } & Known);
 
 export interface Session {
-  /** Undefined before it said so. */
+  /** Undefined until the hello. */
   who(): Waiter | undefined;
-  /** Called every few seconds: is the token still good, is the reader still reading? A promise only if somebody has to be asked. */
+  /**
+   * Called every few seconds: checks the token, and that the client still reads. Returns a promise only if the token
+   * has to be looked up.
+   */
   check(): Promise<void> | undefined;
   close(code: number, reason: string): void;
-  /** Ends the session when it runs on that token; answers whether it did. */
+  /** Ends the session if it uses this token. Returns whether it did. */
   revoke(tokenId: string): boolean;
 }
 
 type Frame<T extends FrameUp["frame"]> = Extract<FrameUp, { frame: T }>;
 const checkFrame = shapeCheck(FrameUp);
 
-/** One socket: it says hello, is brought up to date from the log, and then hears every commit. */
+/** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: Connection): Session {
   const { log, hub, catchUp, welcomes, claims, claimHub, heard, rooms, authenticator, docUrl, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   const { meet, meetAgain } = handshake(deps, connection);
   let phase: Phase = { name: "greeting" };
-  // Frames are answered one after the other, in the order they came.
+  // Frames are handled one after another, in order of arrival.
   let turn: Promise<void> = Promise.resolve();
   const callOffHello = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
 
@@ -91,7 +96,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   });
   const known = (): Known | undefined => (phase.name === "greeting" ? phase.known : phase);
 
-  /** Nothing is heard any more, of log and claims; who it is, and where, is still known. */
+  /** Stops log and claim frames. Keeps the identity and the presence rooms. */
   const leave = () => {
     claimWatch.end();
     if (phase.name === "greeting") return;
@@ -124,7 +129,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   async function answer(frame: FrameUp): Promise<void> {
     if (frame.frame === "hello") return await greet(frame);
-    // It may have been on its way when its sender was told to say hello again.
+    // The client may have sent this frame before it received the resync.
     if (frame.frame === "presence" && known()) return attend(frame);
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame must be hello." }), closeCodes.badFrame);
@@ -151,12 +156,12 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (isRefusal(principal)) return fail(principal, codeOf(principal));
     const view = viewOfRequest(principal, { models: hello.models, groups: hello.groups });
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
-    // Thousands may say hello at the same time: a few at a time are welcomed, and tenants take turns.
+    // Thousands of clients may send hello at once. A few at a time are welcomed, in fair order over tenants.
     const readOn = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, view));
     if ((await readOn?.()) === "trimmed") resync("trimmed");
   }
 
-  /** Answers how it goes on: from there it reads the log. */
+  /** Returns a function that continues by reading the log. */
   async function welcome(
     { token, log: logId, since, view: seenUnder, models, groups, ...hello }: Frame<"hello">,
     principal: Principal,
@@ -166,7 +171,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const clientId = hello.clientId ?? null;
     leave();
     const reader = await listenToLog(hub, catchUp, principal.tenant, listeners);
-    // After it listens: what comes from here on is heard.
+    // Read the head after listening has started, so that no entry between the two is lost.
     const { head, schema } = await log.standing(principal.tenant).catch((error: unknown) => {
       reader.end();
       throw error;
@@ -197,7 +202,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     return () => reader.begin(view, position, schema.version);
   }
 
-  /** What a welcome and a renewal say of the token. */
+  /** The token's part of a welcome or renewal. */
   function introduced(principal: Principal, view: View, schema: LiveSchema) {
     const { expiresAt } = principal;
     return {
@@ -240,7 +245,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const next = await meetAgain(phase.principal, token);
     if (isRefusal(next)) return fail(next, codeOf(next));
     const { schema } = await log.standing(next.tenant);
-    // The phase may have moved on while the token was looked up; only the token changes.
+    // The phase may have changed during the lookup. Change only the token.
     const current = phase as Phase;
     if (current.name === "greeting") return;
     phase = { ...current, principal: next, token };
@@ -248,11 +253,11 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const view = viewOfRequest(next, current.wish);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     send({ frame: "renewed", ...introduced(next, view, schema) });
-    // What the old token showed and the new one hides, or the other way round, no entry of the log would tell.
+    // The log has no entries for records that a new scope reveals or hides, so the client has to reload.
     if (!isSameView(view, current.reader.view)) resync("scope");
   }
 
-  /** A fresh token may have taken its place meanwhile. */
+  /** Ignores the verdict if the client has replaced the token meanwhile. */
   function judge(token: string, verdict: Principal | Refusal): void {
     if (isRefusal(verdict) && known()?.token === token) fail(verdict, closeCodes.token);
   }
@@ -267,7 +272,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     end();
     connection.permit.leave();
   });
-  // Broken frames: the library closes with the standard's code; this keeps Node from throwing.
+  // For invalid frames the library closes with the standard code. Without this handler Node would throw.
   socket.on("error", () => {});
 
   return {

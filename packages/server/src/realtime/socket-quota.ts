@@ -1,13 +1,16 @@
-/** How many sockets of one token are open at once, in this process. */
+/** Limits how many sockets of one token are open at once in this process. */
 export interface SocketQuota {
-  /** A socket's own seat, which it has none of until it says who it is. */
+  /** A socket's permit. It counts for no token until the socket authenticates. */
   permit(): SocketPermit;
 }
 
 export interface SocketPermit {
-  /** Sits among the sockets of this token, and no longer among those of another; false: there is no room. */
+  /**
+   * Counts the socket under this token and no longer under its previous one. Returns false if the token has reached its
+   * limit.
+   */
   moveTo(tokenId: string): boolean;
-  /** The socket is closed: whatever comes later gets no seat. */
+  /** The socket is closed: later calls of `moveTo` do not count it. */
   leave(): void;
 }
 

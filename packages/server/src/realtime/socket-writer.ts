@@ -4,26 +4,26 @@ import { type DocUrl, envelopeOf } from "../envelope/envelope.ts";
 import { newId } from "../ids.ts";
 import type { Refusal } from "../rules/refusal.ts";
 
-/** What a session says to its socket, the last word too; and who does not read it is let go. */
+/** Writes frames to a socket and closes it. Disconnects a client that reads too slowly. */
 export interface SocketWriter {
   send(frame: object | string): void;
-  /** News: who reads too slowly is let go. */
+  /** Sends news. Disconnects the client if too much is unsent. */
   notify(frame: string): void;
-  /** The same of bytes; and when they are written. */
+  /** Like `notify`, for bytes, with a callback once they are written. */
   pass(frame: Buffer, written: () => void): void;
-  /** One of many pages: resolves when it is written. */
+  /** Sends one of many pages. Resolves when it is written. */
   write(frame: Buffer): Promise<void>;
   close(code: number, reason: string): void;
-  /** Says why, and closes. */
+  /** Sends the error, then closes. */
   fail(refusal: Refusal, code: number): void;
-  /** Called every few seconds: lets go of who has read too little for too long; answers whether it did. */
+  /** Called every few seconds: disconnects a client that has read too little for too long. Returns whether it did. */
   letGoIfStuck(): boolean;
 }
 
 export interface SocketWriterOptions {
   readonly docUrl: DocUrl;
   now(): number;
-  /** Bytes on their way that are no sign of a slow reader. */
+  /** Unsent bytes that do not count towards a slow reader. */
   excused(): number;
   /** Called when it closes. */
   closing(): void;
@@ -42,7 +42,7 @@ export function createSocketWriter(
   function close(code: number, reason: string): void {
     closing();
     socket.close(code, reason);
-    // A peer that does not answer the close is not waited for.
+    // Do not wait for a peer that does not answer the close.
     setTimeout(() => socket.terminate(), 2_000).unref();
   }
 

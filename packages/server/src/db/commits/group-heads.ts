@@ -6,7 +6,10 @@ export interface GroupName {
   readonly name: string;
 }
 
-/** The newest entries of the groups that `reads` ask about. When the group rules change, all groups of the tenant move. */
+/**
+ * The newest entries of the groups that `reads` name. After a change of the group rules, every group of the tenant
+ * counts as moved.
+ */
 export const loadGroupHeads = (groups: readonly GroupName[]): Statement<(GroupHead & GroupName)[]> => ({
   name: "load_group_heads",
   text: `select k.tenant, k.name, greatest(g.sync_id, h.regrouped_at) as "syncId",

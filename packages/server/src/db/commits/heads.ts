@@ -2,18 +2,18 @@ import type { Head } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 
-/** Whether some of a tenant's records have a newer form beside their row: see rewritten-records.ts. */
+/** Whether a schema push has stored newer forms beside some of the tenant's rows: see rewritten-records.ts. */
 export interface Rewriting {
   readonly rewriting: boolean;
 }
 
 export interface LockedHead extends Head {
   readonly tenant: number;
-  /** The database's clock, or the newest entry's time when that lies ahead: times in a log never run backwards. */
+  /** The database's clock, or the newest entry's time if that is later: times in a log never run backwards. */
   readonly now: string;
-  /** The last number that a change of a claim took. */
+  /** The last number that a claim change used. */
   readonly claimChange: number;
-  /** Claims that have not ended. */
+  /** Number of claims that have not ended. */
   readonly claims: number;
 }
 
@@ -41,8 +41,8 @@ const toHead = (row: HeadRow): Head & Rewriting => ({
 });
 
 /**
- * Locks the heads of the tenants that a round writes to, in the order of their numbers, so that two processes cannot
- * wait for each other. A statement of its own: what is loaded after it sees the tenant as it is under the lock.
+ * Locks the heads of the tenants that a round writes to, ordered by tenant, so that two processes cannot deadlock. A
+ * separate statement: under read committed, later statements then see the tenant as it is under the lock.
  */
 export const lockHeads = (tenants: readonly number[]): Statement<(LockedHead & Rewriting)[]> => ({
   name: "lock_heads",
@@ -71,7 +71,7 @@ export async function readHead(db: Transaction, tenant: number): Promise<Head & 
   return toHead(row);
 }
 
-/** Of these tenants those whose heads no other transaction holds. Nothing is waited for. */
+/** The tenants whose heads no other transaction has locked. Does not wait for locks. */
 export const freeHeads = (tenants: readonly number[]): Statement<ReadonlySet<number>> => ({
   name: "free_heads",
   text: "select tenant from holdfast.head where tenant = any($1::int[]) order by tenant for update skip locked",
@@ -79,7 +79,7 @@ export const freeHeads = (tenants: readonly number[]): Statement<ReadonlySet<num
   read: (rows) => new Set((rows as { tenant: number }[]).map(({ tenant }) => tenant)),
 });
 
-/** A head, and where the newest erasure stands: what was read of the log before that is not to be shown any more. */
+/** A head with the position of the newest erasure: log pages that were read before that erasure must not be sent. */
 export interface ReadableHead extends Head {
   readonly erasedTo: number;
 }
@@ -95,14 +95,14 @@ export async function readHeads(db: Transaction, tenants: readonly number[]): Pr
   return new Map(rows.map((row) => [row.tenant, { ...toHead(row), erasedTo: row.erased_to }]));
 }
 
-/** What of a head moves. */
+/** The fields of a head that change. */
 export interface PolledHead {
   readonly syncId: number;
   readonly schemaVersion: number;
   readonly claimChange: number;
 }
 
-/** Where several logs and their claims end now. */
+/** The current heads of several tenants, for polling. */
 export async function readPolledHeads(db: Transaction, tenants: readonly number[]): Promise<Map<number, PolledHead>> {
   const { rows } = await db.query<PolledHead & { tenant: number }>({
     name: "read_polled_heads",

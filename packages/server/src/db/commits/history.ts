@@ -4,7 +4,7 @@ import type { Statement } from "../connection/statement.ts";
 import { recordEntries } from "./record-entries.ts";
 import type { RecordName } from "./records.ts";
 
-/** More entries than this after a `readAt` and the write counts as stale in every field: the answer stays bounded. */
+/** A write with more entries than this after its `readAt` counts as stale in every field. This bounds the response. */
 const MOST = 1_000;
 
 interface PastRow {
@@ -28,7 +28,7 @@ const OF_QUESTION = {
   within: (position: string) => `${position} > k.after`,
 };
 
-/** What happened to each record after a position, oldest first; one list per question. */
+/** The entries about each record after a position, oldest first; one list per question. */
 export const loadHistory = (questions: readonly HistoryQuestion[]): Statement<FiledEntry[][]> => ({
   name: "load_history",
   text: `select k.n, l.sync_id, l.verb, l.changed_fields, l.participant_kind || ':' || l.actor as written_by, l.client_id, l.groups

@@ -1,20 +1,20 @@
-/** Expressions of SQL. */
+/** SQL expressions. */
 export interface RecordEntriesSql {
   readonly tenant: string;
   readonly model: string;
   readonly id: string;
-  /** Whether a position is among those asked for. */
+  /** Whether a position is in the requested range. */
   within(position: string): string;
   readonly order: "asc" | "desc";
   readonly limit: string;
-  /** Which lines `l` are wanted. */
+  /** A condition on the entries `l`. */
   readonly filter?: string;
 }
 
 /**
- * The lines of one record, in order. Those that made it stand in no index, so that making costs less: the record says
- * where the last of them is, and each deletion where the one before it was. All three ways are probes of an index in the
- * order asked for, so that each ends where the limit does.
+ * Selects the entries of one record, in order. Entries that created a record are in no index, which makes creates
+ * cheaper: the record has the position of its latest create, and each deletion has the position of the create before
+ * it. All three branches probe an index in the requested order, so each stops at the limit.
  */
 export function recordEntries({ tenant, model, id, within, order, limit, filter = "true" }: RecordEntriesSql): string {
   const named = (table: string) => `${table}.tenant = ${tenant} and ${table}.model = ${model} and ${table}.id = ${id}`;

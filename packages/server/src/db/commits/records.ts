@@ -9,7 +9,7 @@ export interface RecordName {
   readonly id: string;
 }
 
-/** A record as a round finds it. */
+/** A record as a round loads it. */
 export type FoundRecord = RecordState & RecordName;
 
 interface RecordRow {
@@ -30,7 +30,10 @@ interface RecordRow {
 const COLUMNS =
   "tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
 
-/** Rows by name. `limit 1` inside the lateral query makes each name one probe of the key, whatever the statistics say. */
+/**
+ * Rows by name. `limit 1` in the lateral query makes each name one probe of the primary key, whatever the statistics
+ * say.
+ */
 export const loadRecords = (names: readonly RecordName[]): Statement<FoundRecord[]> => ({
   name: "load_records",
   text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
@@ -40,14 +43,15 @@ export const loadRecords = (names: readonly RecordName[]): Statement<FoundRecord
   read: (rows) => (rows as RecordRow[]).map((row) => toRecord(row, row.data)),
 });
 
-/** A name, and whether the record's values are asked for as well. */
+/** A name, and whether the record's values are needed. */
 export interface AskedRecord extends RecordName {
   readonly values: boolean;
 }
 
 /**
- * The same, with the values only where they are asked for and small: a round may name thousands of records of a megabyte.
- * To measure a compressed value Postgres has to unpack it, so only those are measured that are small as they are stored.
+ * Like `loadRecords`, but returns values only where they are needed and small: a round may name thousands of records of
+ * a megabyte. Postgres would have to decompress a value to measure it, so only values that are small as stored are
+ * measured.
  */
 export const loadSmallRecords = (names: readonly AskedRecord[]): Statement<FoundRecord[]> => ({
   name: "load_small_records",
@@ -99,8 +103,8 @@ const placed = (row: Omit<RecordRow, "data">) => ({
 });
 
 /**
- * Takes rows away by the address that the same kind of probe found. Without a name, so that it is planned each time: a
- * plan made while the table was small reads all of it.
+ * Deletes rows by the `ctid` that the same kind of probe finds. The statement has no name, so that Postgres plans it
+ * each time: a plan from the time when the table was small would scan all of it.
  */
 export const deleteRecords = (names: readonly RecordName[]): Statement<void> => ({
   name: "",
@@ -120,7 +124,7 @@ export async function readRecord(db: Transaction, name: RecordName): Promise<Rec
   return rows[0] && toRecord(rows[0], rows[0].data);
 }
 
-/** How many rows of each model a tenant holds, and which are named: asked when a schema change may hide or refuse data. */
+/** Whether a tenant has a record of a model: needed when a schema change may hide or invalidate data. */
 export async function hasRecords(db: Transaction, tenant: number, model: string): Promise<boolean> {
   const { rows } = await db.query("select 1 from holdfast.record where tenant = $1 and model = $2 limit 1", [
     tenant,

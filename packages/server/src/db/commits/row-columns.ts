@@ -19,19 +19,19 @@ const WRITE: { readonly [Type in keyof Values]: (items: readonly Values[Type][])
   timestamptz: times,
 };
 
-/** A column's name and type within a statement, and where a row's value comes from. */
+/** A column's name and type in a statement, and how to get its value from a row. */
 export type RowColumn<Row> = {
   readonly [Type in keyof Values]: readonly [name: string, type: Type, from: (row: Row) => Values[Type]];
 }[keyof Values];
 
-/** Many rows as parameters of a statement, one for each column. */
+/** Many rows as parameters of a statement, one array per column. */
 export interface RowColumns<Row> {
   /**
-   * What to select to have the rows: `unnest($3::text[]) as id, unnest($4::json[]) as data`. Side by side in a select list
-   * the columns go on together; as a table, each would be stored before the first row comes.
+   * The select list that yields the rows: `unnest($3::text[]) as id, unnest($4::json[]) as data`. In a select list, the
+   * arrays advance together row by row; in a from clause, Postgres would materialize each one first.
    */
   readonly rows: string;
-  /** A column as it was sent: `$3::text[]`. */
+  /** A column as an array: `$3::text[]`. */
   array(name: string): string;
   values(rows: readonly Row[]): Buffer[];
   /** The number of the next parameter. */

@@ -4,23 +4,25 @@ import type { HistoryQuestion } from "./history.ts";
 import { rowColumns } from "./row-columns.ts";
 import { ENTRIES, FILE_GROUPS, HEADS, KEEP_RECEIPTS, moveHeads, type Round, roundValues } from "./save-round.ts";
 
-/** What a round took for granted that was judged before anything was looked up. */
+/** What a round that was judged without a load has assumed. */
 export interface Expectation {
-  /** Of the tenants that the round moves, in the same order. */
+  /** For each tenant that the round moves, in the same order. */
   readonly heads: readonly LockedHead[];
-  /** Records of which the log says nothing after a position. */
+  /** Records that must have no log entry after a position. */
   readonly unseen: readonly HistoryQuestion[];
 }
 
-/** SQLSTATE of `saveCreates` when something is not as it was expected. */
+/** SQLSTATE of `saveCreates` if an assumption was wrong. */
 export const UNEXPECTED = "WM001";
 
 /**
- * A round of nothing but creates, as a transaction of its own. It was judged by heads that nobody has locked yet: they
- * are locked by being moved, before anything else is written: in the order of their tenants as a rule, which nothing
- * promises; two servers that wait for each other end by their lock timeouts, and go on tenant by tenant. Fails with
- * `UNEXPECTED` when a head is not exactly the expected one, or when the log knows a record that it was not to know, and with a unique
- * violation when a name or a record is there.
+ * Saves a round that contains only creates, as one transaction. The round was judged by heads that nothing has locked
+ * yet. The update of the heads locks them, before anything else is written. Postgres usually updates them in tenant
+ * order, but does not guarantee it; if two servers deadlock, the lock timeouts end both rounds, and they continue
+ * tenant by tenant.
+ *
+ * Fails with `UNEXPECTED` if a head differs from the expected one, or if the log has entries about a record that should
+ * have none. Fails with a unique violation if a name is taken or a record exists.
  */
 export const saveCreates = (round: Round, { heads, unseen }: Expectation): Statement<void> => ({
   name: "save_creates",
@@ -45,10 +47,11 @@ const UNSEEN = rowColumns<HistoryQuestion>(EXPECTED.next, [
 ]);
 
 /**
- * The position alone does not identify a head: two rounds are on their way, the first fails because another process
- * wrote there, and the second finds that process's entry at the very position at which it expected the first one's.
+ * The position alone does not identify a head. Suppose two rounds are in progress, and the first fails because another
+ * process has written to the tenant. The second then finds that process's entry at the very position where it expected
+ * the first round's.
  *
- * A record that was made now says the rest of itself: it was never archived, and nobody changed it.
+ * Columns that a new record always has with the same value (not archived, never changed) are not sent.
  */
 const SAVE_CREATES = `
 with moved as (

@@ -7,11 +7,11 @@ import { rowColumns } from "./row-columns.ts";
 export interface SavedEntry {
   readonly tenant: number;
   readonly entry: StoredEntry;
-  /** Position of the entry that made its record. */
+  /** Position of the entry that created its record. */
   readonly createdSyncId: number;
   /** The record after it. */
   readonly after: RecordState | null;
-  /** What the round does to the record's row: decided by its last entry alone. */
+  /** What the round does to the record's row. Only the record's last entry in the round has a value here. */
   readonly row: "inserted" | "updated" | "deleted" | null;
 }
 
@@ -27,7 +27,7 @@ export interface SavedHead {
   readonly now: string;
 }
 
-/** A group's newest positions within the round; `otherSyncId` 0 when the round had one writer only. */
+/** A group's newest positions within the round; `otherSyncId` is 0 if the round had only one writer. */
 export interface SavedGroup {
   readonly tenant: number;
   readonly name: string;
@@ -45,10 +45,10 @@ export interface Round {
 }
 
 /**
- * Everything that a round writes, in one statement, with each payload sent once. The round holds the heads of its
- * tenants, so it knows which rows are there: new ones are plain inserts, which cost less than asking again.
- * What is hidden beside a row stays with its record: one that was deleted and made again in the same round is another.
- * Rows that were deleted are taken away by `deleteRecords` beside it.
+ * Writes everything of a round in one statement and sends each payload once. The round holds the locks of its tenants'
+ * heads, so it knows which rows exist: new rows are plain inserts, which cost less than upserts. Values hidden beside a
+ * row stay with their record; a record that is deleted and created again in the same round is a new one.
+ * `deleteRecords` removes deleted rows.
  */
 export const saveRound = (round: Round): Statement<void> => ({
   name: "save_round",
@@ -57,7 +57,9 @@ export const saveRound = (round: Round): Statement<void> => ({
   read: () => {},
 });
 
-/** What every statement begins with that saves a round: what `HEADS`, `LINES` and the texts below speak of. */
+/**
+ * The parameters that every statement to save a round starts with; `HEADS`, `LINES` and the SQL below refer to them.
+ */
 export const roundValues = ({ entries, receipts, heads, groups, now }: Round): readonly unknown[] => [
   now,
   ...RECEIPTS.values(receipts),
@@ -71,7 +73,7 @@ const RECEIPTS = rowColumns<SavedReceipt>(2, [
   ["participant", "text", ({ participant }) => participant],
   ["name", "text", ({ name }) => name],
   ["fingerprint", "text", ({ fingerprint }) => fingerprint],
-  // As it was sent, byte for byte.
+  // The receipt as it was sent, byte for byte.
   ["body", "json", ({ body }) => body],
   ["held", "boolean", ({ held }) => held],
 ]);
@@ -92,7 +94,7 @@ export const HEADS = rowColumns<SavedHead>(GROUPS.next, [
   ["now", "timestamptz", ({ now }) => now],
 ]);
 
-/** What every entry has, whatever it does. */
+/** The columns that every entry has. */
 export const ENTRIES = rowColumns<SavedEntry>(HEADS.next, [
   ["tenant", "bigint", ({ tenant }) => tenant],
   ["sync_id", "bigint", ({ entry }) => entry.syncId],
@@ -109,7 +111,7 @@ export const ENTRIES = rowColumns<SavedEntry>(HEADS.next, [
   ["created_at", "timestamptz", ({ entry }) => entry.createdAt],
 ]);
 
-/** What is not plain of an entry that is no create. */
+/** The columns that entries other than creates need as well. */
 const FURTHER = rowColumns<SavedEntry>(ENTRIES.next, [
   ["verb", "text", ({ entry }) => entry.verb],
   ["changed_fields", "json", ({ entry }) => entry.changedFields],
@@ -122,7 +124,7 @@ const FURTHER = rowColumns<SavedEntry>(ENTRIES.next, [
   ["updated_by", "text", ({ after }) => after?.updatedBy ?? null],
 ]);
 
-/** Where the tenants' logs end now. `rows`: those of the heads, and what else is known of them. */
+/** Moves the tenants' heads. `rows`: the select list of the heads, with further columns. */
 export const moveHeads = (rows: string): string =>
   `update holdfast.head h set sync_id = n.sync_id, writer = n.writer, other_sync_id = n.other_sync_id, last_at = n.now
   from (select ${rows}) n where h.tenant = n.tenant and h.tenant = any(${HEADS.array("tenant")})`;

@@ -13,52 +13,58 @@ import {
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import type { HeadPoll } from "../log/head-poll.ts";
 
-/** The claims of one record as they now are. */
+/** The current claims of one record. */
 export interface QueueNews {
   readonly queue: ReadQueue;
   /** The `claims` frame. */
   readonly text: string;
 }
 
-/** What happened to one claim of a participant. */
+/** A change of one claim of a participant. */
 export interface OwnNews {
   readonly model: string;
   readonly queue: ReadQueue;
   /** The `claim` frame. */
   readonly text: string;
-  /** The same with who holds the record now: for a reader that may see the record. */
+  /** The same frame with the current holders, for a reader that may see the record. */
   readonly withHolders: string;
 }
 
-/** Whoever in this process hears of claims: of records, or of one participant's own. A tenant without listeners costs nothing. */
+/**
+ * Passes claim changes to the listeners of this process: by record, or by participant. A tenant without listeners costs
+ * nothing.
+ */
 export interface ClaimHub {
-  /** For one listener, however many records it watches. */
+  /** One watch per listener, however many records it watches. */
   watch(tenant: number, heard: HeardRecord): Promise<RecordWatch>;
-  /** `claim` frames for one participant, `<kind>:<id>`. */
+  /** Delivers `claim` frames for one participant, `<kind>:<id>`. */
   hear(tenant: number, participant: string, heard: HeardOwn): Promise<() => void>;
-  /** Claims of a tenant changed, here or in another process. */
+  /** Claims of a tenant have changed, here or in another process. */
   changed(tenant: number): void;
-  /** The numbers of changes are others now: who listens hears nothing more. */
+  /** The change numbers were reset. Current listeners receive nothing more. */
   forget(): void;
 }
 
-/** `key`: the record's. */
+/** `key`: the record key. */
 export type HeardRecord = (key: string, news: QueueNews) => void;
 
 export type HeardOwn = (news: OwnNews) => void;
 
-/** The records that one listener watches. What it watches it keeps itself: here a record has one entry for all its listeners. */
+/**
+ * The records that one listener watches. The hub keeps one entry per record for all its listeners; the listener keeps
+ * its own list.
+ */
 export interface RecordWatch {
-  /** What changes from now on will be told. */
+  /** Delivers changes from now on. */
   add(key: string): void;
   remove(key: string): void;
-  /** All records have been removed, and none will be added. */
+  /** Call after every record was removed. None may be added afterwards. */
   end(): void;
 }
 
 interface Audience {
   position: number;
-  /** Listeners that are there, also those that watch no record yet. */
+  /** The number of listeners, including those that watch no record yet. */
   members: number;
   readonly byRecord: Map<string, Set<HeardRecord>>;
   readonly byParticipant: Map<string, Set<HeardOwn>>;
@@ -66,18 +72,21 @@ interface Audience {
   end(): void;
 }
 
-/** Reads on in each tenant's changes of claims from where it was: like the log, they are numbered without holes to miss. */
+/**
+ * Reads each tenant's claim changes from the last read number on. Like log positions, change numbers have an order, so
+ * no change is missed.
+ */
 export function createClaimHub(follow: FollowClaims, poll: HeadPoll, failed: (error: unknown) => void): ClaimHub {
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
 
-  /** How often all was forgotten. */
+  /** How often `forget` was called. */
   let eras = 0;
 
   async function open(tenant: number): Promise<Audience> {
     const era = eras;
     const position = await follow.lastChange(tenant);
-    // It may be that of the old numbers.
+    // `forget` was called meanwhile, so this number may be an old one.
     if (era !== eras) return await audienceOf(tenant);
     const audience: Audience = {
       position,
@@ -137,7 +146,7 @@ export function createClaimHub(follow: FollowClaims, poll: HeadPoll, failed: (er
 
   async function join(tenant: number): Promise<Audience> {
     let audience = await audienceOf(tenant);
-    // Its last listener may have left in the very moment in which we heard of it.
+    // The last listener may have left at the moment of the notification.
     while (ready.get(tenant) !== audience) audience = await audienceOf(tenant);
     audience.members += 1;
     return audience;
@@ -182,7 +191,10 @@ function removeFrom<T>(listeners: Map<string, Set<T>>, key: string, heard: T): v
   if (known?.size === 0) listeners.delete(key);
 }
 
-/** Each whose claim changed hears of it; and when somebody left the line, everybody behind it, of its new position. */
+/**
+ * Notifies the owner of each changed claim. If a waiter has left the queue, also everyone behind it, because their
+ * positions changed.
+ */
 function tellOwners(
   { byParticipant }: Audience,
   declaredName: string,
@@ -207,7 +219,7 @@ function tellOwners(
   }
 }
 
-/** With those who have now what it was about. */
+/** The frame for an ended claim, with the record's current holders. */
 const endFrame = (ended: ClaimState, claim: Claim, declaredName: string, { claims, now }: ReadQueue): string =>
   JSON.stringify({
     frame: "claim",
@@ -217,7 +229,7 @@ const endFrame = (ended: ClaimState, claim: Claim, declaredName: string, { claim
       .map((holder) => presentClaim(holder, declaredName, now)),
   } satisfies ClaimFrame);
 
-/** A lease that goes on moves nobody in the line. */
+/** A renewed lease does not move the queue. */
 const isRenewal = ({ status, expiresAt, grantedAt, ttlMs }: ClaimState): boolean =>
   status === "active" && (expiresAt ?? 0) !== (grantedAt ?? 0) + ttlMs;
 
@@ -229,7 +241,7 @@ export const queueFrame = (declaredName: string, id: string, { claims, now }: Re
     ...presentQueue(claims, declaredName, now),
   } satisfies ClaimsFrame);
 
-/** Runs once more for everything that asks while it runs. */
+/** Runs the work once more if it was requested during a run. */
 function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void): () => void {
   let running = false;
   let again = false;
@@ -246,7 +258,7 @@ function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void)
   return () => void run();
 }
 
-/** Hears of one record's claims from now on, for somebody who waits. */
+/** Follows one record's claims for a long poll. */
 export async function listenToQueue(news: ClaimHub, tenant: number, key: string): Promise<QueueListener> {
   let told: ReadQueue | undefined;
   let wake: () => void = () => {};

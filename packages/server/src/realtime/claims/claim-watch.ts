@@ -7,13 +7,16 @@ import { type Principal, participantName } from "../../rules/tokens/participant.
 import { type ClaimHub, type OwnNews, type QueueNews, queueFrame, type RecordWatch } from "./claim-hub.ts";
 import type { WatchShare } from "./watch-quota.ts";
 
-/** No change has this number: the reader was told nothing yet. */
+/** Not a change number: the reader has not received anything yet. */
 const UNTOLD = -1;
 
-/** What one session hears of claims: its participant's own, and those of the records that it watches. */
+/** The claim frames of one session: its participant's claims, and those of watched records. */
 export interface ClaimWatch {
   begin(principal: Principal): Promise<void>;
-  /** Replaces what is watched of a model. Each that is new, or was out of sight, is told at once, free ones too. */
+  /**
+   * Replaces the watched records of a model. New ones, and ones that were hidden, are sent at once, also if they are
+   * unclaimed.
+   */
   watch(principal: Principal, model: string, ids: readonly string[]): Promise<"watching" | "too many">;
   end(): void;
 }
@@ -23,18 +26,18 @@ export interface ClaimWatchDeps {
   readonly follow: FollowClaims;
   readonly share: WatchShare;
   notify(text: string): void;
-  /** Who the session is now: a fresh token may carry another scope. */
+  /** The session's current principal: a renewed token may have another scope. */
   reader(): Principal | undefined;
 }
 
 export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWatchDeps): ClaimWatch {
-  /** By model and id: the last change that the reader was told of. */
+  /** By model and id: the last change that the reader received. */
   const byModel = new Map<string, Map<string, number>>();
-  /** Those that the reader was shown nothing of, by record key: what was asked for last comes last. */
+  /** By record key: watched records that the reader has not been shown. The most recent request comes last. */
   const unseen = new Set<string>();
   let endHearing: (() => void) | undefined;
   let records: RecordWatch | undefined;
-  /** Counts beginnings and ends: what was asked for before one is of no use after it. */
+  /** Increases with each begin and end: results that were requested in an earlier term are discarded. */
   let term = 0;
   let tokenId = "";
 
@@ -56,7 +59,10 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
     show(...namesOf(key), told);
   }
 
-  /** Of the records that may not be there at all the latest are kept: to ask for more of them costs nothing that stays. */
+  /**
+   * Bounds the records that may not exist: only the most recent ones stay watched, so that requesting more costs no
+   * memory.
+   */
   function forgetUnseen(watch: RecordWatch): void {
     for (const key of [...unseen].slice(0, -limits.watchedUnseen)) {
       const [model, id] = namesOf(key);
@@ -72,7 +78,7 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
     );
   }
 
-  /** The listener of this term; undefined: the term is over. */
+  /** The watch of this term. Undefined if the term has ended. */
   async function listening(tenant: number): Promise<RecordWatch | undefined> {
     if (records) return records;
     const own = term;
@@ -143,7 +149,7 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
   };
 }
 
-/** `/` is no letter of a model's name. */
+/** A model's name contains no `/`. */
 function namesOf(key: string): [model: string, id: string] {
   const at = key.indexOf("/");
   return [key.slice(0, at), key.slice(at + 1)];

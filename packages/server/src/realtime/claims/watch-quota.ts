@@ -1,11 +1,14 @@
-/** How many records the sockets of one token watch in sum, in this process. */
+/** Limits how many records the sockets of one token watch together, in this process. */
 export interface WatchQuota {
-  /** A socket's own part of it, empty at first. */
+  /** A socket's share of the quota, empty at first. */
   share(): WatchShare;
 }
 
 export interface WatchShare {
-  /** The socket watches so many records from now on, under this token; false: that would be too many, and all stays as it was. */
+  /**
+   * The socket now watches this many records under this token. Returns false, and changes nothing, if that exceeds the
+   * quota.
+   */
   resize(tokenId: string, records: number): boolean;
 }
 
@@ -22,7 +25,7 @@ export function createWatchQuota(perToken: number): WatchQuota {
       return {
         resize(tokenId, records) {
           const others = (used.get(tokenId) ?? 0) - (owner === tokenId ? size : 0);
-          // Less is always possible, also after a token took another one's place.
+          // A socket may always watch fewer, even after it moved to a token that is over its quota.
           if (records > size && others + records > perToken) return false;
           add(owner, -size);
           add(tokenId, records);

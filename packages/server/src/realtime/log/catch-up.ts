@@ -4,30 +4,30 @@ import type { Limiter } from "../../limits/limiter.ts";
 import { type View, viewName } from "../../rules/log/view.ts";
 import { entriesFrame, type News, newsOfEntries } from "./news.ts";
 
-/** What a reader needs next: entries after a position, up to another one at most. */
+/** The next range that a reader needs: entries after a position, optionally up to another one. */
 export interface CatchUpQuestion {
   readonly tenant: number;
   readonly after: number;
   readonly to: number;
-  /** Where the newest erasure stands that is known: pages that were read before it are not told. */
+  /** The position of the newest known erasure: pages that were read before it must not be sent. */
   readonly erasedTo: number;
   readonly view: View;
-  /** The version of the schema that the reader was welcomed with: older entries are told in its words. */
+  /** The schema version from the reader's welcome. Older entries are translated to this version's names. */
   readonly schemaVersion: number;
 }
 
 export interface CatchUpPage {
-  /** The end of the page. */
+  /** The last position of the page. */
   readonly to: number;
   readonly frame: Buffer;
 }
 
 /**
- * Pages of logs for sockets that catch up. After a restart thousands ask for the same ones: each page is read once, each
- * frame is made once for each view, and tenants take turns, a few pages at a time.
+ * Pages of logs for sockets that catch up. After a server restart, thousands of clients request the same pages. Each
+ * page is read once, each frame is built once per view, and tenants are served round-robin, a few pages at a time.
  */
 export interface CatchUp extends Pick<SizedCache<string, News>, "hits" | "misses" | "bytes"> {
-  /** Hands out the page in its turn. "trimmed": what comes next is no longer kept. */
+  /** Sends a page in fair order. "trimmed": the next entries are no longer kept. */
   page(question: CatchUpQuestion, send: (page: CatchUpPage) => void): Promise<"sent" | "trimmed">;
   forget(): void;
 }
@@ -39,15 +39,15 @@ export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_B
     lines.reduce((sum, { text }) => sum + 200 + 2 * text.length, 500),
   );
   const frames = createSizedCache<string, CatchUpPage>(maxBytes / 2, ({ frame }) => frame.length + 500);
-  /** Pages that are being read. */
+  /** Pages whose read is in progress. */
   const reading = new Map<string, Promise<News | undefined>>();
 
   async function read(key: string, { tenant, after, to, schemaVersion }: CatchUpQuestion): Promise<News | undefined> {
     const entries = await log.entries(tenant, after, to);
     const last = entries.at(-1)?.syncId;
-    // A log has no holes: what is missing was trimmed away while we read.
+    // A log has no gaps: missing entries were trimmed during the read.
     if (last === undefined || last - after > entries.length) return undefined;
-    // Not before: an entry may be of a model that was declared meanwhile.
+    // Read the schema after the page: an entry may belong to a model that was declared meanwhile.
     const { schema } = await log.standing(tenant);
     const news = newsOfEntries(after, last, entries, schema);
     if (schema.version === schemaVersion) pages.set(key, news);
@@ -70,7 +70,7 @@ export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_B
     if (known) return known;
     const news = await newsOf(key, question);
     if (!news) return undefined;
-    // Those who waited for the same page meanwhile have its frame already.
+    // Other readers of the same page may have built its frame meanwhile.
     const made = frames.peek(frameKey);
     if (made) return made;
     const page = { to: news.to, frame: Buffer.from(entriesFrame(view, news)) };

@@ -1,19 +1,19 @@
 import type { PolledHead } from "../../flows/log/follow-log.ts";
 
 /**
- * The truth behind the hints: asks for the heads of all tenants that this process listens to, with one statement an
- * interval, whatever number of hints were lost.
+ * The safety net behind notifications: reads the heads of all followed tenants once per interval, with one statement.
+ * So new entries are found even if every notification was lost.
  */
 export interface HeadPoll {
-  /** Returns what ends it. */
+  /** Returns a function that stops watching. */
   watch(tenant: number, heard: (head: PolledHead) => void): () => void;
-  /** Hints may have been lost: asks for all heads, now. */
+  /** Reads all heads now, because notifications may have been lost. */
   askAll(): void;
   close(): void;
 }
 
 const POLL_MS = 1_000;
-/** In one statement. Where a process listens to more tenants than that, each is asked for every second time, or less often. */
+/** Most tenants per statement. With more followed tenants, each is read every second time, or less often. */
 const MOST_TENANTS = 2_000;
 
 export function createHeadPoll(
@@ -21,7 +21,7 @@ export function createHeadPoll(
   failed: (error: unknown) => void,
 ): HeadPoll {
   const watchers = new Map<number, Set<(head: PolledHead) => void>>();
-  /** The tenants that were not asked for yet since all of them were. */
+  /** The tenants that the current cycle has not read yet. */
   let rest: number[] = [];
   let isAsking = false;
   const timer = setInterval(() => void poll().catch(failed), POLL_MS).unref();

@@ -7,30 +7,30 @@ import { createPace } from "./pace.ts";
 import { createTail, type Tail } from "./tail.ts";
 import { createTailReader } from "./tail-reader.ts";
 
-/** Somebody in this process who hears one tenant's log: a stream session, or a long poll. */
+/** A consumer of one tenant's log in this process: a stream session or a long poll. */
 export interface Listener {
   hear(news: News): void;
-  /** A schema was pushed; `rowsChanged` when records look otherwise now without an entry in the log. */
+  /** A schema was pushed. `rowsChanged`: records have changed without a log entry. */
   schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
-/** Everybody in this process who listens, by tenant. A tenant without listeners costs nothing. */
+/** Passes new log entries to all listeners of this process, by tenant. A tenant without listeners costs nothing. */
 export interface Hub {
   listen(tenant: number, listener: Listener): Promise<Subscription>;
   /** A round of this process was committed. */
   committed(batch: Batch): void;
-  /** Another process says how far a tenant's log reaches; undefined: it has grown. */
+  /** Another process reports the end of a tenant's log. Undefined: the log has grown, but the position is unknown. */
   hint(tenant: number, position: number | undefined): void;
   /** A schema was pushed, here or in another process. */
   schemaHint(tenant: number): void;
-  /** The logs are others now. Who listens hears nothing more; who comes anew hears the new ones. */
+  /** The logs were replaced. Current listeners receive nothing more; new listeners receive the new logs. */
   forget(): void;
 }
 
 export interface Subscription {
-  /** Everything up to here was told, or came before the subscription. */
+  /** Every entry up to this position was delivered, or precedes the subscription. */
   position(): number;
-  /** Where the newest erasure up to there stands. */
+  /** The position of the newest erasure up to `position()`. */
   erasedTo(): number;
   end(): void;
 }
@@ -43,15 +43,15 @@ interface Audience {
   end(): void;
 }
 
-/** Of a log that has grown we do not know how far: as far as it goes. */
+/** The log has grown to an unknown position: read to its end. */
 const TO_THE_END = Number.MAX_SAFE_INTEGER;
 
 export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
   const audiences = new Map<number, Promise<Audience>>();
   const ready = new Map<number, Audience>();
-  /** What was said of tenants whose head was just being read: how far their logs reach. */
+  /** The log positions reported for tenants whose head is being read. */
   const opening = new Map<number, number>();
-  /** How often all was forgotten. */
+  /** How often `forget` was called. */
   let eras = 0;
   const reader = createTailReader({
     read: log.tails,
@@ -70,7 +70,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
       opening.delete(tenant);
       throw error;
     });
-    // Its head may be that of the old log.
+    // `forget` was called meanwhile, so this head may belong to the old log.
     if (era !== eras) return await audienceOf(tenant);
     const listeners = new Set<Listener>();
     const tail = createTail({
@@ -85,13 +85,16 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
       end: poll.watch(tenant, (polled) => compare(tenant, polled)),
     };
     ready.set(tenant, audience);
-    // What was committed while the head was read is not lost.
+    // Read what was committed while the head was read.
     reader.want(tenant, opening.get(tenant) ?? 0);
     opening.delete(tenant);
     return audience;
   }
 
-  /** News for an audience. An erasure counts before its position does: what was read before it is then not told any more. */
+  /**
+   * Delivers news to an audience. Raises `erasedTo` before the position moves, so that pages which were read before the
+   * erasure are not sent.
+   */
   function take(audience: Audience, news: News): void {
     for (const { verb, syncId } of news.lines)
       if (verb === "erased") audience.erasedTo = Math.max(audience.erasedTo, syncId);
@@ -124,7 +127,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     for (const listener of audience.listeners) listener.schemaPushed(schema, rowsChanged);
   }
 
-  /** It is known that a log reaches so far. */
+  /** A tenant's log extends at least to this position. */
   function reaches(tenant: number, position: number): void {
     if (opening.has(tenant)) opening.set(tenant, Math.max(position, opening.get(tenant) ?? 0));
     else if (ready.has(tenant)) reader.want(tenant, position);
@@ -133,7 +136,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   return {
     async listen(tenant, listener) {
       let audience = await audienceOf(tenant);
-      // The last listener may have left, and the audience with it, while we waited for it.
+      // While we waited, the last listener may have left and closed the audience.
       while (ready.get(tenant) !== audience) audience = await audienceOf(tenant);
       audience.listeners.add(listener);
       return {
@@ -167,7 +170,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   };
 }
 
-/** Waits until a tenant's log reaches beyond a position, `waitMs` are over, or nobody waits any more. */
+/** Waits until a tenant's log extends beyond a position, for at most `waitMs` or until the client disconnects. */
 export async function awaitNews(
   hub: Hub,
   tenant: number,

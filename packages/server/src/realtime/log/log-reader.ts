@@ -9,37 +9,38 @@ import type { Hub } from "./hub.ts";
 import { entriesFrame, type News } from "./news.ts";
 
 /**
- * What one socket hears of one tenant's log, from when it listens until it ends.
+ * Reads one tenant's log for one socket. It listens first and reads the log afterwards, so no entry can fall between
+ * the two.
  *
- *              begin                 caught up with the tail
- *  listening ────────► catching up ─────────────────────────► live
- *      └───────────────────┴──────────────── end ───────────────┴──► ended
+ *               begin                 caught up with the tail
+ *   listening ────────► catching up ─────────────────────────► live
+ *       └───────────────────┴──────────────── end ───────────────┴──► ended
  */
 export interface LogReader {
-  /** Everything up to here is told, or can be read. */
+  /** Every entry up to here has been sent or can be read. */
   stamp(): number;
   readonly view: View;
-  /** From now on it hears this. */
+  /** Filters by this view from now on. */
   follow(view: View): void;
   /**
-   * Reads the log from a position until it meets the tail; from there on the tail tells. "trimmed": it cannot be
-   * continued, what comes next is no longer kept.
+   * Reads the log from a position until it reaches the tail; from there on the tail delivers. "trimmed": the next
+   * entries are no longer kept.
    */
   begin(view: View, after: number, schemaVersion: number): Promise<"live" | "trimmed" | "ended">;
   end(): void;
 }
 
 export interface LogReaderListeners {
-  /** A frame of news. */
+  /** Sends a frame of new entries. */
   send(frame: string): void;
-  /** The same for one of many pages: resolves when it is written. */
+  /** Sends one page of a catch-up. Resolves when it is written. */
   write(frame: Buffer): Promise<void>;
   schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
 const PAGE = 500;
 
-/** Resolves when it listens: what is committed from then on is heard. */
+/** Resolves once it listens: it receives everything that is committed from then on. */
 export async function listenToLog(
   hub: Hub,
   catchUp: CatchUp,
@@ -90,7 +91,7 @@ export async function listenToLog(
         });
         if (isEnded()) return "ended";
         if (came === "trimmed") return "trimmed";
-        // Not in its turn: a reader may take its time.
+        // Wait outside the fair queue: a slow client must not block the other readers.
         await written;
         if (isEnded()) return "ended";
       }
@@ -102,13 +103,13 @@ export async function listenToLog(
   };
 }
 
-/** What a reader asks to hear; undefined: all that it may. */
+/** The models and groups that a reader requests. Undefined: all that its token covers. */
 export interface ViewRequest {
   readonly models: readonly string[] | undefined;
   readonly groups: readonly string[] | undefined;
 }
 
-/** The view that a wish gets. */
+/** The view for a request, limited to the token's scope. */
 export function viewOfRequest(
   principal: Principal,
   { models, groups }: ViewRequest,
@@ -119,7 +120,7 @@ export function viewOfRequest(
   return isRefusal(view) ? { refusal: { ...view, param: `${view.param}s` }, closeCode: closeCodes.forbidden } : view;
 }
 
-/** Readers with the same view get the same bytes: the frame is built once for each piece of news. */
+/** Readers with the same view get the same bytes: the frame is built once per batch of news. */
 const frames = new WeakMap<News, Map<string, string>>();
 
 function sharedFrame(view: View, news: News): string {

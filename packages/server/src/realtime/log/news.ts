@@ -5,23 +5,23 @@ import { leftText, type StoredEntry, storedEntryText } from "../../rules/commits
 import { type Filed, sightOf, type View } from "../../rules/log/view.ts";
 import { presentEntry } from "../../rules/schema/schema-change.ts";
 
-/** One entry on its way to those who listen: its text, and what decides who may hear it. */
+/** A log entry for listeners: its text, and the fields that decide who may see it. */
 export interface NewsEntry extends Filed {
   readonly syncId: number;
   readonly verb: Verb;
   readonly text: string;
-  /** How it is told to a reader whose groups it left. */
+  /** The text for a reader whose groups the record has left. */
   leftText(): string;
 }
 
-/** What happened in one tenant in (from, to]. */
+/** The entries of one tenant in (from, to]. */
 export interface News {
   readonly from: number;
   readonly to: number;
   readonly lines: readonly NewsEntry[];
 }
 
-/** News straight from a round of this process, without asking the database. */
+/** News from a round of this process, without a database read. */
 export const newsOfBatch = ({ from, to, entries, schema }: Batch): News =>
   newsOfEntries(
     from,
@@ -50,7 +50,7 @@ export const newsOfEntries = (from: number, to: number, entries: readonly Stored
   }),
 });
 
-/** The `entries` frame for one reader's view, from a position that may lie within the news. */
+/** The `entries` frame for one reader's view. `after` may lie within the news. */
 export function entriesFrame(view: View, { from, to, lines }: News, after = from): string {
   const texts: string[] = [];
   for (const line of lines) {

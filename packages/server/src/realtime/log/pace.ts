@@ -1,12 +1,12 @@
 import type { News } from "./news.ts";
 
-/** As long as a rest may be (ms), whatever was before it: nobody waits longer for what was committed. */
+/** The longest pause (ms). It bounds how long committed entries wait. */
 const MOST_REST_MS = 50;
 
 /**
- * Tells news at once, and rests after it as long as the telling took; what comes meanwhile is told together, as one. So
- * telling takes half of the process's time at most, however many listen: a write to each socket costs the same for
- * one entry and for ten. `clock`: monotonic, in milliseconds.
+ * Delivers news at once, then pauses for as long as the delivery took. News that arrive during the pause are merged and
+ * delivered together. So delivery takes at most half of the process's time, however many sockets listen: a write to
+ * each socket costs the same for one entry and for ten. `clock`: monotonic, in milliseconds.
  */
 export function createPace(tell: (news: News) => void, clock: () => number = () => performance.now()) {
   let waiting: News[] = [];
@@ -16,7 +16,7 @@ export function createPace(tell: (news: News) => void, clock: () => number = () 
     const begun = clock();
     tell(news);
     const tookMs = clock() - begun;
-    // A timer knows no less than this.
+    // A timer cannot pause for less than this.
     if (tookMs < 1) return;
     resting = true;
     setTimeout(goOn, Math.min(tookMs, MOST_REST_MS)).unref();
@@ -35,7 +35,7 @@ export function createPace(tell: (news: News) => void, clock: () => number = () 
   };
 }
 
-/** News that follow each other, without a gap, as one. */
+/** Merges consecutive news without a gap. */
 const together = (all: readonly News[]): News =>
   all.length === 1
     ? (all[0] as News)

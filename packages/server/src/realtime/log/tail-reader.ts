@@ -1,34 +1,35 @@
 import type { TailPage, TailQuestion } from "../../flows/log/follow-log.ts";
 
 /**
- * Reads what other processes wrote, for all tenants that have news together: one statement at a time, and a rest after it
- * as long as it took. Hints that come meanwhile wait for the next one, so many tenants cost as much as few.
+ * Reads the entries that other processes wrote, for all tenants together: one statement at a time, followed by a pause
+ * as long as the statement took. Hints that arrive meanwhile wait for the next statement, so many tenants cost as much
+ * as few.
  */
 export interface TailReader {
-  /** A tenant's log reaches this position: what is missing up to there is read and handed out. */
+  /** A tenant's log extends to this position: reads and delivers the missing entries. */
   want(tenant: number, to: number): void;
 }
 
 export interface TailReaderOptions {
   read(questions: readonly TailQuestion[]): Promise<readonly TailPage[]>;
-  /** How far a tenant is known here; undefined: no process listens to it any more. */
+  /** The delivered position of a tenant. Undefined: it has no listeners any more. */
   positionOf(tenant: number): number | undefined;
   tell(page: TailPage): void;
   failed(error: unknown): void;
 }
 
-/** Tenants in one statement. */
+/** Most tenants per statement. */
 const MOST_TENANTS = 256;
 const MOST_REST_MS = 20;
 
 export function createTailReader({ read, positionOf, tell, failed }: TailReaderOptions): TailReader {
-  /** Tenant → how far it has to be read. */
+  /** Tenant → the position up to which it has to be read. */
   const wanted = new Map<number, number>();
   let running = false;
 
   async function run(): Promise<void> {
     running = true;
-    // Hints of one notification go together.
+    // Collect all hints of this tick into one statement.
     await undefined;
     while (wanted.size > 0) {
       const questions = take();
@@ -39,7 +40,7 @@ export function createTailReader({ read, positionOf, tell, failed }: TailReaderO
         for (const page of pages) tell(page);
         leaveRest(questions, pages);
       } catch (error) {
-        // The next hint or poll asks again.
+        // The next hint or poll requests them again.
         failed(error);
       }
       const tookMs = performance.now() - begun;
@@ -60,8 +61,8 @@ export function createTailReader({ read, positionOf, tell, failed }: TailReaderO
   }
 
   /**
-   * A page has so many entries and bytes at most: what is left is wanted again. The first tenant always has its page, so
-   * where no page came at all there is nothing to read.
+   * A page is limited in entries and bytes, so tenants with more to read are queued again. The first tenant always gets
+   * its page. So if no page came at all, there is nothing to read.
    */
   function leaveRest(questions: readonly TailQuestion[], pages: readonly TailPage[]): void {
     if (pages.length === 0) return;

@@ -1,11 +1,11 @@
 import type { News } from "./news.ts";
 
 /**
- * The end of one tenant's log, followed for those who listen in this process.
+ * Follows the end of one tenant's log, in order and without gaps, for the listeners in this process.
  *
- *   our own round ─► from === position? ─► told at once, from memory
- *                     no: a gap ──────┐
- *   a hint, or a poll ────────────────┴─► the tail reader reads from `position` on, and tells
+ *   round of this process ─► from === position? ─► deliver at once, from memory
+ *                            no: a gap ──────┐
+ *   hint or poll ────────────────────────────┴─► the tail reader reads from `position` on and delivers
  */
 export interface Tail {
   readonly position: number;
@@ -15,7 +15,7 @@ export interface Tail {
 export interface TailOptions {
   readonly position: number;
   tell(news: News): void;
-  /** The log reaches beyond what is told, up to here at least. */
+  /** The log extends at least to this position, beyond what was delivered. */
   missing(to: number): void;
 }
 
@@ -26,7 +26,8 @@ export function createTail({ position: start, tell, missing }: TailOptions): Tai
       return position;
     },
     news: (news) => {
-      // Our own rounds are told while the tail is read: then a page is old news, or a round is.
+      // Own rounds are delivered while the tail reader reads. So a page or a round may arrive that was already
+      // delivered.
       if (news.to <= position) return;
       if (news.from !== position) return missing(news.to);
       position = news.to;

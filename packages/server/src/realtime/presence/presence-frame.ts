@@ -2,7 +2,7 @@ import { limits } from "@holdfast/sdk/protocol";
 import { participantName } from "../../rules/tokens/participant.ts";
 import type { Attendee, RoomNews } from "./presence-room.ts";
 
-/** A `presence` frame as bytes: it is built once, and the same bytes go to everybody who hears it. */
+/** A `presence` frame as bytes: built once and sent to every member of the room. */
 export const presenceFrame = (room: string, { joined, updated, left }: RoomNews): Buffer =>
   Buffer.from(
     `{"frame":"presence","room":${JSON.stringify(room)},"joined":[${joined.map(peerText).join(",")}],` +

@@ -3,56 +3,57 @@ import type { Attendee, RoomNews } from "./presence-room.ts";
 import { createSharedRoom, type SharedRoom } from "./shared-room.ts";
 
 export interface PresenceTimes {
-  /** How long a session is shown whose connection broke. */
+  /** How long a session stays visible after its connection broke. */
   readonly graceMs: number;
-  /** How often a process says that it is still there. */
+  /** How often a process sends a heartbeat. */
   readonly beatMs: number;
-  /** A process that was silent for so long is gone. It is looked for with every beat. */
+  /** A process that was silent for this long counts as dead. Checked with every heartbeat. */
   readonly silentMs: number;
-  /** How long the first in a room waits at most to hear from the other processes who is there. */
+  /** How long the first member of a room waits at most for the other processes' lists. */
   readonly settleMs: number;
 }
 
 /**
- * All rooms of one process, and what it knows of others' sockets in them. It knows of a room only while it holds a
- * socket there, so a process without rooms neither keeps nor says anything. No clock: time comes in.
+ * All rooms of one process, with what it knows about the sockets of other processes in them. A process knows a room
+ * only while it has a socket there, so a process without rooms stores and sends nothing. There is no clock inside: the
+ * caller passes the time.
  */
 export interface PresenceMesh {
   say(room: string, attendee: Omit<Attendee, "spokeAt">, now: number): void;
   leave(room: string, session: string): void;
   breakOff(room: string, session: string, now: number): void;
-  /** Another process speaks. */
+  /** Handles a message from another process. */
   receive(from: string, message: PresenceMessage, now: number): void;
-  /** Other processes are heard from now on; what they said before was missed. */
+  /** The channel to other processes works from now on. Earlier messages were missed. */
   listening(now: number): void;
-  /** Ends the grace of those that did not come back. */
+  /** Ends the grace period of sessions that did not come back. */
   tick(now: number): void;
-  /** Says that this process lives, and forgets those that do not. */
+  /** Sends a heartbeat, and forgets processes that have stopped. */
   beat(now: number): void;
-  /** What the others have to hear since the last time. */
+  /** The messages for other processes since the last call. */
   outgoing(): readonly PresenceMessage[];
   readonly hasOutgoing: boolean;
   readonly hasRooms: boolean;
-  /** Rooms that somebody here may have to hear of, since the last time. */
+  /** Rooms that may have news for local sockets since the last call. */
   stirred(): readonly string[];
   news(room: string): RoomNews | undefined;
   everybody(room: string): readonly (readonly Attendee[])[];
-  /** Whether the other processes have said who they have there, or had the time to. */
+  /** Whether the other processes have sent their members of the room, or had the time to. */
   isSettled(room: string, now: number): boolean;
 }
 
-/** A heartbeat that is lost in part is lost for these rooms only. */
+/** A heartbeat is split into messages, so that a lost one affects only its rooms. */
 const ROOMS_PER_BEAT = 50;
 
 export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, settleMs }: PresenceTimes): PresenceMesh {
   const rooms = new Map<string, SharedRoom>();
-  /** Broken sessions, in the order in which their grace ends: it is the same for all. */
+  /** Broken sessions, in the order in which their grace ends. The period is the same for all. */
   const graces = new Map<string, { readonly room: string; readonly session: string; readonly until: number }>();
-  /** Other processes that have rooms, and when they were heard. */
+  /** Other processes that have rooms, and when each was last heard from. */
   const nodes = new Map<string, number>();
   const stirred = new Set<string>();
   const talking = new Set<string>();
-  /** Rooms that were left, and others were there. */
+  /** Rooms that this process left while other processes were in them. */
   const departed = new Set<string>();
   let versions = 0;
   let beats: [string, number][][] = [];
@@ -69,7 +70,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     return made;
   }
 
-  /** Something was done in a room: who has to hear of it will, and a room without own sockets is forgotten. */
+  /** A room has changed: queue its news and messages, and forget the room if it has no local sockets. */
   function touched(name: string, room: SharedRoom): void {
     if (room.hasOwn) {
       stirred.add(name);
@@ -87,7 +88,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     for (const [name, room] of rooms) {
       const sessions = room.depart(from);
       if (!sessions) continue;
-      // Its clients are on their way to other processes.
+      // The clients of that process are reconnecting elsewhere, so give their sessions a grace period.
       for (const session of sessions) startGrace(name, room, session, now);
       touched(name, room);
     }
@@ -137,7 +138,8 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
       }
       const room = rooms.get(message.room);
       if (!room) {
-        // Whoever asks may wait for our answer. A process without rooms is not waited for.
+        // The sender may be waiting for our response. Processes without rooms are not waited for, so they need not
+        // respond.
         if (rooms.size > 0 && (message.kind === "ask" ? message.of === self : message.kind === "whole" && message.asks))
           departed.add(message.room);
         return;
@@ -163,7 +165,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
       }
     },
     beat(now) {
-      // Who slept for long has not heard the others, and cannot tell the living from the dead.
+      // A process that was suspended has received no heartbeats, so it cannot tell which others are alive.
       if (beatAt === undefined || now - beatAt < 2 * beatMs) sweep(now);
       beatAt = now;
       const versionsByRoom = [...rooms].map(([name, { version }]): [string, number] => [name, version]);
@@ -201,11 +203,11 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     isSettled(name, now) {
       const room = rooms.get(name);
       if (!room || now - room.openedAt >= settleMs) return true;
-      // After two beats everybody who has rooms was heard.
+      // After two heartbeats, every process with rooms has been heard from.
       return !room.isAwaiting && listeningSince !== undefined && now - listeningSince > 2 * beatMs;
     },
   };
 }
 
-/** No room's name has a newline in it. */
+/** Room names contain no newline. */
 const placeOf = (room: string, session: string): string => `${room}\n${session}`;

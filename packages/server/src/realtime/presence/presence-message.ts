@@ -1,19 +1,21 @@
 import type { Attendee } from "./presence-room.ts";
 
 /**
- * What processes tell each other of the sockets that they hold. Versions count the changes of one process in one room:
- * who has not heard `after` missed something, and asks.
+ * The messages between processes about the sockets that they hold. A version counts the changes of one process in one
+ * room: a process that has not received `after` has missed a message and requests the whole state.
  */
 export type PresenceMessage =
   | RoomMessage
-  /** The heartbeat: rooms, and their versions. */
+  /** The heartbeat: rooms with their versions. */
   | { readonly kind: "beat"; readonly rooms: readonly (readonly [room: string, version: number])[] }
-  /** This process ends. */
+  /** This process shuts down. */
   | { readonly kind: "bye" };
 
-/** Of one room. */
+/** A message about one room. */
 export type RoomMessage =
-  /** All that a process holds in a room; nobody: it has left the room. `asks`: and who do you have there? */
+  /**
+   * All sockets of a process in a room; an empty list means it has left. `asks`: the receiver sends its own list back.
+   */
   | {
       readonly kind: "whole";
       readonly room: string;
@@ -29,5 +31,5 @@ export type RoomMessage =
       readonly said: readonly Attendee[];
       readonly gone: readonly string[];
     }
-  /** To one process: tell me wholly. */
+  /** Asks one process for its whole list. */
   | { readonly kind: "ask"; readonly room: string; readonly of: string };

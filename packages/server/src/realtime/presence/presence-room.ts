@@ -1,19 +1,19 @@
 import type { ParticipantKind } from "@holdfast/sdk/protocol";
 import { participantName } from "../../rules/tokens/participant.ts";
 
-/** One socket in a room, and what it last said of itself. */
+/** One socket in a room, and its latest state. */
 export interface Attendee {
   readonly session: string;
   readonly clientId: string | null;
   readonly participantKind: ParticipantKind;
   readonly participantId: string;
-  /** A JSON object, as text: it is passed on often, and never looked into. */
+  /** A JSON object as text: it is forwarded often and never parsed. */
   readonly state: string;
-  /** When it spoke: greater than whatever was heard in the room before. */
+  /** The time of the state: later than any that the room had received before. */
   readonly spokeAt: number;
 }
 
-/** What changed since it was last told. A participant is a list of its sessions, the one that spoke last first. */
+/** The changes since the last call of `news`. A participant is a list of its sessions, the most recent first. */
 export interface RoomNews {
   readonly joined: readonly (readonly Attendee[])[];
   readonly updated: readonly (readonly Attendee[])[];
@@ -22,8 +22,8 @@ export interface RoomNews {
 }
 
 /**
- * Who is in one room: participants, each once, with their sessions inside. It keeps account of what was told, so that
- * whatever happened in between is told as one change, or as none.
+ * The members of one room: each participant once, with its sessions. The room remembers what its members were sent, so
+ * that changes in between are sent as one change, or not at all if they cancel out.
  *
  *            say                     break off
  *   (away) ───────► there, living ──────────────► there, broken ───► (away)
@@ -34,17 +34,22 @@ export interface RoomNews {
  */
 export interface PresenceRoom {
   readonly newest: number;
-  /** Whether a session is there, living or broken. */
+  /** Whether a session is in the room, living or broken. */
   has(session: string): boolean;
   attendee(session: string): Attendee | undefined;
-  /** Enters, or says something else. Answers the broken sessions of the same device, whose place it took. */
+  /** Enters, or updates the state. Returns the broken sessions of the same device, which the new session replaces. */
   say(attendee: Attendee): readonly string[];
-  /** Whether it would be news: the session said the very same, and nothing else of its participant came after it. */
+  /**
+   * Whether saying this changes nothing: the session's state is the same, and it is its participant's most recent
+   * session.
+   */
   isSaid(attendee: Omit<Attendee, "spokeAt">): boolean;
   leave(session: string): void;
-  /** Its connection broke. False: its device is there with a later session already, so it is gone. */
+  /**
+   * The connection broke. Returns false if the device already has a newer session; then this one is removed at once.
+   */
   breakOff(session: string): boolean;
-  /** What is new since the last time; undefined: nothing. */
+  /** The changes since the last call. Undefined if there are none. */
   news(): RoomNews | undefined;
   everybody(): readonly (readonly Attendee[])[];
 }
@@ -55,10 +60,10 @@ interface Standing {
 }
 
 export function createPresenceRoom(): PresenceRoom {
-  /** Participant → session → how it stands. */
+  /** Participant → session → its state. */
   const peers = new Map<string, Map<string, Standing>>();
   const participantBySession = new Map<string, string>();
-  /** Participants that were told to be there, and those of whom there may be news. */
+  /** Participants that the members know of, and participants that may have changed. */
   const told = new Set<string>();
   const stirred = new Set<string>();
   let newest = 0;
@@ -102,12 +107,12 @@ export function createPresenceRoom(): PresenceRoom {
     say(attendee) {
       const before = standingOf(attendee.session);
       newest = Math.max(newest, attendee.spokeAt);
-      // Nobody else is told whether a connection is broken.
+      // Members do not see whether a connection is broken, so coming back unchanged is no news.
       if (before && isSame(before.attendee, attendee)) {
         put(before.attendee, false);
         return [];
       }
-      // A socket may say hello again as somebody else.
+      // A socket may send another hello as a different participant.
       if (before && nameOf(before.attendee) !== nameOf(attendee)) leave(attendee.session);
       const sessions = put(attendee, false);
       stirred.add(nameOf(attendee));
@@ -155,7 +160,7 @@ export function createPresenceRoom(): PresenceRoom {
 const nameOf = (attendee: Pick<Attendee, "participantKind" | "participantId">): string =>
   participantName(attendee.participantKind, attendee.participantId);
 
-/** Another session of the same device, as far as it said which one it is. */
+/** Another session of the same device, if both named their device. */
 const isDevice = (one: Attendee, other: Attendee): boolean =>
   one.session !== other.session && one.clientId !== null && one.clientId === other.clientId;
 

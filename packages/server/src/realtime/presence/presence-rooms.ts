@@ -4,23 +4,23 @@ import { createPresenceMesh, type PresenceTimes } from "./presence-mesh.ts";
 import type { PresenceMessage } from "./presence-message.ts";
 import type { Attendee } from "./presence-room.ts";
 
-/** Takes a frame for one socket; `isFirst`: it holds all who are in the room. */
+/** Receives a frame for one socket. `isFirst`: the frame has all members of the room. */
 export type Hear = (frame: Buffer, isFirst: boolean) => void;
 
-/** The rooms of this process, joined with those of the others. */
+/** The presence rooms of this process, joined with those of the other processes. */
 export interface PresenceRooms {
   say(tenant: number, room: string, attendee: Omit<Attendee, "spokeAt">, hear: Hear): void;
-  /** It says so itself: told at once. */
+  /** The client left by itself: sent at once. */
   leave(tenant: number, room: string, session: string): void;
-  /** Its socket is gone, and it may be back in a moment. */
+  /** The socket is closed, but the client may reconnect soon. */
   breakOff(tenant: number, room: string, session: string): void;
-  /** Says goodbye to the other processes. What comes later is not told any more. */
+  /** Sends a goodbye to the other processes. Later changes are not sent. */
   close(): Promise<void>;
 }
 
-/** A line to the other processes that may lose what it is given, and keeps what it carries in order. */
+/** A channel to the other processes. It may lose messages, but keeps them in order. */
 export interface PresenceChannel {
-  /** What this process is called by those who hear it. */
+  /** The name of this process towards the others. */
   readonly self: string;
   send(text: string): Promise<void>;
   close(): Promise<void>;
@@ -29,25 +29,25 @@ export interface PresenceChannel {
 export interface PresenceOptions {
   readonly times: PresenceTimes;
   openLine(on: { heard(from: string, text: string): void; opened(): void }): PresenceChannel;
-  /** Never goes back: by it sessions and processes are forgotten. */
+  /** Monotonic: sessions and processes expire by it. */
   now(): number;
   failed(error: unknown): void;
 }
 
-/** Who listens to one room in this process. */
+/** The sockets of one room in this process. */
 interface Audience {
   readonly room: string;
   readonly listeners: Map<string, Hear>;
-  /** Those who have not been told who is there. */
+  /** Members that have not received the member list yet. */
   readonly entrants: Map<string, Hear>;
   toldAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** No room is told of more often, here and between processes. */
+/** The shortest time between two updates of a room, to members and between processes. */
 const FLUSH_MS = 1_000 / limits.presencePerSecond;
 const SETTLING_MS = 10;
-/** A grace lasts that much longer at most. */
+/** How much longer a grace period can last, because it is checked at this interval. */
 const TICK_MS = 100;
 
 export function openPresenceRooms({ times, openLine, now, failed }: PresenceOptions): PresenceRooms {
@@ -60,7 +60,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
   const beating = setInterval(() => act(() => mesh.beat(now())), times.beatMs).unref();
   const line = openLine({
     heard: (from, text) => {
-      // A process of another version may speak another language: what cannot be read is not heard.
+      // During an upgrade, another process may run a different version. Ignore messages that cannot be read.
       try {
         const message = JSON.parse(text) as PresenceMessage;
         act(() => mesh.receive(from, message, now()));
@@ -72,7 +72,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
   });
   const mesh = createPresenceMesh(line.self, times);
 
-  /** Whatever happens to the mesh, those who have to hear of it will. */
+  /** Runs a change of the mesh, then schedules updates for the affected members and processes. */
   function act(change: () => void): void {
     if (closed) return;
     change();
@@ -89,7 +89,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
     audience.timer = setTimeout(() => tell(key, audience), Math.max(0, delayMs)).unref();
   }
 
-  /** One flush of one room: each frame is built once, however many hear it. */
+  /** Sends one update of one room. Each frame is built once, however many members receive it. */
   function tell(key: string, audience: Audience): void {
     audience.timer = undefined;
     const { room, listeners, entrants } = audience;
@@ -113,7 +113,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
     sending ??= setTimeout(() => void send(), Math.max(0, sentAt + FLUSH_MS - now())).unref();
   }
 
-  /** One flight at a time: what changes meanwhile goes with the next one, as it is then. */
+  /** One send at a time: later changes go with the next one, in their latest state. */
   async function send(): Promise<void> {
     sending = undefined;
     sentAt = now();
@@ -149,7 +149,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
       const isNew = !audience.listeners.has(attendee.session);
       if (isNew) audience.entrants.set(attendee.session, hear);
       act(() => mesh.say(key, attendee, now()));
-      // It may have said nothing new, and has to be told all the same.
+      // The state may be unchanged, but a new member still needs the member list.
       if (isNew) tellSoon(key);
     },
     leave(tenant, room, session) {

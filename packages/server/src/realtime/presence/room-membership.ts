@@ -5,26 +5,26 @@ import { type Principal, participantName } from "../../rules/tokens/participant.
 import { deny, isWithin } from "../../rules/tokens/scope.ts";
 import type { PresenceRooms } from "./presence-rooms.ts";
 
-/** One socket's part in the rooms: what it may enter, and which ones it is in. */
+/** The presence rooms of one socket: which it may enter, and which it is in. */
 export interface RoomMembership {
-  /** Who the socket is from now on, on the same device if it is not said. Rooms that are not for it are left. */
+  /** Sets the socket's participant, and its device if given. Leaves rooms that the new token does not cover. */
   signIn(principal: Principal, clientId?: string | null): void;
-  /** Enters, says something else, or leaves. */
+  /** Enters a room, updates the state, or leaves. */
   say(frame: PresenceUp): { readonly refusal: Refusal; readonly closeCode: number } | undefined;
   /** The socket is closed. */
   breakOff(): void;
-  /** Bytes of first answers that are on their way: however many there are, they are no sign of a slow reader. */
+  /** Unsent bytes of first member lists. However large, they are no sign of a slow reader. */
   readonly greeting: number;
 }
 
 type PresenceUp = Extract<FrameUp, { frame: "presence" }>;
 
-/** Gives the socket a frame, and says when it is written. */
+/** Sends a frame to the socket. `written` is called once it is written. */
 type Send = (frame: Buffer, written: () => void) => void;
 
 export function createRoomMembership(rooms: PresenceRooms, session: string, send: Send): RoomMembership {
   const entered = new Set<string>();
-  /** Room → bytes of its first answer that are not yet written. */
+  /** Room → unsent bytes of its first member list. */
   const greetings = new Map<string, number>();
   let who: { readonly principal: Principal; readonly clientId: string | null } | undefined;
   let isOver = false;
@@ -35,7 +35,7 @@ export function createRoomMembership(rooms: PresenceRooms, session: string, send
   }
 
   const hearIn = (room: string) => (frame: Buffer, isFirst: boolean) => {
-    // Who enters again before it has read the first answer gets no more patience for the second.
+    // A client that re-enters before reading the first list does not get its second one excused too.
     const counts = isFirst && !greetings.has(room);
     if (counts) greetings.set(room, frame.length);
     send(frame, () => {
@@ -59,7 +59,7 @@ export function createRoomMembership(rooms: PresenceRooms, session: string, send
       if (!who || isOver) return undefined;
       const { principal, clientId } = who;
       if (!isSyncGroup(room)) return badFrame(refuse("invalid_sync_group", { param: "room" }));
-      // Leaving where one is not tells nothing and harms nobody, whatever the token covers by now.
+      // Leaving a room that the socket is not in is a no-op, whatever the token covers by now.
       if (state === null) {
         if (entered.has(room)) leave(principal.tenant, room);
         return undefined;
@@ -79,7 +79,7 @@ export function createRoomMembership(rooms: PresenceRooms, session: string, send
       return undefined;
     },
     breakOff() {
-      // Frames that came before the end may still be answered after it: they enter nothing any more.
+      // Frames that arrived before the close may be handled after it. They must not enter a room.
       isOver = true;
       if (who) for (const room of entered) rooms.breakOff(who.principal.tenant, room, session);
       entered.clear();

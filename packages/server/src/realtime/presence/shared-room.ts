@@ -1,50 +1,50 @@
 import type { RoomMessage } from "./presence-message.ts";
 import { type Attendee, createPresenceRoom, type PresenceRoom } from "./presence-room.ts";
 
-/** One room: the sockets that this process holds there, what it knows of others', and what they have to hear of it. */
+/** One room: the sockets of this process, what is known about the others', and the messages to send about it. */
 export interface SharedRoom {
   readonly who: PresenceRoom;
   readonly openedAt: number;
-  /** Counts this process's changes in it, as the others have heard of them. */
+  /** Counts this process's changes in the room, as sent to the others. */
   readonly version: number;
   readonly hasOwn: boolean;
   readonly hasOthers: boolean;
-  /** Some processes have not answered yet. */
+  /** Some processes have not sent their list yet. */
   readonly isAwaiting: boolean;
   readonly hasToSay: boolean;
   isOwn(session: string): boolean;
-  /** False: nothing new. */
+  /** Returns false if nothing changed. */
   say(attendee: Omit<Attendee, "spokeAt">, now: number): boolean;
   remove(session: string): void;
-  /** Whether it is shown on for its grace. */
+  /** Returns whether the session stays visible for its grace period. */
   breakOff(session: string): boolean;
-  /** Another process speaks of this room. */
+  /** Handles a message from another process about this room. */
   receive(from: string, message: RoomMessage, now: number): void;
-  /** Another process lives, and has come so far here. */
+  /** Handles a heartbeat of another process with its version of this room. */
   hearBeat(from: string, version: number, now: number): void;
-  /** It ends: answers the sessions that it held here. */
+  /** A process shuts down: returns the sessions that it held here. */
   depart(from: string): ReadonlySet<string> | undefined;
-  /** Forgets processes, with whom they held, that were last heard at such a time. True: there were some. */
+  /** Forgets the processes, with their sessions, whose last sign of life matches. Returns whether there were any. */
   endThose(isGone: (heardAt: number) => boolean): boolean;
-  /** The others are told all, and asked for all. */
+  /** Sends everything to the others, and requests everything from them. */
   beginAnew(): void;
-  /** What this process has to tell of it since the last time, in an order in which everybody understands it. */
+  /** The messages about this room since the last call, in an order that receivers can apply. */
   messages(nextVersion: () => number): RoomMessage[];
 }
 
 export interface SharedRoomDeps {
-  /** What the others call this process. */
+  /** The name of this process towards the others. */
   readonly self: string;
   readonly now: number;
-  /** Processes that may have somebody in the room. */
+  /** Processes that may have sockets in the room. */
   readonly awaited: Iterable<string>;
-  /** A session spoke or is gone: it has no grace any more. */
+  /** A session spoke or was removed, so its grace period ends. */
   readonly ungraced: (session: string) => void;
 }
 
-/** What another process has in a room. */
+/** What is known about another process in a room. */
 interface Other {
-  /** −1: it is there, and we do not know with whom. */
+  /** −1: the process is in the room, but its sockets are not known yet. */
   version: number;
   heardAt: number;
   askedAt: number;
@@ -60,7 +60,7 @@ export function createSharedRoom(name: string, deps: SharedRoomDeps): SharedRoom
   const awaited = new Set(deps.awaited);
   const own = new Set<string>();
   const others = new Map<string, Other>();
-  /** Own sessions of which the others have to hear. */
+  /** Own sessions whose changes the other processes have not received. */
   const unsaid = new Set<string>();
   const asksOf = new Set<string>();
   let [version, saysAll, asksAll] = [0, true, true];
@@ -70,7 +70,7 @@ export function createSharedRoom(name: string, deps: SharedRoomDeps): SharedRoom
     forgotten(session);
   }
 
-  /** A session is no longer in the room: if it was our own, the others have to hear it. */
+  /** A session has left the room. If it was our own, the others have to be notified. */
   function forgotten(session: string): void {
     ungraced(session);
     if (own.delete(session)) unsaid.add(session);
