@@ -27,7 +27,7 @@ const WEBHOOKS: WebhookOptions = {
   requestMs: webhookLimits.requestMs,
   leaseMs: webhookLimits.requestMs + 5_000,
 };
-/** While more than about 1 000 changes a second are committed, so many deliveries are begun in each window. */
+/** Above about 1 000 committed changes per second, only this many deliveries start in each window. */
 const BUSY = { most: 100, windowMs: 100 };
 const DELIVERY_WINDOW = { most: 4, windowMs: 20 };
 
@@ -40,18 +40,18 @@ export interface DeliveriesDeps extends Pick<ServerOptions, "masterKeys" | "webh
   readonly report: Report;
 }
 
-/** Everything about webhooks: who is told of the log, and that they are. */
+/** Webhooks: their endpoints, and the delivery of log entries to them. */
 export interface Deliveries {
   readonly routes: ReturnType<typeof webhookRoutes>;
-  /** A tenant's log has grown, by a process that says so by itself. */
+  /** A tenant's log has grown in another process, which notified this one. */
   wake(tenant: number): void;
-  /** The same, by so many lines, here. */
+  /** A tenant's log has grown in this process by this many entries. */
   committed(tenant: number, lines: number): void;
-  /** The logs are others now: what was read of them is void. */
+  /** The logs were replaced: discard cached pages. */
   forget(): void;
-  /** Nothing more is begun; what is under way ends. */
+  /** Starts no more deliveries, and waits for those in progress. */
   stop(): Promise<void>;
-  /** Lets go of the connections. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }
 

@@ -3,32 +3,32 @@ import type { Parameter } from "../rules/lists/list-filter.ts";
 import type { Refusal } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 
-/** A request that is known, allowed, and of the right shape. */
+/** An authenticated, authorized request of the right shape. */
 export interface ApiRequest<N extends EndpointName> {
   readonly principal: Principal;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body<N>;
-  /** As it was sent. */
+  /** The size of the body as sent. */
   readonly bodyBytes: number;
   readonly keyHeader: string | undefined;
-  /** Fires when the caller is gone, or the server stops: a long poll answers then. */
+  /** Fires when the client disconnects or the server stops. A long poll then responds at once. */
   signal(): AbortSignal;
-  /** Whether the caller's token ended since the request came: asked by who waits. */
+  /** Whether the caller's token has ended since the request arrived. Long polls check it after waiting. */
   recheck(): Promise<Refusal | undefined>;
 }
 
-/** Query parameters as text: single ones, and those that may be repeated as lists. */
+/** Query parameters as text: single ones, and lists of those that may be repeated. */
 export interface Query {
   readonly one: Readonly<Record<string, string | undefined>>;
   readonly many: Readonly<Record<string, readonly string[] | undefined>>;
-  /** The others, as they were spelled, where the route takes filters. */
+  /** The other parameters, unparsed, on routes that take filters. */
   readonly others: readonly Parameter[];
 }
 
 export type QueryTable = Readonly<Record<string, QueryParameter>>;
 
-/** What a handler gives back: a value, JSON that is text already, or a refusal. */
+/** A handler's result: a value, serialized JSON, or a refusal. */
 export type ApiResponse<N extends EndpointName> =
   | { readonly status?: number; readonly value: Reply<N> }
   | {

@@ -11,15 +11,18 @@ import type { Principal } from "../rules/tokens/participant.ts";
 import { prefixOf } from "../rules/tokens/token.ts";
 import type { Traffic } from "./traffic.ts";
 
-/** Who may come in, and when. */
+/** Checks the token of every request before its route runs. */
 export interface AuthHook {
-  /** Sets the request's principal (none for the operator), or says why not: at once, unless somebody has to be asked. */
+  /**
+   * Sets the request's principal (the operator has none) or returns a refusal. Returns a promise only if the token has
+   * to be looked up.
+   */
   enter(
     request: FastifyRequest,
     reply: FastifyReply,
     endpoint: Pick<EndpointSchema, "audience" | "query">,
   ): Refusal | undefined | Promise<Refusal | undefined>;
-  /** Of a request that has been in for a while: whether its token ended meanwhile. */
+  /** For a request that has waited: whether its token has ended meanwhile. */
   recheck(request: FastifyRequest): Promise<Refusal | undefined>;
 }
 
@@ -52,7 +55,7 @@ export function createAuthHook({ authenticator, clientAddress, quota, failedAuth
     return found instanceof Promise ? found.then(admit) : admit(found);
   };
 
-  /** Every token is looked at, whatever came from its address before: many people may share one. */
+  /** Check every token, even after failures from the same address: many users may share one. */
   function rejectUpgrade(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Refusal {
     const address = clientAddress.of(request.raw);
     const tooMany = failedAuths.areTooMany(address);

@@ -5,7 +5,7 @@ import type { DocUrl } from "../envelope/envelope.ts";
 import { endWithRefusal } from "../envelope/raw-refusal.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 
-/** Answers what Node's parser refused before there was a request: with an envelope all the same, and the connection ends. */
+/** Responds to requests that Node's HTTP parser rejects, with the usual error envelope, and closes the connection. */
 export interface BrokenRequests {
   watch(server: Server): void;
   answer(error: Error & { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void;
@@ -30,7 +30,8 @@ export function brokenRequests(docUrl: DocUrl): BrokenRequests {
         if (socket.writable) endWithRefusal(socket, refusalOf(error.code), docUrl, isHead(error.rawPacket));
       };
       const before = newest.get(socket);
-      // A whole request came before it, and is being done: told of now, our answer would be taken for its own.
+      // An earlier request on this connection is still running. A response sent now would be taken for its response, so
+      // wait for that one.
       if (before?.request.complete && !before.response.closed) before.response.once("close", end);
       else end();
     },

@@ -26,7 +26,7 @@ export interface Sender {
 }
 
 type SingleEndpoint = "createRecord" | "updateRecord" | "deleteRecord" | "archiveRecord" | "unarchiveRecord";
-/** What a single-record route asks for: erasing is deleting, asked for in the address. */
+/** The endpoint of a single-record route. Erasing is a delete with a query parameter. */
 type SingleRoute = SingleEndpoint | "eraseRecord";
 type SingleBody = Partial<CreateBody & UpdateBody & BareWriteBody>;
 
@@ -39,7 +39,7 @@ const ACTION_OF = {
   unarchiveRecord: "unarchive",
 } as const satisfies Record<SingleRoute, CommitAction>;
 
-/** A single-record route is a batch of one. `path` holds the model and, but for create, the id. */
+/** Turns a single-record request into a batch of one. `path` has the model and, except for a create, the id. */
 export function singleCommit(
   sender: Sender,
   route: SingleRoute,
@@ -47,7 +47,7 @@ export function singleCommit(
   body: SingleBody,
 ): CommitRequest | Refusal {
   const model = path.model.toLowerCase();
-  // Bodies cannot carry a NUL, addresses can; Postgres keeps no text that has one.
+  // JSON bodies with a NUL are refused earlier, but paths may contain one, and Postgres cannot store it.
   if (model.includes("\0")) return refuse("unknown_model", { param: "model" });
   if (path.id !== undefined && body.id !== undefined && body.id !== path.id)
     return refuse("id_mismatch", { param: "id" });
@@ -84,13 +84,13 @@ export function singleCommit(
   };
 }
 
-/** The favorite dialect: an update may come without data, and then changes nothing. */
+/** A favorite may be updated without data; the update then changes nothing. */
 function dataOf(endpoint: SingleEndpoint, model: string, body: SingleBody): { data?: Record<string, unknown> } {
   if (body.data !== undefined) return { data: body.data };
   return endpoint === "updateRecord" && model === "favorite" ? { data: {} } : {};
 }
 
-/** A body of `POST /v1/commits` that passed its shape check. */
+/** Turns a body of `POST /v1/commits` that has passed its shape check into a commit. */
 export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | Refusal {
   const names = commitNames(sender, body);
   if (isRefusal(names)) return names;
@@ -122,7 +122,7 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
 
 const checkShape = shapeCheck(CommitBody);
 
-/** One element of a bulk, as it came: it has to name itself, since the request has no key. */
+/** Turns one element of a bulk into a commit. It must have its own name, because the request has no key. */
 export function bulkCommit(sender: Sender, element: unknown): CommitRequest | Refusal {
   const body = translateCommit(element);
   const refusal = checkShape(body);
@@ -133,7 +133,7 @@ export function bulkCommit(sender: Sender, element: unknown): CommitRequest | Re
   return batchCommit(sender, commit);
 }
 
-/** The records that a malformed commit would have touched, as far as it says so: what builds on them is blocked too. */
+/** The records that a malformed commit names, as far as they can be read: later commits on them are blocked too. */
 export function recordsNamed(element: unknown): { model: string; id: string }[] {
   const operations = isObject(element) && Array.isArray(element.operations) ? element.operations : [];
   return operations.flatMap((operation: unknown) =>
@@ -159,7 +159,7 @@ function commitNames(
 
 type AskedOperation = Omit<OperationBody, "action"> & { action: CommitAction };
 
-/** What was asked, on its record: a favorite that is made without an id is given one. */
+/** Turns an operation as requested into one for the lane. A favorite that is created without an id gets one. */
 function operationOn(asked: AskedOperation): CommitOperation | Refusal {
   const { id, idempotencyKey } = asked;
   const makesId = id === undefined && asked.action === "create" && asked.model === "favorite";
@@ -171,7 +171,7 @@ function operationOn(asked: AskedOperation): CommitOperation | Refusal {
     ...asked,
     id: id ?? newId("fav_"),
     ...(makesId && { makesId }),
-    // Of what was asked: the same again is given another id, and is the same all the same.
+    // Hash the operation as requested: a retry gets a different generated id but must have the same fingerprint.
     ...(idempotencyKey !== undefined && { fingerprint: sha256(canonical(asked, "idempotencyKey")) }),
   };
 }
@@ -190,8 +190,9 @@ function checkRead({ model, id, group, fields }: Read): Refusal | undefined {
 }
 
 /**
- * Over what was asked, not over how it was spelled: aliases are translated, nulls dropped, keys sorted, the key left out. So
- * is the log: a write that was committed before a restore, and is sent again after it, is still the same write.
+ * Hashes the meaning of a request, not its spelling: aliases resolved, nulls dropped, keys sorted, the key itself left
+ * out. The log's id is left out too: a write that was committed before a restore and is sent again afterwards is the
+ * same write.
  */
 function fingerprint(
   endpoint: EndpointName,

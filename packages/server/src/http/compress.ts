@@ -3,7 +3,7 @@ import type { EndpointName } from "@holdfast/sdk/protocol";
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from "fastify";
 import { acceptsGzip } from "./accepts-gzip.ts";
 
-/** What may be large: pages. A receipt is small, and its writer waits for it, so it is never compressed. */
+/** Pages may be large. A receipt is small and its writer waits for it, so receipts are never compressed. */
 const PAGES: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "readSnapshot",
   "readLog",
@@ -15,16 +15,16 @@ const PAGES: ReadonlySet<EndpointName> = new Set<EndpointName>([
 ]);
 
 const LEAST_BYTES = 1_024;
-/** Beyond this a thread does it: a page of 4 MiB would hold up all others for 40 ms. */
+/** Larger bodies are compressed in a thread: a page of 4 MiB would block the event loop for 40 ms. */
 const AT_ONCE_BYTES = 32 * 1_024;
-/** The fastest level: a page is compressed once and read once. */
+/** The fastest level: each page is compressed and read only once. */
 const options = { level: 1 };
 
-/** The hook that compresses the answers of an endpoint; undefined: it has none. */
+/** The compression hook of an endpoint. Undefined if its responses are not compressed. */
 export const compressionOf = (name: EndpointName): onSendHookHandler<unknown> | undefined =>
   PAGES.has(name) ? compress : undefined;
 
-// A callback, not a promise, as all hooks here.
+// Uses a callback instead of a promise, like all hooks here.
 function compress(
   request: FastifyRequest,
   reply: FastifyReply,

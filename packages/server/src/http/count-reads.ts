@@ -1,10 +1,10 @@
 import type { EndpointName } from "@holdfast/sdk/protocol";
 import type { ApiRequest, Handler, Handlers } from "./answer.ts";
 
-/** Routes whose answers are counted as reads: those that show records or the log. */
+/** Routes that count as reads: those that return records or log entries. */
 const READS = ["readRecord", "listRecords", "readHistory", "readLog", "readSnapshot"] as const satisfies EndpointName[];
 
-/** The same handlers; of those that read, `read` is told each time one has answered. A refusal is no read. */
+/** Wraps handlers so that `read` is called after each successful read. A refusal does not count. */
 export function countReads(handlers: Handlers, read: (tenant: number) => void): Handlers {
   const counting = (handler: Handler<never>) => async (asked: ApiRequest<never>) => {
     const answer = await handler(asked);

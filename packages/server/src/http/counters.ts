@@ -1,10 +1,10 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 
-/** What was asked over HTTP since the process started. */
+/** HTTP requests and refusals since the process started. */
 export interface Counters {
-  /** Requests that came, whatever was answered. */
+  /** All requests, whatever the response. */
   requests: number;
-  /** Refusals that were sent. */
+  /** Refusals by error code. */
   readonly refusals: Map<ErrorCode, number>;
 }
 

@@ -1,10 +1,10 @@
 /**
- * The interface has several words for some things, and takes null for "absent". Bodies are translated here, where
- * they come in: inside there is one word for each. What is not understood stays, for the shape check to refuse.
+ * The API accepts several spellings for some keys, and null for an absent value. Request bodies are normalized here, at
+ * the edge, so that inner code sees one spelling. Unknown keys stay, and the shape check refuses them.
  */
 type Body = Record<string, unknown>;
 
-/** Other words for a policy → the one that is used inside. */
+/** Aliases of a conflict policy → its internal name. */
 export const STALE_ALIASES: Readonly<Record<string, string>> = { force: "overwrite", flag: "notify", merge: "notify" };
 /** Keys of an envelope that may be null for "absent". */
 export const OPTIONAL: ReadonlySet<string> = new Set([
@@ -25,12 +25,15 @@ export const OPTIONAL: ReadonlySet<string> = new Set([
   "data",
 ]);
 
-/** Other words for the claim that a write is bound to. */
+/** Aliases of `claim`, the claim that a write is bound to. */
 const CLAIM_ALIASES: ReadonlySet<string> = new Set(["intent", "claimId"]);
 
 const isGiven = (body: Body, key: string): boolean => Object.hasOwn(body, key) && body[key] !== null;
 
-/** The keys of any write envelope: `intent` and `claimId` are `claim`, `force` is `overwrite`, null is absent. */
+/**
+ * Normalizes any write envelope: `intent` and `claimId` become `claim`, `force` becomes `overwrite`, null becomes
+ * absent.
+ */
 export function translateWrite(body: unknown): unknown {
   if (!isObject(body)) return body;
   const out: Body = {};
@@ -46,7 +49,7 @@ export function translateWrite(body: unknown): unknown {
   return out;
 }
 
-/** A batch: its operations and reads are translated too, and a claim of the batch goes to each operation without one. */
+/** Normalizes a batch with its operations and reads. A claim of the batch applies to each operation without one. */
 export function translateCommit(body: unknown): unknown {
   const out = translateWrite(body);
   if (!isObject(out)) return out;
@@ -79,7 +82,7 @@ function translateRead(read: unknown): unknown {
   return out;
 }
 
-/** A body whose keys may all be null for "absent": what a claim asks for, and where. */
+/** Drops null values from a body in which any key may be null, such as a claim request. */
 export function withoutNulls(body: unknown): unknown {
   if (!isObject(body)) return body;
   const out = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 
-/** As much as is read of a body that nobody wants, and for so long. */
+/** The most that is read of a rejected request's body, in bytes and time. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_MS = 10_000;
 
-/** Reads the rest of a body and forgets it. False: it was too much of it, or too slow. */
+/** Reads and discards the rest of a body. Returns false if it was too large or too slow. */
 export function drain(request: IncomingMessage): Promise<boolean> {
   if (request.complete) return Promise.resolve(true);
   return new Promise((resolve) => {

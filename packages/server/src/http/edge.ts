@@ -27,16 +27,16 @@ export interface EdgeOptions {
   readonly docUrl: DocUrl;
   readonly limits: ServerLimits;
   readonly counters: Counters;
-  /** Whose large body is taken next. */
+  /** Limits how many large bodies are processed at once, in fair order. */
   readonly largeBodies: Limiter;
 }
 
-/** Headers that may come once, each with a bit of its own. */
+/** Headers that may occur only once, each with its own bit. */
 const ONCE = new Map(
   ["authorization", "idempotency-key", "content-type", "content-length", "host"].map((name, i) => [name, 1 << i]),
 );
 
-/** The HTTP server before it has routes: limits, JSON bodies, CORS, and one envelope for whatever goes wrong. */
+/** The HTTP server before its routes are mounted: limits, JSON bodies, CORS, and the error envelope. */
 export async function createEdge({
   logger,
   isOriginAllowed,
@@ -49,7 +49,7 @@ export async function createEdge({
   const broken = brokenRequests(docUrl);
   const app = fastify({
     loggerInstance: logger,
-    // Nothing is logged by request: a logger for each would be made for nobody.
+    // Nothing is logged per request, so no child loggers are created.
     childLoggerFactory: (parent) => parent,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => newId("req_"),
@@ -59,7 +59,7 @@ export async function createEdge({
     requestTimeout: requestMs,
     return503OnClosing: false,
     forceCloseConnections: "idle",
-    // Node looks for headers that take too long only every so often: both together are the limit.
+    // Node checks for slow headers only at intervals. The timeout and the interval together are the limit.
     http: {
       maxHeaderSize: headerBytes,
       headersTimeout: Math.min(0.9 * headersMs, requestMs),
@@ -72,9 +72,9 @@ export async function createEdge({
       return sendRefusal(reply as never, refuse("invalid_body", { message: "The URL is malformed." }));
     },
   });
-  // Node would drop headers beyond its count in silence; all are taken, and counted below.
+  // Node silently drops headers beyond its maximum. Accept all here; they are counted below.
   app.server.maxHeadersCount = 0;
-  // An expectation that it does not know Node would answer itself, with 417 and no envelope.
+  // For an unknown `Expect` header, Node would respond with 417 and no envelope.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   broken.watch(app.server);
   letGoWhenStopping(app, stopping);
@@ -87,7 +87,7 @@ export async function createEdge({
     const pattern = new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}$`);
     for (const one of [method].flat()) app.routeTable.push({ method: one, pattern });
   });
-  // Callbacks, not promises: this runs for every request.
+  // Callbacks instead of promises: these hooks run for every request.
   app.addHook("onRequest", (request, reply, next) => {
     counters.requests += 1;
     void reply.header(headers.requestId, request.id);
@@ -112,7 +112,7 @@ export async function createEdge({
     maxAge: 7_200,
     strictPreflight: false,
   });
-  // A preflight that gets no permission is answered all the same: it is the browser that then refuses.
+  // Respond even to a preflight that is not permitted: the browser then blocks the request.
   app.addHook("onRequest", (request, reply, next) => {
     if (request.method === "OPTIONS") void reply.code(204).send();
     else next();
@@ -120,11 +120,11 @@ export async function createEdge({
   takeOnlyJson(app, largeBodies);
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const refusal = refusalOf(error, app.log);
-    // Who is still sending reads no answer.
+    // A client that is still sending does not read a response.
     if (refusal.code === "request_too_large" && !(await drain(request.raw))) void reply.header("connection", "close");
     return sendRefusal(reply, refusal);
   });
-  // Whoever is answered while the server stops asks elsewhere next.
+  // While the server stops, close the connection after each response, so that the client reconnects to another process.
   app.addHook("onSend", (_request, reply, payload, next) => {
     if (stopping.aborted) void reply.header("connection", "close");
     next(null, payload);
@@ -138,8 +138,9 @@ export async function createEdge({
 }
 
 /**
- * Two kinds of connection would hold up the stop. One that has asked nothing yet (browsers open some in advance) is
- * not idle to Node. And one whose last answer is given only now is kept for a next request.
+ * Closes two kinds of connection that would delay a stop: connections without any request yet (browsers open some in
+ * advance), which Node does not count as idle, and connections whose last response is still to be sent, which would be
+ * kept alive.
  */
 function letGoWhenStopping({ server }: FastifyInstance, stopping: AbortSignal): void {
   const mute = new Set<Duplex>();
@@ -173,20 +174,23 @@ function checkHeaders(raw: readonly string[], url: string, most: number): Refusa
   return search !== "" && hasToken(search) ? refuse("token_in_query") : undefined;
 }
 
-/** To read and judge a body of that size takes so long that other tenants would notice. */
+/** Parsing and judging a body of this size takes long enough to delay other tenants. */
 const LARGE_BODY = 128 * 1_024;
-/** A body of that size is read in a millisecond; hundreds that came together are read one in each turn of the event loop. */
+/**
+ * Such a body takes about a millisecond to parse. If hundreds arrive together, they are parsed one per tick of the
+ * event loop.
+ */
 const SMALL_BODY = 8 * 1_024;
 
 function takeOnlyJson(app: FastifyInstance, largeBodies: Limiter): void {
   app.removeAllContentTypeParsers();
   app.decorateRequest("response");
   const oneAtATime = createLimiter({ most: 1, mostOfTenant: 1 });
-  // By its name as well: what is taken for "anything" is looked for anew with every request.
+  // Registered under its exact name too: Fastify looks up the catch-all parser anew for every request.
   app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, (request, body, done) => {
     const bytes = body as Buffer;
     request.bodyBytes = bytes.length;
-    // A body that may be left out, was left out.
+    // An optional body was omitted.
     if (bytes.length === 0) return done(null, undefined);
     if (!isJsonType(request.headers["content-type"]) || request.headers["content-encoding"] !== undefined)
       return done(new Refused(refuse("unsupported_media_type")), undefined);
@@ -200,7 +204,8 @@ function takeOnlyJson(app: FastifyInstance, largeBodies: Limiter): void {
     const parseInTurn = async () => {
       const leave = await oneAtATime.enter(tenant, token);
       parse();
-      // Those that came in the same turn of the event loop have theirs when all else of this one is done.
+      // Free the slot after the other events of this tick, so that bodies of the same tick are spread over several
+      // ticks.
       setImmediate(leave);
     };
     if (bytes.length <= LARGE_BODY) void parseInTurn();
@@ -213,7 +218,7 @@ const callerOf = ({ principal }: FastifyRequest) => ({
   token: principal?.tokenId ?? "",
 });
 
-/** Until it is answered, or its caller hangs up, the turn is the request's. */
+/** The request keeps its slot until the response is sent or the client disconnects. */
 async function turnOf(turns: Limiter, request: FastifyRequest): Promise<void> {
   const { response } = request;
   const { tenant, token } = callerOf(request);
@@ -254,7 +259,7 @@ function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refus
   return refuse("internal_error");
 }
 
-/** The methods that a path answers to, when it is one of ours at all. */
+/** The methods that a path supports. Empty for an unknown path. */
 function methodsOf(app: FastifyInstance, url: string): string[] {
   const path = url.split("?")[0] ?? "";
   return [...new Set(app.routeTable.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort();
@@ -262,7 +267,7 @@ function methodsOf(app: FastifyInstance, url: string): string[] {
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Every route that was added, to tell a wrong method from a wrong path. */
+    /** All routes, to distinguish a wrong method from a wrong path. */
     routeTable: { method: string; pattern: RegExp }[];
   }
 }

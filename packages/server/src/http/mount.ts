@@ -13,7 +13,7 @@ import { type Counters, countRefusal } from "./counters.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import { readQuery } from "./query.ts";
 
-/** Turns the three tables (paths, endpoints, handlers) into routes: who may ask, query, body's shape, answer. */
+/** Builds the routes from three tables (paths, endpoints, handlers): authentication, query, body shape, response. */
 export function mount(app: FastifyInstance, handlers: Handlers, authHook: AuthHook): void {
   app.decorateRequest("principal");
   app.decorateRequest("cameAt", 0);
@@ -33,18 +33,19 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
       url: prefix + path,
       bodyLimit: endpoint.batchBody ? limits.batchBodyBytes : limits.bodyBytes,
       ...(compression && { onSend: compression }),
-      // Before the body is read: a stranger does not get to send one.
+      // Authenticate before reading the body, so that only valid tokens can send one.
       onRequest: (request, reply, next) => {
         request.cameAt = performance.now();
         request.response = reply.raw;
         const goOn = (refusal: Refusal | undefined) => void (refusal ? sendRefusal(reply, refusal) : next());
-        // Not in this very moment: what follows in the same packet may be no HTTP at all, and that is said then.
+        // Continue in a later microtask: the bytes that follow in the same packet may be invalid HTTP, which has to be
+        // reported first.
         Promise.resolve(authHook.enter(request, reply, endpoint))
           .then(goOn)
           .catch(next);
       },
       handler: async (request, reply) => {
-        // Its turn, or its body, was long in coming: the token may have ended.
+        // If the request has waited long for its slot or its body, check whether the token has ended.
         const ended = performance.now() - request.cameAt > LATE_MS ? await authHook.recheck(request) : undefined;
         if (ended) return sendRefusal(reply, ended);
         const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined, endpoint.filters);
@@ -95,7 +96,7 @@ function bodyReader(
   };
 }
 
-/** Of what takes no body: none, or one that says nothing. */
+/** For endpoints without a body: accept none, or an empty one. */
 const isEmpty = (raw: unknown): boolean =>
   raw === undefined ||
   (typeof raw === "object" && raw !== null && !Array.isArray(raw) && Object.keys(raw).length === 0);
@@ -113,7 +114,7 @@ function translatorOf(name: EndpointName): (body: unknown) => unknown {
   return NULLABLE.has(name) ? withoutNulls : (body) => body;
 }
 
-/** In their bodies null means absent. */
+/** Endpoints in whose bodies null means absent. */
 const NULLABLE: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "acquireClaim",
   "acquireClaimOn",
@@ -146,7 +147,7 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal, receipt?: str
     .send(envelopeText(refusal, reply.request.id, reply.server.docUrl, receipt));
 }
 
-/** Fires when the caller hangs up, or the server stops. */
+/** Fires when the client disconnects or the server stops. */
 function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
@@ -155,12 +156,12 @@ function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Who asks; undefined for the operator, and before the token was looked at. */
+    /** The authenticated caller. Undefined for the operator, and before authentication. */
     principal: Principal | undefined;
-    /** When its headers were there (ms, monotonic). */
+    /** When the request's headers had arrived (ms, monotonic). */
     cameAt: number;
     bodyBytes: number;
-    /** What it is answered by; undefined where no route was found. */
+    /** The response to this request. Undefined if no route matched. */
     response: ServerResponse | undefined;
   }
   interface FastifyInstance {

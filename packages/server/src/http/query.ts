@@ -4,8 +4,8 @@ import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import type { Query, QueryTable } from "./answer.ts";
 
 /**
- * The address's parameters as text: each of them known, and once unless it may be repeated. Where a route takes filters,
- * the unknown ones are handed on to whoever knows the model's columns.
+ * Reads the query parameters as text. Each has to be known, and may occur only once unless it is repeatable. On routes
+ * that take filters, unknown parameters are passed on, because only the model knows its fields.
  */
 export function readQuery(search: string, table: QueryTable | undefined, takesFilters = false): Query | Refusal {
   if (search === "") return NOTHING_ASKED;
@@ -15,7 +15,7 @@ export function readQuery(search: string, table: QueryTable | undefined, takesFi
   for (const [name, value] of new URLSearchParams(search)) {
     const known = table && Object.hasOwn(table, name) ? table[name] : undefined;
     if (!known && !takesFilters) return refuse("unknown_parameter", { param: name.slice(0, 100) });
-    // No text of ours has one, and Postgres takes none.
+    // No stored text contains a NUL, and Postgres rejects it.
     if (value.includes("\0"))
       return refuse(name === "starting_after" ? "invalid_cursor" : "invalid_value", { param: name.slice(0, 100) });
     if (!known) others.push([name, value]);
@@ -32,7 +32,7 @@ export function readQuery(search: string, table: QueryTable | undefined, takesFi
 
 const NOTHING_ASKED: Query = { one: {}, many: {}, others: [] };
 
-/** A whole number spelled with digits only, within bounds; never clamped. */
+/** Parses a whole number, digits only, within bounds. Never clamped. */
 export function readInteger(
   text: string | undefined,
   { name, min, max, absent }: { name: string; min: number; max: number; absent: number },
@@ -46,7 +46,7 @@ export function readInteger(
   });
 }
 
-/** `true` or `false`; absent is false. */
+/** Parses `true` or `false`; absent is false. */
 export function readFlag(text: string | undefined, name: string): boolean | Refusal {
   if (text === undefined || text === "false") return false;
   return text === "true" || refuse("invalid_value", { param: name, message: `"${name}" must be true or false.` });

@@ -1,10 +1,10 @@
-/** How many requests of one token run at once. Those beyond wait in the order in which they came. */
+/** Limits how many requests of one token run at once. Further ones wait in order of arrival. */
 export interface RequestLimiter {
-  /** Whether one more may run at once; then it has entered. */
+  /** Takes a slot and returns true, if one is free. */
   enter(key: string): boolean;
-  /** Its turn came (true: it has entered), or it took too long, too many wait, or it is gone. */
+  /** Waits for a slot. True: it has one. False: timeout, too many waiting, or the client disconnected. */
   wait(key: string, gone: (left: () => void) => void): Promise<boolean>;
-  /** One that had entered is done: the next in line enters. */
+  /** Frees a slot. The next waiting request takes it. */
   leave(key: string): void;
 }
 
@@ -16,11 +16,11 @@ export interface RequestLimits {
 
 interface Line {
   running: number;
-  /** In the order in which they came; there are none while there is room. */
+  /** In order of arrival. Empty while slots are free. */
   readonly waiting: Set<(runs: boolean) => void>;
 }
 
-/** Lines that are kept though nothing runs in them: to make one anew for every request would cost more than the rest. */
+/** Idle queues that are kept: creating one per request would cost more than everything else here. */
 const IDLE_KEPT = 1_000;
 
 export function createRequestLimiter({ most, waiting, waitingMs }: RequestLimits): RequestLimiter {
@@ -51,7 +51,7 @@ export function createRequestLimiter({ most, waiting, waitingMs }: RequestLimits
         };
         const timer = setTimeout(settle, waitingMs, false);
         line.waiting.add(settle);
-        // Who hangs up is taken out of the line.
+        // Remove a request from the queue when its client disconnects.
         gone(() => settle(false));
       });
     },
@@ -59,7 +59,7 @@ export function createRequestLimiter({ most, waiting, waitingMs }: RequestLimits
       const line = lines.get(key);
       if (!line) return;
       if (line.waiting.size === 0) line.running -= 1;
-      // The place goes straight to the next in line: nobody who comes now gets in between.
+      // Hand the slot directly to the next request in the queue, so that a new one cannot get in between.
       else for (const next of line.waiting) return next(true);
     },
   };

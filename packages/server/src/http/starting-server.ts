@@ -21,21 +21,22 @@ export interface StartingOptions {
 }
 
 export interface StartingServer {
-  /** The one that is free, where any was asked for. */
+  /** The actual port, also if the configured one was 0. */
   readonly port: number;
-  /** Leaves the address to the server that was starting. */
+  /** Frees the address for the server that was starting. */
   close(): Promise<void>;
 }
 
-/** Who is still being read or written to then is cut off: what is answered here is answered at once. */
+/** How long open requests may take to finish: every response here is immediate. */
 const CLOSE_MS = 100;
 
 const METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 const LIVE = new Set(PREFIXES.map((prefix) => `${prefix}/livez`));
 
 /**
- * Answers on the server's address while its database is made ready: migrations of large tables, or a recovery after a crash,
- * take minutes, and a process that answers nothing is killed. `/livez` is live, and all else is told to come again.
+ * Listens on the server's address while its database is being prepared. Migrations of large tables, or a recovery after
+ * a crash, take minutes, and an orchestrator kills a process that does not respond. `/livez` succeeds; everything else
+ * gets "try again later".
  */
 export async function listenWhileStarting(options: StartingOptions): Promise<StartingServer> {
   const stopping = new AbortController();
@@ -51,7 +52,7 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
     largeBodies: createLimiter({ most: 1, mostOfTenant: 1 }),
   });
   app.addHook("onRequest", ({ method, url }, reply, next) => {
-    // The next request goes to the server itself.
+    // Close the connection, so that the next request reaches the real server.
     void reply.header("connection", "close");
     if (METHODS.has(method) && LIVE.has(url.split("?")[0] as string)) next();
     else sendRefusal(reply, refusal);

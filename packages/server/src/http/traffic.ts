@@ -5,16 +5,16 @@ import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { TokenPrefix } from "../rules/tokens/token.ts";
 import { createRequestLimiter, type RequestLimiter } from "./request-limiter.ts";
 
-/** One request with a good token. */
+/** A request with a valid token. */
 export interface Arrival {
   readonly tokenId: string;
   readonly prefix: TokenPrefix;
-  /** It waits for news: it is counted apart. */
+  /** A long poll, which has its own limit. */
   readonly longPoll: boolean;
   readonly reply: FastifyReply;
 }
 
-/** Nothing: it may run. Most requests are let in without a promise: this is asked of every one. */
+/** Undefined: the request may run. Usually returns without a promise, because this runs for every request. */
 export type Traffic = (arrival: Arrival) => Refusal | undefined | Promise<Refusal | undefined>;
 
 interface Lanes {
@@ -23,7 +23,7 @@ interface Lanes {
   readonly longPolls: RequestLimiter;
 }
 
-/** How often a token may ask, and how much of it runs at once: per token, in this process. */
+/** Limits each token's request rate and its concurrent requests, in this process. */
 export function createTraffic(limits: ServerLimits): Traffic {
   const { waitingPerToken: waiting, waitingMs } = limits;
   const lanes = (rate: number, most: number, longPolls: number): Lanes => ({
@@ -65,12 +65,12 @@ async function waitForTurn(
 ): Promise<Refusal | undefined> {
   const runs = await running.wait(tokenId, (left) => reply.raw.once("close", left));
   if (!runs) return refuse("rate_limited", { message: "This token has too many requests in flight." });
-  // It may have hung up in the very moment of its turn.
+  // The client may have disconnected at the moment the slot was assigned.
   if (reply.raw.closed || reply.raw.destroyed) running.leave(tokenId);
   else leaveWhenClosed(running, tokenId, reply);
   return undefined;
 }
 
-/** Also when the caller hangs up before it has sent its body: no handler runs then. */
+/** Also covers a client that disconnects before it has sent its body, when no handler runs. */
 const leaveWhenClosed = (running: RequestLimiter, tokenId: string, reply: FastifyReply): void =>
   void reply.raw.on("close", () => running.leave(tokenId));

@@ -1,6 +1,6 @@
 /**
- * What an address is counted under. Who has one IPv6 address usually has 2^64 of them: they count as one. An IPv4
- * address in IPv6 clothes is the IPv4 address.
+ * The key under which an address is counted. An IPv6 network of 64 bits counts as one address, because its owner can
+ * use all of it. An IPv4-mapped IPv6 address counts as the IPv4 address.
  */
 export function addressKey(address: string): string {
   if (!address.includes(":")) return address;

@@ -4,29 +4,32 @@ import type { Duplex } from "node:stream";
 import { addressKey } from "./address-key.ts";
 
 export interface QuotaLimits {
-  /** Open at once. */
+  /** Most open connections. */
   readonly connections: number;
-  /** Of them, those that have shown no valid token yet; and of those, the ones from one address. */
+  /** Of these, most anonymous ones in total and per address. */
   readonly connectionsAnonymous: number;
   readonly connectionsPerAddress: number;
 }
 
 /**
- * Bounds open connections, such that those without a valid token take no place from the others. A connection is anonymous
- * until a request on it brings a valid token. One too many, and the oldest anonymous one is closed: whoever has a token
- * shows it soon.
+ * Limits open connections, so that connections without a valid token cannot crowd out the others. A connection is
+ * anonymous until a request on it has a valid token. If there are too many, the oldest anonymous one is closed: a
+ * client with a token sends it soon.
  */
 export interface ConnectionQuota {
   watch(server: Server): void;
-  /** A request on it brought a valid token. */
+  /** A request on this connection had a valid token. */
   authenticated(socket: Duplex): void;
-  /** A request on it brought none. True: that was the last one to be answered. */
+  /**
+   * A request on this connection had no valid token. Returns true if the connection should be closed after this
+   * response.
+   */
   rejected(socket: Duplex): boolean;
 }
 
-/** Anonymous connections within their limits are not closed for being anonymous, and beyond them only if so old. */
+/** Above the limits, an anonymous connection may be closed only once it is this old. */
 const GRACE_MS = 10_000;
-/** Answers of 401 in a row on one connection. */
+/** Most consecutive 401 responses on one connection. */
 const MOST_REJECTED = 5;
 
 interface Anonymous {
@@ -39,7 +42,7 @@ export function createConnectionQuota(
   isProxy: (address: string) => boolean,
   now: () => number = () => performance.now(),
 ): ConnectionQuota {
-  // Sets and maps keep the order in which connections came.
+  // Sets and maps keep the order of arrival.
   const anonymous = new Map<Duplex, Anonymous>();
   const byAddress = new Map<string, Set<Duplex>>();
   const rejections = new WeakMap<Duplex, number>();
@@ -47,7 +50,7 @@ export function createConnectionQuota(
 
   function came(socket: Socket): void {
     const peer = socket.remoteAddress ?? "";
-    // What comes by way of a proxy is nobody's own.
+    // A proxy's connections come from many clients, so they do not count per address.
     const address = isProxy(peer) ? undefined : addressKey(peer);
     anonymous.set(socket, { address, since: now() });
     open += 1;

@@ -1,17 +1,17 @@
 import { addressKey } from "./address-key.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 
-/** Requests without a valid token, counted by the address that they come from: over HTTP and on the stream. */
+/** Counts requests without a valid token by address, over HTTP and on the stream. */
 export interface FailedAuthLimiter {
-  /** One came: its token was refused, or it had none. */
+  /** Counts one request whose token was refused or missing. */
   came(address: string): void;
-  /** So many came from there that the next one is not even looked at. */
+  /** Whether the address has sent so many that the next token is not checked. */
   areTooMany(address: string): boolean;
 }
 
 export function createFailedAuthLimiter(perSecond: number): FailedAuthLimiter {
   const rate = createRateLimiter(perSecond, perSecond);
-  // Nobody came yet: the usual case, asked with every request.
+  // Fast path for every request: no failure has been counted yet.
   let any = false;
   return {
     came(address) {

@@ -1,25 +1,25 @@
 /**
- * Who waits, by tenant and by token within a tenant. Turns go round: each tenant gives one item, of its token whose turn it
- * is, and then stands behind all others. A tenant whose item may not be taken now keeps its place.
+ * A queue that is fair to tenants, and to the tokens within a tenant: round-robin over both. A tenant gives one item,
+ * from its next token, and then goes to the end. A tenant whose item may not be taken now keeps its position.
  */
 export interface FairQueue<T> {
   readonly size: number;
   push(tenant: number, token: string, item: T): void;
-  /** Takes items in turn, as long as `more` says so. `may` decides about each before it is taken. */
+  /** Takes items in fair order while `more` returns true. `may` decides about each item before it is taken. */
   take(may: (item: T, tenant: number) => boolean, more: () => boolean): void;
 }
 
 interface Tenant<T> {
-  /** Token → its items, the oldest first. Never empty. */
+  /** Token → its items, oldest first. Never empty. */
   readonly byToken: Map<string, T[]>;
 }
 
 export function createFairQueue<T>(): FairQueue<T> {
-  // Both maps are in the order of turns: to go to the end, a key is taken out and put in again.
+  // The maps' insertion order is the queue order: deleting and re-inserting a key moves it to the end.
   const tenants = new Map<number, Tenant<T>>();
   let size = 0;
 
-  /** Takes one item of a tenant; false: it may not now. */
+  /** Takes one item of a tenant. Returns false if none may be taken now. */
   function takeOne(tenant: number, { byToken }: Tenant<T>, may: (item: T, tenant: number) => boolean): boolean {
     for (const [token, items] of byToken) {
       if (!may(items[0] as T, tenant)) continue;
@@ -45,7 +45,7 @@ export function createFairQueue<T>(): FairQueue<T> {
       size += 1;
     },
     take(may, more) {
-      // A tenant that was passed over is not asked again in the same take.
+      // A tenant that was passed over is not considered again in the same call.
       const passedOver = new Set<number>();
       while (more() && tenants.size > passedOver.size) {
         for (const [tenant, own] of [...tenants]) {

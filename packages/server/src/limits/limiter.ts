@@ -1,11 +1,11 @@
 import { createFairQueue } from "./fair-queue.ts";
 
 /**
- * Work of which only so much is done at a time, and of one tenant's only a part of that. Who waits takes turns by tenant, so
- * that a tenant with much to do does not keep the others from the little that they have.
+ * Limits how much work runs at once, in total and per tenant. Further work waits in fair order by tenant, so that a
+ * tenant with a lot of work does not block the others.
  */
 export interface Limiter {
-  /** Resolves when its turn comes, with what ends it. */
+  /** Resolves with a function that frees the slot, once a slot is free. */
   enter(tenant: number, token: string): Promise<() => void>;
   take<T>(tenant: number, token: string, work: () => Promise<T>): Promise<T>;
   readonly waiting: number;
@@ -36,7 +36,7 @@ export function createLimiter({ most, mostOfTenant }: LimiterOptions): Limiter {
     admitLater();
   }
 
-  /** Not in the same turn of the event loop: what came for other tenants meanwhile is done first. */
+  /** In the next tick, so that work of other tenants that arrived in this one is considered too. */
   function admitLater(): void {
     if (isAdmitting || waiting.size === 0) return;
     isAdmitting = true;

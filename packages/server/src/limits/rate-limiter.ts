@@ -1,22 +1,22 @@
 import type { TokenBucket } from "limiter";
 import { fullBucket } from "./full-bucket.ts";
 
-/** A bucket for each key, in this process's memory. */
+/** A token bucket per key, in the memory of this process. */
 export interface RateLimiter {
-  /** How many may come at once. */
+  /** The bucket's size. */
   readonly burst: number;
-  /** Takes one: how many are left then, or -1 when there was none. */
+  /** Takes one token. Returns how many are left, or -1 if there was none. */
   take(key: string): number;
   hasNone(key: string): boolean;
-  /** Whole seconds until all of them are there again. */
+  /** Whole seconds until the bucket is full again. */
   resetSeconds(key: string): number;
 }
 
-/** Keys that are remembered: beyond it, those whose bucket is full again are dropped, and then the oldest. */
+/** Most keys in memory. Above it, keys with a full bucket are dropped, then the oldest. */
 const MOST_KEYS = 10_000;
 const SWEEP_MS = 1_000;
 
-/** Undefined for a rate of 0: there is no limit. */
+/** Returns undefined for a rate of 0: no limit. */
 export function createRateLimiter(perSecond: number, burst: number, mostKeys = MOST_KEYS): RateLimiter | undefined {
   if (perSecond === 0) return undefined;
   const buckets = new Map<string, TokenBucket>();

@@ -1,14 +1,14 @@
-/** Work of which only so much is done at a time. What comes beyond waits for its turn, in order. */
+/** Limits how much work runs at once. Further work waits for a free slot, in order of arrival. */
 export interface Turns {
-  /** What the work gave; undefined when its turn did not come in time. */
+  /** The result of the work. Undefined if no slot was free in time. */
   take<T>(work: () => Promise<T>): Promise<T | undefined>;
 }
 
 export interface TurnsOptions {
   readonly most: number;
-  /** So long nobody's turn ended: what is being done takes long. While turns end, one waits on. */
+  /** Give up if no slot was freed for this long. While slots are being freed, the work continues to wait. */
   readonly patienceMs: number;
-  /** But never longer than this. */
+  /** The longest wait in any case. */
   readonly longestMs: number;
 }
 
@@ -43,7 +43,7 @@ export function createTurns({ most, patienceMs, longestMs }: TurnsOptions): Turn
     });
   }
 
-  /** The place goes to whoever waits longest, without becoming free in between. */
+  /** Hands the slot to the work that has waited longest, without freeing it in between. */
   function end(): void {
     endedAt = performance.now();
     const [next] = waiting;

@@ -3,54 +3,57 @@ import type { DueEndpoint, Ending } from "../flows/webhooks/deliver.ts";
 import type { Worker } from "./pruner.ts";
 
 export interface DelivererOptions {
-  /** Tenants that somebody is told of, with how many are told. */
+  /** Tenants with enabled endpoints, and how many. */
   told(): Promise<ReadonlyMap<number, number>>;
-  /** Who of these tenants is behind. */
+  /** The endpoints of these tenants with undelivered entries. */
   behind(tenants: readonly number[]): Promise<readonly DueEndpoint[]>;
-  /** Answers in how many milliseconds it goes on, where that is known. */
+  /** Delivers what is due now. Returns the milliseconds until the next attempt, if known. */
   deliver(reading: DueEndpoint["what"], ending: Ending, progressed: () => void): Promise<number | undefined>;
   failed(error: unknown): void;
 }
 
-/** Tells endpoints of the log: at once when it has grown, and again when they are due. */
+/** Starts deliveries: at once when a log has grown, and again when a retry is due. */
 export interface Deliverer extends Worker {
-  /** A tenant's log has grown, or its endpoints changed. */
+  /** A tenant's log has grown, or its endpoints have changed. */
   wake(tenant: number, isNew?: boolean): void;
 }
 
-/** What is committed at nearly the same time is told together: the first at once, and what comes behind it in fuller batches. */
+/** The first commit is delivered at once. Commits shortly after it are collected into fuller batches. */
 const TOGETHER_MS = 2;
 const APART_MS = 20;
-/** The truth behind the wakes: whoever is behind is found that soon. */
+/** The safety net behind wake calls: every endpoint with undelivered entries is found within this time. */
 const POLL_MS = 1_000;
-/** A timer may be so much too early. */
+/** A timer may fire this much too early. */
 const TIMER_MS = 2;
-/** Endpoints that are being told in this process. One that hangs takes no place of these, and waits longer and longer for its next request. */
+/**
+ * Most concurrent deliveries in this process. Hanging ones do not count, and their endpoints are retried less and less
+ * often.
+ */
 const MOST_AT_ONCE = 200;
-/** Without an answer for so long, an endpoint hangs. */
+/** A delivery without a response for this long counts as hanging. */
 const HANGS_MS = 400;
-/** With those that hang. */
+/** Most concurrent deliveries, including hanging ones. */
 const MOST_OPEN = 1_000;
-/** Of one tenant, of those that hang: the others of its endpoints wait. */
+/** Most hanging deliveries of one tenant. Beyond it, the tenant's other endpoints wait. */
 const MOST_HANGING_OF_TENANT = 10;
-/** Who found no place looks again so soon. */
+/** When to retry if no slot was free. */
 const NO_PLACE_MS = 200;
-/** How long a stop waits for answers. */
+/** How long a stop waits for responses. */
 const PATIENCE_MS = 3_000;
 
-/** An endpoint that is being told. */
+/** A delivery in progress. */
 interface Run {
   readonly tenant: number;
-  /** When it was begun, or an answer came last. */
+  /** When it was begun or last got a response. */
   heardAt: number;
   done: Promise<void>;
 }
 
 export function startDeliverer({ told: readTold, behind, deliver, failed }: DelivererOptions): Deliverer {
   const running = new Map<string, Run>();
-  /** How many are being told, by tenant. */
+  /** Deliveries in progress by tenant. */
   const runningIn = new Map<number, number>();
-  /** Tenants whose log grew while somebody was being told of it. */
+  /** Tenants whose log has grown during a delivery. */
   const missed = new Set<number>();
   const stopping = new AbortController();
   const over = new AbortController();
@@ -72,7 +75,7 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
     timerAt = at;
     timer = setTimeout(() => {
       timerAt = Number.POSITIVE_INFINITY;
-      // Whoever looks now looks again when it is done.
+      // A search is in progress: run another one after it.
       if (!looking) looking = look().finally(() => (looking = undefined));
       else soon(TOGETHER_MS);
     }, ms).unref();
@@ -98,20 +101,20 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
     soon(pollAt - performance.now());
   }
 
-  /** Those that are being told look for themselves whether there is more. */
+  /** Whether an endpoint has no delivery in progress. One with a delivery in progress finds further entries by itself. */
   function hasSomebodyIdle(tenant: number): boolean {
     const isIdle = (runningIn.get(tenant) ?? 0) < (told.get(tenant) ?? Number.POSITIVE_INFINITY);
     if (!isIdle) missed.add(tenant);
     return isIdle;
   }
 
-  /** Something is due before the next poll: that one comes earlier. */
+  /** Something is due before the next poll, so poll earlier. */
   function pollIn(ms: number): void {
     pollAt = Math.min(pollAt, performance.now() + ms);
     soon(pollAt - performance.now());
   }
 
-  /** Where places are few, tenants of which least is being told come first. */
+  /** If slots are scarce, tenants with the fewest deliveries in progress come first. */
   const inOrder = (found: readonly DueEndpoint[]): DueEndpoint[] => {
     const before = new Map<number, number>();
     const places = found.map((due) => {
@@ -122,7 +125,7 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
     return places.sort((a, b) => a.place - b.place).map(({ due }) => due);
   };
 
-  /** One that hangs is no longer counted among those that are being told, up to a number of each tenant. */
+  /** A hanging delivery frees its slot, up to a limit per tenant. */
   function hasPlace(tenant: number): boolean {
     const since = performance.now() - HANGS_MS;
     let [busy, hanging] = [0, 0];
@@ -163,7 +166,7 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
   }
 
   function wake(tenant: number, isNew = false): void {
-    // Of new ones we do not know how many there are: the next poll does.
+    // The number of new endpoints is unknown until the next poll.
     if (isNew) told = new Map([...told, [tenant, Number.POSITIVE_INFINITY]]);
     if (!told.has(tenant)) return;
     woken.add(tenant);

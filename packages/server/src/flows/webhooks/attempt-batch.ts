@@ -9,7 +9,7 @@ import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export type Batch = BatchOf<WebhookEvent>;
 
-/** One signed request to a receiver; the signal ends it. */
+/** Sends one signed request to an endpoint. The signal aborts it. */
 export type SendWebhook = (
   webhook: {
     readonly url: string;
@@ -26,17 +26,17 @@ export interface AttemptDeps {
   readonly secrets: WebhookSecrets;
   readonly send: SendWebhook;
   readonly times: DeliveryTimes;
-  /** A delivery was answered with a 2xx. */
+  /** Called when a delivery got a 2xx response. */
   readonly delivered: (tenant: number) => void;
 }
 
-/** How an endpoint is, and what time it is there: the database's clock goes on by our own. */
+/** An endpoint's state, and the current time: the database's clock, advanced by our own. */
 export interface Known {
   readonly endpoint: Endpoint;
   now(): number;
 }
 
-/** An attempt that is over, and not written down yet. */
+/** A finished attempt whose result is not saved yet. */
 export interface Over {
   readonly begun: Known;
   readonly sent: Sent;
@@ -44,7 +44,7 @@ export interface Over {
   readonly noted: Attempt;
 }
 
-/** Sends a batch of which the row says that it was begun, and says what came of it. */
+/** Sends a batch whose attempt has been saved as begun, and returns the result. */
 export function attemptBatch({ secrets, send, times, delivered }: AttemptDeps) {
   async function answerOf(
     { endpoint, now }: Known,
@@ -58,7 +58,8 @@ export function attemptBatch({ secrets, send, times, delivered }: AttemptDeps) {
         code: "secret_unreadable",
         message: "The signing secret is encrypted with a master key that this server does not have.",
       };
-    // A process that stood still may have lost its lease since: what takes 15 s would outlast it.
+    // A process that was suspended may have lost its lease meanwhile. A request can take 15 s, longer than the rest of
+    // the lease.
     const { lease } = endpoint.delivery;
     if (signal.aborted || !lease || now() + times.requestMs > lease.until) return { kind: "interrupted" };
     return await send({ url: endpoint.url, id, timestamp: Math.floor(now() / 1_000), body, secrets: opened }, signal);
@@ -89,7 +90,7 @@ export function attemptBatch({ secrets, send, times, delivered }: AttemptDeps) {
 
 export const positionsOf = ({ events }: Batch): number[] => events.map(({ syncId }) => syncId);
 
-/** What is noted of an attempt, but for its times and what was answered. */
+/** What is recorded about an attempt, apart from its times and the response. */
 export function attemptOf(outcome: Outcome, { from, to, events }: Batch, webhookId: string, attempt: number) {
   return {
     id: newId("wha_"),

@@ -31,20 +31,20 @@ export interface DeliverDeps extends AttemptDeps {
   readonly events: WebhookEvents;
   readonly deliveryStore: DeliveryStore;
   readonly pace: Pace;
-  /** Milliseconds that only go forward. */
+  /** Milliseconds, monotonic. */
   readonly monotonic: () => number;
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly random: () => number;
 }
 
 const RETRY_SAVE_MS = 500;
 
 export interface Delivery {
-  /** The endpoints of these tenants that are behind, and in how many milliseconds something is due. */
+  /** The endpoints of these tenants with undelivered entries, and the milliseconds until each is due. */
   behind(tenants: readonly number[]): Promise<DueEndpoint[]>;
-  /** Answers in how many milliseconds it goes on, where that is known. */
+  /** Delivers what is due now. Returns the milliseconds until the next attempt, if known. */
   deliver(reading: Reading, ending: Ending, progressed?: () => void): Promise<number | undefined>;
-  /** Ends an attempt that nobody ended, when its lease is over. */
+  /** Ends an attempt whose sender stopped, once its lease is over. */
   endLost(reading: Reading): Promise<void>;
 }
 
@@ -55,25 +55,25 @@ export interface DueEndpoint {
   readonly what: Reading;
 }
 
-/** The server stops: nothing more is begun, and later what is under way is given up. */
+/** The two stages of a server stop: first no new attempts start, later those in progress are aborted. */
 export interface Ending {
   readonly begun: AbortSignal;
   readonly over: AbortSignal;
 }
 
 /**
- * Brings one endpoint on, as far as it can be now:
+ * Delivers to one endpoint for as long as something is due:
  *
- *   read the log from its cursor ─► cut a batch ─► count the attempt, take the lease ─► send ─► what came of it ─► again
+ *   read the log from the cursor ─► cut a batch ─► save the attempt with a lease ─► send ─► save the result ─► repeat
  *
- * Nothing is held in memory that matters: whoever comes next begins with what the row says.
+ * All state that matters is in the endpoint's row. So after a crash any process can continue from the row.
  */
 export function createDelivery(deps: DeliverDeps): Delivery {
   const { db, events, deliveryStore, times, pace, monotonic, random } = deps;
   const { nextEvents, keepInMind } = createNextEvents(events);
   const sendBatch = attemptBatch(deps);
 
-  /** The clock is read no earlier than it was asked for: by ours it is rather later than too early. */
+  /** `askedAt` is taken before the read, so our estimate of the database's time is late rather than early. */
   function known({ endpoint, now }: Reading, askedAt: number): Known {
     return { endpoint, now: () => now + Math.ceil(monotonic() - askedAt) };
   }
@@ -90,15 +90,15 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     return found && known(found, askedAt);
   }
 
-  /** Nothing up to there is for it. */
+  /** Moves the cursor past entries that are not for this endpoint. */
   async function pass({ endpoint, now }: Known, to: number): Promise<Known | undefined> {
     if (keepInMind(endpoint, to, now())) return undefined;
     return await save({ endpoint, delivery: passOver(endpoint.delivery, to) });
   }
 
   /**
-   * Sends a batch, and after each that was taken the next one, as long as there is any. What came of one and that the next
-   * one is begun is written down together: if that cannot be, then what came of it alone.
+   * Sends batches until none is left or one fails. The result of a batch and the start of the next are saved in one
+   * write. If that write fails, the result is saved alone.
    */
   async function attempt(
     from: Known,
@@ -116,7 +116,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
       const begin = beginAttempt(delivery, batch.to, newId("del_"), at.now(), times);
       const saving = save({ endpoint: at.endpoint, delivery: begin, attempt: over?.noted });
       const begun: Known | undefined = await (over ? saving.catch(() => undefined) : saving);
-      // Somebody else is at it, or its owner changed it.
+      // Another process delivers to this endpoint, or its owner has changed it.
       if (!begun) return over && (await end(over));
       over = await sendBatch(begun, batch, ending.over);
       progressed();
@@ -140,7 +140,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
   const endOf = ({ endpoint, now }: Known, { sent, outcome }: Over): DeliveryState | undefined =>
     endAttempt(endpoint.delivery, sent, outcome, { now: now(), random: random(), times });
 
-  /** Writes down what came of an attempt, in view of what was changed meanwhile; as long as the lease is ours. */
+  /** Saves the result of an attempt, merged with changes made meanwhile, for as long as the lease is ours. */
   async function end(over: Over): Promise<Known | undefined> {
     let at: Known | undefined = over.begun;
     while (at) {
@@ -152,7 +152,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
         if (saved) return saved;
         at = await read(endpoint);
       } catch (error) {
-        // Without this the batch would go out once more: it is tried as long as nobody else may send.
+        // Without this write the batch would be sent again. Retry while the lease keeps other processes from sending.
         if (!endpoint.delivery.lease || now() > endpoint.delivery.lease.until) throw error;
         await new Promise((resolve) => setTimeout(resolve, RETRY_SAVE_MS));
       }
@@ -160,7 +160,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     return undefined;
   }
 
-  /** An attempt that nobody ended: its sender was killed, or lost the database. */
+  /** Ends an attempt whose sender was killed or lost the database. */
   async function endLost(at: Known): Promise<Known | undefined> {
     const { endpoint } = at;
     const { delivery } = endpoint;
@@ -170,7 +170,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     const { found } =
       isTest || batchTo === null ? { found: [] } : await nextEvents(endpoint, batchTo, delivery.batchSize);
     const batch = batchOf(found);
-    // Nothing was tried that counts.
+    // Nothing of the lost attempt is left to send: it was a test, or its events were erased. Only free the lease.
     if (!batch) return await save({ endpoint, delivery: { ...delivery, lease: null } });
     const sent = { lease: lease.token, revision, cursor, positions: positionsOf(batch) };
     const over = lastEnd(lease, times);
@@ -184,7 +184,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     return next && (await save({ endpoint, delivery: next, attempt: noted }));
   }
 
-  /** How it is then; undefined: there is nothing more to do. */
+  /** One step of the loop. Returns the new state, or undefined if nothing is left to do. */
   async function step(at: Known, ending: Ending, progressed: () => void): Promise<Known | undefined> {
     const { endpoint } = at;
     const { delivery, head } = endpoint;
@@ -219,9 +219,12 @@ export function createDelivery(deps: DeliverDeps): Delivery {
   };
 }
 
-/** An answer to what is told differently by now may repeat a value that was erased meanwhile: it is not kept. */
+/**
+ * The endpoint was revised during the attempt: drop the response, because it may repeat a value that was erased
+ * meanwhile.
+ */
 const stillNoted = ({ noted, sent }: Over, { revision }: DeliveryState): Over["noted"] =>
   sent.revision === revision ? noted : { ...noted, response: null };
 
-/** Of a lease for a test: who takes it has nothing to send again. */
+/** Marks the lease of a test request: if it is lost, nothing has to be sent again. */
 export const TEST_LEASE = "test_";

@@ -1,24 +1,24 @@
-/** Lets deliveries begin a few at a time while there is something more urgent, and all of them at once else. */
+/** Delays the start of deliveries while more urgent work is waiting. Otherwise they start at once. */
 export type Pace = () => Promise<void>;
 
 export interface PaceOptions {
-  /** Whether somebody waits for something more urgent. */
+  /** Whether more urgent work is waiting. */
   readonly isBusy: () => boolean;
-  /** So many deliveries begin in each window then. */
+  /** Most deliveries that start in one window while busy. */
   readonly most: number;
   readonly windowMs: number;
-  /** Milliseconds that only go forward. */
+  /** Milliseconds, monotonic. */
   readonly monotonic: () => number;
 }
 
 /**
- * Telling twenty endpoints of everything costs more than committing it. While commits come, each process begins a few
- * deliveries in every window: batches are fuller, what is begun together is written down together, commits are hardly
- * slower, and who cannot be told at that rate is told a little later.
+ * Delivering every change to twenty endpoints costs more than committing it. While commits arrive, each process starts
+ * only a few deliveries per window. Batches are then fuller, attempts that start together are saved together, commits
+ * hardly slow down, and endpoints that need a higher rate get their entries a little later.
  */
 export function createPace({ isBusy, most, windowMs, monotonic }: PaceOptions): Pace {
   let start = 0;
-  /** Begun in the window, or waiting for one of the next. */
+  /** Deliveries that have started in this window or wait for a later one. */
   let taken = 0;
   return async () => {
     if (!isBusy()) return;
@@ -33,7 +33,7 @@ export function createPace({ isBusy, most, windowMs, monotonic }: PaceOptions): 
   };
 }
 
-/** Whether more than so much happens in a window of time. */
+/** Measures whether more than a given amount happens per time window. */
 export interface LoadMeter {
   add(count: number): void;
   isHigh(): boolean;
@@ -49,7 +49,7 @@ export function createLoadMeter({
   readonly monotonic: () => number;
 }): LoadMeter {
   let start = Number.NEGATIVE_INFINITY;
-  /** In this window, and in the one before it. */
+  /** The counts of this window and the previous one. */
   let [now, before] = [0, 0];
 
   function turn(): void {

@@ -2,11 +2,11 @@ import type { Database } from "../../db/connection/pool.ts";
 import { type DeliveryChange, type Reading, type Saved, saveDeliveries } from "../../db/webhooks/deliveries.ts";
 
 /**
- * Writes down where deliveries are. What comes while it writes goes together with the next: twenty endpoints that are told
- * at the same time cost one transaction, not twenty.
+ * Saves the state of deliveries. Changes that arrive during a write are saved together in the next one: twenty
+ * endpoints that are notified at the same time cost one transaction, not twenty.
  */
 export interface DeliveryStore {
-  /** How the endpoint is now; undefined: somebody else changed it since it was read, or it is gone. */
+  /** Returns the endpoint after the change. Undefined if it was changed or removed since it was read. */
   save(change: DeliveryChange): Promise<Reading | undefined>;
 }
 
@@ -50,7 +50,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
   };
 }
 
-/** How an endpoint is after a change that was saved. */
+/** The state of an endpoint after a saved change. */
 export function after({ endpoint, delivery }: DeliveryChange, saved: Saved | undefined): Reading | undefined {
   if (!saved) return undefined;
   const { version, head, schemaVersion, erasedTo, now } = saved;
@@ -59,6 +59,6 @@ export function after({ endpoint, delivery }: DeliveryChange, saved: Saved | und
 
 const keyOf = ({ tenant, id }: { tenant: number; id: string }): string => `${tenant}/${id}`;
 
-/** Rows are locked in this order in every process. */
+/** Every process locks rows in this order. */
 const inOrder = (changes: readonly DeliveryChange[]): DeliveryChange[] =>
   changes.toSorted(({ endpoint: a }, { endpoint: b }) => a.tenant - b.tenant || (a.id < b.id ? -1 : 1));

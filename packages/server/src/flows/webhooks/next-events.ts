@@ -3,23 +3,26 @@ import type { Endpoint } from "../../db/webhooks/webhook-endpoints.ts";
 import { subscribes } from "../../rules/webhooks/subscription.ts";
 import type { WebhookEvent, WebhookEvents } from "./webhook-events.ts";
 
-/** What comes next for each endpoint: the log from its cursor on, but for what it is not told of. */
+/** The next events for each endpoint: log entries after its cursor that it is subscribed to. */
 export interface NextEvents {
-  /** At most so many events for it between its cursor and `end`, and how far was looked. */
+  /** Finds up to `most` events between the cursor and `end`. `to` is how far the log was read. */
   nextEvents(endpoint: Endpoint, end: number, most: number): Promise<{ found: readonly WebhookEvent[]; to: number }>;
-  /** Nothing up to there is for it. True: that is kept in mind; false: it is time to write it down. */
+  /**
+   * No event up to `to` is for this endpoint. Returns true if that is only remembered, false if the cursor should be
+   * saved now.
+   */
   keepInMind(endpoint: Endpoint, to: number, now: number): boolean;
 }
 
-/** Positions that are looked through, at most, before what was found goes out. */
+/** Most positions to search before the events found so far are sent. */
 const LOOKED_THROUGH = 10_000;
-/** A cursor that only passes by is written down that often. */
+/** How often a cursor is saved that only moves past other events. */
 const QUIET_POSITIONS = 1_000;
 const QUIET_MS = 1_000;
 const MOST_QUIET = 10_000;
 
 export function createNextEvents(events: WebhookEvents): NextEvents {
-  /** Cursors that only pass by: until where, of which version of the row, since when. */
+  /** Cursors that have only moved past other events: the position, the row's version, and since when. */
   const quiet = new Map<string, { readonly version: number; readonly to: number; readonly since: number }>();
 
   return {
@@ -48,7 +51,7 @@ export function createNextEvents(events: WebhookEvents): NextEvents {
       const before = quiet.get(key);
       const since = before?.version === version ? before.since : now;
       if (to === head && to - delivery.cursor < QUIET_POSITIONS && now - since < QUIET_MS) {
-        // Of endpoints that are gone, too: forgotten, a cursor is only written down sooner.
+        // Some entries may belong to removed endpoints. Clearing all only means that some cursors are saved earlier.
         if (quiet.size >= MOST_QUIET) quiet.clear();
         quiet.set(key, { version, to, since });
         return true;

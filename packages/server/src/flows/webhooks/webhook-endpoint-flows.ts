@@ -25,7 +25,7 @@ import type { SchemaCache } from "../schema/schema-cache.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export type { Endpoint, ListedAttempt };
-/** As it is told once: with what deliveries are signed with. */
+/** An endpoint with its signing secret, which is shown only once. */
 export type EndpointWithSecret = Endpoint & { readonly clearSecret: string };
 
 export interface AttemptPage {
@@ -33,13 +33,13 @@ export interface AttemptPage {
   readonly nextCursor: string | null;
 }
 
-/** What an owner does with receivers of the log. Undefined: there is no such endpoint. */
+/** What an owner can do with endpoints. Undefined: no such endpoint. */
 export interface WebhookEndpointFlows {
   create(by: Principal, body: WebhookEndpointBody): Promise<EndpointWithSecret | Refusal>;
   list(by: Principal): Promise<Endpoint[]>;
   read(by: Principal, id: string): Promise<Endpoint | undefined>;
   update(by: Principal, id: string, body: WebhookEndpointPatch): Promise<Endpoint | Refusal | undefined>;
-  /** False: there is none. */
+  /** Returns false if there is no such endpoint. */
   remove(by: Principal, id: string): Promise<boolean>;
   rollSecret(by: Principal, id: string): Promise<EndpointWithSecret | undefined>;
   enable(by: Principal, id: string): Promise<Endpoint | undefined>;
@@ -57,11 +57,11 @@ export interface WebhookEndpointDeps {
   readonly schemas: SchemaCache;
   readonly cursors: PageCursors;
   readonly secrets: WebhookSecrets;
-  /** The canonical spelling of an address, or why nothing is sent there. */
+  /** Returns the canonical form of a URL, or a refusal if nothing may be sent there. */
   readonly checkUrl: (url: string) => Promise<string | Refusal>;
-  /** How long the secret before a roll goes on signing. */
+  /** How long the previous secret continues to sign after a roll. */
   readonly rotationMs: number;
-  /** Something may be due now in that tenant. */
+  /** Called when something may be due in this tenant. */
   readonly changed: (tenant: number) => void;
 }
 
@@ -72,7 +72,7 @@ export function webhookEndpointFlows(deps: WebhookEndpointDeps): WebhookEndpoint
     return readSubscription(names, (await liveSchema(db, schemas, tenant)).models);
   }
 
-  /** Loads, decides, saves; a refusal changes nothing. */
+  /** Loads, decides, saves. A refusal changes nothing. */
   async function change<R extends Endpoint | Refusal>(
     { tenant }: Principal,
     id: string,
@@ -102,7 +102,7 @@ export function webhookEndpointFlows(deps: WebhookEndpointDeps): WebhookEndpoint
       const id = newId("we_");
       const { secret, sealed } = secrets.make({ organization: by.organization, id });
       const created = await transaction(db, async (tx) => {
-        // Under the head's lock: nothing is committed, or trimmed, between the cursor and the registration.
+        // The head's lock keeps commits and trimming out between reading the cursor and saving the endpoint.
         const cursor = await startOf(tx, by.tenant, from);
         if (isRefusal(cursor)) return cursor;
         if ((await listEndpoints(tx, by.tenant)).length >= webhookLimits.endpoints) return refuse("too_many_endpoints");
@@ -177,7 +177,7 @@ export function webhookEndpointFlows(deps: WebhookEndpointDeps): WebhookEndpoint
   };
 }
 
-/** The position to begin behind: the head now, or what was asked for, where the log still reaches back to it. */
+/** The position to start after: the current head, or the requested position if the log still reaches back to it. */
 async function startOf(tx: Transaction, tenant: number, from: number | undefined): Promise<number | Refusal> {
   const { text, values } = lockHeads([tenant]);
   await tx.query(text, [...values]);

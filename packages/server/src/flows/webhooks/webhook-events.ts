@@ -5,7 +5,7 @@ import type { SizedEvent } from "../../rules/webhooks/webhook-batch.ts";
 import { type EventText, eventOf } from "../../rules/webhooks/webhook-event.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 
-/** A change as it is sent: made once, for all who are told of it. */
+/** A change in the form in which it is sent: serialized once for all endpoints. */
 export interface WebhookEvent extends SizedEvent {
   /** In lower case. */
   readonly model: string;
@@ -13,28 +13,29 @@ export interface WebhookEvent extends SizedEvent {
   readonly json: Buffer;
 }
 
-/** Everything that there is to tell of the positions in (after, to]. */
+/** All events at the positions in (after, to]. */
 export interface EventPage {
   readonly to: number;
   readonly events: readonly WebhookEvent[];
 }
 
 /**
- * The log as events, in pages that begin at round positions. What one endpoint is told others are told at nearly the same
- * time, those that keep up and those that lag alike: a page is read once for all of them, and its end read on as the log grows.
+ * The log as events, in pages that start at multiples of the page size. Endpoints of a tenant need the same events at
+ * nearly the same time, whether they keep up or lag behind. So each page is read once for all of them, and the last
+ * page is extended as the log grows.
  */
 export interface WebhookEvents {
-  /** What comes after a position, up to the end of its page or of the log. */
+  /** The events after a position, up to the end of its page or of the log. */
   read(place: LogPosition, after: number): Promise<EventPage>;
   forget(): void;
 }
 
-/** A log that reaches to `head` at least, and the schema whose words it is told in. */
+/** A log that extends at least to `head`, and the schema version whose names the events use. */
 export interface LogPosition {
   readonly tenant: number;
   readonly head: number;
   readonly schemaVersion: number;
-  /** Where the newest erasure stands: pages that were read before it are not told. */
+  /** The position of the newest erasure: pages that were read before it must not be sent. */
   readonly erasedTo: number;
 }
 
@@ -42,25 +43,25 @@ interface KeptPage extends EventPage {
   readonly bytes: number;
 }
 
-/** Positions of a page. */
+/** Positions per page. */
 const PAGE = 128;
-/** Of all pages together, and what is read at once, as stored: rows may have a MiB each. */
+/** Bounds in stored bytes of all cached pages, and of one read: a row may have a MiB. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 const READ_BYTES = 4 * 1024 * 1024;
 
 export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents {
-  /** The one that was asked for last is the last. */
+  /** Ordered by last use. */
   const pages = new Map<string, KeptPage>();
   const reading = new Map<string, Promise<KeptPage>>();
   let keptBytes = 0;
 
-  /** Entries in (after, to] as events: all of them, or as many as may be read at once. */
+  /** The entries in (after, to] as events. May stop early at the byte limit of one read. */
   async function fetch({ tenant, schemaVersion }: LogPosition, after: number, to: number): Promise<EventPage> {
     const { models } =
       schemas.get(tenant, schemaVersion) ?? schemas.put(tenant, await readSchema(db, tenant, schemaVersion));
     const entries = await readLog(db, tenant, { after, to, bytes: READ_BYTES });
     const last = entries.at(-1);
-    // A log is not trimmed beyond what somebody is still to be told.
+    // Retention never trims entries that an endpoint still needs.
     if (!last) throw new Error(`Tenant ${tenant} has no log entries in (${after}, ${to}], which a webhook must send.`);
     const events = entries.flatMap((entry) => {
       const event = eventOf(entry, models.get(entry.model));
@@ -80,7 +81,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
     }
   }
 
-  /** A page as far as the head, read on from where it was. */
+  /** The page up to the head, extended from the cached part. */
   async function readOn(place: LogPosition, key: string, start: number): Promise<KeptPage> {
     const known = pages.get(key);
     const more = await fetch(place, known?.to ?? start, Math.min(place.head, start + PAGE));
@@ -104,7 +105,7 @@ export function webhookEvents(db: Database, schemas: SchemaCache): WebhookEvents
           keep(key, known);
           return { to: known.to, events: known.events.slice(firstAfter(known.events, after)) };
         }
-        // Somebody reads already: what comes of that may be enough.
+        // Another call is reading this page, and its result may suffice.
         const under = reading.get(key);
         if (under) await under.catch(() => {});
         else {
@@ -123,7 +124,7 @@ export function encoded({ syncId, model, text }: EventText): WebhookEvent {
   return { syncId, model, json, bytes: json.length };
 }
 
-/** The body of a delivery: events, and the log that their positions count in. */
+/** The body of a delivery: the events, and the log that their positions refer to. */
 export const bodyOf = (events: readonly WebhookEvent[], logId: string): Buffer =>
   Buffer.concat([
     BEFORE,

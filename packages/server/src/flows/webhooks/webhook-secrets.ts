@@ -4,25 +4,25 @@ import type { Database } from "../../db/connection/pool.ts";
 import { transaction } from "../../db/connection/transaction.ts";
 import { type Endpoint, listStaleSecrets, lockEndpoint, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
 
-/** Keeps a text for one owner, and gives it back to that one only. */
+/** Encrypts a text for one owner. Only that owner can decrypt it. */
 export interface Encryption {
   encrypt(text: string, owner: string): Buffer;
-  /** Undefined: sealed with a key that is not there, for another owner, or changed. */
+  /** Undefined if it was encrypted with an unknown key or for another owner, or was modified. */
   decrypt(sealed: Buffer, owner: string): string | undefined;
-  /** How everything begins that the newest key sealed. */
+  /** The prefix of everything that the newest key encrypted. */
   readonly keyName: Buffer;
 }
 
-/** What deliveries are signed with. */
+/** The secrets that sign deliveries. */
 export interface WebhookSecrets {
-  /** A new one for an endpoint. */
+  /** Creates a secret for an endpoint. */
   make(owner: Pick<Endpoint, "organization" | "id">): { secret: string; sealed: Buffer };
-  /** Those that sign now, the newest first; undefined: the newest cannot be read. */
+  /** The secrets that sign now, newest first. Undefined if the newest cannot be decrypted. */
   open(endpoint: Endpoint, now: number): string[] | undefined;
 }
 
 export function webhookSecrets({ encrypt: seal, decrypt: open }: Encryption): WebhookSecrets {
-  /** What was opened lately: it is asked for with every delivery. */
+  /** Cache of decrypted secrets: every delivery needs one. */
   const opened = new Map<string, string>();
 
   function openOnce(sealed: Buffer, owner: string): string | undefined {
@@ -56,7 +56,10 @@ const MOST_OPENED = 1_000;
 
 const ownerOf = ({ organization, id }: Pick<Endpoint, "organization" | "id">): string => `${organization}/${id}`;
 
-/** Seals anew what an older master key sealed, so that that key can be taken away. Answers how many cannot be read. */
+/**
+ * Encrypts again everything that an older master key encrypted, so that the older key can be removed. Returns how many
+ * secrets cannot be decrypted.
+ */
 export async function reencryptSecrets(
   db: Database,
   { encrypt: seal, decrypt: open, keyName: mark }: Encryption,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type ErrorCode, errorCodes, errorSentences, remedySentences, statusesInBodies } from "@holdfast/sdk/protocol";
 import { escapeHtml } from "./html.ts";
 
-/** Every error code with what it means and what to do then: a page that stands alone, made from the table. */
+/** A self-contained page, generated from the error table: each code with its meaning and what to do. */
 export function errorsHtml(): string {
   const codes = Object.keys(errorCodes) as ErrorCode[];
   return `<!doctype html>
@@ -57,7 +57,7 @@ function section(code: ErrorCode): string {
 </section>`;
 }
 
-/** The status, and the other one where a code has two. */
+/** The status, and the second one for codes that have two. */
 function statusOf(code: ErrorCode): string {
   const inBodies = statusesInBodies[code];
   return `${errorCodes[code].status}${inBodies === undefined ? "" : `, ${inBodies} in a body`}`;
@@ -92,7 +92,7 @@ dt { color: var(--soft); }
 dd { margin: 0; }
 `;
 
-/** The page loads nothing and runs nothing; its own style is named by its hash. */
+/** The page loads and runs nothing. Its inline style is allowed by hash. */
 export const ERRORS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,

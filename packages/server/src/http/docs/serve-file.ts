@@ -7,11 +7,11 @@ export interface ServedFile {
   readonly type: string;
   readonly body: string | Buffer;
   readonly cacheControl: string;
-  /** What a page may load and do; absent: it is no page. */
+  /** Set for pages only. */
   readonly contentSecurityPolicy?: string;
 }
 
-/** Answers a path, also below `/api`, with bytes that stay the same while the server runs; no token is asked for. */
+/** Serves constant bytes on a path, also below `/api`, without authentication. */
 export function serveFile(app: FastifyInstance, path: string, file: ServedFile): void {
   const plain = Buffer.from(file.body);
   let packed: Buffer | undefined;
@@ -36,7 +36,7 @@ export function serveFile(app: FastifyInstance, path: string, file: ServedFile):
 export const etagOf = (body: string | Buffer): string =>
   `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 
-/** Tells the caller which version this is, and whether it is the one that it has. */
+/** Sets the ETag. Returns true if the client already has this version. */
 export function isUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   void reply.header("etag", etag);
   const known = request.headers["if-none-match"];

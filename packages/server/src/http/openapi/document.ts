@@ -23,7 +23,7 @@ import {
 import { createShared } from "./shared.ts";
 import { asSpelled } from "./spelled-bodies.ts";
 
-/** The description of the interface, made from the same tables as the routes; with models, each has paths of its own. */
+/** The OpenAPI description, generated from the same tables as the routes. With models, each model has its own paths. */
 export function openApi(publicUrl: PublicUrl, models: Readonly<Record<string, Model>> = {}): Plain {
   const describing: Describing = {
     schemas: createSchemas(asSpelled),
@@ -66,10 +66,10 @@ export function openApi(publicUrl: PublicUrl, models: Readonly<Record<string, Mo
   };
 }
 
-/** What a model's operations have in place of the generic ones', by endpoint. */
+/** The model-specific parts of operations, by endpoint. */
 function partsOf(name: string, model: Model, schemas: Schemas): (endpoint: EndpointName) => ModelParts {
   const data = dataSchemas(name, model, schemas);
-  // A favorite may be made without an id and updated without data; nothing else may.
+  // Only a favorite may be created without an id and updated without data.
   const isFavorite = name.toLowerCase() === "favorite";
   const create = withData(schemas.whole(CreateBody), data.created, isFavorite ? [] : ["id"]);
   const update = withData(schemas.whole(UpdateBody), data.updated, isFavorite ? [] : ["data"]);
@@ -86,7 +86,7 @@ function partsOf(name: string, model: Model, schemas: Schemas): (endpoint: Endpo
   return (endpoint) => ({ name, sortable: data.sortable, example: data.example, ...own[endpoint] });
 }
 
-/** The envelope's `data` is this model's, and some more keys are sure to be there. */
+/** Sets the model's `data` on an envelope, and marks further keys as required. */
 const withData = (schema: Plain, data: Plain, surely: readonly string[] = []): Plain => ({
   ...schema,
   properties: { ...(schema.properties as Plain), data },
@@ -98,7 +98,7 @@ const named = (name: string, schema: Plain): Plain => ({
   properties: { ...(schema.properties as Plain), model: { type: "string", const: name } },
 });
 
-/** One group for each kind of route, and one for each model. */
+/** One tag per kind of route, and one per model. */
 const tagsOf = (models: readonly string[]): Plain[] => [
   ...[...new Set(Object.values(paths).map(([, path]) => tagOf(path)))].map((name) => ({
     name,

@@ -3,7 +3,7 @@ import { type EndpointSchema, type ErrorCode, errorCodes, statusesInBodies } fro
 const ALWAYS: readonly ErrorCode[] = [
   "token_in_query",
   "duplicate_header",
-  // The header twice: also where no key is taken.
+  // Sending the header twice is an error even on routes that take no key.
   "invalid_idempotency_key",
   "headers_too_large",
   "auth_no_credentials",
@@ -15,7 +15,7 @@ const ALWAYS: readonly ErrorCode[] = [
   "overloaded",
   "internal_error",
 ];
-/** Of what is sent along, also where nothing of it is looked at. */
+/** Errors about the body. They occur even on routes that ignore it. */
 const BODY_READ: readonly ErrorCode[] = [
   "invalid_json",
   "invalid_body",
@@ -23,7 +23,7 @@ const BODY_READ: readonly ErrorCode[] = [
   "invalid_value",
   "request_too_large",
   "unsupported_media_type",
-  // Where no body is taken, every field of one is unknown.
+  // On a route without a body, every field is unknown.
   "unknown_field",
 ];
 const BODY_CHECKED: readonly ErrorCode[] = ["invalid_type", "missing_field", "storage_full"];
@@ -39,13 +39,13 @@ const WRITES: readonly ErrorCode[] = [
   "unknown_model",
 ];
 
-/** Whether an endpoint's body may carry an idempotency key: it writes records. */
+/** Whether an endpoint's body may have an idempotency key, that is, whether it writes records. */
 export const isWrite = ({ body }: EndpointSchema): boolean =>
   body !== undefined && "idempotencyKey" in ((body as { properties?: object }).properties ?? {});
 
 const FILTERED: readonly ErrorCode[] = ["unknown_column", "invalid_type"];
 
-/** Status → the codes that an endpoint answers with under it: what its table says, and what goes with its shape. */
+/** Status → the error codes of an endpoint: those in its table, and those that follow from its shape. */
 export function errorsOf(
   [method, path]: readonly [method: string, path: string],
   endpoint: EndpointSchema,

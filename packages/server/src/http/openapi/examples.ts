@@ -3,7 +3,7 @@ import type { Plain } from "./json-schema.ts";
 
 const SLIDE = { deckId: "deck_1", title: "Hello", order: 1 };
 
-/** Bodies to begin with. `data` is a record of the model that they are about. */
+/** Example bodies to start from. `data` is a record of the endpoint's model. */
 export function bodyExamples(endpoint: EndpointName, data: Plain = SLIDE): Plain | undefined {
   const make = EXAMPLES[endpoint];
   return make && Object.fromEntries(Object.entries(make(data)).map(([name, value]) => [name, { value }]));

@@ -4,7 +4,7 @@ import type { Plain } from "./json-schema.ts";
 const kibibytes = (bytes: number): string =>
   bytes % (1024 * 1024) === 0 ? `${bytes / 1024 / 1024} MiB` : `${bytes / 1024} KiB`;
 
-/** What there is to know before the first request. */
+/** The introduction: what to know before the first request. */
 export const info = (base: string): Plain => ({
   title: "Holdfast",
   version: INTERFACE_VERSION,

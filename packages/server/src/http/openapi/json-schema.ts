@@ -2,23 +2,23 @@ import * as protocol from "@holdfast/sdk/protocol";
 import { type TSchema, Type } from "typebox";
 import { docstrings } from "../docs/docstrings.ts";
 
-/** A JSON schema, or a part of the description, as it is written out. */
+/** A JSON schema, or another part of the description. */
 export type Plain = { [key: string]: unknown };
 
-/** The schemas that have a name, as `components.schemas` holds them; each is written out when it is first needed. */
+/** The named schemas in `components.schemas`. Each is generated on first use. */
 export interface Schemas {
-  /** The schema where it is used: a reference when it has a name. */
+  /** The schema for use in place: a reference if it has a name. */
   of(schema: TSchema): Plain;
-  /** The schema itself, also when it has a name. */
+  /** The full schema, even if it has a name. */
   whole(schema: TSchema): Plain;
-  /** A part of the description under a name of its own. */
+  /** Adds a part of the description under its own name. */
   put(name: string, schema: Plain): Plain;
   all(): Readonly<Record<string, Plain>>;
 }
 
 export const refTo = (name: string): Plain => ({ $ref: `#/components/schemas/${name}` });
 
-/** `amend` gets the last word on a named schema: bodies may be spelled in more ways than are checked inside. */
+/** `amend` may change a named schema: request bodies may have more spellings than the internal schema allows. */
 export function createSchemas(amend: (name: string, schema: Plain) => Plain): Schemas {
   const names = namesOfSchemas();
   const written: Record<string, Plain> = {};
@@ -38,7 +38,7 @@ export function createSchemas(amend: (name: string, schema: Plain) => Plain): Sc
     return list === undefined ? plain(schema, {}, "") : named(list, "ListEnvelope", schema);
   }
 
-  /** Inside a schema: `path` is where, for the docstrings. */
+  /** Generates a nested schema. `path` is its location, for the docstrings. */
   function inside(schema: TSchema, docs: Docs, path: string): Plain {
     const said = docs[path] === undefined ? {} : { description: docs[path] };
     return names.has(identityOf(schema)) ? { ...of(schema), ...said } : { ...plain(schema, docs, path), ...said };
@@ -92,10 +92,10 @@ interface Parts {
   readonly patternProperties?: Readonly<Record<string, TSchema>>;
 }
 
-/** A schema that was made optional is a copy, but its parts are the same. */
+/** An optional schema is a copy, but shares its properties with the original. */
 const identityOf = (schema: TSchema & Parts): object => schema.properties ?? schema.anyOf ?? schema;
 
-/** What the protocol exports under a name is described under that name. */
+/** A schema that the protocol exports keeps its exported name. */
 const namesOfSchemas = (): ReadonlyMap<object, string> =>
   new Map(
     Object.entries(protocol as Readonly<Record<string, unknown>>).flatMap(([name, value]): [object, string][] =>
@@ -103,7 +103,7 @@ const namesOfSchemas = (): ReadonlyMap<object, string> =>
     ),
   );
 
-/** A list is named after what it lists. */
+/** Names a list after its elements. */
 function nameOfList(schema: TSchema, names: ReadonlyMap<object, string>): string | undefined {
   const { object, data } = (schema as TSchema & Parts).properties ?? {};
   if ((object as { const?: unknown } | undefined)?.const !== "list") return undefined;
@@ -113,7 +113,7 @@ function nameOfList(schema: TSchema, names: ReadonlyMap<object, string>): string
   return name !== undefined ? `${name}List` : "patternProperties" in item ? "RecordList" : undefined;
 }
 
-/** A choice among texts is an enum, and "or null" is a second type: what generators understand best. */
+/** A choice of strings becomes an enum, and "or null" a second type: code generators handle these best. */
 function choice(parts: readonly Plain[]): Plain {
   const rest = parts.filter(({ type }) => type !== "null");
   const nullable = rest.length < parts.length;
@@ -128,7 +128,7 @@ function choice(parts: readonly Plain[]): Plain {
   return { anyOf: parts };
 }
 
-/** The same schema that also takes null. */
+/** The same schema, nullable. */
 export function orNull(schema: Plain): Plain {
   if (typeof schema.type === "string")
     return {

@@ -1,27 +1,27 @@
 import type { Field, Model } from "@holdfast/sdk/protocol";
 import type { Plain, Schemas } from "./json-schema.ts";
 
-/** What each model's data looks like: as it is created, as it is updated, and as it is read. */
+/** The schemas of a model's data for create, update and read. */
 export interface DataSchemas {
   readonly created: Plain;
   readonly updated: Plain;
   readonly read: Plain;
-  /** What a list can be sorted by. */
+  /** The fields that a list can be sorted by. */
   readonly sortable: readonly string[];
-  /** A record of it, made up from its field types. */
+  /** An example record, made up from the field types. */
   readonly example: Plain;
 }
 
-/** Puts a model's data under names of its own, which no schema of the protocol has: they hold an underscore. */
+/** Adds a model's schemas under names with an underscore, which no schema of the protocol has. */
 export function dataSchemas(name: string, model: Model, schemas: Schemas): DataSchemas {
   const fields = Object.entries(model.fields).filter(([field]) => field !== "id");
   const properties = Object.fromEntries(fields.map(([field, declared]) => [field, schemaOf(declared)]));
-  // Only a create is given defaults.
+  // Only a create applies defaults.
   const filled = fields.filter(([, field]) => field.default !== undefined);
   const withDefaults = Object.fromEntries(
     filled.map(([field, declared]) => [field, { ...properties[field], default: declared.default }]),
   );
-  // A default fills in what a create leaves out; a record from before the default may lack the field.
+  // A default fills in a field that a create omits. A record from before the default may lack the field.
   const required = fields.filter(([, { required, default: absent }]) => required && absent === undefined);
   const requiredNames = required.map(([field]) => field);
   const id = { type: "string", description: "The record's id." };
@@ -37,7 +37,7 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
       ...sent,
       description: `The changed fields of a "${name}".`,
       properties: { id, ...properties },
-      // Only a favorite may be updated with nothing.
+      // Only a favorite may be updated with no data.
       ...(name.toLowerCase() !== "favorite" && { minProperties: 1 }),
     }),
     read: schemas.put(`${name}_Data`, {
@@ -49,7 +49,7 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
     sortable: [
       "id",
       ...fields.filter(([, { type }]) => SCALARS.has(type)).map(([field]) => field),
-      // A declared field wins over a time of its name.
+      // A declared field takes precedence over the built-in time of the same name.
       ...["createdAt", "updatedAt"].filter((time) => !Object.hasOwn(model.fields, time)),
     ],
     example: Object.fromEntries(
@@ -83,7 +83,7 @@ function schemaOf(field: Field): Plain {
     case "array":
       return { ...types("array"), items: {} };
     case "json":
-      // No type: any JSON value; null only where it is nullable.
+      // No type: any JSON value, but null only if the field is nullable.
       return { ...(nullable ? {} : { not: { type: "null" } }), description: "Any JSON value." };
   }
 }

@@ -23,7 +23,7 @@ export interface Describing {
   readonly docUrl: DocUrl;
 }
 
-/** What a model's own operation has in place of the generic one's. */
+/** The parts of an operation that a model replaces. */
 export interface ModelParts {
   readonly name: string;
   readonly body?: Plain;
@@ -32,7 +32,7 @@ export interface ModelParts {
   readonly sortable: readonly string[];
 }
 
-/** One endpoint as an operation; of one model when it is given. */
+/** The description of one endpoint, generic or for one model. */
 export function operation(
   endpointName: EndpointName,
   endpoint: EndpointSchema,
@@ -51,7 +51,7 @@ export function operation(
   };
 }
 
-/** Operations are grouped by what stands after the version. */
+/** Operations are grouped by the path segment after the version. */
 export const tagOf = (path: string): string => path.split("/")[2] ?? "";
 
 export const modelTag = (name: string): string => `model ${name}`;
@@ -157,7 +157,7 @@ function errors(name: EndpointName, endpoint: EndpointSchema, { schemas, respons
   );
 }
 
-/** Text that means what it says where Markdown is read. */
+/** Escapes text for Markdown. */
 const inMarkdown = (text: string): string => text.replace(/[<>*_~`]/g, "\\$&");
 
 const exampleError = (code: ErrorCode, docUrl: DocUrl): Plain => ({
@@ -168,7 +168,7 @@ const exampleError = (code: ErrorCode, docUrl: DocUrl): Plain => ({
   request_id: "req_3vXk9TzQ1mBq7LdYw2NcR8sA",
 });
 
-/** Component name → header, what it says, and its schema. */
+/** Component name → header name, description and schema. */
 const HEADERS: Readonly<Record<string, readonly [name: string, description: string, schema: Plain]>> = {
   RequestId: [
     headers.requestId,
@@ -224,7 +224,7 @@ export const parameterComponents = (): Plain => ({
     style: "deepObject",
     explode: true,
     schema: { type: "object", additionalProperties: true },
-    // Whoever tries the list out begins without a filter; one made up for them would name no field.
+    // The example has no filter: a made-up one would name no existing field.
     example: {},
   },
   IdempotencyKey: {

@@ -1,8 +1,8 @@
 import type { Plain } from "./json-schema.ts";
 
-/** Parts that are used in many places, each written out once. */
+/** Parts that are used in many places, each written once. */
 export interface Shared {
-  /** A reference to the part; it gets the narrower name when another part has the wide one already. */
+  /** Returns a reference to the part. Uses the narrow name if another part already has the wide one. */
   put(part: Plain, wide: string, narrow: string): Plain;
   all(): Readonly<Record<string, Plain>>;
 }

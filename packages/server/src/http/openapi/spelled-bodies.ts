@@ -10,7 +10,7 @@ const WRITE_BODIES: ReadonlySet<string> = new Set([
   "Read",
 ]);
 
-/** Schemas as callers may spell them: inside there is one word for each thing, and null is absent. */
+/** Adds the spellings that callers may use but inner code does not see: aliases, and null for absent. */
 export function asSpelled(name: string, schema: Plain): Plain {
   if (name === "OnStale")
     return {
@@ -27,7 +27,7 @@ export function asSpelled(name: string, schema: Plain): Plain {
   return WRITE_BODIES.has(name) ? asWritten(schema) : schema;
 }
 
-/** In these null is absent, whatever the key. */
+/** In these bodies every key may be null for absent. */
 const CLAIM_BODIES: ReadonlySet<string> = new Set(["ClaimBody", "ClaimTargetBody", "ClaimRenewBody"]);
 
 const nullable = (schema: Plain): Plain => {
@@ -43,7 +43,7 @@ function asWritten(schema: Plain): Plain {
   const required = new Set(schema.required as string[] | undefined);
   const properties = Object.entries(schema.properties as Record<string, Plain>).map(([key, property]) => [
     key,
-    // The policy takes null already.
+    // The policy's schema already accepts null.
     OPTIONAL.has(key) && !required.has(key) && key !== "onStale" ? orNull(property) : property,
   ]);
   const spelled = { ...schema, properties: Object.fromEntries(properties) as Record<string, Plain> };

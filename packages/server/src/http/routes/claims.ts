@@ -17,7 +17,7 @@ type ClaimHandlers = Pick<
   | "releaseClaim"
 >;
 
-/** Claims: taking one, waiting for one, keeping it, giving it back, and seeing who else does. */
+/** Claims: acquire, wait for, renew, release, reorder and list. */
 export function claimRoutes(flows: ClaimFlows): ClaimHandlers {
   return {
     acquireClaim: async ({ principal, params: { model = "", id = "" }, body }) =>

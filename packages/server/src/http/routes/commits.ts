@@ -24,7 +24,7 @@ type CommitHandlers = Pick<
 
 type Submit = CommitLanes["submit"];
 
-/** Every route that writes: each becomes one commit, or many, and goes through the lane. And what came of one, again. */
+/** All routes that write, each as one commit or many, and the route that reads a commit's receipt. */
 export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCommit): CommitHandlers {
   const single =
     (endpoint: Parameters<typeof singleCommit>[1]) =>
@@ -81,7 +81,7 @@ export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCom
   };
 }
 
-/** Whose commit is asked for: the caller's own, unless a secret key names somebody else. */
+/** Whose commit is requested: the caller's own, unless a secret key names another participant. */
 function writerAsked(principal: Principal, named: string | undefined): string | Refusal {
   const own = participantName(principal.participantKind, principal.participantId);
   if (named === undefined || named === own) return own;
@@ -125,7 +125,10 @@ interface Element {
   readonly commit: CommitRequest | Refusal;
 }
 
-/** Well-formed commits go to the lane together; what builds on a malformed one is blocked like on any other failure. */
+/**
+ * Well-formed commits go to the lane together. A commit that depends on a malformed one is blocked, as after any other
+ * failure.
+ */
 async function submitBulk(
   submit: Submit,
   elements: readonly Element[],
@@ -176,7 +179,7 @@ function blockedByMalformed(elements: readonly Element[]): ReadonlyMap<number, n
   return blocked;
 }
 
-/** A receipt or an envelope, with the status that it would have had alone. */
+/** A receipt or an envelope, with the status that it would have as a single response. */
 function itemOf({ decision, body }: Judged, indexOf: (position: number) => number, docUrl: DocUrl): string {
   if (decision.kind !== "refused") return `${body.slice(0, -1)},"httpStatus":200}`;
   const { blockedBy } = decision.refusal;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
 import { serveFile } from "../docs/serve-file.ts";
 
-/** Own scripts and styles only; the renderer brings its icons along as data. */
+/** Allows only own scripts and styles. The renderer embeds its icons as data URLs. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,7 +19,7 @@ const SCRIPT = "text/javascript; charset=utf-8";
 const STYLE = "text/css; charset=utf-8";
 const CACHED = "public, max-age=3600";
 
-/** `/docs`: the description of the interface as a page to browse. All that it loads comes from here. */
+/** `/docs`: the API reference as a page. Everything it loads is served from here. */
 export function mountDocsPage(app: FastifyInstance): void {
   serveFile(app, "/docs", {
     type: "text/html; charset=utf-8",

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { ERRORS_POLICY, errorsHtml } from "../docs/errors-html.ts";
 import { serveFile } from "../docs/serve-file.ts";
 
-/** `/docs/errors`: where every error's `doc_url` leads. */
+/** `/docs/errors`: the target of each error's `doc_url`. */
 export function mountErrorsPage(app: FastifyInstance): void {
   serveFile(app, "/docs/errors", {
     type: "text/html; charset=utf-8",

@@ -3,7 +3,7 @@ import { PREFIXES } from "../../addresses/request-url.ts";
 import { refuse } from "../../rules/refusal.ts";
 import { sendRefusal } from "../mount.ts";
 
-/** `/livez` asks nothing of anybody; `/readyz` asks whether the database answers and has every migration. */
+/** `/livez` has no dependencies. `/readyz` checks that the database responds and has every migration. */
 export function mountHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {
   for (const prefix of PREFIXES) {
     app.get(`${prefix}/livez`, async () => ({ object: "health", status: "live" }));

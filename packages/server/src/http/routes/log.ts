@@ -8,10 +8,10 @@ import { ownerName } from "../../rules/tokens/participant.ts";
 import type { Handlers } from "../answer.ts";
 import { checkGroups, readInteger } from "../query.ts";
 
-/** Waits until a tenant's log reaches beyond a position, or the time is over. */
+/** Waits until a tenant's log extends beyond a position, or until the timeout. */
 export type AwaitNews = (tenant: number, after: number, waitMs: number, signal: AbortSignal) => Promise<void>;
 
-/** The change feed and the snapshot: how a reader gets to know everything, and keeps knowing it. */
+/** The change feed and the snapshot. */
 export function logRoutes(
   readLog: ReadLog,
   readSnapshot: ReadSnapshot,

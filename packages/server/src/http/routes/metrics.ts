@@ -11,7 +11,7 @@ import { type Refusal, refuse } from "../../rules/refusal.ts";
 import { sendRefusal } from "../mount.ts";
 
 export interface MetricsRoute {
-  /** Whoever has it may read; undefined: programs of this machine, as far as `loopback` allows it. */
+  /** Required from readers. Undefined: only programs on this machine may read, if `loopback` allows it. */
   readonly token: string | undefined;
   readonly loopback: boolean;
   readonly failedAuths: FailedAuthLimiter;
@@ -19,7 +19,7 @@ export interface MetricsRoute {
   text(): Promise<string>;
 }
 
-/** `/metrics`: what this process tells of itself, to whoever watches it. */
+/** `/metrics`: the figures of this process for monitoring. */
 export function mountMetrics(
   app: FastifyInstance,
   { token, loopback, failedAuths, clientAddress, text }: MetricsRoute,

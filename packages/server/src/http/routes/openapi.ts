@@ -7,16 +7,16 @@ import { etagOf, isUnchanged } from "../docs/serve-file.ts";
 import { sendRefusal } from "../mount.ts";
 import { openApi } from "../openapi/document.ts";
 
-/** The models of a tenant, and how often they were pushed. */
+/** The models of a tenant, and their schema version. */
 export interface PushedModels {
   readonly version: number;
   readonly models: Readonly<Record<string, Model>>;
 }
 
-/** Text is kept for so many tenants: it is made anew for the others. */
+/** Cached descriptions. Those of other tenants are generated for each request. */
 const MOST_KEPT = 100;
 
-/** `/openapi.json`: for anybody, generic over `{model}`; with a token, with the models of its tenant too. */
+/** `/openapi.json`: public and generic over `{model}`; with a token, it also has the models of its tenant. */
 export function mountOpenApi(
   app: FastifyInstance,
   publicUrl: PublicUrl,

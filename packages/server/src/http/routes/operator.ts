@@ -8,7 +8,7 @@ type OperatorHandlers = Pick<
   "createOrganization" | "listOrganizations" | "createSecretKey" | "listSecretKeys" | "revokeSecretKey"
 >;
 
-/** Organizations and their secret keys, for whoever runs the server. */
+/** Organizations and their secret keys, for the operator of the server. */
 export function operatorRoutes(flows: OperatorFlows): OperatorHandlers {
   return {
     createOrganization: async ({ body }) => ({ status: 201, value: await flows.createOrganization(body.name) }),

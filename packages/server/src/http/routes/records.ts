@@ -7,7 +7,7 @@ import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";
 
-/** Reading one record, its history, and pages of records. */
+/** Reads one record, its history, and pages of records. */
 export function recordRoutes(
   readRecord: ReadRecord,
   listRecords: ListRecords,

@@ -21,7 +21,7 @@ type TokenHandlers = Pick<
   | "readIdentity"
 >;
 
-/** Tokens for agents and for people's browsers, and what any token says of itself. */
+/** Tokens for agents and browsers, and what a token says about itself. */
 export function tokenRoutes(flows: ScopedTokenFlows, identify: Identify): TokenHandlers {
   return {
     createCapability: async ({ principal, body }) =>

@@ -25,7 +25,7 @@ type WebhookHandlers = Pick<
   | "listWebhookAttempts"
 >;
 
-/** Receivers of the log. */
+/** Webhook endpoints and their deliveries. */
 export function webhookRoutes(flows: WebhookEndpointFlows, test: TestWebhook): WebhookHandlers {
   return {
     createWebhookEndpoint: async ({ principal, body }) => withSecret(await flows.create(principal, body)),

@@ -1,18 +1,18 @@
 import type { DeliveryError } from "@holdfast/sdk/protocol";
 import type { Outcome } from "./delivery.ts";
 
-/** What came back of a request, or why nothing did. */
+/** The response to a request, or why there is none. */
 export type Answer =
   | {
       readonly kind: "answered";
       readonly status: number;
-      /** As the header says it. */
+      /** The header's value. */
       readonly retryAfter: string | undefined;
-      /** The beginning of its body, as text. */
+      /** The beginning of the body, as text. */
       readonly body: string;
     }
   | { readonly kind: "unanswered"; readonly code: DeliveryError; readonly message: string }
-  /** Its sender gave it up: what came of it is unknown. */
+  /** The sender aborted the request, so its result is unknown. */
   | { readonly kind: "interrupted" };
 
 export const interrupted = {
@@ -21,7 +21,7 @@ export const interrupted = {
   message: "The server stopped before the response, so it is unknown whether the receiver accepted the delivery.",
 } as const satisfies Outcome;
 
-/** Judged by its status alone. */
+/** Only the status decides. */
 export function outcomeOf(answer: Answer, now: number): Outcome {
   if (answer.kind === "interrupted") return interrupted;
   if (answer.kind === "unanswered") return { ...answer, kind: "failed", status: null };
@@ -38,7 +38,7 @@ export function outcomeOf(answer: Answer, now: number): Outcome {
   };
 }
 
-/** Seconds, or a date. */
+/** Seconds or an HTTP date. */
 function readRetryAfter(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;

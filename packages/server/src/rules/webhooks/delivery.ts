@@ -1,18 +1,18 @@
 import { type DeliveryError, webhookLimits } from "@holdfast/sdk/protocol";
 
-/** Where one endpoint is. Times in milliseconds since 1970, by the database's clock. */
+/** The delivery state of one endpoint. Times are in milliseconds since 1970, from the database's clock. */
 export interface Delivery {
-  /** Null: it is enabled. */
+  /** Null: enabled. */
   readonly disabledReason: "attempts_exhausted" | "owner" | null;
-  /** Raised by what makes the same positions tell something else. */
+  /** Increases when the same positions would be sent with different content. */
   readonly revision: number;
-  /** Everything up to there was delivered, skipped, or not subscribed to. */
+  /** Everything up to here was delivered, skipped, or not subscribed to. */
   readonly cursor: number;
-  /** Attempts that were begun at this cursor. */
+  /** Attempts begun at this cursor. */
   readonly attempt: number;
-  /** Where the batch ends that is being tried: it may shrink, and never grows. */
+  /** The end of the batch being attempted. It may shrink but never grows. */
   readonly batchTo: number | null;
-  /** Events that the next batch has at most. */
+  /** Most events in the next batch. */
   readonly batchSize: number;
   /** Null: at once. */
   readonly nextAttemptAt: number | null;
@@ -21,7 +21,7 @@ export interface Delivery {
   readonly lastSuccessAt: number | null;
 }
 
-/** Leave to have a request in flight: nobody else sends one until it is over. */
+/** The right to have a request in flight. No other process sends until it is over. */
 export interface Lease {
   readonly token: string;
   readonly at: number;
@@ -37,17 +37,17 @@ export interface LastError {
   readonly at: number;
 }
 
-/** What was sent in an attempt. */
+/** What an attempt sent. */
 export interface Sent {
   readonly lease: string;
   readonly revision: number;
-  /** Where the cursor was. */
+  /** The cursor at the time. */
   readonly cursor: number;
-  /** Of its events, in order. */
+  /** The positions of its events, in order. */
   readonly positions: readonly number[];
 }
 
-/** What came of an attempt. `unknown`: the sender stopped before there was an answer. */
+/** The result of an attempt. `unknown`: the sender stopped before a response arrived. */
 export type Outcome =
   | { readonly kind: "succeeded"; readonly status: number }
   | {
@@ -55,30 +55,30 @@ export type Outcome =
       readonly code: DeliveryError;
       readonly message: string;
       readonly status: number | null;
-      /** What the receiver asked for. */
+      /** The delay that the receiver requested. */
       readonly retryAfterMs?: number;
     }
   | { readonly kind: "unknown"; readonly code: "interrupted"; readonly message: string };
 
 export interface DeliveryTimes {
-  /** The wait before each attempt, from the end of the one that failed. */
+  /** The delay before each attempt, from the end of the failed one. */
   readonly schedule: readonly number[];
-  /** An attempt is over after so long, answered or not. */
+  /** The timeout of an attempt. */
   readonly requestMs: number;
   /** Longer than an attempt can take. */
   readonly leaseMs: number;
 }
 
-/** When something is to be done about it, if there is anything beyond its cursor; undefined: not before the owner says so. */
+/** When the endpoint is due, if it has entries beyond its cursor. Undefined: not before its owner acts. */
 export function dueAt({ disabledReason, lease, nextAttemptAt }: Delivery): number | undefined {
   if (disabledReason !== null) return undefined;
-  // A lease that is over is somebody's who stopped: that is settled first.
+  // An expired lease belongs to a sender that stopped. It has to be settled first.
   return lease ? lease.until : (nextAttemptAt ?? 0);
 }
 
 /**
- * In how many milliseconds something is to be done about it. Times that lie further ahead than they can have been set were
- * set by a clock that was ahead, and was put right since: then it is due.
+ * Milliseconds until the endpoint is due. A time further ahead than any code would set was set by a clock that ran
+ * ahead and has been corrected since: treat it as due.
  */
 export function dueIn(
   state: Delivery,
@@ -88,14 +88,15 @@ export function dueIn(
   const due = dueAt(state);
   if (due === undefined) return undefined;
   const longest = state.lease ? times.leaseMs : (times.schedule[state.attempt] ?? 0) * (2 + JITTER);
-  // Twice a lease: its owner may be at it, and somebody else begins no second request beside it for a small step.
+  // Twice as long for a lease: its owner may still be sending, and a small clock step must not start a second request
+  // beside it.
   return due - now > (state.lease ? 2 * longest : longest + CLOCK_STEP_MS) ? 0 : due - now;
 }
 
-/** By so much any clock may be put right. */
+/** Clock corrections up to this size are normal. */
 const CLOCK_STEP_MS = 1_000;
 
-/** Counted before it is sent: whatever happens then, it was an attempt. */
+/** Starts an attempt. It is counted before it is sent, so it counts whatever happens afterwards. */
 export function beginAttempt(state: Delivery, to: number, token: string, now: number, times: DeliveryTimes): Delivery {
   return {
     ...state,
@@ -106,14 +107,14 @@ export function beginAttempt(state: Delivery, to: number, token: string, now: nu
   };
 }
 
-/** The cursor moves on without a request: nothing up to there is for the endpoint, or its owner skips it. */
+/** Moves the cursor without a request: no event up to there is for the endpoint, or its owner skips them. */
 export const passOver = (state: Delivery, to: number): Delivery => ({ ...state, ...AT_REST, cursor: to });
 
 const AT_REST = { attempt: 0, batchTo: null, nextAttemptAt: null } as const;
 
 /**
- * An attempt is over. What was changed meanwhile counts: of another revision, or another cursor, nothing is concluded, and
- * the present one is tried at once. Undefined: the lease is somebody else's by now.
+ * Ends an attempt, respecting changes made meanwhile. If the revision or the cursor has changed, the result has no
+ * consequence, and the current batch is attempted at once. Undefined: another process has the lease by now.
  */
 export function endAttempt(
   state: Delivery,
@@ -153,7 +154,9 @@ function afterFailure(
 }
 
 const JITTER = 0.1;
-/** The batch may be too much for the receiver, or one of its events: from the third failure on there are fewer of them. */
+/**
+ * The batch, or one of its events, may be too much for the receiver. From the third failure on, batches get smaller.
+ */
 const SHRINKS_FROM = 3;
 const SHRINKS_TO = 3;
 
@@ -169,10 +172,10 @@ function errorOf(outcome: Exclude<Outcome, { kind: "succeeded" }>, { positions }
   return { code, message, status, from: positions[0] as number, to: positions.at(-1) as number, at };
 }
 
-/** When an attempt that nobody ended was over at the latest. */
+/** The latest time at which a lost attempt ended. */
 export const lastEnd = ({ at }: Lease, { requestMs }: DeliveryTimes): number => at + requestMs;
 
-/** What the owner does. Whatever is in flight ends by itself, and changes nothing that was decided here. */
+/** Actions of the owner. A request in flight ends by itself and does not affect these decisions. */
 export const enable = (state: Delivery): Delivery => ({
   ...state,
   disabledReason: null,
@@ -182,7 +185,7 @@ export const enable = (state: Delivery): Delivery => ({
 
 export const disable = (state: Delivery): Delivery => ({ ...state, disabledReason: "owner" });
 
-/** The same positions tell something else now, or somebody else: they are tried anew, and at once. */
+/** The same positions now have different content or another receiver: attempt them again, at once. */
 export const revise = (state: Delivery): Delivery => ({
   ...state,
   revision: state.revision + 1,

@@ -3,7 +3,7 @@ import type { DeclaredModel } from "../schema/declared-model.ts";
 
 const ALL = "*";
 
-/** The models that an endpoint asks for, as they are declared; `*` alone for all. */
+/** The models that an endpoint subscribes to, as declared; only `*` for all. */
 export function readSubscription(
   names: readonly string[],
   models: ReadonlyMap<string, DeclaredModel>,
@@ -22,7 +22,7 @@ export function readSubscription(
   return declared.includes(ALL) ? [ALL] : [...new Set(declared)];
 }
 
-/** Whether an endpoint hears of a model, by its lower-case name. */
+/** Whether an endpoint is subscribed to a model, by lower-case name. */
 export function subscribes(enabledEvents: readonly string[]): (model: string) => boolean {
   if (enabledEvents.includes(ALL)) return () => true;
   const models = new Set(enabledEvents.map((name) => name.toLowerCase()));

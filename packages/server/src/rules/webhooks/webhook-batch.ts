@@ -1,6 +1,6 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
 
-/** A change that is to be told: where it is in the log, and how large its text is in UTF-8. */
+/** An event to deliver: its log position, and its size in UTF-8. */
 export interface SizedEvent {
   readonly syncId: number;
   readonly bytes: number;
@@ -15,7 +15,10 @@ export interface Batch<E extends SizedEvent> {
   readonly to: number;
 }
 
-/** As many of these as one request takes: `most`, and so many bytes; one that is larger goes alone. Undefined: there is none. */
+/**
+ * Cuts as many events as fit into one request, by count and by bytes. An event that is larger than a request goes
+ * alone. Undefined if there are none.
+ */
 export function cutBatch<E extends SizedEvent>(
   events: readonly E[],
   most: number,
@@ -24,7 +27,7 @@ export function cutBatch<E extends SizedEvent>(
   let bytes = FRAME_BYTES;
   let count = 0;
   for (const event of events) {
-    // One comma more with each but the first.
+    // Plus one comma before each event but the first.
     bytes += event.bytes + (count > 0 ? 1 : 0);
     if (count > 0 && (count === most || bytes > mostBytes)) break;
     count++;
@@ -37,9 +40,9 @@ export function batchOf<E extends SizedEvent>(events: readonly E[]): Batch<E> | 
   return first && last && { events, from: first.syncId, to: last.syncId };
 }
 
-/** `{"data":[` before, `],"logId":"log_…"}` behind, a comma between: what a body has beside its events. */
+/** The bytes of a body besides its events: `{"data":[`, `],"logId":"log_…"}` and commas. */
 const FRAME_BYTES = 50;
 
-/** The same for the same content: within a revision, positions say what they tell. */
+/** The same id for the same content: within a revision, positions determine the content. */
 export const webhookIdOf = (endpoint: string, revision: number, { from, to }: { from: number; to: number }): string =>
   `msg_${endpoint}_${revision}_${from}_${to}`;

@@ -2,7 +2,7 @@ import { isErased, type StoredEntry } from "../commits/stored-entry.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { presentEntry } from "../schema/schema-change.ts";
 
-/** A change, as JSON text for those who are subscribed to its model. */
+/** A change as JSON text, for the endpoints that are subscribed to its model. */
 export interface EventText {
   readonly syncId: number;
   /** In lower case. */
@@ -11,8 +11,8 @@ export interface EventText {
 }
 
 /**
- * What an endpoint is told of an entry, its keys in the protocol's order; undefined when its model is no longer declared,
- * or when its values were erased: then only the erasure is told.
+ * The event for a log entry, with keys in the protocol's order. Undefined if its model is no longer declared, or if its
+ * values were erased: then only the erasure itself is sent.
  */
 export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): EventText | undefined {
   const shown = presentEntry(entry, declared);
@@ -20,7 +20,7 @@ export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined)
   return { syncId: entry.syncId, model: entry.model, text: eventText(entry, declared.name, shown.data) };
 }
 
-/** The event of a change; the row is JSON text already. */
+/** The event of a change. The row is JSON text already. */
 export function eventText(
   { syncId, id, verb, createdAt }: Pick<StoredEntry, "syncId" | "id" | "verb" | "createdAt">,
   model: string,
@@ -31,7 +31,10 @@ export function eventText(
   return `${head.slice(0, -1)},"data":${data ?? "null"},${tail.slice(1)}`;
 }
 
-/** Sent when the owner asks for it: at a position that the endpoint was told of before, so that whoever knows it stores nothing. */
+/**
+ * The event of a test request. It uses a position that was delivered before, so a receiver that deduplicates by
+ * position stores nothing.
+ */
 export function testEvent(endpoint: string, cursor: number, now: number): EventText {
   const text = JSON.stringify({
     type: "webhook_endpoint.test",
