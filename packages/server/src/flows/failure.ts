@@ -1,2 +1,2 @@
-// What the edges may know about a database that failed: the code that a caller is answered with.
+// The only database detail that the edges may use: the error code for a failed query.
 export { failureCode } from "../db/connection/database-error.ts";

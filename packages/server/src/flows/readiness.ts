@@ -2,13 +2,15 @@ import { isMigrated } from "../db/connection/migrate.ts";
 import { type Database, takesWrites } from "../db/connection/pool.ts";
 
 export interface ReadinessTimes {
-  /** An answer is good for so long: asking often costs the database nothing. */
+  /** How long a result is reused, so that frequent checks cost the database nothing. */
   readonly keptMs: number;
-  /** A database that takes longer to answer is not ready. */
+  /** A database that takes longer than this to respond is not ready. */
   readonly patienceMs: number;
 }
 
-/** Whether a check succeeds, asked once for all who ask at about the same time. Never rejects, never takes long. */
+/**
+ * Runs a check and shares its result among concurrent callers. Never rejects, and never takes longer than the timeout.
+ */
 export function createReadiness(
   check: () => Promise<boolean>,
   { keptMs, patienceMs }: ReadinessTimes,
@@ -35,7 +37,7 @@ export function createReadiness(
   };
 }
 
-/** Whether the database answers, takes writes, has every migration that this version needs, and commits what it is given. */
+/** Checks that the database responds, accepts writes, has every migration that this version needs, and can commit. */
 export const databaseReadiness = (db: Database, canCommit: () => Promise<boolean>): (() => Promise<boolean>) =>
   createReadiness(async () => (await takesWrites(db)) && (await isMigrated(db)) && (await canCommit()), {
     keptMs: 1_000,

@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 
-/** Keeps what was used last, up to so many bytes, and counts how often that helped. */
+/** A least-recently-used cache bounded in bytes, with hit and miss counts. */
 export interface SizedCache<K, V> {
   get(key: K): V | undefined;
-  /** Without counting, and without making it the one that was used last. */
+  /** Does not count, and does not mark the entry as used. */
   peek(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
@@ -11,11 +11,11 @@ export interface SizedCache<K, V> {
   readonly hits: number;
   readonly misses: number;
   readonly size: number;
-  /** As estimated. */
+  /** An estimate. */
   readonly bytes: number;
 }
 
-/** `bytesOf`: about how much memory a value takes. */
+/** `bytesOf`: the approximate memory of a value. */
 export function createSizedCache<K extends string | number, V extends object>(
   maxBytes: number,
   bytesOf: (value: V, key: K) => number,

@@ -1,7 +1,7 @@
 import type { ClaimStatus, JsonObject } from "@holdfast/sdk/protocol";
 import type { ClaimState } from "../../rules/claims/claim.ts";
 
-/** A claim with the tenant that it is of. */
+/** A claim with its tenant. */
 export interface TenantClaim extends ClaimState {
   readonly tenant: number;
 }
@@ -32,7 +32,7 @@ export interface ClaimRow {
   revoked_at: string | null;
 }
 
-/** Of `holdfast.claim` as `c`. */
+/** The columns of `holdfast.claim` as `c`. */
 export const COLUMNS = `c.tenant, c.id, c.model, c.record, c.field, c.status, c.participant, c.token, c.client_id, c.groups, c.action, c.description, c.meta,
   c.ttl_ms, c.place, c.fence, c.granted_sync_id, c.created_at, c.granted_at, c.expires_at, c.ended_at, c.seen_at, c.revoked_at`;
 
@@ -65,9 +65,9 @@ export const toClaim = (row: ClaimRow): TenantClaim => ({
   revokedAt: timeOrNull(row.revoked_at),
 });
 
-/** Whom a claim is for, in one tenant. */
+/** The holder of a claim, in one tenant. */
 export interface TenantHolder {
   readonly tenant: number;
-  /** `<kind>:<id>`, or that and a device's `clientId` behind a space. */
+  /** `<kind>:<id>`, with a space and the device's `clientId` if the claim is for one device. */
   readonly holder: string;
 }

@@ -2,9 +2,13 @@ import type { RecordName } from "../commits/records.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { TenantHolder } from "./claim-row.ts";
 
-// What time does to claims, and who is still there. These have no name: each is planned by the table as it then is.
+// Queries about expired leases and silent waiters. They have no name, so that Postgres plans each for the table's
+// current size.
 
-/** Records whose claims time has done something to: a lease is over, a waiter was silent for too long, a token revoked. */
+/**
+ * Records with claims that time has ended: the lease is over, the waiter was silent for too long, or the token is
+ * revoked.
+ */
 export async function readDueQueues(
   db: Transaction,
   { goneMs, but, most }: { goneMs: number; but: readonly number[]; most: number },
@@ -26,8 +30,8 @@ export async function readDueQueues(
 }
 
 /**
- * Records where somebody waits whose turn it is: whoever was before it fell silent. Only the lines of those who fell silent
- * last are looked through.
+ * Records where a waiter may be granted its claim because everyone ahead of it has fallen silent. Searches only the
+ * queues of waiters that fell silent most recently.
  */
 export async function readPassedOver(
   db: Transaction,
@@ -55,7 +59,7 @@ export async function readPassedOver(
   return rows.map(({ tenant, model, record }) => ({ tenant, model, id: record }));
 }
 
-/** Milliseconds until the next lease is over, of those that are not over yet; undefined when there is none. */
+/** Milliseconds until the next active lease expires. Undefined if there is none. */
 export async function readNextExpiry(db: Transaction): Promise<number | undefined> {
   const { rows } = await db.query<{ ms: number }>({
     text: `select (extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as ms
@@ -65,15 +69,15 @@ export async function readNextExpiry(db: Transaction): Promise<number | undefine
   return rows[0]?.ms;
 }
 
-/** A claim that waits, and of which nothing was heard for a while. */
+/** A waiting claim without a recent sign of life. */
 export interface SilentWaiter extends RecordName {
   readonly claimId: string;
 }
 
 /**
- * Notes that these live, on what they wait for. Answers those
- * that had fallen silent, and leaves them so: they may be next, and only a round can say that. Rows that a round is writing
- * just now are left for the next time.
+ * Records a sign of life for these holders' waiting claims. Returns those that had fallen silent and leaves them
+ * unchanged: they may be due for a grant, which only a round can decide. Skips rows that a round is writing right now
+ * until the next call.
  */
 export async function touchWaiters(
   db: Transaction,
@@ -96,7 +100,7 @@ export async function touchWaiters(
   return rows.map(({ tenant, model, record, id }) => ({ tenant, model, id: record, claimId: id }));
 }
 
-/** The same for one claim that somebody asks about. False: it had fallen silent, and still is; or it waits no more. */
+/** The same for one claim. Returns false if the claim had fallen silent (it stays so), or no longer waits. */
 export async function touchClaim(db: Transaction, tenant: number, id: string, silentMs: number): Promise<boolean> {
   const { rowCount } = await db.query({
     text: `update holdfast.claim set seen_at = clock_timestamp() where tenant = $1 and id = $2 and status = 'queued'

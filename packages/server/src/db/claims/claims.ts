@@ -4,7 +4,7 @@ import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { type ClaimRow, COLUMNS, type TenantClaim, type TenantHolder, toClaim } from "./claim-row.ts";
 
-/** The claims on these records that have not ended: one probe of the partial index for each name. */
+/** The open claims on these records: one probe of the partial index per name. */
 export const loadQueues = (names: readonly RecordName[]): Statement<TenantClaim[]> => ({
   name: "load_claims",
   text: `select c.* from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
@@ -14,7 +14,7 @@ export const loadQueues = (names: readonly RecordName[]): Statement<TenantClaim[
   read: (rows) => (rows as ClaimRow[]).map(toClaim),
 });
 
-/** Who waits for whom, from these holders on: what they wait for, what those wait for who have it, and so on. */
+/** The wait graph from these holders on: what they wait for, what its holders wait for, and so on. */
 export const loadWaits = (
   holders: readonly TenantHolder[],
 ): Statement<{ waiter: string; blocker: string; model: string; record: string }[]> => ({
@@ -28,7 +28,7 @@ export const loadWaits = (
   read: (rows) => rows as { waiter: string; blocker: string; model: string; record: string }[],
 });
 
-/** How many claims that have not ended each of these participants has. */
+/** The number of open claims of each participant. */
 export const countClaims = (tenant: number, participants: readonly string[]): Statement<Map<string, number>> => ({
   name: "count_claims",
   text: `select participant, count(*)::int4 as claims from holdfast.claim
@@ -38,15 +38,15 @@ export const countClaims = (tenant: number, participants: readonly string[]): St
     new Map((rows as { participant: string; claims: number }[]).map((row) => [row.participant, row.claims])),
 });
 
-/** `b` is in the way of `w`: it holds, or waits before it. */
+/** `b` blocks `w`: it holds the claim, or waits ahead of `w`. */
 const BLOCKERS = `select w.holder, b.holder, w.model, w.record, b.tenant::text || '/' || b.holder from holdfast.claim w
   cross join lateral (select * from holdfast.claim b where b.queue = w.queue and b.holder <> w.holder
     and (b.field is null or w.field is null or b.field = w.field)
     and case when b.expires_at is null then b.place < w.place else b.expires_at > clock_timestamp() end offset 0) b`;
 
 /**
- * What a round changed of claims, with the number that each tenant's changes have reached. A new one that was asked for in
- * the grace of a secret key ends with the grace.
+ * Saves the claims that a round changed, with the last change number of each tenant. A new claim that was requested
+ * during the grace period of a secret key ends with that period.
  */
 export const saveClaims = (
   changed: readonly (ChangedClaim & { readonly tenant: number })[],
@@ -94,7 +94,7 @@ on conflict (tenant, id) do update set status = excluded.status, token = exclude
   fence = excluded.fence, granted_sync_id = excluded.granted_sync_id, change = excluded.change, granted_at = excluded.granted_at, expires_at = excluded.expires_at,
   ended_at = excluded.ended_at, seen_at = greatest(c.seen_at, excluded.seen_at)`;
 
-/** Claims that a token answers for end with it, after a while when it does; those that end sooner already stay as they are. */
+/** Ends the claims of revoked tokens, now or after the grace period. Claims that end earlier stay unchanged. */
 export async function revokeClaims(tx: Transaction, tokenIds: readonly string[], graceSeconds = 0): Promise<void> {
   await tx.query(
     `update holdfast.claim set revoked_at = least(coalesce(revoked_at, 'infinity'), clock_timestamp() + make_interval(secs => $2))
@@ -103,7 +103,10 @@ export async function revokeClaims(tx: Transaction, tokenIds: readonly string[],
   );
 }
 
-/** Claims of a model's fields go with them when they are renamed: a change like any other, under the head's lock. */
+/**
+ * When a schema push renames fields, claims on them are renamed too. This is a claim change like any other, under the
+ * head's lock.
+ */
 export async function renameClaimedFields(
   tx: Transaction,
   tenant: number,
@@ -124,7 +127,7 @@ export async function renameClaimedFields(
   );
 }
 
-/** Forgets some claims that ended longer ago than that. Answers how many. */
+/** Deletes up to `most` claims that ended more than `days` ago. Returns how many. */
 export async function deleteEndedClaims(tx: Transaction, days: number, most: number): Promise<number> {
   const { rowCount } = await tx.query(
     `delete from holdfast.claim where ctid = any(array(

@@ -3,9 +3,9 @@ import type { RecordName } from "../commits/records.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { type ClaimRow, COLUMNS, toClaim } from "./claim-row.ts";
 
-// What has no name is planned each time, by the table as it then is: a plan from when it was empty may read all of it.
+// Statements without a name are planned each time: a plan from when the table was empty might scan all of it.
 
-/** One claim, also when it has ended. */
+/** One claim, even if it has ended. */
 export async function readClaim(db: Transaction, tenant: number, id: string): Promise<ClaimState | undefined> {
   const { rows } = await db.query<ClaimRow>({
     text: `select ${COLUMNS} from holdfast.claim c where c.tenant = $1 and c.id = $2`,
@@ -14,7 +14,7 @@ export async function readClaim(db: Transaction, tenant: number, id: string): Pr
   return rows[0] && toClaim(rows[0]);
 }
 
-/** Where claims are that a participant holds or waits for, by their ids. */
+/** The records of the claims that a participant holds or waits for, ordered by claim id. */
 export async function readOwnClaims(
   db: Transaction,
   tenant: number,
@@ -29,12 +29,12 @@ export async function readOwnClaims(
   return rows;
 }
 
-/** What is true of the claims of one record at one moment. */
+/** The claims of one record as of one moment. */
 export interface ReadQueue {
   readonly claims: readonly ClaimState[];
-  /** The record's groups; undefined: there is no such record. */
+  /** The record's groups. Undefined if there is no such record. */
   readonly groups: readonly string[] | undefined;
-  /** The last change that it contains. */
+  /** The last change that is included. */
   readonly asOf: number;
   /** The database's clock, in milliseconds since 1970. */
   readonly now: number;
@@ -70,7 +70,7 @@ export async function readQueues(db: Transaction, names: readonly RecordName[]):
   });
 }
 
-/** In a row that came as JSON, json is not text. */
+/** In a row returned as JSON, json columns are parsed; turn them back into text. */
 const inRowWords = (row: Omit<ClaimRow, "meta"> & { meta: unknown }): ClaimRow => ({
   ...row,
   meta: row.meta === null ? null : JSON.stringify(row.meta),
@@ -81,7 +81,7 @@ export interface ClaimChange {
   readonly change: number;
 }
 
-/** What changed after a number, in order. */
+/** The changes after a number, in order. */
 export async function readClaimChanges(db: Transaction, tenant: number, after: number): Promise<ClaimChange[]> {
   const { rows } = await db.query<ClaimRow & { change: number }>({
     name: "read_claim_changes",
@@ -91,7 +91,7 @@ export async function readClaimChanges(db: Transaction, tenant: number, after: n
   return rows.map((row) => ({ claim: toClaim(row), change: row.change }));
 }
 
-/** The last number of each tenant's changes. */
+/** The last change number of each tenant. */
 export async function readClaimHeads(db: Transaction, tenants: readonly number[]): Promise<Map<number, number>> {
   const { rows } = await db.query<{ tenant: number; claim_change: number }>({
     name: "read_claim_heads",

@@ -1,6 +1,6 @@
 /**
- * Columns of many rows, each as one parameter: arrays as Postgres itself writes them (its binary format). Neither side
- * has to escape or to parse them, so they cost both much less than the same rows as JSON.
+ * Columns of many rows, each as one parameter: arrays in Postgres's binary format. Neither side has to escape or parse
+ * them, so they cost both much less than the same rows as JSON.
  */
 export const texts = (items: readonly (string | null)[]): Buffer => strings(TEXT, items);
 
@@ -26,7 +26,7 @@ export function booleans(items: readonly boolean[]): Buffer {
   return bytes;
 }
 
-/** Instants, as ISO 8601 in UTC to the millisecond: timestamptz. */
+/** ISO 8601 times in UTC with milliseconds, as timestamptz. */
 export function times(items: readonly (string | null)[]): Buffer {
   const bytes = open(TIMESTAMPTZ, items.length, items.length * (LENGTH + 8));
   let at = HEAD;
@@ -35,7 +35,7 @@ export function times(items: readonly (string | null)[]): Buffer {
   for (const item of items) {
     at = bytes.writeInt32BE(item === null ? -1 : 8, at);
     if (item === null) continue;
-    // What a round writes has one time, or a few.
+    // A round has one time, or a few, so cache the last conversion.
     if (item !== last) microseconds = BigInt(Date.parse(item) - POSTGRES_EPOCH_MS) * 1_000n;
     last = item;
     at = bytes.writeBigInt64BE(microseconds, at);
@@ -43,7 +43,7 @@ export function times(items: readonly (string | null)[]): Buffer {
   return bytes.subarray(0, at);
 }
 
-/** Lists of any length each, which no array of arrays can hold: as texts, to be cast to `text[]`. */
+/** Lists of different lengths do not fit into an array of arrays, so they are sent as text and cast to `text[]`. */
 export const lists = (items: readonly (readonly string[] | null)[]): Buffer =>
   texts(items.map((item) => item && `{${item.map((text) => `"${text.replace(/["\\]/g, "\\$&")}"`).join(",")}}`));
 
@@ -55,9 +55,9 @@ const TIMESTAMPTZ = 1184;
 
 const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 
-/** Before the items: dimensions (one), whether there may be nulls, type, how many, the first index (1). */
+/** Before the items: number of dimensions (one), whether there may be nulls, element type, count, first index (1). */
 const HEAD = 20;
-/** Before each item; -1 for null. */
+/** Before each item: its length, or -1 for null. */
 const LENGTH = 4;
 const GAP = "\0".repeat(LENGTH);
 
@@ -68,7 +68,7 @@ function open(type: number, count: number, size: number): Buffer {
   return bytes;
 }
 
-/** All items are written at once, with gaps for their lengths: calls out of JavaScript cost more than the copying. */
+/** Write all items in one call, with gaps for their lengths: calls into native code cost more than copying. */
 function strings(type: number, items: readonly (string | null)[]): Buffer {
   const joined = items.length === 0 ? "" : GAP + items.join(GAP);
   const size = Buffer.byteLength(joined);

@@ -2,14 +2,14 @@ import type { Socket } from "node:net";
 import pg from "pg";
 
 /**
- * A connection that is sure of its server. It ends by itself where nothing is heard for too long while an answer is due:
- * of a host that was cut off, or a proxy that froze, no reset ever comes. And it is not made at all to a server that takes
- * no writes: a standby, or a primary that was set to read only.
+ * A Postgres connection that detects a dead or unsuitable server. It ends itself if nothing is received for too long
+ * while a reply is due: from a host that was cut off, or a proxy that hangs, no reset ever arrives. And it refuses to
+ * connect to a server that does not accept writes: a standby, or a primary set to read only.
  */
 export class Connection extends pg.Client {
-  /** The server said that it takes no writes now. */
+  /** The server reported that it does not accept writes now. */
   isReadOnly = false;
-  /** Undefined: an answer takes as long as it takes. */
+  /** Undefined: a reply may take any time. */
   #silenceMs: number | undefined = SILENCE_MS;
   #silence: NodeJS.Timeout | undefined;
   readonly #reported = new Map<string, string>();
@@ -24,18 +24,18 @@ export class Connection extends pg.Client {
       this.isReadOnly = READ_ONLY.some((name) => this.#reported.get(name) === "on");
     });
     const ask = this.query.bind(this) as (...question: readonly unknown[]) => unknown;
-    // Whatever form a question has.
+    // Covers every overload of `query`.
     this.query = ((...question: readonly unknown[]) => {
       this.#asked();
       return ask(...question);
     }) as pg.Client["query"];
-    // Whoever asks something of a connection that breaks is told. This only keeps Node from exiting.
+    // Queries on a broken connection reject anyway. This handler only keeps Node from exiting.
     this.on("error", () => {});
     this.on("drain", () => this.#answered());
     this.on("end", () => this.#answered());
   }
 
-  // The pool hands over a callback, all others wait for the promise.
+  // The pool passes a callback, everything else uses the promise.
   override connect(): Promise<this>;
   override connect(callback: (error: Error) => void): void;
   override connect(callback?: (error: Error) => void): Promise<this> | undefined {
@@ -64,13 +64,13 @@ export class Connection extends pg.Client {
     }
   }
 
-  /** From now on an answer may take as long as it takes; "soon": it may not. */
+  /** "in time": replies may take any time from now on. "soon": they may not. */
   answers(when: "soon" | "in time"): void {
     this.#silenceMs = when === "soon" ? SILENCE_MS : undefined;
     if (when === "in time") this.#answered();
   }
 
-  /** A server that does not take leave is not waited for. */
+  /** Do not wait for a server that does not respond to the goodbye. */
   override end(): Promise<void>;
   override end(callback: (error: Error) => void): void;
   override end(callback?: (error: Error) => void): Promise<void> | undefined {
@@ -99,7 +99,7 @@ export class Connection extends pg.Client {
 }
 
 export interface ConnectionConfig extends pg.ClientConfig {
-  /** Asked of the database before anything else is. A failure ends the connection. */
+  /** Runs before anything else on the connection. If it fails, the connection ends. */
   readonly verify?: ((connection: Connection) => Promise<void>) | undefined;
 }
 
@@ -108,7 +108,7 @@ const readOnly = () =>
     code: READ_ONLY_STATE,
   });
 
-/** What the driver does not tell its users of, and is there all the same. */
+/** Properties of the driver that its types do not declare. */
 interface Inside {
   readonly connection: { readonly stream: Socket; on(event: "parameterStatus", heard: (what: Reported) => void): void };
 }
@@ -118,27 +118,27 @@ interface Reported {
   readonly parameterValue: string;
 }
 
-/** Longer than the statement timeout: only a connection that is silent, not one that is slow, ends by this. */
+/** Longer than the statement timeout, so that it ends silent connections, not slow ones. */
 const SILENCE_MS = 7_000;
 const LEAVE_MS = 1_000;
-/** The server tells of these by itself, at the beginning and when they change. */
+/** Postgres reports these settings by itself, at the start and when they change. */
 const READ_ONLY = ["in_hot_standby", "default_transaction_read_only"];
-/** SQLSTATE of a write that a read-only transaction refuses. */
+/** SQLSTATE of a write in a read-only transaction. */
 export const READ_ONLY_STATE = "25006";
 
-/** Until a connection is there. */
+/** Timeout for opening a connection. */
 const CONNECT_MS = 3_000;
 
-/** The address of each host that an address names: `postgres://ann@a:5432,b/data` names two. */
+/** One URL per host of a connection string: `postgres://ann@a:5432,b/data` names two. */
 export function hostsOf(url: string): readonly string[] {
   const [, before = "", hosts = "", behind = ""] = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/i.exec(url) ?? [];
   return before === "" ? [url] : hosts.split(",").map((host) => `${before}${host}${behind}`);
 }
 
-/** The driver gives it no code. */
+/** The driver's timeout error has no code. */
 const isTimeout = (error: unknown): error is Error => error instanceof Error && error.message === "timeout expired";
 
-/** Connects to the first of the hosts that answers and takes writes. */
+/** Connects to the first host that responds and accepts writes. */
 export async function connectTo(url: string, config: ConnectionConfig): Promise<Connection> {
   const hosts = hostsOf(url);
   let failure: unknown;

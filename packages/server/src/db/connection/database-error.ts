@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 
-/** SQLSTATE of a server's error, or Node's code of a network error; undefined when it is neither. */
+/** SQLSTATE of a Postgres error, or Node's code of a network error. Undefined for other errors. */
 export const errorState = (error: unknown): string | undefined => {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : undefined;
@@ -10,7 +10,7 @@ const BUSY = new Set(["40001", "40P01", "55P03", "57014", "25P03", "53300", "532
 const FULL = new Set(["53100"]);
 const GONE = /^(08|57P|XX|58)|^E[A-Z]+$|^25P02$|^25006$/;
 
-/** What a database failure means to a caller; undefined when it is a bug of ours. */
+/** The error code that a caller gets for a database failure. Undefined if it is a bug of ours. */
 export function failureCode(error: unknown): ErrorCode | undefined {
   const state = errorState(error);
   if (state === undefined) return driverFailure(error);
@@ -19,7 +19,9 @@ export function failureCode(error: unknown): ErrorCode | undefined {
   return GONE.test(state) ? "unavailable" : undefined;
 }
 
-/** The driver reports a connection that broke, or could not be had in time, without a code: its own sentences tell. */
+/**
+ * The driver reports a broken connection, or a timeout while connecting, without a code: recognize it by its message.
+ */
 function driverFailure(error: unknown): ErrorCode | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.message === "timeout exceeded when trying to connect") return "overloaded";

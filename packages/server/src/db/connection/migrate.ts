@@ -4,13 +4,13 @@ import { connectTo } from "./connection.ts";
 import { session } from "./pool.ts";
 
 const FOLDER = new URL("../../../migrations/", import.meta.url);
-/** Any fixed number: several processes that start at once take turns on it. */
+/** Any fixed number. Processes that start at the same time migrate one after another under this advisory lock. */
 const LOCK = 4_270_001;
 
-/** A later version has migrated the database: this one does not know what it would break. */
+/** A later version has migrated the database. This version might damage it. */
 export class NewerDatabase extends Error {}
 
-/** Brings the schema `holdfast` to the newest version, forward only. Answers the names of what was applied. */
+/** Migrates the schema `holdfast` to the newest version, forward only. Returns the names of the applied migrations. */
 export async function migrate(url: string, folder: URL = FOLDER): Promise<string[]> {
   const client = await connectTo(url, { ...session, options: "-c timezone=UTC" });
   client.answers("in time");
@@ -22,7 +22,7 @@ export async function migrate(url: string, folder: URL = FOLDER): Promise<string
   }
 }
 
-/** Whether every migration that this version ships has been applied. */
+/** Whether every migration of this version has been applied. */
 export async function isMigrated(client: Pick<pg.ClientBase, "query">, folder: URL = FOLDER): Promise<boolean> {
   const { rows } = await client.query<{ name: string }>("select name from holdfast.migration");
   const applied = new Set(rows.map(({ name }) => name));

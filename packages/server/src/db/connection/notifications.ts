@@ -2,27 +2,28 @@ import type pg from "pg";
 import { type Connection, connectTo } from "./connection.ts";
 import { session } from "./pool.ts";
 
-/** Short texts between processes, over NOTIFY on a connection of their own. They may be lost, and come in order. */
+/** Short messages between processes, over NOTIFY on a dedicated connection. They may be lost, but arrive in order. */
 export interface Notices {
-  /** What this process is called by those who hear it. */
+  /** The name of this process towards the others. */
   readonly self: string;
-  /** Each a little shorter than a notification. Resolves when they were told, or lost. */
+  /** Each text has to fit into a notification. Resolves when they were sent, or lost. */
   send(texts: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface NoticesOptions {
   readonly channel: string;
-  /** Another process's text: never our own. */
+  /** A message from another process, never from this one. */
   heard(from: string, text: string): void;
-  /** From now on texts are heard. What came before was missed. */
+  /** Messages are received from now on. Earlier ones were missed. */
   opened?(): void;
 }
 
-// A notification waits for its transaction to be on disk, unless it is told that it may be lost.
+// Without this setting, NOTIFY would wait for its commit to be flushed to disk. Messages may be lost, so that is
+// unnecessary.
 const SESSION = "-c timezone=UTC -c synchronous_commit=off";
 const RECONNECT_MS = 500;
-/** It mostly listens, and would not notice by itself that nobody is there any more. */
+/** The connection mostly listens, so only a probe shows that the server is gone. */
 const PROBE_MS = 2_500;
 
 export function openNotices(url: string, { channel, heard, opened }: NoticesOptions): Notices {
@@ -37,11 +38,11 @@ export function openNotices(url: string, { channel, heard, opened }: NoticesOpti
     try {
       next = await connectTo(url, { ...session, options: SESSION });
     } catch {
-      // Not listening now: what is told is lost until the next attempt.
+      // Not connected: messages are lost until the next attempt.
       if (!closed) again = setTimeout(() => void connect(), RECONNECT_MS).unref();
       return;
     }
-    // Once for each connection, whichever of its ends is noticed first.
+    // Runs once per connection, whichever event reports the loss first.
     let isLost = false;
     const lost = () => {
       if (isLost) return;
@@ -55,7 +56,7 @@ export function openNotices(url: string, { channel, heard, opened }: NoticesOpti
     next.on("notification", ({ payload = "" }) => {
       const space = payload.indexOf(" ");
       const from = payload.slice(0, space);
-      // A connection that was given up may still have something to say: the next one says it, too.
+      // An abandoned connection may still deliver messages, which the next one delivers too.
       if (from !== self && !closed && !isLost) heard(from, payload.slice(space + 1));
     });
     try {
@@ -71,12 +72,12 @@ export function openNotices(url: string, { channel, heard, opened }: NoticesOpti
   async function ask(query: string | pg.QueryConfig): Promise<void> {
     const through = current;
     isAsking = true;
-    // Who does not answer may be dead: the next connection says `opened`.
+    // No response may mean a dead connection. The next one reports `opened`.
     await through?.client.query(query).catch(through.lost);
     isAsking = false;
   }
 
-  /** Whether an answer comes the connection sees to. */
+  /** The connection itself watches for the reply's timeout. */
   const probe = () => (isAsking ? undefined : ask(""));
   const probing = setInterval(() => void probe(), PROBE_MS).unref();
   void connect();

@@ -5,18 +5,19 @@ import { errorState } from "./database-error.ts";
 import { session } from "./pool.ts";
 import type { Answers, Statement } from "./statement.ts";
 
-/** One connection that takes several statements in one network write and answers them in order. */
+/** A connection that sends several statements in one network write and receives their replies in order. */
 export interface Pipe {
   send<const S extends readonly Statement<unknown>[]>(statements: S): Promise<Answers<S>>;
-  /** False once the connection broke or a reply took too long; then it is thrown away. */
+  /** False once the connection broke or a reply timed out. It is then discarded. */
   readonly usable: boolean;
   close(): Promise<void>;
 }
 
 /**
- * Each statement is planned once: it is made such that no better plan can come (see records.ts), and planning them every
- * time takes longer than running them. Planned while a table is empty, and known to be, it would read all of the table
- * for each key, also when that has grown: every load is a probe of a full key, so reading all is never right.
+ * Each statement is planned only once: it is written so that one generic plan fits all cases (see records.ts), and
+ * planning it every time would take longer than running it. But a plan made while a table is empty would scan the whole
+ * table for each key, even after the table has grown. Every load probes a full key, so a sequential scan is never right
+ * and is disabled.
  */
 export const PLANNING = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
 
@@ -42,7 +43,7 @@ export async function openPipe(url: string, { lockTimeoutMs, verify }: PipeOptio
     );
     stream.uncork();
     const settled = await Promise.allSettled(replies);
-    // The first failure is the cause; the statements after it only say that the transaction is aborted.
+    // The first failure is the cause. Later statements only report that the transaction is aborted.
     const failed = settled.find((reply) => reply.status === "rejected");
     if (failed) {
       if (errorState(failed.reason) === READ_ONLY_STATE) spoil();

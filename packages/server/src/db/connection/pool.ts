@@ -1,29 +1,29 @@
 import pg from "pg";
 import { Connection, type ConnectionConfig, hostsOf } from "./connection.ts";
 
-/** The pool that everything but the commit lane asks. */
+/** The pool for everything except the commit lanes. */
 export type Database = pg.Pool;
 
-/** Where the database is; a stalled statement, lock or open transaction ends after 5 s. */
+/** How to reach the database. A stalled statement, lock or open transaction ends after 5 s. */
 export interface DatabaseOptions {
   readonly url: string;
   readonly maxConnections?: number;
-  /** How long one waits for a connection. */
+  /** How long to wait for a free connection. */
   readonly waitMs?: number;
   onError?(error: Error): void;
-  /** Asked of each connection before it is used. */
+  /** Runs on each new connection before it is used. */
   readonly verify?: ConnectionConfig["verify"];
 }
 
 const SESSION =
   "-c statement_timeout=5000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000 -c timezone=UTC";
 
-/** Connection settings shared by the pool and by the connections that live outside it. */
+/** Settings shared by the pool and by connections outside it. */
 export const session: pg.ClientConfig = { options: SESSION, types: { getTypeParser }, keepAlive: true };
 
 /**
- * A pool for everything but the commit lane. An idle connection that breaks is reported, never thrown. Of several hosts it
- * stays with one as long as that answers and takes writes.
+ * A pool for everything except the commit lanes. A broken idle connection is reported, never thrown. Of several hosts
+ * it uses one for as long as that host responds and accepts writes.
  */
 export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError, verify }: DatabaseOptions): pg.Pool {
   const hosts = hostsOf(url);
@@ -44,21 +44,21 @@ export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError, 
     connectionTimeoutMillis: waitMs,
   });
   pool.on("error", (error: Error & { client?: unknown }) => {
-    // The pool hangs the whole connection on it, which nobody wants in a log.
+    // The pool attaches the whole connection to the error, which would end up in the log.
     delete error.client;
     onError?.(error);
   });
-  // One that takes no writes any more makes room for one that does.
+  // A connection that no longer accepts writes makes room for one that does.
   pool.on("release", (_error, client) => {
     if (client instanceof Connection && client.isReadOnly) void client.end();
   });
   return pool;
 }
 
-/** A pool that asks another host where one did not let it in. */
+/** A pool that tries the next host if one refuses the connection. */
 const hostPool = (hosts: number) =>
   class extends pg.Pool {
-    // The pool itself hands over a callback, all others wait for the promise.
+    // The pool itself passes a callback, everything else uses the promise.
     override connect(): Promise<pg.PoolClient>;
     override connect(callback: Connected): void;
     override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
@@ -83,10 +83,10 @@ const hostPool = (hosts: number) =>
 
 type Connected = Parameters<pg.Pool["connect"]>[0];
 
-/** What the driver says when all connections are taken. */
+/** The driver's message when all connections are in use. */
 export const NONE_FREE = "timeout exceeded when trying to connect";
 
-/** Whether writes are taken now. */
+/** Whether the database accepts writes now. */
 export async function takesWrites(db: Database): Promise<boolean> {
   const { rows } = await db.query<{ on: boolean }>("select current_setting('transaction_read_only') = 'off' as on");
   return rows[0]?.on === true;
@@ -96,7 +96,7 @@ const BIGINT = 20;
 const JSON_TEXT = 114;
 const TIMESTAMPTZ = 1184;
 
-/** Positions are numbers (below 2^53), json stays the text that was stored, times are ISO strings. */
+/** Positions become numbers (below 2^53), json stays text, times become ISO strings. */
 function getTypeParser(oid: number, format?: "text" | "binary"): unknown {
   if (oid === BIGINT) return Number;
   if (oid === JSON_TEXT) return (text: string) => text;

@@ -1,22 +1,22 @@
 import type { QueryResultRow } from "pg";
 
-/** A question to the database, named so that each connection prepares it once, with the way to read its answer. */
+/** A query with its parser. The name makes each connection prepare it only once. */
 export interface Statement<T> {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** `command` is the tag that Postgres answers with: `SELECT`, `COMMIT`, or `ROLLBACK` where a COMMIT could not be. */
+  /** `command` is the tag of Postgres's reply: `SELECT`, `COMMIT`, or `ROLLBACK` if a COMMIT was not possible. */
   read(rows: QueryResultRow[], command: string): T;
 }
 
-/** What several statements answer, in their order. */
+/** The results of several statements, in order. */
 export type Answers<S extends readonly Statement<unknown>[]> = {
   -readonly [I in keyof S]: S[I] extends Statement<infer T> ? T : never;
 };
 
 export const begin: Statement<void> = { name: "", text: "begin", values: [], read: () => {} };
 
-/** A failed transaction answers COMMIT with ROLLBACK and no error: that is a failure here. */
+/** In a failed transaction, COMMIT replies ROLLBACK without an error. Treat that as a failure. */
 export const commit: Statement<void> = {
   name: "",
   text: "commit",
@@ -26,7 +26,7 @@ export const commit: Statement<void> = {
   },
 };
 
-/** Whether the connection answers. */
+/** Checks that the connection responds. */
 export const probe: Statement<void> = { name: "", text: "select 1", values: [], read: () => {} };
 
 export const rollback: Statement<void> = { name: "", text: "rollback", values: [], read: () => {} };

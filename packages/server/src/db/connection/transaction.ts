@@ -5,7 +5,7 @@ import type { Database } from "./pool.ts";
 
 export type Transaction = Pick<pg.ClientBase, "query">;
 
-/** What follows in this transaction may take as long as it takes. */
+/** Lifts the timeouts for the rest of this transaction. */
 export async function takeTime(tx: Transaction): Promise<void> {
   if (tx instanceof Connection) tx.answers("in time");
   await tx.query("set local statement_timeout = 0");
@@ -13,11 +13,11 @@ export async function takeTime(tx: Transaction): Promise<void> {
 
 const RETRIED = new Set(["40001", "40P01"]);
 
-/** Runs `work` as of one moment, and without writing. */
+/** Runs `work` read-only, as of one moment. */
 export const momentOf = <T>(pool: Database, work: (tx: Transaction) => Promise<T>): Promise<T> =>
   transaction(pool, work, "begin isolation level repeatable read read only");
 
-/** Runs `work` in one transaction, again (up to three times) when Postgres asks for a retry. */
+/** Runs `work` in one transaction. Retries, up to three times, if Postgres asks for it. */
 export async function transaction<T>(
   pool: Database,
   work: (tx: Transaction) => Promise<T>,
@@ -39,7 +39,7 @@ export async function transaction<T>(
   }
 }
 
-/** The same on a connection that is there, once. `broke` hears of a connection that could not even take it back. */
+/** The same on an existing connection, without a retry. `broke` is called if not even the rollback succeeded. */
 export async function transactionOn<T>(
   client: Transaction,
   work: (tx: Transaction) => Promise<T>,
@@ -52,7 +52,7 @@ export async function transactionOn<T>(
     await client.query("commit");
     return result;
   } catch (error) {
-    // After this the transaction is gone: rolled back here, or with its connection.
+    // In any case the transaction has ended: by this rollback, or with its connection.
     await client.query("rollback").catch(broke);
     throw error;
   } finally {

@@ -1,31 +1,34 @@
 import { openNotices } from "./notifications.ts";
 
 const COALESCE_MS = 10;
-/** As many as one notification carries: it has room for 8 000 bytes. */
+/** Most marks in one notification, which has room for 8 000 bytes. */
 const MOST_MARKS = 250;
 
-/** What another process says. */
+/** Messages from other processes. */
 export interface WakeListeners {
-  /** A tenant's log reaches this position at least; undefined: a process of an earlier version said that it has grown. */
+  /**
+   * A tenant's log extends at least to this position. Undefined: a process of an earlier version reports only that it
+   * has grown.
+   */
   log(tenant: number, position: number | undefined): void;
   schema(tenant: number): void;
   claims(tenant: number): void;
-  /** A token was revoked, or will be after its grace. */
+  /** A token was revoked, or will be after its grace period. */
   token(id: string): void;
-  /** The logs got new ids: said by whoever gave them (see log-epoch.ts). */
+  /** The logs got new ids, as the process that renewed them reports (see log-epoch.ts). */
   renewed(): void;
-  /** Hints are heard from now on. Earlier ones were missed. */
+  /** Hints are received from now on. Earlier ones were missed. */
   opened(): void;
 }
 
 /**
- * Hints between processes that a tenant has news, or that a token ends. NOTIFY takes one lock for the whole database when its
- * transaction commits, so it never runs inside a write: hints go out on a connection of their own, together, at most every 10 ms.
- * A hint may be lost; polling is the truth.
+ * Hints between processes that a tenant has news, or that a token ends. NOTIFY takes a database-wide lock when its
+ * transaction commits, so it never runs inside a write: hints are sent on a separate connection, batched, at most every
+ * 10 ms. A hint may be lost; polling guarantees delivery.
  *
- *   `7:123`  the log of tenant 7 reaches position 123
+ *   `7:123`  the log of tenant 7 extends to position 123
  *   `s7`     tenant 7 has another schema
- *   `c7`     claims of tenant 7 changed
+ *   `c7`     claims of tenant 7 have changed
  *   `tkey_1` token key_1 ends
  *   `e`      the logs have new ids
  */
@@ -45,12 +48,12 @@ export function openWake(url: string, listeners: WakeListeners): Wake {
       for (const mark of marks.split(" ")) hear(mark, listeners);
     },
   });
-  /** What a mark is about → the newest position, where it has one. */
+  /** Subject of a mark → the newest position, if it has one. */
   const waiting = new Map<string, string>();
   let closed = false;
   let sending: NodeJS.Timeout | undefined;
 
-  /** One hint at a time: what comes while one is on its way goes with the next. */
+  /** One notification at a time: marks that are added meanwhile go with the next one. */
   async function flush(): Promise<void> {
     const marks = [...waiting].slice(0, MOST_MARKS);
     for (const [about] of marks) waiting.delete(about);

@@ -2,17 +2,17 @@ import type { RecordName } from "../commits/records.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 
-/** A record that a round erases, and the position of the entry that says so. */
+/** A record that a round erases, and the position of its erasure entry. */
 export interface ErasedRecord extends RecordName {
   readonly syncId: number;
 }
 
 /**
- * Takes the values of records out of everything that keeps them beside their rows: older entries of the log, receipts of
- * held commits, what receivers of webhooks answered, rows that a push prepared. Batches of webhooks that failed and held
- * them are sent anew, under another name, since the same positions say something else now. It runs behind the round's
- * save, so the entries that end the records are there and say where they were made; and behind `holdOffCopies`. Without a
- * name, so that it is planned each time: it is rare, and a plan made while the log was small reads all of it.
+ * Removes the values of records from everything that stores them besides their rows: older log entries, receipts of
+ * held commits, responses of webhook receivers, and rows that a push prepared. Failed webhook batches with these values
+ * are sent again under a new id, because their positions now have different content. Runs after the round's save, so
+ * that the entries that end the records exist, and after `holdOffCopies`. The statement has no name, so that it is
+ * planned each time: it is rare, and a plan from when the log was small would scan all of it.
  */
 export const eraseRecords = (records: readonly ErasedRecord[]): Statement<void> => ({
   name: "",
@@ -29,9 +29,9 @@ export const eraseRecords = (records: readonly ErasedRecord[]): Statement<void> 
 const LOCK = 4_270_006;
 
 /**
- * Until the round ends, nobody copies records of these tenants: what a push read before the erasure it has written by
- * now, where the erasure finds it, and what it reads from here on is without it. A statement of its own, because the one
- * that erases has to see what was written while this one waited.
+ * Until the round ends, no push copies records of these tenants. What a push read before the erasure has been written
+ * by now, and the erasure finds it; what it reads later no longer has the values. A separate statement: the erasure has
+ * to see what was written while this one waited for its lock.
  */
 export const holdOffCopies = (tenants: readonly number[]): Statement<void> => ({
   name: "",
@@ -40,7 +40,7 @@ export const holdOffCopies = (tenants: readonly number[]): Statement<void> => ({
   read: () => {},
 });
 
-/** Until this transaction ends, no record of the tenant is erased. Comes before the records are read that it copies. */
+/** Until this transaction ends, no record of the tenant is erased. Call it before reading the records to copy. */
 export async function holdOffErasures(tx: Transaction, tenant: number): Promise<void> {
   await tx.query("select pg_advisory_xact_lock_shared($1, $2)", [LOCK, tenant]);
 }

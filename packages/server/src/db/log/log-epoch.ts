@@ -2,23 +2,23 @@ import { errorState } from "../connection/database-error.ts";
 import type { Transaction } from "../connection/transaction.ts";
 
 export interface LogEpoch {
-  /** Another one whenever the logs get new ids. */
+  /** Changes whenever the logs get new ids. */
   readonly epoch: string;
-  /** The database in which the logs were written last; null: not written down yet. */
+  /** Identity of the database that the logs were last written in; null: not stored yet. */
   readonly origin: string | null;
-  /** This database: its system identifier and its timeline. Undefined: it does not say. */
+  /** Identity of this database: its system identifier and timeline. Undefined: it does not report them. */
   readonly actual: string | undefined;
 }
 
 const COLUMNS = "e.epoch, e.origin";
 /**
- * The name of the current WAL file begins with the timeline. The control file lags behind: after a promotion it has the
- * new timeline only when the next checkpoint is complete.
+ * The name of the current WAL file starts with the timeline. The control file lags behind: after a promotion it has the
+ * new timeline only once the next checkpoint is complete.
  */
 const ACTUAL =
   "(select system_identifier from pg_control_system())::text || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)";
 
-/** Needs no more than any user may ask. A service that keeps these functions to itself leaves `actual` undefined. */
+/** Needs no special privileges. If a hosting service restricts these functions, `actual` is undefined. */
 export async function readLogEpoch(db: Transaction): Promise<LogEpoch> {
   try {
     const { rows } = await db.query<LogEpoch>(`select ${COLUMNS}, ${ACTUAL} as actual from holdfast.log_epoch e`);
@@ -29,16 +29,16 @@ export async function readLogEpoch(db: Transaction): Promise<LogEpoch> {
       `select ${COLUMNS}, pg_is_in_recovery() as recovering from holdfast.log_epoch e`,
     );
     const { recovering, ...found } = rows[0] as LogEpoch & { recovering: boolean };
-    // It knows its timeline when it takes writes.
+    // A server in recovery learns its timeline once it accepts writes.
     if (recovering) throw error;
     return { ...found, actual: undefined };
   }
 }
 
-/** SQLSTATEs: not allowed, not supported, not in this state, no such function. */
+/** SQLSTATEs: no privilege, not supported, wrong state, no such function. */
 const REFUSALS: ReadonlySet<string> = new Set(["42501", "0A000", "55000", "42883"]);
 
-/** One transaction at a time decides about the logs' ids. */
+/** Serializes transactions that may renew the logs' ids. */
 export async function lockLogEpoch(tx: Transaction): Promise<Pick<LogEpoch, "epoch" | "origin">> {
   const { rows } = await tx.query<LogEpoch>(`select ${COLUMNS} from holdfast.log_epoch e for update`);
   return rows[0] as LogEpoch;
@@ -48,15 +48,15 @@ export async function saveOrigin(tx: Transaction, origin: string): Promise<void>
   await tx.query("update holdfast.log_epoch set origin = $1", [origin]);
 }
 
-/** All heads, locked in the order in which every round locks them. */
+/** All heads, locked in the same order as in every round. */
 export async function lockAllHeads(tx: Transaction): Promise<number[]> {
   const { rows } = await tx.query<{ tenant: number }>("select tenant from holdfast.head order by tenant for update");
   return rows.map(({ tenant }) => tenant);
 }
 
 /**
- * Gives logs other ids, and tells the processes that run. Fences go on above all that were given, and claims end: who held
- * one, or was granted one since, is not known. What webhooks tell of the same positions is named anew.
+ * Gives logs new ids and notifies the running processes. Fences continue above all that were granted, and claims end,
+ * because claims granted since the backup are unknown. Webhook deliveries of the same positions get new ids.
  */
 export async function renewLogIds(
   tx: Transaction,
@@ -75,10 +75,10 @@ export async function renewLogIds(
   const { rows } = await tx.query<{ epoch: string }>(
     "update holdfast.log_epoch set epoch = gen_random_uuid()::text returning epoch",
   );
-  // A mark as those of wake.ts, without a sender: every process hears it.
+  // A mark in the format of wake.ts, without a sender: every process handles it.
   await tx.query("select pg_notify('holdfast_wake', '- e')");
   return (rows[0] as { epoch: string }).epoch;
 }
 
-/** A time before all of them, so that the seconds since then fit into four bytes until 2088. */
+/** An epoch for revisions that keeps seconds within four bytes until 2088. */
 const REVISIONS_FROM = 1_600_000_000;

@@ -2,27 +2,27 @@ import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { ENTRY_COLUMNS } from "./log.ts";
 
-/** What is missing of one tenant's log: positions in (after, to]. */
+/** The missing range of one tenant's log: positions in (after, to]. */
 export interface TailQuestion {
   readonly tenant: number;
   readonly after: number;
   readonly to: number;
 }
 
-/** A part of the answer: positions in (from, to]. Entries that were trimmed away are missing. */
+/** A page of the range: positions in (from, to], without entries that were trimmed. */
 export interface StoredTail {
   readonly tenant: number;
   readonly from: number;
   readonly to: number;
   readonly hasMore: boolean;
   readonly entries: readonly StoredEntry[];
-  /** At the time of the statement: entries of the page are of models that it declares. */
+  /** Read in the same statement: it declares the models of all entries of the page. */
   readonly schemaVersion: number;
 }
 
-/** Entries of one tenant in one statement. */
+/** Most entries per tenant in one statement. */
 const PAGE = 1_000;
-/** Bytes of all tenants together in one statement, as stored; one entry always fits. */
+/** Most stored bytes of all tenants in one statement. At least one entry always fits. */
 const BYTES = 2 ** 21;
 
 interface TailRow {
@@ -30,11 +30,11 @@ interface TailRow {
   readonly schema_version: number;
   readonly head: number;
   readonly syncId: number | null;
-  /** The last entry of this tenant that would be there if there were no end of bytes. */
+  /** The tenant's last entry if there were no byte limit. */
   readonly last: number | null;
 }
 
-/** The ends of several logs with one statement. A tenant for which no bytes were left has no page. */
+/** The tails of several logs in one statement. A tenant has no page if the byte limit was already used up. */
 export async function readTails(db: Transaction, questions: readonly TailQuestion[]): Promise<StoredTail[]> {
   const { rows } = await db.query<TailRow>({
     name: "read_tails",

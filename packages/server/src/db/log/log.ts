@@ -10,14 +10,14 @@ export const ENTRY_COLUMNS = `sync_id as "syncId", model, id, verb, data, change
   client_tx_id as "clientTxId", client_id as "clientId", transaction_id as "transactionId", actor, participant_kind as "participantKind",
   claim, created_at as "createdAt"`;
 
-/** As an entry is told: its names, which JSON may have to escape, and what stands around them. */
+/** Estimated size of a presented entry besides its data: names, which JSON may have to escape, and keys. */
 const NAMES = `400 + 2 * (octet_length(model) + octet_length(id) + octet_length(client_tx_id) + octet_length(actor)
   + coalesce(octet_length(client_id), 0) + coalesce(octet_length(transaction_id), 0)) + pg_column_size(groups) + coalesce(pg_column_size(groups_before), 0)`;
 const SIZED = { json: ["data", "changed_fields"], rest: NAMES };
 
 /**
- * Entries in (after, to] in order: as many of them as have so many bytes together, and one at least. None at all, or
- * none right after `after`: they were trimmed away.
+ * Entries in (after, to], in order, up to a number of bytes but at least one. If none is returned, or the first one
+ * does not directly follow `after`, entries were trimmed.
  */
 export async function readLog(
   db: Transaction,
@@ -38,9 +38,9 @@ export async function readLog(
 }
 
 export interface RecordHistoryQuestion extends RecordName {
-  /** Lines of one of these groups, before or after; undefined: all. */
+  /** Only entries of these groups, before or after the change. Undefined: all. */
   readonly groups: readonly string[] | undefined;
-  /** Beyond this position; undefined: from the beginning. */
+  /** Only entries beyond this position. Undefined: from the beginning. */
   readonly after: number | undefined;
   readonly descending: boolean;
   readonly limit: number;
@@ -48,12 +48,12 @@ export interface RecordHistoryQuestion extends RecordName {
 }
 
 export interface RecordHistory {
-  /** As many as have so many bytes together, and one at least. */
+  /** Limited in bytes, but at least one. */
   readonly entries: readonly StoredEntry[];
   readonly hasMore: boolean;
 }
 
-/** The lines of one record, oldest or newest first. */
+/** The log entries of one record, oldest or newest first. */
 export async function readRecordHistory(
   db: Transaction,
   { tenant, model, id, groups, after, descending, limit, bytes }: RecordHistoryQuestion,
@@ -64,7 +64,7 @@ export async function readRecordHistory(
     within: (position) => `${position} ${descending ? "<" : ">"} $4`,
     filter: "($5::text[] is null or l.groups && $5 or l.groups_before && $5)",
   });
-  // What does not fit is left out, and only that there is more is told.
+  // Entries beyond the byte limit are omitted; `hasMore` reports that there are some.
   const { rows } = await db.query<StoredEntry & { fits: boolean }>({
     name: `read_record_history_${order}`,
     text: `select ${ENTRY_COLUMNS.replace("data,", "case when fits then data end as data,")}, fits from (
@@ -76,7 +76,7 @@ export async function readRecordHistory(
   return { entries, hasMore: rows.length > entries.length };
 }
 
-/** Who wrote the lines at these positions, and to which record. */
+/** The author and record of the entries at these positions. */
 export const loadAuthors = (tenant: number, positions: readonly number[]): Statement<ReadonlyMap<number, Author>> => ({
   name: "load_authors",
   text: `select sync_id, model, id, participant_kind || ':' || actor as "writtenBy" from holdfast.log where tenant = $1 and sync_id = any($2::bigint[])`,

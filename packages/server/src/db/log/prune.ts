@@ -1,11 +1,11 @@
 import type { Transaction } from "../connection/transaction.ts";
 
-/** Rows that one statement takes away at most: nobody waits long for it. */
+/** Most rows that one statement deletes, so that its locks are short. */
 export const PRUNE_STEP = 1_000;
 
 const LOCK = 4_270_003;
 
-/** Whether this process may prune until its transaction ends: one at a time does, the others have other things to do. */
+/** Whether this process may prune until its transaction ends. One process at a time does. */
 export async function claimPruning(tx: Transaction): Promise<boolean> {
   const { rows } = await tx.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [LOCK]);
   return rows[0]?.mine === true;

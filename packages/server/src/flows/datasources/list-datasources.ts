@@ -3,7 +3,7 @@ import type { Database } from "../../db/connection/pool.ts";
 import { readOrganization } from "../../db/organizations/organizations.ts";
 import { hostedDatasources } from "../../rules/datasources/hosted-datasources.ts";
 
-/** Where an organization's rows live, in both environments. */
+/** The data sources of an organization, for both environments. */
 export type ListDatasources = (organization: string) => Promise<Datasource[]>;
 
 export const listDatasources =

@@ -20,27 +20,27 @@ export interface ListRequest {
   readonly orderBy: string;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
-  /** What the address says beside the list's own parameters: each has to be a filter. */
+  /** Query parameters other than the list's own. Each has to be a filter. */
   readonly filters: readonly Parameter[];
   readonly cursor: string | undefined;
 }
 
 export interface ListPage {
   readonly model: string;
-  /** Each record as the JSON text that is stored. */
+  /** The stored JSON text of each record. */
   readonly records: readonly string[];
   readonly nextCursor: string | null;
   readonly stamp: number;
-  /** When the archived ones among them were archived, by id. */
+  /** By id: when the archived records of the page were archived. */
   readonly archived: Readonly<Record<string, string>>;
 }
 
 export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
 
-/** Lists that may have to read a whole model share a part of the connections, so that other reads find one. */
+/** Lists that may scan a whole model are limited to a few connections, so that other reads find a free one. */
 const SLOW_LISTS = { most: 4, patienceMs: 1_000, longestMs: 5_000 };
 
-/** One page of a model's records, in a total order that does not depend on how deep the page lies. */
+/** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
   const turns = createTurns(SLOW_LISTS);
   return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, cursor }) => {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Opaque cursors, signed and bound to the list they came from: another model, order or organization refuses them. */
+/** Opaque cursors, signed and bound to their list: a list of another model, order or organization refuses them. */
 export interface PageCursors {
   seal(context: string, end: object): string;
   open(context: string, cursor: string): unknown;
@@ -14,10 +14,10 @@ export function pageCursors(key: Buffer): PageCursors {
       const body = Buffer.from(JSON.stringify(end)).toString("base64url");
       return `${body}.${sign(context, body)}`;
     },
-    /** What was sealed, or undefined for any other text. */
+    /** The encoded value. Undefined for any text that was not signed here. */
     open: (context, cursor) => {
       const [body = "", signature = "", ...rest] = cursor.split(".");
-      // As text: several spellings of base64 say the same bytes.
+      // Compare as text: several base64 spellings decode to the same bytes.
       const given = Buffer.from(signature);
       const wanted = Buffer.from(sign(context, body));
       if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;

@@ -12,22 +12,22 @@ import {
 import { planIndexes } from "../../rules/lists/index-plan.ts";
 import { isScalar } from "../../rules/lists/list-column.ts";
 
-/** Of all tenants together: an index costs every write to the table of records. */
+/** Limit over all tenants: each index makes every write to the record table more expensive. */
 const MOST_INDEXES = 200;
 
 export interface Reconciled {
-  /** False: another process is at it just now, and has perhaps not seen what we have. */
+  /** False: another process is running this, possibly with an older view of the schemas. */
   readonly done: boolean;
   readonly created: number;
   readonly dropped: number;
-  /** Fields whose lists stay without an index: there are too many. */
+  /** Fields whose lists get no index, because the limit is reached. */
   readonly refused: readonly string[];
 }
 
 /**
- * Makes the indexes of our own large tables and those that the schemas of all tenants declare, and takes away those that
- * none declares any more. Outside of migrations, the push and of every transaction: an index is built beside the writes, which a transaction cannot, and may take minutes.
- * What fails in between is found and mended the next time.
+ * Creates the indexes of the server's large tables and those that tenants' schemas declare, and drops those that no
+ * schema declares any more. Runs outside migrations, pushes and transactions: a concurrent index build is impossible in
+ * a transaction, and may take minutes. If a step fails, the next run repairs it.
  */
 export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reconciled> =>
   withIndexer(url, signal, async (client) => {

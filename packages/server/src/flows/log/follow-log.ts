@@ -10,26 +10,29 @@ import { createBatch } from "../tokens/batch.ts";
 
 export type { PolledHead, TailQuestion };
 
-/** A part of a tenant's log, with the schema by which it is shown. */
+/** A range of a tenant's log, with the schema to present it by. */
 export interface TailPage extends Omit<StoredTail, "schemaVersion"> {
   readonly schema: LiveSchema;
 }
 
-/** Where a log ends, and how its records look. */
+/** The head of a log, and the current schema. */
 export interface LogStanding {
   readonly head: ReadableHead;
   readonly schema: LiveSchema;
 }
 
-/** What those who follow a log ask of the database. */
+/** The reads for clients that follow a log. */
 export interface FollowLog {
-  /** Tenants that are asked for at the same time are read together. */
+  /** Concurrent calls for several tenants share one query. */
   standing(tenant: number): Promise<LogStanding>;
-  /** Where several logs and their claims end, and the version of each tenant's schema. */
+  /** The heads of several logs and their claims, and the version of each tenant's schema. */
   heads(tenants: readonly number[]): Promise<ReadonlyMap<number, PolledHead>>;
-  /** Entries in (after, to], in order: as many as a page may have. Not one right after `after`: it is no longer kept. */
+  /**
+   * Up to one page of entries in (after, to], in order. If the first one does not directly follow `after`, the entries
+   * in between are trimmed.
+   */
   entries(tenant: number, after: number, to: number): Promise<readonly StoredEntry[]>;
-  /** What several tenants' logs hold beyond a position, as much as one statement may bring. */
+  /** The entries of several tenants beyond a position each, limited to what one statement may return. */
   tails(questions: readonly TailQuestion[]): Promise<readonly TailPage[]>;
 }
 

@@ -5,29 +5,29 @@ import { lockAllHeads, lockLogEpoch, readLogEpoch, renewLogIds, saveOrigin } fro
 import { newId } from "../../ids.ts";
 
 /**
- * Notices that the database is another one than before: restored from a backup, or a standby that was promoted. Its logs may
- * end earlier than those that clients have read, and give the same positions to other changes. So they get new ids before
- * anything of it is answered:
+ * Detects that the database has been replaced: restored from a backup, or failed over to a promoted standby. Its logs
+ * may then end earlier than those that clients have read, and give the same positions to other changes. So the logs get
+ * new ids before the server answers anything from them:
  *
- *   new connection ─► its system identifier and timeline ─► as written down? ─► used
- *                                                             └─ no: new log ids, in one transaction ─┐
- *                     the epoch is another one than this process knows: it forgets what it read ◄─────┘
+ *   new connection ─► read its system identifier and timeline ─► same as stored? ─► use it
+ *                                                                 └─ no: new log ids, in one transaction ─┐
+ *                        the epoch differs from this process's: discard everything read from the logs ◄───┘
  *
- * A copy of files that was made of a stopped database keeps both, so `holdfast log renew` does the same by hand.
+ * A file copy of a stopped database keeps both identifiers. For this case, `holdfast log renew` renews the ids by hand.
  */
 export interface LogEpochs {
-  /** Asked of each new connection before it is used. */
+  /** Runs on each new connection before it is used. */
   verify(connection: Connection): Promise<void>;
-  /** Another process may have renewed the logs. */
+  /** Checks the epoch, because another process may have renewed the logs. */
   ask(): Promise<void>;
 }
 
 export interface LogEpochListener {
-  /** What was read of the logs so far is void. */
+  /** Everything read from the logs so far is invalid. */
   changed(): void;
-  /** The logs got new ids by this process. */
+  /** This process has given the logs new ids. */
   renewed(origin: { readonly from: string; readonly to: string }): void;
-  /** The database does not say which one it is. */
+  /** The database does not report its identity. */
   unknown(): void;
 }
 
@@ -55,9 +55,9 @@ export function followLogEpoch(db: () => Database, { changed, renewed, unknown }
   };
 }
 
-/** `from`: where the logs were before, when they were renewed. */
+/** `from`: the previous origin of the logs, if they were renewed. */
 async function moveTo(connection: Connection, actual: string): Promise<{ epoch: string; from?: string }> {
-  // A failure ends the connection, and the transaction with it.
+  // On failure the connection ends, and its transaction with it.
   await connection.query("begin");
   await takeTime(connection);
   const { epoch, origin } = await lockLogEpoch(connection);
@@ -69,7 +69,7 @@ async function moveTo(connection: Connection, actual: string): Promise<{ epoch: 
   return { epoch: next, ...(isRenewal && { from: origin }) };
 }
 
-/** By hand: answers how many logs have another id now. */
+/** Renews the ids by hand. Returns how many logs have a new id. */
 export async function renewLogs(db: Database): Promise<number> {
   const { actual } = await readLogEpoch(db);
   return await transaction(db, async (tx) => {

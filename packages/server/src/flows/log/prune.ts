@@ -15,7 +15,7 @@ import { deleteOldUsage } from "../../db/organizations/usage.ts";
 import { deleteEndedTokens } from "../../db/tokens/scoped-tokens.ts";
 import { deleteOldAttempts } from "../../db/webhooks/webhook-attempts.ts";
 
-/** What is kept for how long. A log without a limit is kept whole. */
+/** How long data is kept. Without `logDays`, the log is never trimmed. */
 export interface Retention {
   readonly receiptDays: number;
   /** How long an ended token can still be looked up. */
@@ -23,7 +23,7 @@ export interface Retention {
   readonly usageDays: number;
   /** How long an ended claim can still be looked up. */
   readonly claimDays: number;
-  /** How long an attempt to deliver to an endpoint can still be looked up. */
+  /** How long a delivery attempt can still be looked up. */
   readonly attemptDays: number;
   readonly logDays: number | undefined;
 }
@@ -38,11 +38,12 @@ export interface Pruned {
 }
 
 /**
- * Takes away what is older than it has to be, in steps that each hold few locks and not for long:
+ * Deletes expired data in small steps, each with few locks that it holds briefly. A log is trimmed in two phases:
  *
- *   a log:  say in its head how far it is trimmed ─► COMMIT ─► take those entries away
+ *   store in its head how far it is trimmed ─► COMMIT ─► delete those entries
  *
- * In that order a reader is told to resync before anything is missing, and a crash in between leaves only work to do.
+ * In this order, a reader is sent a resync before any entry is missing, and after a crash in between only the deletion
+ * remains.
  */
 export async function prune(
   db: Database,
@@ -60,20 +61,20 @@ export async function prune(
 
 async function trimLog(db: Database, { tenant, trimmedTo: from }: LogStart, days: number): Promise<number> {
   let trimmedTo = from;
-  // Also what a process that ended in between has left.
+  // Also deletes what a process that stopped in between has left.
   let deleted = await untilDone(db, (tx) => deleteEntries(tx, tenant, trimmedTo));
   for (;;) {
     const target = await readTrimTarget(db, { tenant, trimmedTo }, days);
     if (target === trimmedTo) return deleted;
     const reached = await transaction(db, (tx) => setTrimmed(tx, tenant, target));
-    // Who is to be told of the rest comes first.
+    // Stop here if the rest still has to be delivered to endpoints.
     if (reached === trimmedTo) return deleted;
     trimmedTo = reached;
     deleted += await untilDone(db, (tx) => deleteEntries(tx, tenant, reached));
   }
 }
 
-/** Step after step, each a transaction of its own, while it takes away as much as it may. */
+/** Repeats a step, each time in its own transaction, until it deletes less than a full step. */
 async function untilDone(db: Database, step: (tx: Transaction) => Promise<number>): Promise<number> {
   let all = 0;
   for (;;) {

@@ -22,12 +22,12 @@ export interface HistoryRequest {
 }
 
 export interface HistoryPage {
-  /** Entries as JSON text, like in the feed. */
+  /** Entries as JSON text, as in the feed. */
   readonly entries: readonly string[];
   readonly nextCursor: string | null;
   readonly stamp: number;
   readonly logId: string;
-  /** Positions up to here are no longer kept: what happened there is missing. */
+  /** Entries up to this position are trimmed, so the history may be incomplete. */
   readonly trimmedTo: number;
 }
 
@@ -37,7 +37,7 @@ interface HistoryCursor {
   readonly syncId: number;
 }
 
-/** What happened to one record, as far as the log is kept; one that was deleted still has its history. */
+/** The history of one record, as far as the log is kept. A deleted record still has its history. */
 export const readHistory =
   (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
   async ({ reader, model, id, order, limit, cursor }) => {
@@ -69,7 +69,7 @@ export const readHistory =
     };
   };
 
-/** Whether there is such a record for this reader, whose entries were all trimmed away. */
+/** Whether the reader may see an existing record whose entries are all trimmed. */
 async function isSeen(db: Database, name: RecordName, scope: Scope | undefined): Promise<boolean> {
   const record = await readRecord(db, name);
   return record !== undefined && (scope === undefined || isWithin(scope, record.groups));

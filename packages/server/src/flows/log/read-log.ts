@@ -9,14 +9,14 @@ import type { SchemaCache } from "../schema/schema-cache.ts";
 
 export interface LogPage {
   readonly entries: readonly string[];
-  /** The last position that was looked at, shown or not. */
+  /** The last position that was read, whether its entry is shown or not. */
   readonly examined: number;
   readonly stamp: number;
   readonly logId: string;
   readonly rowsVersion: number;
-  /** Those of the view's models that are declared, as declared. */
+  /** The declared models in the view, by declared name. */
   readonly models: readonly string[];
-  /** Positions up to here are no longer kept. Beyond `examined`: the reader needs a snapshot. */
+  /** Entries up to this position are trimmed. If it is beyond `examined`, the reader needs a snapshot. */
   readonly trimmedTo: number;
 }
 
@@ -24,12 +24,13 @@ const CHUNK = 1_000;
 
 export type ReadLog = (tenant: number, view: View, after: number, limit: number) => Promise<LogPage>;
 
-/** The log after a position, as a reader sees it: up to `limit` entries out of up to 10 000 positions. */
+/** The log after a position, filtered by the reader's view: up to `limit` entries out of up to 10 000 positions. */
 export const readLog =
   (db: Database, schemas: SchemaCache): ReadLog =>
   async (tenant, view, after, limit) => {
     const head = await readHead(db, tenant);
-    // In this order: of an entry whose model was declared after its schema was read nobody would ever hear.
+    // Read the head before the schema and both before the entries: an entry of a model that is declared later would be
+    // lost otherwise.
     const schema = await schemaAt(db, schemas, tenant, head.schemaVersion);
     const { rowsVersion } = schema;
     const models = coveredModels(view, schema.models);
@@ -42,7 +43,7 @@ export const readLog =
     while (examined < end && entries.length < limit && bytes < limits.pageBytes) {
       const to = Math.min(end, examined + Math.min(CHUNK, Math.max(limit, 100)));
       const found = await readStored(db, tenant, { after: examined, to, bytes: limits.pageBytes });
-      // A log has no holes: what is missing was trimmed away while we read.
+      // A log has no gaps: missing entries were trimmed during the read.
       const last = found.at(-1)?.syncId;
       if (last === undefined || last - examined > found.length)
         return { ...page, entries: [], examined, trimmedTo: to };

@@ -13,7 +13,7 @@ import type { SchemaCache } from "../schema/schema-cache.ts";
 
 export type ReadRecord = (reader: Principal, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
 
-/** One record. The stamp is taken first: what is read may be newer than it says, never older. */
+/** Reads one record. The stamp is read first: the record may be newer than its stamp, but never older. */
 export const readRecord =
   (db: Database, schemas: SchemaCache): ReadRecord =>
   async (reader, model, id) => {
@@ -25,7 +25,7 @@ export const readRecord =
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
     const { syncId: stamp } = await readHead(db, tenant);
     const record = await readStored(db, { tenant, model: model.toLowerCase(), id });
-    // Outside the reader's groups is as good as not there.
+    // A record outside the reader's groups is treated as missing.
     if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
     const [line] = await readQueues(db, [{ tenant, model: model.toLowerCase(), id }]);
     const { syncId, createdAt, updatedAt, updatedBy, archivedAt, data } = record;

@@ -13,13 +13,13 @@ import { viewHashOf } from "./view-hash.ts";
 
 export interface SnapshotRequest {
   readonly reader: Principal;
-  /** Of what the reader asked for, all that its token covers. */
+  /** The requested view, limited to the token's scope. */
   readonly view: View;
   readonly limit: number;
   readonly cursor: string | undefined;
 }
 
-/** A page as lines of JSON: a first line, the records, and a last line without which it is incomplete. */
+/** A page as JSON lines: a header line, the records, and an end line. Without the end line the page is incomplete. */
 export type ReadSnapshot = (request: SnapshotRequest) => Promise<string | Refusal>;
 
 interface SnapshotCursor {
@@ -30,11 +30,15 @@ interface SnapshotCursor {
   readonly rowsVersion: number;
 }
 
-/** The stamp is the head before the first page, and the cursor carries it on: whoever reads the log from there misses nothing. */
+/**
+ * The stamp is the head before the first page, and the cursor carries it along. A reader that continues with the log
+ * from the stamp misses nothing.
+ */
 export const readSnapshot =
   (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadSnapshot =>
   (request) =>
-    // The head, the models and the records of one moment: a record of a model that is declared meanwhile comes with the log.
+    // Read the head, the models and the records as of one moment. Records of a model that is declared later arrive
+    // through the log.
     momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
 
 async function readPage(
@@ -53,7 +57,7 @@ async function readPage(
   const context = JSON.stringify(["snapshot", tenant, keys ?? null, within ?? null]);
   const from = cursor === undefined ? undefined : (cursors.open(context, cursor) as SnapshotCursor | undefined);
   if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });
-  // A log that was replaced, or rows that a push rewrote, between two pages would mix two pasts.
+  // If the log was replaced, or a push rewrote rows, between two pages, the snapshot would mix two states.
   if (from && (from.logId !== head.logId || from.rowsVersion !== schema.rowsVersion))
     return refuse("resync_required", { param: "starting_after" });
   const stamp = from?.stamp ?? head.syncId;

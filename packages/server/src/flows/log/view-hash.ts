@@ -5,8 +5,8 @@ import type { Principal, Scope } from "../../rules/tokens/participant.ts";
 const hashes = new WeakMap<Scope, string>();
 
 /**
- * A fingerprint of all that a token's bearer may read: the same for tokens with the same view, another one as soon as
- * models or groups are added or taken away. A client that kept rows under another one reads them again.
+ * A fingerprint of everything that a token may read: the same for tokens with the same view, and different once models
+ * or groups are added or removed. A client that stored rows under another fingerprint reads them again.
  */
 export function viewHashOf({ scope }: Pick<Principal, "scope">): string {
   if (scope === undefined) return WHOLE;
@@ -18,7 +18,7 @@ export function viewHashOf({ scope }: Pick<Principal, "scope">): string {
   return hash;
 }
 
-/** 22 characters, of the 128 first bits of SHA-256. */
+/** The first 128 bits of SHA-256 in 22 characters. */
 const hashOf = (name: string): string =>
   createHash("sha256").update(name).digest().subarray(0, 16).toString("base64url");
 

@@ -4,23 +4,23 @@ import { dayOf } from "../../rules/organizations/usage-period.ts";
 
 export type UsageEvent = "commits" | "operations" | "reads" | "webhook_deliveries";
 
-/** Counts in memory, so that nobody waits for it; what was counted goes to the database in pieces, when it is told to. */
+/** Counts in memory, so that no request waits for the database. `flush` writes the counts in batches. */
 export interface UsageCounter {
   add(tenant: number, eventName: UsageEvent, count?: number): void;
-  /** What was counted since the process started, of all tenants. */
+  /** Totals since the process started, over all tenants. */
   readonly totals: Readonly<Record<UsageEvent, number>>;
-  /** Writes down what was counted so far. What cannot be written is kept for the next time. */
+  /** Writes the counts so far. Counts that could not be written are kept for the next call. */
   flush(): Promise<void>;
 }
 
-/** Rows of one statement: a tenant's day has one for each event. */
+/** Rows per statement. A tenant has one row per event and day. */
 const CHUNK = 1_000;
 
 export function createUsageCounter(db: Database, now: () => number): UsageCounter {
   const totals = { commits: 0, operations: 0, reads: 0, webhook_deliveries: 0 };
   let counted = new Map<string, UsageCount>();
   let flushing = Promise.resolve();
-  // Asked for with every count, and another one only once a day.
+  // The current day, cached because every count needs it.
   let today = { day: "", until: 0 };
 
   function dayNow(): string {

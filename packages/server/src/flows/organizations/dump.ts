@@ -19,18 +19,18 @@ import { insertOrganization, listOrganizations, tenantOf } from "../../db/organi
 import { newId } from "../../ids.ts";
 
 /**
- * A dump is lines of JSON:
+ * A dump consists of JSON lines:
  *
  *   {"object":"holdfast_dump","version":2,"organization":{…},"keys":[…]}
  *   then for each tenant:  {"tenant":"live","head":{…}}  {"what":"schemas"}  row …  {"what":"entries"}  row …  and so on
- *   {"object":"dump_end","counts":{…}}      without which it is not whole
+ *   {"object":"dump_end","counts":{…}}      a dump without this line is incomplete
  */
 export type DumpCounts = Readonly<Record<Dumped, number>>;
 
 export interface RestoreOptions {
-  /** As another organization: then without the keys, which are unique. */
+  /** Restores as a new organization, without the keys, because keys are unique. */
   readonly newId: boolean;
-  /** The dump's keys come back, and open nothing: one of them may have been revoked after the dump. */
+  /** Restores the keys as revoked: one of them may have been revoked after the dump. */
   readonly revokeKeys?: boolean;
 }
 
@@ -39,17 +39,17 @@ export interface Restored {
   readonly counts: DumpCounts;
 }
 
-/** A dump that cannot be made or read, said in a sentence. */
+/** A dump that cannot be written or read. The message is a sentence for the operator. */
 export class DumpError extends Error {}
 
-/** Version 1 said "world" where this one says "tenant": the same lines otherwise. */
+/** Version 1 said "world" instead of "tenant", and is otherwise the same. */
 const VERSION = 2;
 const READABLE: readonly unknown[] = [1, VERSION];
 const TENANTS = ["live", "test"] as const;
 const PARTS = Object.keys(DUMPED) as Dumped[];
 const none = (): Record<Dumped, number> => ({ schemas: 0, entries: 0, records: 0, groups: 0, receipts: 0 });
 
-/** Writes an organization as of one moment; undefined: the only one there is. */
+/** Writes an organization as of one moment. Undefined: the only organization. */
 export async function dumpOrganization(
   db: Database,
   wanted: string | undefined,
@@ -86,8 +86,8 @@ export async function dumpOrganization(
 }
 
 /**
- * Brings an organization back, in one transaction. Its logs get new ids: whoever read the old ones may be ahead of the
- * dump, and learns by the id to start over.
+ * Restores an organization in one transaction. Its logs get new ids: clients that have read the old logs may be ahead
+ * of the dump, and the new id makes them start over.
  */
 export async function restoreOrganization(
   db: Database,
@@ -107,7 +107,7 @@ export async function restoreOrganization(
     throw new DumpError(`The dump has version ${first.version}; this release reads versions up to ${VERSION}.`);
   const { id: oldId, name } = first.organization as { id: string; name: string };
   const organization = asNew ? newId("org_") : oldId;
-  // Not tried again as a whole: what was read of the file is gone.
+  // No retry as a whole: the part of the file that was read is consumed.
   const client = await db.connect();
   let broken: Error | undefined;
   try {
@@ -128,7 +128,7 @@ export async function restoreOrganization(
     await client.query("rollback").catch((failure: Error) => {
       broken = failure;
     });
-    // What the database cannot take was never dumped from one.
+    // Data that Postgres rejects cannot come from a valid dump.
     if (/^2[23]/.test(errorState(error) ?? ""))
       throw new DumpError(`The dump is damaged, or another process is restoring it: ${(error as Error).message}`);
     throw error;
@@ -137,7 +137,7 @@ export async function restoreOrganization(
   }
 }
 
-/** A row may be a MiB or two. */
+/** Rows per statement: a row may have a MiB or two. */
 const BATCH = 200;
 
 async function restoreTenants(tx: Transaction, organization: string, next: () => Promise<string>): Promise<DumpCounts> {
@@ -152,7 +152,7 @@ async function restoreTenants(tx: Transaction, organization: string, next: () =>
   };
   for (;;) {
     const line = await next();
-    // Every row begins with the number of its tenant.
+    // Every row starts with its tenant's number.
     if (what && TENANT_ROW.test(line)) {
       counts[what] += rows.push(line) > 0 ? 1 : 0;
       if (rows.length === BATCH) await flush();
@@ -191,7 +191,7 @@ function objectOf(line: string): Record<string, unknown> {
     const value = JSON.parse(line) as unknown;
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below, like any other line that is none of ours.
+    // Falls through to the error below, like any other unknown line.
   }
   throw new DumpError(`The dump is damaged: ${line.slice(0, 80)}`);
 }

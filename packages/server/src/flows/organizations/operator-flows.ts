@@ -6,18 +6,21 @@ import { listOrganizations, listSecretKeys, revokeSecretKey, tenantOf } from "..
 import { mintSecretKey } from "../tokens/secret-keys.ts";
 import { createOrganization } from "./create-organization.ts";
 
-/** What whoever runs the server may do. */
+/** What the operator of the server may do. */
 export interface OperatorFlows {
   createOrganization(name: string): Promise<Organization>;
   listOrganizations(): Promise<Organization[]>;
-  /** Undefined: there is no such organization. */
+  /** Undefined: no such organization. */
   createKey(organization: string, livemode: boolean, label: string | undefined): Promise<SecretKey | undefined>;
   listKeys(organization: string | undefined): Promise<SecretKey[]>;
-  /** False: there is no such key. */
+  /** Returns false if there is no such key. */
   revokeKey(id: string, graceSeconds: number): Promise<boolean>;
 }
 
-/** `revoked` is told of a key that ended now, so that its logins and sockets end here at once. */
+/**
+ * `revoked` is called for a key that ends now, so that this process closes its sockets and drops it from its cache at
+ * once.
+ */
 export const operatorFlows = (db: Database, revoked: (keyId: string) => void): OperatorFlows => ({
   createOrganization: (name) => transaction(db, (tx) => createOrganization(tx, name)),
   listOrganizations: () => listOrganizations(db),
@@ -30,7 +33,7 @@ export const operatorFlows = (db: Database, revoked: (keyId: string) => void): O
   listKeys: (organization) => listSecretKeys(db, organization),
   async revokeKey(id, graceSeconds) {
     const known = await transaction(db, async (tx) => {
-      // The key first: a claim that is just being granted with it is waited for, and then found.
+      // Revoke the key first: this waits for a claim that is being granted with it, so that `revokeClaims` finds it.
       const known = await revokeSecretKey(tx, id, graceSeconds);
       await revokeClaims(tx, [id], graceSeconds);
       return known;

@@ -11,7 +11,7 @@ export type ReadUsage = (
   endingAt: string | undefined,
 ) => Promise<Usage[] | Refusal>;
 
-/** What a tenant did, day by day, with all that this process has counted so far. */
+/** A tenant's usage by day, including everything that this process has counted so far. */
 export const readUsage =
   (db: Database, usage: UsageCounter, now: () => number): ReadUsage =>
   async (tenant, startingAt, endingAt) => {

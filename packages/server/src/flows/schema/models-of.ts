@@ -1,7 +1,7 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { FollowLog } from "../log/follow-log.ts";
 
-/** A tenant's models under their declared names. */
+/** A tenant's models by declared name. */
 export const modelsOf =
   (log: FollowLog) =>
   async (tenant: number): Promise<{ version: number; models: Readonly<Record<string, Model>> }> => {

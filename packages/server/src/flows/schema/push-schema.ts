@@ -44,8 +44,9 @@ import {
 } from "./rewrite-records.ts";
 
 /**
- * Makes a schema the tenant's newest one, under the head's lock: no commit is judged by half of a change. Records that it
- * rewrites are prepared before, without that lock; a few are rewritten under it.
+ * Makes a schema the tenant's newest one, under the head's lock, so that no commit is judged by half of a change. If
+ * the push changes many records, their new forms are prepared before, without that lock; only a few remain to be
+ * rewritten under it.
  */
 export async function pushSchema(
   pool: Database,
@@ -62,24 +63,33 @@ export async function pushSchema(
     const prepare = () => whileRewriting(pool, tenant, (client) => landPrepared(client, tenant, push, stopping));
     return (await inOrder(options, prepare)) ?? refuse("schema_busy");
   } catch (error) {
-    // Nothing has landed: what was prepared does not count.
+    // Nothing was committed, so the prepared forms do not take effect.
     if (stopping.aborted) return refuse("unavailable");
     throw error;
   }
 }
 
 export interface PushOptions {
-  /** Waits for the turn of a push that prepares records, and answers what ends it: each takes a connection for so long. */
+  /**
+   * Waits for a slot to prepare records, and returns a function that frees it. Each preparation uses a connection for a
+   * long time.
+   */
   enter?(): Promise<() => void>;
-  /** Pushes of other tenants have their turns, and a push of this one may still be putting records into their rows: 30 s. */
+  /**
+   * How long to wait: pushes of other tenants use the slots, and an earlier push of this tenant may still be moving
+   * records into their rows. 30 s by default.
+   */
   readonly patienceMs?: number;
-  /** Ends the preparation. */
+  /** Aborts the preparation. */
   readonly stopping?: AbortSignal;
 }
 
 const ASKED_EVERY_MS = 200;
 
-/** Tries until the work is done, each time in a turn: a push that waits for its own tenant keeps no other one waiting. */
+/**
+ * Retries until the work is done, each time in a slot of its own: a push that waits for its own tenant does not block
+ * others.
+ */
 async function inOrder<T>(
   { enter = async () => () => {}, patienceMs = 30_000 }: PushOptions,
   attempt: () => Promise<T | undefined>,
@@ -99,7 +109,7 @@ async function inOrder<T>(
   }
 }
 
-/** Prepares what the push rewrites until so little is left that it can be done under the head's lock. */
+/** Prepares the records until few enough are left to rewrite under the head's lock. */
 async function landPrepared(
   client: Transaction,
   tenant: number,
@@ -115,7 +125,7 @@ async function landPrepared(
   }
 }
 
-/** The records that a push changes: nothing was written yet. */
+/** The records that a push changes. Nothing has been written yet. */
 interface Unprepared {
   readonly unprepared: ModelChanges;
   readonly rowsVersion: number;
@@ -150,7 +160,7 @@ async function land(
   const filled = await modelsWithRecords(tx, tenant, before);
   const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
-  // What records hide is told by their rows, once those have moved.
+  // Which values records hide is stored with their rows, so rows with a pending rewrite have to be settled first.
   if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
   const rewritten = await modelsToRewrite(tx, tenant, before, diff, renames);
   const refiled = new Set([
@@ -171,7 +181,7 @@ async function land(
     hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
     rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
   });
-  // What webhooks tell of a position may be said in other words now.
+  // The same log positions may now produce other webhook payloads.
   for (const endpoint of await lockEndpoints(tx, tenant))
     await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });
   for (const [key, names] of renames) await renameClaimedFields(tx, tenant, key, names);
@@ -184,18 +194,19 @@ async function land(
   };
 }
 
-/** Whether models that have records, or had some before they were dropped, are other ones now. */
+/** Whether the push changes models that have stored records, or had some before they were dropped. */
 const changesStored = ({ models, hiddenModels }: StoredSchema, { changed, refiled }: SchemaDiff): boolean =>
   refiled.length > 0 ||
   changed.some((name) => isDeclared(models, name.toLowerCase()) || hiddenModels.includes(name.toLowerCase()));
 
 /**
- * What is rewritten under the head's lock at most: records, and their bytes; every writer of the tenant waits for it. With
- * each pass it is as much again, so that a tenant which writes faster than its records are prepared waits longer in the end.
+ * The most that is rewritten under the head's lock, in records and bytes: all writers of the tenant wait for it. The
+ * bound grows with each pass. If a tenant writes faster than its records are prepared, its writers wait longer in the
+ * end.
  */
 const LEFT = { records: 300, bytes: 2 * 2 ** 20 };
 
-/** Rewrites what is left, and lets what was prepared count. */
+/** Rewrites the rest, and makes the prepared forms take effect. */
 async function changeRecords(
   tx: Transaction,
   { tenant, syncId }: LockedHead,
@@ -214,7 +225,7 @@ async function changeRecords(
     return "changed";
   }
   if (!(await areFew(tx, tenant, [...changes.keys()], LEFT))) return "unprepared";
-  // Another push is just preparing.
+  // Another push is preparing records.
   if (!(await claimRewritingHere(tx, tenant))) return "unprepared";
   for (const [model, change] of changes) {
     const ids = await prepareRows(tx, tenant, model, change, await readRows(tx, tenant, model, "", LEFT.records));
@@ -247,7 +258,7 @@ const changesToRecords = (
 
 const NOTHING: StoredSchema = { version: 0, hash: "", models: {}, changes: {}, hiddenModels: [], rowsVersion: 0 };
 
-/** The models that have records; in lower case. */
+/** The models that have records, in lower case. */
 async function modelsWithRecords(tx: Transaction, tenant: number, before: StoredSchema): Promise<ReadonlySet<string>> {
   const filled = new Set<string>();
   for (const key of Object.keys(before.models).map((name) => name.toLowerCase()))
@@ -255,10 +266,7 @@ async function modelsWithRecords(tx: Transaction, tenant: number, before: Stored
   return filled;
 }
 
-/**
- * Models whose stored rows, or entries where no row is left, say something else under the new schema than under the old
- * one.
- */
+/** Models whose stored rows, or whose log entries where no row is left, read differently under the new schema. */
 async function modelsToRewrite(
   tx: Transaction,
   tenant: number,

@@ -4,7 +4,7 @@ import type { Database } from "../../db/connection/pool.ts";
 import { readSchema as readStored } from "../../db/schema/model-schemas.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 
-/** The models of a tenant as they were pushed last. */
+/** The tenant's current schema. */
 export async function readSchema(db: Database, tenant: number): Promise<SchemaRead | Refusal> {
   const { schemaVersion } = await readHead(db, tenant);
   const schema = await readStored(db, tenant, schemaVersion);

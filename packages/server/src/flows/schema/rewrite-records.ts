@@ -20,22 +20,25 @@ import { changeRow, type ModelChange } from "../../rules/schema/schema-change.ts
 /** What a push does to records, by lower-case model. */
 export type ModelChanges = ReadonlyMap<string, ModelChange>;
 
-/** Records that were rewritten beside their rows: all that stood in them when the log ended at `upTo`. */
+/** Records whose new forms are stored beside their rows: everything in them when the log ended at `upTo`. */
 export interface Prepared {
   readonly changes: ModelChanges;
-  /** The rows that they were made of: another push that rewrites rows makes them void. */
+  /** The version of the rows that the forms were made from. Another push that rewrites rows invalidates them. */
   readonly rowsVersion: number;
   readonly upTo: number;
-  /** All records, then those that were written meanwhile, and so on. */
+  /** The first pass covers all records, each further pass those written meanwhile. */
   readonly passes: number;
 }
 
-/** A step is as large as what takes this long: a writer that needs a row of it waits no longer. */
+/** The target duration of a step: a writer that needs one of its rows waits at most this long. */
 const STEP_MS = 40;
 const FIRST_STEP = 50;
 const LARGEST_STEP = 1_000;
 
-/** Works in transactions of a step each, and rests as long as it worked: it shares the database with writers and readers. */
+/**
+ * Works in steps of one transaction each, with a pause as long as the step in between, to leave the database to readers
+ * and writers.
+ */
 async function inSteps(
   client: Transaction,
   step: (tx: Transaction, size: number) => Promise<"more" | "done">,
@@ -54,7 +57,7 @@ async function inSteps(
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Prepares all records that change, or, behind an earlier pass, those that were written since. */
+/** Prepares all records that change, or after an earlier pass only those written since. */
 export async function prepareRecords(
   client: Transaction,
   tenant: number,
@@ -62,10 +65,10 @@ export async function prepareRecords(
   before: Prepared | undefined,
   stopping: AbortSignal,
 ): Promise<Prepared> {
-  // Whatever is written from here on stands in the log behind this, and is prepared again.
+  // Everything written from here on comes after this position in the log, and is prepared in the next pass.
   const { syncId: upTo, trimmedTo } = await readHead(client, tenant);
   const goesOn = before && continues(before, changes, rowsVersion) && trimmedTo <= before.upTo;
-  // In parts, so that an erasure waits for one at most.
+  // One transaction per part, so that an erasure waits for one part at most.
   const apart: InPart = (work) =>
     transactionOn(client, async (tx) => {
       await holdOffErasures(tx, tenant);
@@ -92,7 +95,7 @@ export async function prepareRecords(
   return { changes, rowsVersion, upTo, passes: goesOn ? before.passes + 1 : 1 };
 }
 
-/** Whether what was prepared is what is wanted. */
+/** Whether the prepared forms match what this push needs. */
 export const continues = (prepared: Prepared, changes: ModelChanges, rowsVersion: number): boolean =>
   prepared.rowsVersion === rowsVersion &&
   [...changes].every(([model, { renames, isRefiled }]) => {
@@ -104,14 +107,14 @@ export const continues = (prepared: Prepared, changes: ModelChanges, rowsVersion
     );
   });
 
-/** Does a part of the work: each in a transaction of its own, or all in one. */
+/** Runs a part of the work, either in its own transaction or in a shared one. */
 export type InPart = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
 const LOG_STEP = 1_000;
-/** Records may have a few MiB each. */
+/** A small step: records may have a few MiB each. */
 const NAMED_STEP = 25;
 
-/** Prepares the records that entries in (after, to] speak of. */
+/** Prepares the records that entries in (after, to] changed. */
 export async function prepareWritten(
   inPart: InPart,
   tenant: number,
@@ -131,7 +134,7 @@ export async function prepareWritten(
   }
 }
 
-/** Keeps the new forms of records beside their rows. Answers the ids of those that have one. */
+/** Stores the new forms of records beside their rows. Returns the ids of the records that have one. */
 export async function prepareRows(
   tx: Transaction,
   tenant: number,
@@ -147,7 +150,7 @@ export async function prepareRows(
   return changed.map(({ id }) => id);
 }
 
-/** Ends what pushes left: forms that count go into their rows, others are thrown away. */
+/** Cleans up after pushes: moves forms that took effect into their rows, and deletes the others. */
 export async function settleRecords(client: Transaction, tenant: number, stopping: AbortSignal): Promise<void> {
   const { rewriting } = await readHead(client, tenant);
   if (!rewriting) return dropRewritten(client, tenant, stopping);
@@ -168,7 +171,7 @@ export async function settleRecords(client: Transaction, tenant: number, stoppin
 const dropRewritten = (client: Transaction, tenant: number, stopping: AbortSignal): Promise<void> =>
   inSteps(client, async (tx, size) => ((await dropStep(tx, tenant, size)) < size ? "done" : "more"), stopping);
 
-/** Settles the records of all tenants. False: another process, or a push, is at one of them just now. */
+/** Settles the records of all tenants. Returns false if another process or a push is working on one of them. */
 export async function settleAllRecords(pool: Database, stopping: AbortSignal): Promise<boolean> {
   let isDone = true;
   for (const tenant of await readRewritingTenants(pool)) {

@@ -2,18 +2,18 @@ import { changesOf, type StoredSchema } from "../../db/schema/model-schemas.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { createSizedCache, type SizedCache } from "../sized-cache.ts";
 
-/** A tenant's models as pushed, ready to be looked up by lower-case name. */
+/** A tenant's models by lower-case name. */
 export interface LiveSchema {
   readonly version: number;
   readonly hash: string;
   readonly models: ReadonlyMap<string, DeclaredModel>;
-  /** Models that a forced push took away: nobody sees their records. */
+  /** Models that a forced push removed: their records are hidden from everyone. */
   readonly hiddenModels: readonly string[];
-  /** The version that last changed rows without an entry in the log. */
+  /** The version that last changed rows without a log entry. */
   readonly rowsVersion: number;
 }
 
-/** Schemas of the tenants that this process works for. The version in the head says when one is out of date. */
+/** The schemas of this process's tenants. The version in the head shows whether a cached one is current. */
 export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits" | "misses" | "bytes"> {
   get(tenant: number, version: number): LiveSchema | undefined;
   put(tenant: number, schema: StoredSchema | undefined): LiveSchema;
@@ -22,7 +22,7 @@ export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits"
 
 const NO_SCHEMA: LiveSchema = { version: 0, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 0 };
 
-/** Declared models take about so many times the memory that they have bytes as JSON. */
+/** Approximate ratio of the memory of declared models to the bytes of their JSON. */
 const BYTES_PER_JSON_BYTE = 6;
 const USUAL_BYTES = 64 * 2 ** 20;
 

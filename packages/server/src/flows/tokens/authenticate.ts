@@ -11,24 +11,25 @@ import { createBatch } from "./batch.ts";
 import { tokenHash } from "./secret-keys.ts";
 
 /**
- * Who is asking, from memory where possible. While the ends of tokens are heard of (see follow-token-ends.ts), memory lasts
- * a minute; else two seconds, so that a revocation works everywhere within five.
+ * Finds the principal of a token, from memory if possible. While this process is notified of ended tokens (see
+ * follow-token-ends.ts), entries stay valid for a minute, otherwise for two seconds, so that a revocation takes effect
+ * everywhere within five.
  */
 export interface Authenticator extends Pick<SizedCache<string, Remembered>, "hits" | "misses" | "bytes"> {
-  /** At once while it is remembered: this is asked with every request. */
+  /** Synchronous for a cached token, because every request calls it. */
   principalOf(token: string): Principal | Refusal | Promise<Principal | Refusal>;
-  /** The same for a socket that came with it: asks the database only if an end may have been missed. */
+  /** The same for an open socket's token. Queries the database only if an end may have been missed. */
   stillGood(token: string): Principal | Refusal | Promise<Principal | Refusal>;
   isOperator(token: string): boolean;
-  /** Whether it was good when it was last looked at here; asks nobody. */
+  /** Whether the cache holds a valid token. Never queries the database. */
   knows(token: string): boolean;
-  /** Forgets what is remembered of a key: its next request asks the database. */
+  /** Removes a token from the cache: its next request queries the database. */
   forget(tokenId: string): void;
   forgetAll(): void;
 }
 
 export interface AuthenticatorOptions {
-  /** Whether the ends of all tokens are heard of. */
+  /** Whether this process is notified of every token that ends. */
   hearsEnds?(): boolean;
   readonly maxBytes?: number;
 }
@@ -40,10 +41,10 @@ interface Remembered {
 }
 
 const UNHEARD_MS = 2_000;
-/** That a token is used is written down once a minute, when it is looked up. */
+/** A token's last use is saved when it is looked up, so at most once a minute. */
 const HEARD_MS = 60_000;
 const USUAL_BYTES = 16 * 2 ** 20;
-/** Statements that look tokens up at the same time; each takes all tokens that wait. */
+/** Concurrent lookups. Each statement takes all tokens that wait. */
 const AT_ONCE = 2;
 
 export function createAuthenticator(
@@ -66,7 +67,7 @@ export function createAuthenticator(
 
   async function askDatabase(token: string): Promise<Known | undefined> {
     const found = known(await (isSecretKey(token) ? askSecretKeys : askTokens)(token));
-    // Unknown tokens are not remembered: a stranger cannot fill the memory with guesses.
+    // Unknown tokens are not cached: otherwise anyone could fill the memory with guesses.
     if (!found) return undefined;
     remembered.set(token, { found, at: performance.now() });
     rememberId(found.principal.tokenId, token);
@@ -113,7 +114,7 @@ export function createAuthenticator(
   };
 }
 
-/** About what a token takes, with its principal. */
+/** Approximate memory of a token with its principal. */
 const bytesOf = ({ found: { principal } }: Remembered): number =>
   1_500 + 100 * ((principal.scope?.groups?.size ?? 0) + (principal.scope?.operations.size ?? 0));
 
@@ -139,7 +140,7 @@ function verdict(found: Known | undefined, ageMs: number): Principal | Refusal {
   return found.expiresInMs !== undefined && found.expiresInMs <= ageMs ? refuse("token_expired") : found.principal;
 }
 
-/** The token of `Authorization: Bearer <token>`; undefined when the header is absent or anything else. */
+/** The token of `Authorization: Bearer <token>`. Undefined if the header is missing or has another form. */
 export function bearerToken(header: string | undefined): string | undefined {
   return header === undefined ? undefined : /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
 }

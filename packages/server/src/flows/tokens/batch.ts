@@ -1,4 +1,4 @@
-/** A key that waits for its answer, with everyone who asked for it. */
+/** A key that is being loaded, shared by everyone who requested it. */
 interface Asked<V> {
   readonly answer: Promise<V | undefined>;
   resolve(value: V | undefined): void;
@@ -6,8 +6,8 @@ interface Asked<V> {
 }
 
 /**
- * Answers single questions with few statements. A question waits while a statement is on its way, and goes with the next
- * one; equal questions share an answer. Every answer is read after its question was asked.
+ * Combines single lookups into few statements. While a statement is running, further lookups wait and go together into
+ * the next one; equal lookups share a result. Every result is read after its lookup was requested.
  */
 export function createBatch<K, V>(
   load: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
@@ -18,7 +18,7 @@ export function createBatch<K, V>(
 
   async function run(): Promise<void> {
     running += 1;
-    // Questions of the same tick go together.
+    // Collect the lookups of this tick.
     await undefined;
     while (waiting.size > 0) {
       const asked = [...waiting].slice(0, most);

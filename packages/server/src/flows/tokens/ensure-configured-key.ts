@@ -11,7 +11,7 @@ import { tokenPrefixes } from "../../rules/tokens/token.ts";
 import { createOrganization } from "../organizations/create-organization.ts";
 import { storeSecretKey, tokenHash } from "./secret-keys.ts";
 
-/** The tenant that the operator's own key opens. */
+/** The tenant of the configured secret key. */
 export interface FirstTenant {
   readonly tenant: number;
   readonly organization: string;
@@ -20,8 +20,8 @@ export interface FirstTenant {
 const FIRST_LOCK = 4_270_002;
 
 /**
- * Makes sure that there is a first organization and that this key opens it, in the environment its prefix names.
- * Another key that was configured there before is revoked. Safe with several processes starting at once.
+ * Creates the first organization if there is none, and makes this key valid for it, in the environment that the key's
+ * prefix names. Revokes a previously configured key. Safe if several processes start at once.
  */
 export async function ensureConfiguredKey(pool: Database, token: string): Promise<FirstTenant> {
   const livemode = token.startsWith(tokenPrefixes.live);
