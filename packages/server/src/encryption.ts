@@ -1,17 +1,17 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import type { Encryption } from "./flows/webhooks/webhook-secrets.ts";
 
-/** A key to seal with, in base64. */
+/** A new encryption key, in base64. */
 export const newMasterKey = (): string => randomBytes(32).toString("base64");
 
-/** `<key's name, 4 bytes><nonce, 12 bytes><tag, 16 bytes><text>` */
+/** `<key name, 4 bytes><nonce, 12 bytes><tag, 16 bytes><text>` */
 const NAME_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keeps secrets that we need in clear again, such as those that sign webhooks: AES-256-GCM, bound to whose they are.
- * @param keys 32 bytes each, the newest first: it seals, all of them open.
+ * Encrypts secrets that the server needs in clear later, such as webhook signing secrets: AES-256-GCM, bound to their
+ * owner. @param keys 32 bytes each, newest first: the newest encrypts, all decrypt.
  */
 export function createEncryption(keys: readonly Buffer[]): Encryption {
   const named = keys.map((key) => ({ key, name: createHash("sha256").update(key).digest().subarray(0, NAME_BYTES) }));

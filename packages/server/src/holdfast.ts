@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The one program of the published package: with a command it looks after a server, without one it is the server.
+// The program of the published package. With a command it administers a server; without one it is the server.
 const [word] = process.argv.slice(2);
 const isServer = word === undefined || ["--help", "-h", "--new-key", "--new-master-key"].includes(word);
 await (isServer ? import("./main.ts") : import("./cli.ts"));

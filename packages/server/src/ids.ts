@@ -1,13 +1,16 @@
 import { randomBytes } from "node:crypto";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The largest multiple of 62 in a byte: bytes above it are dropped, so that every character is equally likely. */
+/**
+ * The largest multiple of 62 that fits into a byte. Larger bytes are dropped, so that every character is equally
+ * likely.
+ */
 const FAIR = 248;
 
 let pool = randomBytes(8_192);
 let used = 0;
 
-/** Random base62 characters, unguessable. */
+/** Unguessable random base62 characters. */
 export function base62(length: number): string {
   let text = "";
   while (text.length < length) {
@@ -21,5 +24,5 @@ export function base62(length: number): string {
   return text;
 }
 
-/** `<prefix>` and 24 base62 characters: `req_…`, `stx_…`, `log_…` */
+/** `<prefix>` and 24 base62 characters, such as `req_…`, `stx_…`, `log_…`. */
 export const newId = (prefix: string): string => prefix + base62(24);

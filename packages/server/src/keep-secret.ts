@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** A secret that is made once and kept in a file that only we may read. The file appears whole, or not at all. */
+/**
+ * Reads a secret from a file, or creates it on first use. Only this user can read the file. It is created atomically.
+ */
 export async function keepSecret(file: string, make: () => string): Promise<string> {
   await mkdir(dirname(file), { recursive: true });
   const known = await readFile(file, "utf8").catch(() => undefined);
@@ -12,7 +14,7 @@ export async function keepSecret(file: string, make: () => string): Promise<stri
   try {
     await handle.writeFile(`${make()}\n`);
     await handle.sync();
-    // Whoever links first decides; the other reads what that one made.
+    // If two processes create it at the same time, the first link wins and the other process reads that secret.
     await link(draft, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });

@@ -9,13 +9,13 @@ import { startIndexer } from "./workers/indexer.ts";
 import { startPruner, type Worker } from "./workers/pruner.ts";
 import { startUsageWriter } from "./workers/usage-writer.ts";
 
-/** Receipts: as long a key is remembered. */
+/** A receipt is kept for as long as its idempotency key is remembered. */
 const KEPT = { receiptDays: 30, tokenDays: 30, usageDays: 400, claimDays: 7, attemptDays: 30 };
 const HOUR_MS = 3_600_000;
-/** What was counted since is lost when the process crashes. */
+/** A crash loses the counts of this period. */
 const USAGE_MS = 2_000;
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
-/** Lists of a tenant take longer until its records are settled. */
+/** Lists of a tenant are slower until its records are settled. */
 const SETTLER_TIMES = { everyMs: 60_000, busyMs: 2_000, failedMs: 5_000 };
 
 export interface MaintenanceDeps extends Pick<ServerOptions, "databaseUrl" | "logRetentionDays" | "pruneEveryMs"> {
@@ -25,9 +25,12 @@ export interface MaintenanceDeps extends Pick<ServerOptions, "databaseUrl" | "lo
   readonly report: Report;
 }
 
-/** What nobody asks for and the tables need: indexes, rows in the words of their schema, an end for what is old, and what was counted written down. */
+/**
+ * Periodic work without a request: builds indexes, settles rewritten rows, deletes expired data, and saves usage
+ * counts.
+ */
 export interface Maintenance extends Worker {
-  /** Other fields may want an index now, and records that were prepared their rows. */
+  /** A schema was pushed: fields may need an index, and prepared records may have to move into their rows. */
   schemaChanged(): void;
 }
 

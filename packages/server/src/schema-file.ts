@@ -7,7 +7,7 @@ import { spelledProblem } from "./rules/schema/schema-push.ts";
 
 const check = shapeCheck(SchemaPush);
 
-/** The file that HOLDFAST_SCHEMA names, as a push would have it. Throws `ConfigError`. */
+/** Reads the file that HOLDFAST_SCHEMA names, in the form of a push. Throws `ConfigError`. */
 export async function readSchemaFile(file: string): Promise<SchemaPush> {
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw new ConfigError(`HOLDFAST_SCHEMA cannot be read: ${error.message}`);
@@ -23,7 +23,7 @@ export async function readSchemaFile(file: string): Promise<SchemaPush> {
   return schema as SchemaPush;
 }
 
-/** Why a file's schema is not this tenant's now, as sentences. */
+/** Why the schema file could not be pushed, in sentences. */
 export function schemaTrouble(file: string, { code, param, message, problems }: Refusal): ConfigError {
   const why = problems
     ? problems.map((problem) => `\n  ${spelledProblem(problem)}`).join("")

@@ -5,71 +5,74 @@ import type { PresenceTimes } from "./realtime/presence/presence-mesh.ts";
 
 export interface ServerOptions {
   readonly databaseUrl: string;
-  /** Opens the operator routes. */
+  /** Enables the operator routes. */
   readonly adminToken: string;
-  /** 32 bytes in base64 each, the newest first: they seal the secrets that the server has to read again. */
+  /** Base64, 32 bytes each, newest first. They encrypt the secrets that the server has to read again. */
   readonly masterKeys: readonly string[];
   readonly host?: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port?: number;
-  /** Awaited when all is ready, right before it listens: whoever held its address until then lets go of it. */
+  /**
+   * Awaited once everything is ready, right before the server listens. A temporary listener on the same address closes
+   * here.
+   */
   beforeListening?(): Promise<void>;
-  /** Browser origins that may call; undefined: loopback only. */
+  /** Browser origins that may call. Undefined: loopback only. */
   readonly origins?: readonly string[] | undefined;
-  /** The proxies whose word on where a request comes from is believed; undefined: none. */
+  /** The proxies that are trusted to report a client's address. Undefined: none. */
   readonly trustProxy?: TrustedProxies;
-  /** The address that answers tell of; undefined: the one that it listens on. */
+  /** The base URL of links in responses. Undefined: the address that the server listens on. */
   readonly publicUrl?: string | undefined;
-  /** Commits in one transaction at most; 1 shows what the lane is worth. */
+  /** Most commits in one transaction. With 1, a benchmark shows the gain from rounds. */
   readonly laneCommits?: number | undefined;
-  /** Log entries older than that are taken away; undefined: the log is kept whole. */
+  /** Log entries older than this are deleted. Undefined: the log is never trimmed. */
   readonly logRetentionDays?: number | undefined;
-  /** How often what is too old is taken away: every hour. */
+  /** How often expired data is deleted. Every hour by default. */
   readonly pruneEveryMs?: number;
-  /** Where the times of presence differ from the usual ones. */
+  /** Overrides of the default presence times. */
   readonly presenceTimes?: Partial<PresenceTimes>;
-  /** Where connections to the database and what is kept in memory of it differ from the usual. */
+  /** Overrides of the default database settings. */
   readonly database?: Partial<DatabaseSettings> | undefined;
-  /** Where webhooks differ from the usual. */
+  /** Overrides of the default webhook settings. */
   readonly webhooks?: Partial<WebhookOptions> | undefined;
-  /** Where the server's own limits differ from the usual ones. */
+  /** Overrides of the server's default limits. */
   readonly limits?: Partial<ServerLimits>;
-  /** Without a token `/metrics` is shown to programs of this machine; else it is off. */
+  /** Whether programs on this machine may read `/metrics` without a token. Otherwise it is off until a token is set. */
   readonly metricsLoopback?: boolean;
-  /** Opens `/metrics`. */
+  /** Enables `/metrics` for this token. */
   readonly metricsToken?: string | undefined;
-  /** Undefined: silent. */
+  /** Undefined: no logging. */
   readonly logger?: FastifyBaseLogger;
 }
 
 export interface DatabaseSettings {
-  /** For everything but commits, tokens and hints. */
+  /** The pool for everything except commits, tokens and notifications. */
   readonly connections: number;
-  /** For looking up tokens. */
+  /** The pool for looking up tokens. */
   readonly authConnections: number;
-  /** How long a request waits for one of these connections. */
+  /** How long a request waits for a connection of a pool. */
   readonly waitMs: number;
-  /** How long commits of all tenants wait for one tenant's head that another process holds. */
+  /** How long a round of several tenants waits for a head that another process has locked. */
   readonly lockMs: number;
-  /** Schemas, tokens and heads that a process remembers. */
+  /** Memory for cached schemas, tokens and heads. */
   readonly cacheMegabytes: number;
 }
 
 export interface WebhookOptions {
-  /** Also to http and to private addresses: for development, and for networks of one's own. */
+  /** Allows http and private addresses: for development and private networks. */
   readonly allowPrivate: boolean;
-  /** The wait before each attempt, in milliseconds. */
+  /** The delay before each attempt, in milliseconds. */
   readonly schedule: readonly number[];
-  /** How long the secret before a roll goes on signing. */
+  /** How long the previous secret continues to sign after a roll. */
   readonly rotationMs: number;
   readonly connectMs: number;
   readonly requestMs: number;
-  /** How long nobody else sends to an endpoint after a request was begun: longer than `requestMs`. */
+  /** How long no other process sends to an endpoint after a request has begun. Longer than `requestMs`. */
   readonly leaseMs: number;
 }
 
-/** What happens in the background is nobody's answer: it goes to the log, under this name. */
+/** Reports errors of background work, which no response can carry. They are logged under this name. */
 export type Report = (event: string) => (error: unknown) => void;
 
-/** How often, under each name, since the process started. */
+/** The number of failures by name, since the process started. */
 export type Failures = ReadonlyMap<string, number>;

@@ -86,19 +86,22 @@ export { newMasterKey, pushSchema };
 
 export interface RunningServer {
   readonly url: string;
-  /** In-flight requests finish, long polls answer, sockets close with 1012. */
+  /** Lets running requests finish, makes long polls respond, and closes sockets with 1012. */
   close(): Promise<void>;
 }
 
-/** One holds up the process for as long as it is read and judged; the others wait for the database meanwhile. */
+/**
+ * Large bodies block the event loop while they are parsed and judged, so only a few are admitted at once. A few,
+ * because each also waits for the database.
+ */
 const LARGE_BODIES = { most: 4, mostOfTenant: 1 };
-/** Each asks the database three times, together with the others. */
+/** Each welcome makes three queries, which concurrent welcomes share. */
 const WELCOMES = { most: 32, mostOfTenant: 24 };
-/** Pushes that prepare records: each has a connection for as long as that takes. */
+/** Pushes that prepare records. Each uses a connection for the whole time. */
 const PREPARING_PUSHES = { most: 2, mostOfTenant: 1 };
-/** Pages of sockets that catch up: so few that commits have their turn between them. */
+/** Pages for sockets that catch up: few enough that commits get their share of the database. */
 const CATCH_UPS = { most: 4, mostOfTenant: 3 };
-/** Pages of logs and snapshots leave connections for whoever asks for less, and of each tenant for other tenants. */
+/** Log and snapshot pages leave some connections to smaller requests, and a tenant leaves some to other tenants. */
 const pageTurns = (connections: number) => ({
   most: Math.max(1, Math.floor(0.6 * connections)),
   mostOfTenant: Math.max(1, Math.floor(connections / 10)),
@@ -110,20 +113,20 @@ const DATABASE: DatabaseSettings = {
   lockMs: 40,
   cacheMegabytes: 128,
 };
-/** How often open streams are noted as signs of life: well within the time that a waiter may be silent. */
+/** How often open streams count as a sign of life: well within the time after which a waiter counts as silent. */
 const WAITERS_MS = 10_000;
-/** A process that was killed is shown for `silentMs` and one `beatMs` more at most. */
+/** The members of a killed process stay visible for at most `silentMs` plus one `beatMs`. */
 const PRESENCE_TIMES: PresenceTimes = {
   graceMs: agreed.presenceGraceMs,
   beatMs: 10_000,
   silentMs: 40_000,
   settleMs: 150,
 };
-/** Of the ten seconds that a stop may take. */
+/** Bounds within the ten seconds that a stop may take. */
 const PATIENCE_MS = 6_000;
 const CLOSE_MS = 8_000;
 
-/** The contents page of the service: its parts, in the order in which they need each other. */
+/** Starts the server: creates its parts in dependency order and connects them. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { databaseUrl, adminToken, host = "127.0.0.1", port = 8787 } = options;
   const logger: FastifyBaseLogger = options.logger ?? pino({ level: "silent" });
@@ -139,7 +142,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const database = { ...DATABASE, ...options.database };
   const onError = report("database_connection_lost");
   const { waitMs } = database;
-  /** What makes parts forget what they read of the logs: added when they are there. */
+  /** Callbacks that discard what was read from the logs. Parts register them as they are created. */
   const forgets: (() => void)[] = [];
   const epochs = followLogEpoch(() => pool, {
     changed: () => {
@@ -158,7 +161,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { verify } = epochs;
   const pool = createPool({ url: databaseUrl, maxConnections: database.connections, waitMs, onError, verify });
-  // Of its own: who asks is known also while everything else waits for the database.
+  // A separate pool, so that authentication works while everything else waits for the database.
   const authPool = createPool({ url: databaseUrl, maxConnections: database.authConnections, waitMs, onError, verify });
   const stopping = new AbortController();
   const cacheBytes = database.cacheMegabytes * 2 ** 20;
@@ -248,7 +251,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const rooms = openPresenceRooms({
     times: { ...PRESENCE_TIMES, ...options.presenceTimes },
     openLine: (on) => openPresenceChannel(databaseUrl, on),
-    // A clock that is set back would keep those who left.
+    // Monotonic: if the wall clock were set back, departed members would stay visible.
     now: () => Math.floor(performance.timeOrigin + performance.now()),
     failed: report("presence_failed"),
   });
@@ -341,7 +344,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const closeAll = async () => {
     stopping.abort();
-    // Who sends its request byte by byte is not waited for.
+    // Do not wait for clients that send their requests too slowly.
     const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
     await Promise.all([rooms.close(), gateway.close(), app.close(), deliveries.stop()]);
     clearTimeout(patience);
@@ -358,7 +361,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { url, close: () => (closed ??= close()) };
 }
 
-/** Who waits for a database that does not answer is not waited for: everything that was answered is written. */
+/** Do not wait for a database that does not respond: everything that was acknowledged is committed. */
 async function withinTime(work: Promise<void>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {

@@ -8,16 +8,16 @@ type SystemError = NodeJS.ErrnoException & {
   readonly hostname?: string;
 };
 
-/** Of Postgres: its disk is full. */
+/** Postgres: the disk is full. */
 const FULL = "53100";
-/** The connection was ended from outside: Postgres was stopped, or an operator or a network did it. */
+/** The connection was ended from outside: Postgres was stopped, or an operator or the network ended it. */
 const CUT = /^(57P0\d|08006|ECONNRESET|EPIPE)$/;
-/** Of Postgres: who asks is not let in, there is no such database, or it takes no writes. */
+/** Postgres: authentication failed, the database does not exist, or it accepts no writes. */
 const REFUSED = /^(28|3D|25006)/;
 
 /**
- * Why it cannot start, as a sentence that names what to change; undefined for what nobody can change but us, and whose
- * stack is worth reading.
+ * Why the server cannot start, in a sentence that says what to change. Undefined for a bug of ours, whose stack is
+ * worth reading.
  */
 export function startTrouble(error: unknown): string | undefined {
   if (error instanceof ConfigError || error instanceof NewerDatabase) return error.message;
@@ -25,7 +25,7 @@ export function startTrouble(error: unknown): string | undefined {
     return /no space left on device|quota exceeded/i.test(error.message)
       ? `The disk is full: free some space, or set HOLDFAST_DATA_DIR. ${error.message}`
       : error.message;
-  // Of a name with several addresses each was tried.
+  // For a name with several addresses, each was tried.
   const tried: unknown = error instanceof AggregateError ? error.errors[0] : error;
   if (!(tried instanceof Error)) return undefined;
   const { code = "", syscall, address, port, hostname, message } = tried as SystemError;

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from "node:http";
 import proxyaddr from "@fastify/proxy-addr";
 
-/** Which proxies are believed: so many before us, or those with these addresses and networks. Undefined: none. */
+/** Trusted proxies: a number of hops, or a list of addresses and networks. Undefined: none. */
 export type TrustedProxies = number | readonly string[] | undefined;
 
 export interface ClientAddress {
-  /** Where a request comes from: the last address that no trusted proxy has. */
+  /** The client's address: the last one in the chain that is not a trusted proxy. */
   of(request: IncomingMessage): string;
-  /** Whether a connection from there may carry requests of many clients. */
+  /** Whether connections from this address may carry requests of many clients. */
   isProxy(address: string): boolean;
 }
 
-/** Throws a TypeError where an address or a network is none. */
+/** Throws a TypeError for an invalid address or network. */
 export function createClientAddress(trusted: TrustedProxies): ClientAddress {
   const isTrusted = trustOf(trusted);
   return {
@@ -31,5 +31,5 @@ function trustOf(trusted: TrustedProxies): Trust {
   return typeof trusted === "number" ? (_, hops) => hops < trusted : proxyaddr.compile([...trusted]);
 }
 
-/** Of the longest address, with its zone. */
+/** The longest address, with its zone. */
 const ADDRESS_LENGTH = 64;

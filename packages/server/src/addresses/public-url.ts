@@ -1,11 +1,11 @@
 import type { DocUrl } from "../envelope/envelope.ts";
 
-/** The address that answers tell of. Never taken from a request: whoever asks does not decide where our links lead. */
+/** The base of links in responses. Never taken from a request, so that a client cannot control where our links lead. */
 export interface PublicUrl {
-  /** Without a slash at its end; empty until it is known. */
+  /** Without a trailing slash; empty until it is known. */
   base(): string;
   readonly docUrl: DocUrl;
-  /** Known only when the server listens; counts when no other address was configured. */
+  /** Called once the server listens. Used only if no public URL was configured. */
   listeningAt(url: string): void;
 }
 

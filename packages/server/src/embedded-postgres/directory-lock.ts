@@ -4,20 +4,20 @@ import { closeSync, constants, ftruncateSync, openSync, readFileSync, statSync, 
 import { createServer, type Server } from "node:net";
 import { dirname } from "node:path";
 
-/** Held until `release()` or until this process ends, however it ends. */
+/** Held until `release()`, or until this process ends in any way. */
 export type DirectoryLock = { release(): void };
 
 /**
- * Takes the lock file for this process, or throws a sentence that names the process which holds it.
+ * Takes the lock file for this process, or throws an error that names the process which holds it.
  *
- * The kernel keeps the lock, not the file's existence: a file that says "locked" outlives `kill -9`, and taking over
- * a stale one is a race between two that find it at once. The file itself is never removed, for the same reason.
+ * The lock is a kernel lock, not the existence of the file: a file that says "locked" would outlive `kill -9`, and two
+ * processes that find a stale one would race to take it over. For the same reason the file is never removed.
  */
 export async function lockDirectory(lockFile: string): Promise<DirectoryLock> {
   const file = openSync(lockFile, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
     const release = await hold(lockFile, file);
-    // Only for the sentence that the next one reads.
+    // Only for the error message that another process shows.
     ftruncateSync(file);
     writeSync(file, `${process.pid}\n`, 0);
     return {
@@ -35,8 +35,8 @@ export async function lockDirectory(lockFile: string): Promise<DirectoryLock> {
 async function hold(lockFile: string, file: number): Promise<() => void> {
   if (process.platform === "darwin") return holdByOpening(lockFile);
   if (process.platform === "linux") {
-    // flock(1) locks the open file that it inherits from us as descriptor 3 and exits; the lock belongs to that open
-    // file, so it stays with us. It also holds between containers that share the directory.
+    // flock(1) inherits our open file as descriptor 3, locks it and exits. The lock belongs to the open file, so it
+    // stays with us. It also works between containers that share the directory.
     const { status } = spawnSync("flock", ["-x", "-n", "3"], {
       stdio: ["ignore", "ignore", "ignore", file],
     });
@@ -46,7 +46,7 @@ async function hold(lockFile: string, file: number): Promise<() => void> {
   return holdByName(lockFile);
 }
 
-/** BSD's open(2) takes the lock in the same call; Node passes the flags on. */
+/** BSD's open(2) takes the lock in the same call. Node passes the flags through. */
 function holdByOpening(lockFile: string): () => void {
   const O_EXLOCK = 0x20;
   try {
@@ -58,7 +58,10 @@ function holdByOpening(lockFile: string): () => void {
   }
 }
 
-/** Windows, and a Linux without flock(1) or with files that it cannot lock: a name that only one process can listen on and that leaves no file. */
+/**
+ * For Windows, and for Linux without flock(1) or with a file system without locks: listen on a name that only one
+ * process can have and that leaves no file behind.
+ */
 async function holdByName(lockFile: string): Promise<() => void> {
   const { dev, ino } = statSync(lockFile, { bigint: true });
   const id = createHash("sha256").update(`${dev}:${ino}:${lockFile}`).digest("hex").slice(0, 32);

@@ -1,4 +1,4 @@
-/** The embedded Postgres cannot be made or started. Its message is a sentence for the operator. */
+/** The embedded Postgres cannot be created or started. The message is a sentence for the operator. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = "EmbeddedPostgresError";
 }

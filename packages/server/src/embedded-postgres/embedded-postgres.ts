@@ -14,35 +14,35 @@ export type { EmbeddedLog } from "./postgres-process.ts";
 
 export type EmbeddedOptions = {
   log?: EmbeddedLog;
-  /** Postgres settings by name; they win over ours. */
+  /** Postgres settings by name. They override ours. */
   settings?: Record<string, string | number | boolean>;
-  /** As whom Postgres runs; found out when absent. */
+  /** The user that Postgres runs as. Detected if absent. */
   user?: PostgresUser;
 } & ({ dataDir: string } | { throwaway: true });
 
 export type EmbeddedPostgres = {
   /** Contains the password: never log it. */
   readonly url: string;
-  /** Another one after Postgres had to be started again. */
+  /** Changes after a restart of Postgres. */
   readonly pid: number;
-  /** An orderly stop; a throwaway's files are removed. */
+  /** Stops Postgres in an orderly way. Removes the files of a throwaway database. */
   stop(): Promise<void>;
 };
 
 /**
- * A real Postgres of our own, from binaries that an npm package ships. What it keeps:
+ * Runs a real Postgres, from binaries in an npm package. Its files:
  *
  *   <dataDir>/postgres/   0700
  *     lock                held by the server that runs here
  *     password            0600
- *     socket/             0700, the only way in
- *     data/               what initdb made
+ *     socket/             0700, the only way to connect
+ *     data/               created by initdb
  *
- * Two walls keep others out. The socket lies in a directory that only we may enter, so neither other users nor
- * containers that share our network reach it. And every way in asks for the password: it is the only wall where the
- * address has to be 127.0.0.1, and it holds where Postgres has to run as `nobody`, as whom strangers may run too.
- * Asking the socket who is there instead (`peer`) would be wrong in a user namespace, where every stranger is shown
- * as `nobody`, and so are we.
+ * Two barriers keep others out. The socket is in a directory that only we may enter, so neither other users nor
+ * containers that share our network can reach it. And every connection needs the password. It is the only barrier where
+ * Postgres has to listen on 127.0.0.1, and also where it has to run as `nobody`, because other programs may run as that
+ * user too. Authentication by socket user (`peer`) would be wrong in a user namespace, where every foreign user appears
+ * as `nobody`, and so do we.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const throwaway = "throwaway" in options;
@@ -72,10 +72,12 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       await endLeftovers(data, log);
       address.clear();
       const words = ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
-      // The wish to end with us goes innermost: the kernel forgets it when a process takes on another user.
+      // The request to end with us has to be the innermost command: the kernel drops it when a process changes its
+      // user.
       const mortal = endsWithUs(binaries.postgres, words);
       const { file, args, options: as } = commandAs(user, mortal.file, mortal.args);
-      // Detached: Ctrl-C reaches every process of the terminal's group, and Postgres must outlive our last queries.
+      // Detached: Ctrl-C reaches every process of the terminal's process group, but Postgres has to outlive our last
+      // queries.
       const io = { stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"], detached: true };
       return spawn(file, args, { ...as, ...io, cwd: home, env: postgresEnvironment() });
     };
@@ -96,7 +98,9 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   }
 }
 
-/** The address of an embedded Postgres that another process of ours runs in this directory; undefined when none does. */
+/**
+ * The address of an embedded Postgres that another Holdfast process runs in this directory. Undefined if there is none.
+ */
 export function attachEmbeddedPostgres(dataDir: string): string | undefined {
   const home = join(resolve(dataDir), "postgres");
   const running = runningAddress(join(home, "data", "postmaster.pid"));
@@ -105,19 +109,22 @@ export function attachEmbeddedPostgres(dataDir: string): string | undefined {
 
 const silent: EmbeddedLog = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** As durable as Postgres is by default; larger, because its defaults are made for sharing a small machine. */
+/** As durable as Postgres's defaults, but larger, because the defaults are for a small shared machine. */
 const throughput = {
   max_connections: 200,
   shared_buffers: "256MB",
-  // Checkpoints seldom: after each, the first write of every page puts the whole page into the log.
+  // Rare checkpoints: after each one, the first write to a page logs the whole page.
   max_wal_size: "4GB",
   checkpoint_timeout: "15min",
-  // Our statements are short; compiling them costs more than it saves.
+  // Statements are short, so JIT compilation costs more than it saves.
   jit: "off",
   timezone: "UTC",
 };
 
-/** Its messages come to our log; errors of statements do not: they reach us as errors, and they quote people's data. */
+/**
+ * Send Postgres's messages to our log, but not the errors of statements: we receive those as errors, and they quote
+ * user data.
+ */
 const quiet = {
   log_min_messages: "log",
   log_min_error_statement: "panic",
@@ -127,5 +134,5 @@ const quiet = {
   lc_messages: "C",
 };
 
-/** For data that ends with the run. */
+/** For data that is discarded after the run. */
 const carefree = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };

@@ -3,39 +3,39 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import type { PostgresUser } from "./postgres-user.ts";
 
-/** Where Postgres listens, for as long as this server runs, also when Postgres is started again. */
+/** Where Postgres listens. The same for as long as this server runs, across restarts of Postgres. */
 export type PostgresAddress = {
   settings: Record<string, string | number>;
   url(user: string, password: string): string;
-  /** Makes the way free for a new start. */
+  /** Removes leftovers before a new start. */
   clear(): void;
 };
 
-/** A socket in a directory that only we may enter; 127.0.0.1 where a socket cannot be. */
+/** A socket in a directory that only we may enter, or 127.0.0.1 where sockets are not possible. */
 export async function choosePostgresAddress(home: string, user: PostgresUser): Promise<PostgresAddress> {
   const directory = join(home, "socket");
   const fits = Buffer.byteLength(join(directory, `.s.PGSQL.${socketNumber}`)) <= longestSocketPath;
   return fits && process.platform !== "win32" ? socketIn(directory, user) : loopback(await freePort());
 }
 
-/** No port, only the ending of the socket's name. */
+/** Not a TCP port, only the suffix of the socket's name. */
 const socketNumber = 5432;
 
-/** sun_path, less the closing zero. */
+/** The size of sun_path without its final zero. */
 const longestSocketPath = process.platform === "darwin" ? 103 : 107;
 
 function socketIn(directory: string, user: PostgresUser): PostgresAddress {
   return {
     settings: {
       listen_addresses: "",
-      // A list of names: quoted, or a comma in the path would end the first one.
+      // The setting is a list of names. Without quotes, a comma in the path would split it.
       unix_socket_directories: `"${directory.replaceAll('"', '""')}"`,
       unix_socket_permissions: "0700",
       port: socketNumber,
     },
     url: socketUrl(directory),
     clear: () => {
-      // What a killed Postgres left there names a process number that may be somebody else's by now.
+      // A lock file of a killed Postgres contains a process id that another process may have by now.
       rmSync(directory, { recursive: true, force: true });
       mkdirSync(directory, { mode: 0o700 });
       if (user.kind === "system-user") chownSync(directory, user.uid, user.gid);
@@ -56,7 +56,7 @@ function loopback(port: number): PostgresAddress {
   };
 }
 
-/** Where the Postgres listens that wrote this file; undefined when it is gone, or did not come up yet. */
+/** The address of the Postgres that wrote this file. Undefined if it has stopped, or is not ready yet. */
 export function runningAddress(pidFile: string): PostgresAddress["url"] | undefined {
   const lines = existsSync(pidFile)
     ? readFileSync(pidFile, "utf8")

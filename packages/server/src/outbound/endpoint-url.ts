@@ -4,10 +4,13 @@ import { webhookLimits } from "@holdfast/sdk/protocol";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isPublicAddress } from "./public-address.ts";
 
-/** An address to send to, in its canonical spelling, or why we do not send there. */
+/** Returns the canonical form of a webhook URL, or a refusal. */
 export type CheckUrl = (text: string) => Promise<string | Refusal>;
 
-/** Postgres, MySQL and the like: nobody receives webhooks there, and some of them take any bytes for orders. */
+/**
+ * Ports of Postgres, MySQL and similar. They never receive webhooks, and some of these servers run arbitrary bytes as
+ * commands.
+ */
 const DATABASE_PORTS = new Set([1433, 3306, 5432, 6379, 9200, 11211, 27017]);
 const LOOKUP_MS = 2_000;
 
@@ -23,11 +26,11 @@ export function createUrlCheck({ allowPrivate }: { readonly allowPrivate: boolea
 function readUrl(text: string, allowPrivate: boolean): URL | Refusal {
   const no = (message: string) => refuse("invalid_url", { param: "url", message: `"url" ${message}.` });
   if (text.length > webhookLimits.urlLength) return no(`must have at most ${webhookLimits.urlLength} characters`);
-  // Stricter than a browser, which reads `https:///x` as a host of that name.
+  // Stricter than a browser, which would accept `https:///x` and take `x` as the host.
   if (!/^https?:\/\/[^/\\?#\s][^\\\s]*$/i.test(text) || !URL.canParse(text)) return no("must be an https URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && !allowPrivate) return no("must begin with https://");
-  // Also one that is empty, which no parser tells of.
+  // Also refuses empty credentials, which URL parsers hide.
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) return no("must not contain a user or a password");
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
   const isUsual = url.port === "";
@@ -40,10 +43,10 @@ const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "").r
 
 async function isPublicHost(host: string): Promise<boolean> {
   if (isIP(host) !== 0) return isPublicAddress(host);
-  // Names that only mean something inside a network.
+  // Names that exist only inside a network.
   if (!host.includes(".") || /\.(localhost|local|internal|home\.arpa)$/.test(host)) return false;
   const found = await Promise.race([lookup(host, { all: true }).catch(() => []), nothingAfter(LOOKUP_MS)]);
-  // A name that leads nowhere yet may do so later; it is looked at again with every connection.
+  // A name that does not resolve yet may do so later. It is checked again at every connection.
   return found.every(({ address }) => isPublicAddress(address));
 }
 

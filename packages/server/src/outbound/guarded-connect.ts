@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import { isPublicAddress } from "./public-address.ts";
 
-/** The address is not one that we connect to. */
+/** The address is not public, so the server does not connect to it. */
 export class BlockedAddressError extends Error {
   readonly code = "blocked_address";
   constructor(host: string) {
@@ -11,7 +11,7 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** All addresses of a name. */
+/** Resolves a name to all its addresses. */
 export type Lookup = (
   host: string,
   options: LookupOptions & { all: true },
@@ -21,22 +21,23 @@ export type Lookup = (
 export interface GuardOptions {
   readonly connectMs: number;
   readonly allowPrivate: boolean;
-  /** The system's, unless it is said. */
+  /** Defaults to the system's resolver. */
   readonly lookup?: Lookup;
 }
 
 /**
- * Connects to public addresses only. A name is looked up once for each connection, and what is checked is what is
- * connected to: a name that was public when it was registered may lead elsewhere now.
+ * Connects to public addresses only. Each connection resolves the name once and checks the very address that it then
+ * connects to: a name that was public when the endpoint was created may resolve to a private address now (DNS
+ * rebinding).
  */
 export function guardedConnector({ connectMs, allowPrivate, lookup = systemLookup }: GuardOptions) {
   if (allowPrivate) return buildConnector({ timeout: connectMs });
   const connect = buildConnector({ timeout: connectMs, lookup: publicOnly(lookup) });
   return (options: buildConnector.Options, callback: buildConnector.Callback): void => {
     const host = options.hostname.replace(/^\[|\]$/g, "");
-    // Registered while that was allowed.
+    // The endpoint was created while http was allowed.
     if (options.protocol !== "https:") callback(new BlockedAddressError(`http://${host}`), null);
-    // An address is connected to without being looked up.
+    // For an IP address there is no lookup to check, so check it here.
     else if (isIP(host) !== 0 && !isPublicAddress(host)) callback(new BlockedAddressError(host), null);
     else connect(options, callback);
   };
@@ -47,7 +48,7 @@ const publicOnly =
   (host, options, callback) =>
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, "", 0);
-      // One of several is enough: it is not ours to choose.
+      // One private address among several is enough to refuse: the server does not choose which one is used.
       const inner = addresses.find(({ address }) => !isPublicAddress(address));
       const [first] = addresses;
       if (inner || !first) return callback(new BlockedAddressError(`${host} (${inner?.address ?? "nowhere"})`), "", 0);

@@ -2,8 +2,8 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Whether an IP address is one of the open internet: not of this machine, not of a private network, not one that stands
- * for such a one in IPv6. What is no address is not public.
+ * Whether an IP address belongs to the public internet: not to this machine or a private network, and not an IPv6 form
+ * of such an address. Text that is no address is not public.
  */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0) return false;
@@ -13,10 +13,10 @@ export function isPublicAddress(text: string): boolean {
   return inner ? inner.range() === "unicast" : address.range() === "unicast" && address.match(GLOBAL);
 }
 
-/** Of IPv6 the only part that is given out so far. */
+/** The only range of global unicast addresses assigned so far. */
 const GLOBAL = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** The IPv4 address that the NAT of a network with IPv6 alone would go to: the last 32 bits. */
+/** The IPv4 address inside a NAT64 address: the last 32 bits. */
 function innerOf(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   return address.range() === "rfc6052" ? new ipaddr.IPv4(address.toByteArray().slice(12)) : undefined;
 }

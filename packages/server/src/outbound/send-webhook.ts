@@ -6,22 +6,22 @@ import { type Signed, signWebhook } from "./webhook-signature.ts";
 
 export interface WebhookRequest extends Signed {
   readonly url: string;
-  /** The newest first; all of them sign. */
+  /** Newest first. All of them sign. */
   readonly secrets: readonly string[];
 }
 
-/** Sends one request; the signal ends it. */
+/** Sends one request. The signal aborts it. */
 export interface WebhookSender {
   send(webhook: WebhookRequest, signal: AbortSignal): Promise<Answer>;
   close(): Promise<void>;
 }
 
 export interface SenderOptions extends GuardOptions {
-  /** From the connecting to the end of the answer. */
+  /** From connecting to the end of the response. */
   readonly requestMs: number;
 }
 
-// Shorter than servers keep connections open: a request is not sent into one that is being closed.
+// Shorter than the keep-alive of servers, so that no request is sent on a connection that is being closed.
 const IDLE_MS = 1_000;
 
 export function createWebhookSender({ requestMs, ...guard }: SenderOptions): WebhookSender {
@@ -29,7 +29,7 @@ export function createWebhookSender({ requestMs, ...guard }: SenderOptions): Web
     connect: guardedConnector(guard),
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    // The deadline is our own.
+    // Our own deadline replaces these.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -78,10 +78,10 @@ export function createWebhookSender({ requestMs, ...guard }: SenderOptions): Web
 const LATE = Symbol("late");
 const STOPPED = Symbol("stopped");
 
-/** Characters that are kept to be looked at. */
+/** Most characters of the response that are stored. */
 const SHOWN = 1_024;
 
-/** The rest is not read, and however it ends, the status was said. */
+/** Reads only the beginning of the response. Errors while reading do not matter: the status has already arrived. */
 async function beginningOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -92,14 +92,14 @@ async function beginningOf(body: Dispatcher.ResponseData["body"]): Promise<strin
       if (bytes >= webhookLimits.responseBytes) break;
     }
   } catch {
-    // Cut, or too slow.
+    // The connection was cut or too slow.
   }
-  // Postgres keeps no NUL, and half a character at the end is none.
+  // Postgres cannot store NUL, and the cut may have split a character.
   const text = Buffer.concat(chunks).subarray(0, webhookLimits.responseBytes).toString("utf8").replaceAll("\0", "");
   return Buffer.from(text.slice(0, SHOWN)).toString("utf8");
 }
 
-/** What the codes of Node, OpenSSL and undici mean to whoever looks after the receiver. */
+/** Translates error codes of Node, OpenSSL and undici for the owner of the endpoint. */
 const CODES: Readonly<Record<string, DeliveryError>> = {
   blocked_address: "blocked_address",
   UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
@@ -137,7 +137,7 @@ const SAID: Partial<Record<DeliveryError, string>> = {
 };
 
 function reasonOf(error: unknown): { code: DeliveryError; message: string } {
-  // Where several addresses of a name were tried, the first says what is wrong.
+  // If several addresses were tried, report the first error.
   const one = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   const { name = "", code = name, message = "" } = (one ?? {}) as { name?: string; code?: string; message?: string };
   const found = CODES[code] ?? FAMILIES.find(([family]) => family.test(code))?.[1] ?? "connection_lost";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** What is signed, as Standard Webhooks has it. */
+/** The signed parts, as defined by Standard Webhooks. */
 export interface Signed {
   readonly id: string;
   /** Seconds since 1970. */
@@ -8,7 +8,7 @@ export interface Signed {
   readonly body: Buffer;
 }
 
-/** One signature for each secret (`whsec_` and base64), the newest first: the value of `webhook-signature`. */
+/** The value of `webhook-signature`: one signature per secret (`whsec_` and base64), newest first. */
 export const signWebhook = (secrets: readonly string[], { id, timestamp, body }: Signed): string =>
   secrets
     .map((secret) => {

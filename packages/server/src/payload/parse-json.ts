@@ -8,7 +8,10 @@ const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$
 export const isJsonType = (contentType: string | undefined): boolean =>
   contentType === "application/json" || (contentType !== undefined && JSON_IN_UTF8.test(contentType.trim()));
 
-/** Bytes → a JSON value that can be kept and given back. Of two equal keys the last one counts; a leading BOM is skipped. */
+/**
+ * Parses JSON that can be stored and returned unchanged. Of duplicate keys the last one counts; a leading BOM is
+ * skipped.
+ */
 export function parseJson(bytes: Buffer): { readonly value: unknown } | Refusal {
   if (!isUtf8(bytes)) return refuse("invalid_encoding");
   const refusal = checkJsonCount(bytes);

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 
 import { type Refusal, refuse } from "../rules/refusal.ts";
 
-// Strict: nothing is coerced, filled in or dropped, and the first fault ends the check.
+// Strict: no coercion, defaults or removal of keys. Stops at the first error.
 const ajv = new Ajv({
   allErrors: false,
   coerceTypes: false,
@@ -13,7 +13,7 @@ const ajv = new Ajv({
   validateFormats: false,
 });
 
-/** A check of a body's shape, compiled once from our own schema (never from a caller's). */
+/** Compiles a check of a body's shape, from our own schemas only, never from a caller's. */
 export function shapeCheck(schema: TSchema): (body: unknown) => Refusal | undefined {
   const validate: ValidateFunction = ajv.compile(schema);
   return (body) => (validate(body) ? undefined : toRefusal(validate.errors?.at(-1)));

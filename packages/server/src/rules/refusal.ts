@@ -1,15 +1,15 @@
 import type { Claim, ErrorCode, ErrorEnvelope, RequiredCapability } from "@holdfast/sdk/protocol";
 
-/** A clear no: what the edge turns into an error envelope. `status` overrides the code's own where one code has two. */
+/** A refused request, which the edge turns into an error envelope. `status` overrides the code's default status. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly param?: string;
-  /** Says more than the table's sentence, never who else is there. */
+  /** More specific than the table's sentence. Must not reveal other participants' data. */
   readonly message?: string;
   readonly status?: number;
   readonly blockedBy?: number;
   readonly requiredCapability?: RequiredCapability;
-  /** Who holds the record now. */
+  /** The current holders of the record. */
   readonly claims?: readonly Claim[];
   readonly problems?: ErrorEnvelope["problems"];
 }

@@ -14,7 +14,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body; an empty object where it is no JSON. */
+  /** The parsed body; an empty object if it is not JSON. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -23,7 +23,7 @@ export interface Asking {
   readonly token?: string | null;
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** A value to send as JSON, or the very bytes. */
+  /** A value to send as JSON, or raw bytes. */
   readonly json?: unknown;
   readonly bytes?: string | Buffer;
 }
@@ -34,13 +34,15 @@ export interface App {
   readonly url: string;
   readonly databaseUrl: string;
   readonly server: RunningServer;
-  /** Keys of one organization's tenants, and of another organization's. */
+  /** Keys of one organization's two tenants, and of another organization. */
   readonly keys: { readonly live: string; readonly test: string; readonly other: string };
   readonly organization: string;
-  /** With the live key, unless it is told otherwise. Throws when an answer breaks what holds for every answer. */
+  /**
+   * Calls with the live key unless told otherwise. Throws if a response breaks a rule that holds for every response.
+   */
   readonly call: Call;
   sql<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<T[]>;
-  /** Runs a statement in a transaction that stays open: what it locks is locked until it is released. */
+  /** Runs a statement in a transaction that stays open, so that its locks are held until `release`. */
   hold(text: string): Promise<{ release(): Promise<void> }>;
   /** Another server on the same database. */
   another(options?: Partial<ServerOptions>): Promise<{ readonly server: RunningServer; readonly call: Call }>;
@@ -59,7 +61,7 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
       port: 0,
       ...options,
       ...more,
-      // Tests come without a token as often as they like.
+      // Tests may send any number of requests without a token.
       limits: { rateFailedAuth: 0, ...options.limits, ...more.limits },
     });
   const server = await start();
@@ -112,7 +114,7 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
   };
 }
 
-/** Asks one server. What holds for every answer is checked here, so that each test checks it too. */
+/** Calls one server. Rules that hold for every response are checked here, so that each test checks them too. */
 export function caller(url: string, usual: string, closing: (() => void)[] = []): Call {
   const agent = new Agent({ keepAlive: true, maxSockets: 128 });
   closing.push(() => agent.destroy());
@@ -172,7 +174,7 @@ function faultOf({ status, headers, body }: Answer, method: string): string | un
   return request_id === id ? undefined : `request_id is ${request_id}, the header ${id}`;
 }
 
-/** Sends bytes as they are and answers whatever came back until the connection ended. */
+/** Sends raw bytes. Returns everything that is received until the connection ends. */
 export function rawRequest(url: string, bytes: string | Buffer, waitMs = 5_000): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {

@@ -13,13 +13,13 @@ const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface Ended {
-  /** Null: a signal ended it. */
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-/** A command that runs: what it has written so far, and what became of it. */
+/** A running command: its output so far, and its result. */
 export interface Running {
   readonly texts: { readonly out: string; readonly err: string };
   readonly ended: Promise<Ended>;
@@ -28,14 +28,14 @@ export interface Running {
 }
 
 export interface CommandLine {
-  /** The command in a process of its own, with nothing of our environment but what Node needs. */
+  /** Runs the command in a separate process, with only the environment variables that Node needs. */
   start(words: readonly string[], env?: Readonly<Record<string, string>>): Running;
-  /** The same in this process, which is much quicker. */
+  /** Runs it in this process, which is much faster. */
   begin(...words: readonly string[]): Running;
   run(...words: readonly string[]): Promise<Ended>;
 }
 
-/** `holdfast`, asking a test's server with its live key and as its operator; the folder is its home and data directory. */
+/** `holdfast` for a test's server, with its live key and operator token. The folder is its home and data directory. */
 export function commandLine({ url, keys, databaseUrl }: App, folder: string): CommandLine {
   const usual = {
     HOLDFAST_URL: url,

@@ -1,19 +1,19 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A proxy in front of a Postgres that can stop to forward anything, without closing a connection. */
+/** A proxy in front of Postgres that can stop forwarding without closing a connection. */
 export interface FreezingProxy {
-  /** The database's address, by way of the proxy. */
+  /** The database's URL through the proxy. */
   readonly url: string;
-  /** Connections that are open, and from now on all new ones, hear nothing any more. */
+  /** Stops forwarding on all open and new connections. */
   freeze(): void;
-  /** New connections are forwarded again; those that were frozen stay so. */
+  /** Forwards new connections again. Frozen ones stay frozen. */
   thaw(): void;
-  /** How many connections are forwarded now. */
+  /** The number of connections that are being forwarded. */
   open(): number;
   close(): void;
 }
 
-/** `openMs`: a new connection is forwarded after so long. */
+/** `openMs`: the delay before a new connection is forwarded. */
 export async function freezingProxy(databaseUrl: string, { openMs = 0 } = {}): Promise<FreezingProxy> {
   const target = new URL(databaseUrl.replace(/^postgres(ql)?:/, "http:").replace(/@[^/]*\//, "@target/"));
   const host = decodeURIComponent(/@([^/]*)\//.exec(databaseUrl)?.[1] ?? "");
@@ -31,7 +31,7 @@ export async function freezingProxy(databaseUrl: string, { openMs = 0 } = {}): P
       open.delete(near);
       frozen.delete(near);
     };
-    // One that is frozen notices no end either.
+    // A frozen connection does not forward its end either.
     const forward = (from: Socket, to: Socket) => {
       from.on("data", (bytes) => !frozen.has(near) && to.write(bytes));
       from.on("close", () => !frozen.has(near) && end());

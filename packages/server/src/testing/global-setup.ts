@@ -4,7 +4,7 @@ import type {} from "./database.ts";
 import { createTemplate, dropRun } from "./template-database.ts";
 
 /**
- * One Postgres for the whole run, with one migrated template: a throwaway of our own, or the Postgres that
+ * One Postgres for the whole run, with one migrated template database: our own throwaway, or the Postgres that
  * HOLDFAST_TEST_DATABASE_URL names (version 15 or later, as a user who may create databases).
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -15,7 +15,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const template = await createTemplate(serverUrl);
     project.provide("templateDatabase", template);
     return async () => {
-      // Our own Postgres takes its databases with it.
+      // Stopping our own Postgres removes its databases.
       if (postgres) await postgres.stop();
       else await dropRun(template);
     };

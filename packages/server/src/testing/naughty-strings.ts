@@ -1,9 +1,9 @@
 const hex = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => String.fromCodePoint(from + i));
 
-/** Texts that have broken somebody's program, gathered for ours. */
+/** Strings that have broken other programs. */
 export const naughtyStrings: readonly string[] = [
-  // Nothing, nearly nothing, and words that mean something elsewhere
+  // Empty, nearly empty, and names with a meaning elsewhere
   ...[
     "",
     " ",

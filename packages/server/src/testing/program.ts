@@ -4,19 +4,19 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 
-/** `main.ts` in a process of its own. */
+/** `main.ts` in a separate process. */
 export interface Program {
   readonly child: ChildProcess;
-  /** The address that it prints when it listens; rejects with its log when it ends before that. */
+  /** The address that it prints once it listens. Rejects with its log if it ends before. */
   readonly url: Promise<string>;
-  /** What it has written to stderr, line by line. */
+  /** Everything it has written to stderr. */
   log(): string;
   stdout(): string;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   stop(signal?: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-/** Starts the server's program with nothing of our own environment but what Node needs. */
+/** Starts the server's program with only the environment variables that Node needs. */
 export function startProgram(env: Readonly<Record<string, string>>, words: readonly string[] = []): Program {
   const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", MAIN, ...words], {
     cwd: ROOT,

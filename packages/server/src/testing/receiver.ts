@@ -17,21 +17,21 @@ export interface Received {
 
 export type Reply = number | ((request: IncomingMessage, response: ServerResponse, received: Received) => void);
 
-/** A receiver of webhooks that answers as it is told, and checks each signature with a verifier that is not ours. */
+/** A webhook receiver with scripted responses. It verifies each signature with an independent library. */
 export interface Receiver {
   readonly url: string;
   readonly received: readonly Received[];
   /** Requests that could not be verified, with the reason. */
   readonly refused: readonly string[];
-  /** What verifies from now on; several in a row have all to verify. */
+  /** The secrets to verify with from now on. If there are several, all of them have to match. */
   secrets: readonly string[];
-  /** How the next requests are answered, then 204 again. */
+  /** The responses to the next requests. Later ones get 204 again. */
   answer(...replies: Reply[]): void;
-  /** How every request is answered from now on. */
+  /** The response to every request from now on. */
   always(reply: Reply): void;
   /** The most requests that were open at once. */
   readonly mostAtOnce: number;
-  /** Nobody listens there any more. */
+  /** Stops listening. */
   close(): Promise<void>;
 }
 

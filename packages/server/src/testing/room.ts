@@ -1,7 +1,7 @@
 import type { Peer, PresenceFrame } from "@holdfast/sdk/protocol";
 import type { TestStream } from "./stream.ts";
 
-/** What a client that does as it is told believes of a room: the first answer, then every change. */
+/** The members of a room as a correct client computes them: the first list, then every change. */
 export function roomOf({ frames }: TestStream, room: string): ReadonlyMap<string, Peer> {
   const peers = new Map<string, Peer>();
   for (const frame of presenceFrames(frames, room)) {
@@ -11,6 +11,6 @@ export function roomOf({ frames }: TestStream, room: string): ReadonlyMap<string
   return peers;
 }
 
-/** Every frame about a room, in the order they came. */
+/** All frames about a room, in order. */
 export const presenceFrames = (frames: TestStream["frames"], room: string): PresenceFrame[] =>
   frames.filter((frame): frame is PresenceFrame => frame.frame === "presence" && frame.room === room);

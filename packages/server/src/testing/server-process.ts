@@ -1,6 +1,6 @@
 import { type ServerOptions, startServer } from "../server.ts";
 
-// A server that can be killed: starts with the options that it is given as JSON, says where it is, and stays.
+// A process that tests can kill: starts the server with options given as JSON, prints its URL, and keeps running.
 const [options = ""] = process.argv.slice(2);
 const { url } = await startServer(JSON.parse(options) as ServerOptions);
 process.stdout.write(`${JSON.stringify({ object: "listening", url })}\n`);

@@ -1,4 +1,4 @@
-/** Does the work for each item, so many of them side by side: enough to race, not enough to be refused as too much. */
+/** Runs the work for each item with limited concurrency: enough to race, not enough to hit a rate limit. */
 export async function someAtATime<T>(
   items: readonly T[],
   work: (item: T, index: number) => Promise<void>,

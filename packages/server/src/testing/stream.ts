@@ -5,18 +5,18 @@ import { frameFault } from "./frame-check.ts";
 type Tag = FrameDown["frame"];
 type FrameOf<T extends Tag> = Extract<FrameDown, { frame: T }>;
 
-/** A client of the stream that keeps everything it was told. A frame that does not fit its schema fails the test run. */
+/** A stream client that keeps everything it receives. A frame that does not fit its schema fails the test run. */
 export interface TestStream {
   readonly frames: readonly FrameDown[];
-  /** All entries that were told, in the order they came. */
+  /** All received entries, in order. */
   readonly entries: readonly LogEntry[];
-  /** Where it has read to. Frames that leave a gap, or overlap, are remembered in `faults`. */
+  /** The position it has read to. Frames that leave a gap or overlap are recorded in `faults`. */
   readonly position: number;
   readonly faults: readonly string[];
   send(frame: object | string | Buffer): void;
-  /** The next frame of a kind that is not yet taken; waits for it. */
+  /** Waits for the next frame of a kind that was not taken yet. */
   next<T extends Tag>(tag: T): Promise<FrameOf<T>>;
-  /** Resolves when the position is reached. */
+  /** Resolves once the position is reached. */
   reaches(position: number): Promise<void>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   readonly socket: WebSocket;
@@ -35,7 +35,7 @@ export interface Hello {
 
 const PATIENCE_MS = 15_000;
 
-/** Opens a socket; says nothing yet. */
+/** Opens a socket without sending anything. */
 export async function openStream(url: string, options: { origin?: string; path?: string } = {}): Promise<TestStream> {
   const { path = "/v1/stream", origin } = options;
   const socket = new WebSocket(
@@ -139,7 +139,7 @@ export async function openStream(url: string, options: { origin?: string; path?:
   };
 }
 
-/** Opens a socket, says hello and waits for the welcome. */
+/** Opens a socket, sends hello and waits for the welcome. */
 export async function follow(url: string, token: string, hello: Hello = {}): Promise<TestStream> {
   const stream = await openStream(url);
   stream.send({ frame: "hello", token, ...hello });

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { migrate } from "../db/connection/migrate.ts";
 
-/** A migrated database that no test writes to, only copies. */
+/** A migrated database that tests only copy, never write to. */
 export type TemplateDatabase = { serverUrl: string; name: string };
 
-/** Migrated once per run. The name is the run's own, so that several runs may share one Postgres. */
+/** Created once per run. Its name is unique, so that several runs can share one Postgres. */
 export async function createTemplate(serverUrl: string): Promise<TemplateDatabase> {
   const name = `holdfast_test_${randomBytes(4).toString("hex")}`;
   await onServer(serverUrl, `create database ${name}`);
@@ -13,19 +13,19 @@ export async function createTemplate(serverUrl: string): Promise<TemplateDatabas
   return { serverUrl, name };
 }
 
-/** A database with the newest tables and no rows. Answers its address. */
+/** Creates a database with the newest tables and no rows. Returns its URL. */
 export async function copyTemplate({ serverUrl, name }: TemplateDatabase): Promise<string> {
   const copy = `${name}_${randomBytes(4).toString("hex")}`;
   await onServer(serverUrl, `create database ${copy} template ${name}`);
   return urlOf(serverUrl, copy);
 }
 
-/** Drops a database that one of these made; who is still connected to it is disconnected. */
+/** Drops a test database and disconnects its clients. */
 export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
   await onServer(serverUrl, `drop database if exists ${name} with (force)`);
 }
 
-/** Drops the template and every copy that a broken test file left behind. */
+/** Drops the template and every copy that a crashed test file has left behind. */
 export async function dropRun({ serverUrl, name }: TemplateDatabase): Promise<void> {
   const client = await connect(serverUrl);
   try {
@@ -39,7 +39,7 @@ export async function dropRun({ serverUrl, name }: TemplateDatabase): Promise<vo
   }
 }
 
-/** The same server, another database. */
+/** The same server with another database. */
 export function urlOf(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;

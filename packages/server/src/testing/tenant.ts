@@ -4,7 +4,7 @@ import { judgeInOrder } from "../rules/commits/judge-commits.ts";
 import type { TenantState } from "../rules/commits/tenant-state.ts";
 import { scopeOf } from "../rules/tokens/scope.ts";
 
-/** Models for tests of the rules: a slide filed under its deck, and one that is judged as a whole. */
+/** Models for tests of the rules: a slide in its deck's group, and one that is judged as a whole. */
 export const MODELS: Readonly<Record<string, Model>> = {
   Slide: {
     fields: {
@@ -23,7 +23,7 @@ export const MODELS: Readonly<Record<string, Model>> = {
 
 export const NOW = "2026-01-02T03:04:05.678Z";
 
-/** A tenant with an empty log. What the rules do to it is what a round of commits would. */
+/** A tenant with an empty log. The rules change it as in a round of commits. */
 export const emptyTenant = (models: Readonly<Record<string, Model>> = MODELS): TenantState => ({
   organization: "org_1",
   models: new Map(Object.entries(models).map(([name, model]) => [name.toLowerCase(), { name, model, changes: [] }])),
@@ -48,7 +48,7 @@ export const emptyTenant = (models: Readonly<Record<string, Model>> = MODELS): T
 
 export interface Who {
   readonly id?: string;
-  /** What the writer's token carries; absent: a secret key. */
+  /** The scope of the writer's token. Absent: a secret key. */
   readonly scope?: { readonly operations: readonly string[]; readonly groups: readonly string[] };
   readonly clientId?: string;
 }
@@ -57,7 +57,7 @@ type Sent = Partial<Omit<CommitRequest, "operations">> & Who;
 
 let made = 0;
 
-/** A commit as the edge would hand it over. The fingerprint is what it asks for. */
+/** A commit as the edge creates it. Its content serves as the fingerprint. */
 export function commitOf(
   operations: readonly CommitOperation[],
   { id = "ann", clientId, scope, ...rest }: Sent = {},
@@ -105,10 +105,10 @@ export const remove = operation("delete");
 export const archive = operation("archive");
 export const unarchive = operation("unarchive");
 
-/** Writes to a tenant as a round would, one commit after the other. Answers what became of each. */
+/** Runs commits one after another, as in a round. Returns the result of each. */
 export const written = (state: TenantState, ...commits: readonly CommitRequest[]) => judgeInOrder(state, commits);
 
-/** Writes one commit of these operations and answers what became of it. */
+/** Runs one commit with these operations. Returns its result. */
 export function write(state: TenantState, operations: readonly CommitOperation[], sent: Sent = {}) {
   const [judged] = written(state, commitOf(operations, sent));
   if (!judged) throw new Error("Nothing was judged.");

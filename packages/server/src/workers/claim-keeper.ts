@@ -1,13 +1,13 @@
 import type { Worker } from "./pruner.ts";
 
-/** Does what is due, and says in how many milliseconds something is due again; undefined: nothing is known to be. */
+/** Does what is due. Returns the milliseconds until the next time, or undefined if none is known. */
 export type KeepClaims = () => Promise<number | undefined>;
 
-/** What ends is ended about when it is due: sooner than this nobody looks again, and later than that neither. */
+/** Bounds of the delay until the next check. */
 const SOONEST_MS = 20;
 const LATEST_MS = 1_000;
 
-/** Ends leases that are over and hands them on, in every process: whichever comes first does it. */
+/** Ends expired leases and grants them to the next waiters. Runs in every process; the first one to act wins. */
 export function startClaimKeeper(keep: KeepClaims, failed: (error: unknown) => void): Worker {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;

@@ -101,7 +101,7 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
     soon(pollAt - performance.now());
   }
 
-  /** Whether an endpoint has no delivery in progress. One with a delivery in progress finds further entries by itself. */
+  /** Whether an endpoint has no delivery in progress. The others find further entries by themselves. */
   function hasSomebodyIdle(tenant: number): boolean {
     const isIdle = (runningIn.get(tenant) ?? 0) < (told.get(tenant) ?? Number.POSITIVE_INFINITY);
     if (!isIdle) missed.add(tenant);

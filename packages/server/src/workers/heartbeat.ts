@@ -1,8 +1,8 @@
 import type { Worker } from "./pruner.ts";
 
-/** Says of those who are there that they are. */
+/** Records a sign of life for everything that is present. */
 export interface Heartbeat<T> extends Worker {
-  /** Says it of somebody who just came, in a moment: when thousands come at once, that is one beat and not thousands. */
+  /** Beats shortly for one that has just arrived. Many arrivals at once share one beat. */
   soon(one: T): void;
 }
 
@@ -15,7 +15,7 @@ export interface HeartbeatOptions<T> {
 
 const SOON_MS = 20;
 
-/** Beats every so often, and skips one when the last is not over. */
+/** Beats at an interval. Skips a beat while the previous one is still running. */
 export function startHeartbeat<T>({ present, beat, failed, everyMs }: HeartbeatOptions<T>): Heartbeat<T> {
   const beating = new Set<Promise<void>>();
   let isBeating = false;

@@ -1,19 +1,19 @@
 import type { Worker } from "./pruner.ts";
 
 export interface Indexer extends Worker {
-  /** Something may have to be done now. */
+  /** There may be work to do now. */
   wake(): void;
 }
 
 export interface IndexerTimes {
-  /** After all was found in order: another process may have left something undone. */
+  /** The interval after a run that found everything in order: another process may have left something undone. */
   readonly everyMs: number;
-  /** While another process is at it. */
+  /** The delay while another process does the work. */
   readonly busyMs: number;
   readonly failedMs: number;
 }
 
-/** Looks after the indexes from the start on, never twice at a time. `reconcile` tells whether it could do its work. */
+/** Runs `reconcile` from the start on, never concurrently. It returns whether it could do its work. */
 export function startIndexer(
   reconcile: (signal: AbortSignal) => Promise<boolean>,
   { everyMs, busyMs, failedMs }: IndexerTimes,

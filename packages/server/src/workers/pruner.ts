@@ -1,10 +1,10 @@
-/** Something that is done again and again while the server runs. */
+/** Work that repeats while the server runs. */
 export interface Worker {
-  /** Waits for what it is doing just now. */
+  /** Waits for the current run. */
   stop(): Promise<void>;
 }
 
-/** Prunes soon after the start and then every so often, never twice at a time. */
+/** Prunes some time after the start, then at an interval, never concurrently. */
 export function startPruner(prune: () => Promise<unknown>, everyMs: number, failed: (error: unknown) => void): Worker {
   let running: Promise<unknown> | undefined;
   const run = () => {
@@ -25,5 +25,5 @@ export function startPruner(prune: () => Promise<unknown>, everyMs: number, fail
   };
 }
 
-/** A server that was just started has more urgent things to do. */
+/** Right after its start, a server has more urgent work. */
 const FIRST_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { Worker } from "./pruner.ts";
 
-/** Writes down what was counted every so often, and a last time when it is stopped. */
+/** Saves usage counts at an interval, and once more at the stop. */
 export function startUsageWriter(
   flush: () => Promise<void>,
   everyMs: number,

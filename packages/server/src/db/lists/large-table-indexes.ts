@@ -1,15 +1,16 @@
 import type { Transaction } from "../connection/transaction.ts";
 
 /**
- * Indexes of tables that grow with every commit, by name. No migration makes these: the server could not start before all of
- * the table was read. It works without them, only slower, and builds them beside its writes.
+ * Indexes, by name, of tables that grow with every commit. They are not part of a migration, because the server could
+ * not start before the whole table was read. The server works without them, only slower, and builds them concurrently
+ * with writes.
  */
 const INDEXES: ReadonlyMap<string, string> = new Map([
-  // Erasing looks for values in receipts of held commits.
+  // An erase searches the receipts of held commits for values.
   ["receipt_held", "on holdfast.receipt (tenant) where held"],
 ]);
 
-/** Builds those that are not there, and those whose building failed. Answers how many. Only for who may change indexes. */
+/** Builds missing indexes, and those whose build has failed. Returns how many. Requires the indexing lock. */
 export async function buildLargeTableIndexes(client: Transaction): Promise<number> {
   const { rows } = await client.query<{ name: string; valid: boolean }>(
     `select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid

@@ -8,19 +8,19 @@ import { columnSql, TEXT_KEPT } from "./record-column.ts";
 export interface ListQuestion {
   readonly tenant: number;
   readonly model: string;
-  /** A push rewrites records of the tenant: the new form of some is beside their row. */
+  /** A push is rewriting the tenant's records: some have their new form beside their row. */
   readonly rewriting: boolean;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
   readonly filters: readonly ListFilter[];
-  /** Records in one of these groups; undefined: all. */
+  /** Only records in one of these groups. Undefined: all. */
   readonly groups: readonly string[] | undefined;
   readonly sort: ListColumn;
   readonly descending: boolean;
-  /** Where the page before ended: the sort value as Postgres spells it (null: none) and the id. */
+  /** The end of the previous page: the sort value in Postgres's text form (null: no value) and the id. */
   readonly after: PageEnd | undefined;
   readonly limit: number;
-  /** Of all records together, unless one alone has more. */
+  /** Most bytes of all records together. A single larger record still fits. */
   readonly bytes: number;
 }
 
@@ -41,7 +41,7 @@ export interface Listed {
   readonly hasMore: boolean;
 }
 
-/** One page in a total order: by the sort value with absent ones last, then by id. */
+/** One page in a total order: by sort value, records without one last, then by id. */
 export async function listRecords(db: Transaction, question: ListQuestion): Promise<Listed> {
   const { rows } = await db.query<ListedRecord & { fits: boolean }>(listQuery(question));
   const records = rows.filter(({ fits }) => fits).slice(0, question.limit);
@@ -49,9 +49,9 @@ export async function listRecords(db: Transaction, question: ListQuestion): Prom
 }
 
 /**
- * Without a name, so that it is planned with its values: only then does Postgres see that a field's index serves it.
- * Records that have a sort value and those that have none are two scans, each of which an index gives in order and from
- * the cursor on; one condition that says both would read all pages before. The second runs when the first has run out.
+ * The statement has no name, so that Postgres plans it with its values; only then can it use a field's index. Records
+ * with a sort value and records without one are read by two scans, each in index order from the cursor on. A single
+ * condition for both would read all previous pages. The second scan runs only once the first is exhausted.
  */
 export function listQuery(question: ListQuestion): { readonly text: string; readonly values: unknown[] } {
   const { sort, descending, after, limit, bytes, rewriting } = question;
@@ -65,11 +65,11 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
       : `(${expression}, id) ${beyond} (${param(value)}::text::${type}, ${param(id)}::text)`;
   const most = `${param(limit + 1)}::int`;
   const where = conditionsOf(question, param).join(" and ");
-  // Where nulls go is nothing to a scan that meets only nulls, or none; said like this an index can be read backwards.
+  // Each scan meets only nulls or none, so the nulls order does not matter. This form allows a backward index scan.
   const scan = (...more: readonly string[]) =>
     `select id, data, archived_at, ${expression} as value from ${recordTable(rewriting)}
       where ${[where, ...more].join(" and ")} order by ${expression} ${direction}, id ${direction} limit ${most}`;
-  // What does not fit is left out, and only that there is more is told.
+  // Records beyond the byte limit are omitted; the result only reports that there are more.
   const answer = (rows: string) => {
     const order = `part, value ${direction}, id ${direction}`;
     const sized = withinBytes({ rows, order, json: ["data"], rest: "1", bytes: `${param(bytes)}::bigint` });
@@ -78,7 +78,7 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
     return { text, values };
   };
 
-  // A record always has its id and its times.
+  // The id and the times are never null, so one scan is enough.
   const one = (page: string) => answer(`select 1 as part, page.* from (${page}) page`);
   if (sort.kind !== "field") return one(after ? scan(isBeyond(after)) : scan());
   const isAbsent = `${expression} is null`;
@@ -113,7 +113,7 @@ function conditionOf(filter: ListFilter, param: Param): string {
   return `${expression} ${OPERATORS[operator]} ${param(value)}::${type}`;
 }
 
-/** The kept beginnings decide between most texts, and an index knows them; the whole texts decide the rest. */
+/** Compares the stored prefixes first, which the index has. Only equal prefixes need a comparison of the full texts. */
 function longTextCondition(
   name: string,
   operator: Comparison,

@@ -1,15 +1,15 @@
 import type { ListColumn } from "../../rules/lists/list-column.ts";
 
-/** How a column is read from a row of `holdfast.record`, and the type that this gives. */
+/** The SQL expression of a column of `holdfast.record`, and its type. */
 export interface ColumnSql {
   readonly expression: string;
   readonly type: string;
 }
 
-/** Longer text is compared by what `holdfast.text_of` keeps of it first. */
+/** Longer text is first compared by the prefix that `holdfast.text_of` keeps. */
 export const TEXT_KEPT = 500;
 
-/** `field` spells a field's name, as a literal or a parameter: names never become a part of the statement themselves. */
+/** `field` turns a field's name into a literal or a parameter: a name is never inserted into the SQL directly. */
 export function columnSql(column: ListColumn, field: (name: string) => string): ColumnSql {
   if (column.kind === "id") return { expression: "id", type: "text" };
   if (column.kind === "createdAt") return { expression: "created_at", type: "timestamptz" };

@@ -6,7 +6,7 @@ import { session } from "../connection/pool.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { columnSql } from "./record-column.ts";
 
-/** A field that a schema wants to be listed by quickly. Tenants whose model and field have the same names share the index. */
+/** A field that a schema declares with an index. Tenants with the same model and field names share the index. */
 export interface IndexedField {
   /** In lower case. */
   readonly model: string;
@@ -16,7 +16,7 @@ export interface IndexedField {
 
 export interface StoredIndex {
   readonly name: string;
-  /** False: it is being built, or its building failed. */
+  /** False while the index is being built, and if its build has failed. */
   readonly valid: boolean;
 }
 
@@ -24,8 +24,8 @@ const PREFIX = "record_by_";
 const LOCK = 4_270_004;
 
 /**
- * Works on a connection without time limits: building takes as long as it takes. An abort lets go at once; what Postgres
- * was asked for last it still finishes.
+ * Runs work on a connection without timeouts, because an index build takes as long as it takes. An abort drops the
+ * connection at once; Postgres still finishes the current statement.
  */
 export async function withIndexer<T>(
   url: string,
@@ -48,15 +48,15 @@ export async function withIndexer<T>(
 }
 
 /**
- * Whether this connection may change indexes until it closes. Asked, never waited for: building an index concurrently
- * waits for whoever waits in a statement of their own.
+ * Whether this connection may change indexes until it closes. Uses a try-lock: a concurrent index build waits for all
+ * running statements, so a process that waited for this lock in a statement would deadlock with it.
  */
 export async function claimIndexing(client: Transaction): Promise<boolean> {
   const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1) as mine", [LOCK]);
   return rows[0]?.mine === true;
 }
 
-/** The fields that the newest schema of each tenant declares with `index`. */
+/** The fields that each tenant's current schema declares with `index`. */
 export async function readIndexedFields(db: Transaction): Promise<(IndexedField & { readonly tenant: number })[]> {
   const { rows } = await db.query<IndexedField & { tenant: number }>(
     `select distinct h.tenant, lower(m.key) as model, f.key as field, f.value->>'type' as type
@@ -76,11 +76,11 @@ export async function readIndexes(db: Transaction): Promise<StoredIndex[]> {
   return rows;
 }
 
-/** Where a field's index is found: the same name for the same index, whoever asks. */
+/** The name of a field's index, derived from its definition, so that every process computes the same name. */
 export const indexName = (field: IndexedField): string =>
   PREFIX + createHash("sha256").update(definitionOf(field)).digest("hex").slice(0, 16);
 
-/** Builds an index beside the writes. One that fails is left there, not valid. */
+/** Builds an index concurrently with writes. A failed build leaves an invalid index behind. */
 export async function createIndex(client: Transaction, field: IndexedField): Promise<void> {
   await client.query(`create index concurrently ${indexName(field)} on holdfast.record ${definitionOf(field)}`);
 }
@@ -90,8 +90,8 @@ export async function dropIndex(client: Transaction, name: string): Promise<void
 }
 
 /**
- * Tells Postgres how often which values occur, so that it knows what an index is good for. Not of a small table: it
- * needs no index, and whoever plans by "this is empty" reads all of it, also when it has grown.
+ * Updates the planner's statistics, so that it uses the index. Skips a small table: it needs no index, and a plan for
+ * an empty table would scan all of it even after the table has grown.
  */
 export async function analyzeRecords(client: Transaction): Promise<void> {
   const { rows } = await client.query<{ bytes: number }>("select pg_relation_size('holdfast.record') as bytes");
@@ -100,7 +100,7 @@ export async function analyzeRecords(client: Transaction): Promise<void> {
 
 const WORTH_ANALYZING = 8 * 1024 * 1024;
 
-/** In the order in which a list reads: its tenant, the value, the id. A list of another model does not touch it. */
+/** The columns in the order in which a list reads: tenant, value, id. Writes to other models do not touch the index. */
 function definitionOf({ model, field, type }: IndexedField): string {
   const { expression } = columnSql({ kind: "field", name: field, type }, pg.escapeLiteral);
   return `(tenant, ${expression}, id) where model = ${pg.escapeLiteral(model)}`;

@@ -11,9 +11,9 @@ export async function claimPruning(tx: Transaction): Promise<boolean> {
   return rows[0]?.mine === true;
 }
 
-/** Forgets some receipts that are older than that. Answers how many. */
+/** Deletes some expired receipts. Returns how many. */
 export async function deleteOldReceipts(tx: Transaction, days: number): Promise<number> {
-  // The index on their age is small and coarse: without statistics the planner would rather read the whole table.
+  // The BRIN index on their age is small and coarse. Without statistics, the planner would prefer a full scan.
   await tx.query("set local enable_seqscan = off");
   const { rowCount } = await tx.query(
     `delete from holdfast.receipt where ctid = any(array(
@@ -28,7 +28,7 @@ export interface LogStart {
   readonly trimmedTo: number;
 }
 
-/** From where on each log is kept. */
+/** The first position that is kept, for each log. */
 export async function readLogStarts(tx: Transaction): Promise<LogStart[]> {
   const { rows } = await tx.query<{ tenant: number; trimmed_to: number }>(
     "select tenant, trimmed_to from holdfast.head order by tenant",
@@ -36,9 +36,9 @@ export async function readLogStarts(tx: Transaction): Promise<LogStart[]> {
   return rows.map(({ tenant, trimmed_to }) => ({ tenant, trimmedTo: trimmed_to }));
 }
 
-/** How far a log may be trimmed now: some entries on, as long as they are older than that. */
+/** How far a log may be trimmed now: some entries further, as long as they are older than `days`. */
 export async function readTrimTarget(tx: Transaction, { tenant, trimmedTo }: LogStart, days: number): Promise<number> {
-  // Times in a log never run backwards, so its beginning is its oldest part.
+  // Times in a log never run backwards, so its oldest entries come first.
   const { rows } = await tx.query<{ target: number | null }>(
     `select max(sync_id) as target from (
        select sync_id, created_at from holdfast.log where tenant = $1 and sync_id > $2 order by sync_id limit $4) l
@@ -49,8 +49,8 @@ export async function readTrimTarget(tx: Transaction, { tenant, trimmedTo }: Log
 }
 
 /**
- * Says that entries up to there are no longer kept, but for what an endpoint is still to be told: answers how far. It waits
- * for the head's lock: a round that reads the log is let finish, and nobody registers in between.
+ * Marks entries up to a position as trimmed, but not those that an endpoint still needs. Returns the position. Waits
+ * for the head's lock, so that no round reads the log meanwhile and no endpoint is created.
  */
 export async function setTrimmed(tx: Transaction, tenant: number, to: number): Promise<number> {
   await tx.query("select from holdfast.head where tenant = $1 for update", [tenant]);
@@ -62,7 +62,7 @@ export async function setTrimmed(tx: Transaction, tenant: number, to: number): P
   return rows[0]?.trimmed_to ?? to;
 }
 
-/** Takes away some entries up to a position. Answers how many. */
+/** Deletes some entries up to a position. Returns how many. */
 export async function deleteEntries(tx: Transaction, tenant: number, to: number): Promise<number> {
   const { rowCount } = await tx.query(
     `delete from holdfast.log where ctid = any(array(

@@ -5,33 +5,33 @@ import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {
   readonly tenant: number;
-  /** Lower-case names; undefined: every model. */
+  /** Lower-case names. Undefined: every model. */
   readonly models: readonly string[] | undefined;
-  /** A push rewrites records of the tenant: the new form of some is beside their row. */
+  /** A push is rewriting the tenant's records: some have their new form beside their row. */
   readonly rewriting: boolean;
-  /** Records in one of these groups; undefined: all. */
+  /** Only records in one of these groups. Undefined: all. */
   readonly groups: readonly string[] | undefined;
   readonly after: { readonly model: string; readonly id: string } | undefined;
   readonly limit: number;
-  /** Of all lines together, unless one alone has more. */
+  /** Most bytes of all lines together. A single larger record still fits. */
   readonly bytes: number;
 }
 
 export interface SnapshotPage {
-  /** Lines of JSON, each with its end of line. */
+  /** JSON lines, each with its newline. */
   readonly lines: string;
   readonly count: number;
   readonly last: { readonly model: string; readonly id: string } | undefined;
-  /** Whether there may be records behind the last one. */
+  /** Whether there may be further records. */
   readonly hasMore: boolean;
 }
 
 /**
- * One page in (model, id) order. Postgres writes the lines and hands them over in one piece: the server's one thread
- * copies bytes instead of taking rows apart. `names` are the declared names by lower-case name.
+ * One page in (model, id) order. Postgres builds the lines and returns them as one value, so that the server's single
+ * thread copies bytes instead of parsing rows. `names`: the declared names by lower-case name.
  *
- * Up to the first record that Postgres keeps compressed, sizes are read from the rows' headers in one go; from there on
- * records have to be unpacked to be measured, which only the second statement does.
+ * Up to the first compressed record, sizes are read from the row headers, in one statement. From there on records have
+ * to be decompressed to be measured, which only the second statement does.
  */
 export async function readSnapshotPage(
   db: Transaction,
@@ -52,7 +52,7 @@ export async function readSnapshotPage(
     },
     names,
   );
-  // The first record of a page always fits, but only of a whole page.
+  // The first record always fits, but only if the page is still empty.
   if (plain.count > 0 && Buffer.byteLength(rest.lines) > question.bytes - used) return plain;
   return {
     lines: plain.lines + rest.lines,
@@ -90,13 +90,13 @@ async function readPage(
 
 interface Page extends QueryResultRow {
   readonly lines: string | null;
-  /** Records that were found, those of them before the first whose size is not known, and those that the lines tell of. */
+  /** The records found, those before the first compressed one, and those in the lines. */
   readonly seen: number;
   readonly measured?: number;
   readonly count: number;
 }
 
-/** Read from the text: to have Postgres collect models and ids for it costs a tenth of the page. */
+/** Parsed from the text: collecting model and id in Postgres would cost a tenth of the page. */
 function lastOf(lines: string): SnapshotPage["last"] {
   BEGINNING.lastIndex = lines.lastIndexOf("\n", lines.length - 2) + 1;
   const [, model, id] = BEGINNING.exec(lines) ?? [];
@@ -113,17 +113,17 @@ const recordsOf = ({
   where tenant = $1 and (model, id) > ($2, $3) and ($4::text[] is null or model = any($4)) and ($5::text[] is null or groups && $5)
   order by model, id limit $6`;
 
-/** What a line has around its record. */
+/** Bytes of a line besides its record. */
 const REST = "60 + case when archived_at is null then 0 else 45 end + octet_length(model) + octet_length(id)";
 
-// The aggregates take the records in the order that they are read in: to sort them once more costs as much as all the rest.
+// The aggregates use the order in which the records are read. Sorting again would cost as much as everything else.
 const LINES = `string_agg('{"model":' || coalesce(($7::jsonb -> model)::text, to_json(model)::text) || ',"id":"' || id || '","syncId":' || sync_id
   || case when archived_at is null then '' else ',"archivedAt":"' || to_char(archived_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"' end
   || ',"data":' || data || E'}\\n', '')`;
 
 const FITS = "compressed = 0 and (bytes_through <= $8::bigint or bytes_through = bytes)";
 
-/** All that fits of the records before the first that is compressed. */
+/** All records before the first compressed one that fit. */
 const plainPage = (question: SnapshotQuestion) => ({
   name: question.rewriting ? "read_snapshot_rewriting" : "read_snapshot",
   text: `select ${LINES} filter (where ${FITS}) as lines, count(*)::int as seen,
@@ -133,7 +133,7 @@ const plainPage = (question: SnapshotQuestion) => ({
       window through as (order by model, id rows unbounded preceding)) page`,
 });
 
-/** All that fits, compressed or not. */
+/** All records that fit, compressed or not. */
 const measuredPage = (question: SnapshotQuestion) => ({
   name: question.rewriting ? "read_snapshot_measured_rewriting" : "read_snapshot_measured",
   text: `select ${LINES} filter (where fits) as lines, count(*)::int as seen, count(*) filter (where fits)::int as count

@@ -1,21 +1,22 @@
-/** Expressions of SQL. */
+/** SQL expressions. */
 export interface SizedRows {
   /** A query for the rows. */
   readonly rows: string;
-  /** By which they are ordered: each row has a place of its own. */
+  /** The order of the rows. It must be unique. */
   readonly order: string;
-  /** Its columns of type json that count. */
+  /** Its json columns that count. */
   readonly json: readonly string[];
   /** The bytes of everything else. */
   readonly rest: string;
-  /** How many bytes the rows may have together. */
+  /** Most bytes of all rows together. */
   readonly bytes: string;
 }
 
 /**
- * The rows with a column `fits`: whether a row and all rows before it have at most so many bytes together. The first row
- * always fits. Sizes are read from the rows' headers; only a compressed value has to be unpacked to be measured, which
- * is done for as many of them as would fit if nothing were compressed: 10 000 records of 1 MiB take 10 s to unpack.
+ * The rows with a column `fits`: whether a row, together with all rows before it, stays within the byte limit. The
+ * first row always fits. Sizes are read from row headers. A compressed value has to be decompressed to be measured, so
+ * only those rows are measured that would fit if nothing were compressed: decompressing 10 000 records of 1 MiB takes
+ * 10 s.
  */
 export function withinBytes({ rows, order, json, rest, bytes }: SizedRows): string {
   const sum = (measure: (column: string) => string) =>

@@ -1,6 +1,6 @@
 import { type Transaction, takeTime } from "../connection/transaction.ts";
 
-/** The tables of a tenant, in the order in which they are written and read: `tenant` is the first column of each. */
+/** The tables of a tenant in the order of the dump. `tenant` is the first column of each. */
 export const DUMPED = {
   schemas: { table: "model_schema", key: ["version"] },
   entries: { table: "log", key: ["sync_id"] },
@@ -10,25 +10,25 @@ export const DUMPED = {
 } as const;
 export type Dumped = keyof typeof DUMPED;
 
-/** How a row begins; "world" in dumps of version 1. */
+/** How a row starts; version 1 dumps say "world". */
 export const TENANT_ROW = /^\{"(?:tenant|world)":\d+/;
 
-/** A record may have a few MiB, and a message of Postgres up to 1 GiB. */
+/** Rows per batch: a record may have a few MiB, and Postgres limits a message to 1 GiB. */
 const BATCH = 200;
 
-/** Everything after this is as of one moment, however long it takes. */
+/** Everything read after this is as of one moment, however long it takes. */
 export async function beginDump(tx: Transaction): Promise<void> {
   await tx.query("set transaction isolation level repeatable read read only");
   await takeTime(tx);
   await tx.query("set local idle_in_transaction_session_timeout = 0");
 }
 
-/** Rows of a tenant as JSON text, a batch at a time. Columns of type json stay the text that is stored. */
+/** Rows of a tenant as JSON text, in batches. Columns of type json keep their stored text. */
 export async function* dumpRows(tx: Transaction, what: Dumped, tenant: number): AsyncGenerator<string[]> {
   const { key } = DUMPED[what];
-  // Records as the newest schema shows them, also while a push moves them.
+  // Records as the current schema presents them, even while a push rewrites them.
   const table = what === "records" ? "present_record" : DUMPED[what].table;
-  // A cursor of the database's: one pass over the table in its key's order, whatever its size.
+  // A server-side cursor: one pass over the table in key order, whatever its size.
   await tx.query(
     `declare dumped no scroll cursor for select row_to_json(t)::text as row from holdfast.${table} t where tenant = $1 order by ${key.join(", ")}`.replace(
       "$1",
@@ -43,7 +43,7 @@ export async function* dumpRows(tx: Transaction, what: Dumped, tenant: number): 
   await tx.query("close dumped");
 }
 
-/** Writes rows back as they were dumped, into another tenant and no other: answers how many. */
+/** Writes dumped rows into the given tenant, whatever their tenant was. Returns how many. */
 export async function restoreRows(
   tx: Transaction,
   what: Dumped,
@@ -59,7 +59,7 @@ export async function restoreRows(
   return rowCount ?? 0;
 }
 
-/** A dump of an earlier version does not say where the records were made that ended. */
+/** A dump of an earlier version lacks the create positions of deleted records. Computes them. */
 export async function findCreations(tx: Transaction, tenant: number): Promise<void> {
   await tx.query(
     `select holdfast.find_creations(tenant) from (
@@ -75,12 +75,12 @@ export interface DumpedKey {
   readonly hash: string;
   readonly last4: string;
   readonly label: string | null;
-  /** It was set in the environment: the next one that is set there ends it. Absent in earlier dumps. */
+  /** The key was configured in the environment, so configuring another one revokes it. Absent in earlier dumps. */
   readonly configured?: boolean;
   readonly revokedAt: string | null;
 }
 
-/** An organization's secret keys, of which only hashes are known. */
+/** An organization's secret keys. Only their hashes are known. */
 export async function dumpKeys(tx: Transaction, organization: string): Promise<DumpedKey[]> {
   const { rows } = await tx.query<DumpedKey & Record<string, unknown>>(
     `select k.id, w.livemode, encode(k.hash, 'hex') as hash, k.last4, k.label, k.configured, k.revoked_at as "revokedAt"
@@ -90,7 +90,7 @@ export async function dumpKeys(tx: Transaction, organization: string): Promise<D
   return rows;
 }
 
-/** False: there is such a key already. */
+/** Returns false if the key already exists. */
 export async function restoreKey(tx: Transaction, tenant: number, key: DumpedKey, revoked: boolean): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into holdfast.secret_key (id, tenant, hash, last4, label, revoked_at, configured) values ($1, $2, decode($3, 'hex'), $4, $5, least($6::timestamptz, case when $8 then clock_timestamp() end), $7)
@@ -100,7 +100,7 @@ export async function restoreKey(tx: Transaction, tenant: number, key: DumpedKey
   return rowCount === 1;
 }
 
-/** Where a log ends, as JSON text. */
+/** The head of a log, as JSON text. */
 export async function dumpHead(tx: Transaction, tenant: number): Promise<string> {
   const { rows } = await tx.query<{ row: string }>(
     "select row_to_json(h)::text as row from holdfast.head h where tenant = $1",
@@ -110,8 +110,9 @@ export async function dumpHead(tx: Transaction, tenant: number): Promise<string>
 }
 
 /**
- * Sets a fresh tenant's head to where the dumped log ended; its log keeps the new id. Claims are leases and are not dumped,
- * but their fences go on above every one that may have been given since: whoever keeps the greatest it saw takes the next.
+ * Sets a new tenant's head to the end of the dumped log; the log keeps its new id. Claims are leases and are not
+ * dumped, but fences continue above any that may have been granted since the dump, so that systems which store the
+ * highest fence accept the next one.
  */
 export async function restoreHead(tx: Transaction, tenant: number, head: string): Promise<void> {
   await takeTime(tx);

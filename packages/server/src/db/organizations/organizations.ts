@@ -15,7 +15,7 @@ const toOrganization = (row: OrganizationRow): Organization => ({
   createdAt: row.created_at,
 });
 
-/** A new organization with its two tenants, each with an empty log of its own. */
+/** Creates an organization with its two tenants, each with an empty log. */
 export async function insertOrganization(
   tx: Transaction,
   id: string,
@@ -103,7 +103,7 @@ export async function listSecretKeys(db: Transaction, organization: string | und
   return rows.map(toKey);
 }
 
-/** Ends a key after a while; one that ends sooner already stays as it is. Answers whether there is such a key. */
+/** Ends a key after a grace period. A key that ends earlier stays unchanged. Returns whether the key exists. */
 export async function revokeSecretKey(db: Transaction, id: string, graceSeconds: number): Promise<boolean> {
   const { rowCount } = await db.query(
     "update holdfast.secret_key set revoked_at = least(coalesce(revoked_at, 'infinity'), clock_timestamp() + make_interval(secs => $2)) where id = $1",
@@ -112,7 +112,7 @@ export async function revokeSecretKey(db: Transaction, id: string, graceSeconds:
   return rowCount === 1;
 }
 
-/** Revokes the keys that an environment named before, all but one. Answers their ids. */
+/** Revokes all keys that were configured in the environment, except one. Returns their ids. */
 export async function revokeConfiguredKeys(tx: Transaction, tenant: number, exceptHash: Buffer): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `update holdfast.secret_key set revoked_at = clock_timestamp()
@@ -124,14 +124,14 @@ export async function revokeConfiguredKeys(tx: Transaction, tenant: number, exce
 
 export interface KeyLookup {
   readonly principal: Omit<Principal, "scope">;
-  /** What a scoped token carries; a secret key may do everything. */
+  /** The permissions of a scoped token. A secret key has no limits. */
   readonly grant?: { readonly operations: readonly string[]; readonly syncGroups: readonly string[] };
   readonly revoked: boolean;
-  /** Absent for a token without an end. */
+  /** Absent for a token without an expiry. */
   readonly expiresInMs?: number;
 }
 
-/** Who secret keys are, by their places among the hashes. */
+/** Finds secret keys by hash. The result is keyed by the index of the hash. */
 export async function findSecretKeys(db: Transaction, hashes: readonly Buffer[]): Promise<Map<number, KeyLookup>> {
   const { rows } = await db.query<{
     nth: number;

@@ -3,7 +3,7 @@ import type { UsagePeriod } from "../../rules/organizations/usage-period.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { PRUNE_STEP } from "../log/prune.ts";
 
-/** So many more of something, in one tenant on one UTC day. */
+/** An increment of one event's count, for one tenant and UTC day. */
 export interface UsageCount {
   readonly tenant: number;
   readonly day: string;
@@ -11,7 +11,7 @@ export interface UsageCount {
   readonly count: number;
 }
 
-/** Adds to what is there. In one order, so that two processes cannot wait for each other. */
+/** Adds counts, in a fixed order, so that two processes cannot deadlock. */
 export async function addUsage(db: Transaction, counts: readonly UsageCount[]): Promise<void> {
   await db.query({
     name: "add_usage",
@@ -27,7 +27,7 @@ export async function addUsage(db: Transaction, counts: readonly UsageCount[]): 
   });
 }
 
-/** What one tenant did in a period, by day and name. */
+/** A tenant's usage in a period, by day and event. */
 export async function readUsage(db: Transaction, tenant: number, { from, to }: UsagePeriod): Promise<Usage[]> {
   const { rows } = await db.query<Usage & Record<string, unknown>>({
     name: "read_usage",
@@ -38,7 +38,7 @@ export async function readUsage(db: Transaction, tenant: number, { from, to }: U
   return rows;
 }
 
-/** Forgets some of what was counted longer ago than that. Answers how much. */
+/** Deletes some expired counts. Returns how many. */
 export async function deleteOldUsage(tx: Transaction, days: number): Promise<number> {
   const { rowCount } = await tx.query(
     `delete from holdfast.usage where ctid = any(array(

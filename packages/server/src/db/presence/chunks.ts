@@ -1,13 +1,13 @@
-/** A notification carries fewer than 8 000 bytes, in the database's own encoding. */
+/** A notification has fewer than 8 000 bytes, in the database's encoding. */
 export const NOTIFICATION_BYTES = 7_999;
 
-/** Cuts a text into pieces of so many bytes of UTF-8 at most, never within a character. */
+/** Splits a text into chunks of at most `most` bytes of UTF-8, never within a character. */
 export function cutIntoChunks(text: string, most: number): string[] {
   const bytes = Buffer.from(text);
   const chunks: string[] = [];
   for (let from = 0; from < bytes.length || chunks.length === 0; ) {
     let to = Math.min(from + most, bytes.length);
-    // A byte that goes on with a character begins with 10.
+    // Continuation bytes of a character start with the bits 10.
     while (to < bytes.length && ((bytes[to] as number) & 0xc0) === 0x80) to -= 1;
     chunks.push(bytes.toString("utf8", from, to));
     from = to;
@@ -16,8 +16,8 @@ export function cutIntoChunks(text: string, most: number): string[] {
 }
 
 /**
- * Puts the pieces of texts together again, sender by sender. Pieces of one sender come in order; where one was lost,
- * its text is lost, and the others are not.
+ * Joins the chunks of texts again, by sender. The chunks of one sender arrive in order. If one is lost, only its text
+ * is lost.
  */
 export function createJoiner(): (sender: string, chunk: string) => string | undefined {
   const begun = new Map<string, { name: string; parts: string[] }>();
@@ -38,9 +38,9 @@ export function createJoiner(): (sender: string, chunk: string) => string | unde
   };
 }
 
-/** `<name> <at> <of> <part>` for each piece. */
+/** Each chunk is `<name> <at> <of> <part>`. */
 export function chunksOf(name: number, text: string, most: number): string[] {
-  // The longest head that a piece can have: three whole numbers, and the spaces.
+  // Reserve the longest possible header: three whole numbers with spaces.
   const parts = cutIntoChunks(text, most - 3 * `${Number.MAX_SAFE_INTEGER} `.length);
   return parts.map((part, i) => `${name} ${i} ${parts.length} ${part}`);
 }

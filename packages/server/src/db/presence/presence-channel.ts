@@ -1,14 +1,14 @@
 import { openNotices } from "../connection/notifications.ts";
 import { chunksOf, createJoiner, NOTIFICATION_BYTES } from "./chunks.ts";
 
-/** The number counts versions of what is said on it. */
+/** The suffix is the version of the message format. */
 const CHANNEL = "holdfast_presence_1";
-/** Room for the name of the sender, which the line puts before each piece. */
+/** Leaves room for the sender's name, which precedes each chunk. */
 const CHUNK_BYTES = NOTIFICATION_BYTES - 16;
-/** So many pieces in one transaction: a long text lets others in between. */
+/** Most chunks per transaction, so that other messages are not delayed by a long text. */
 const AT_ONCE = 64;
 
-/** Texts of any length between processes, of who is in which room. They may be lost, and come in order. */
+/** Presence messages between processes, of any length. They may be lost, but arrive in order. */
 export function openPresenceChannel(
   url: string,
   { heard, opened }: { heard(from: string, text: string): void; opened(): void },

@@ -6,21 +6,21 @@ import type { Transaction } from "../connection/transaction.ts";
 export interface StoredSchema extends ModelSchema {
   readonly version: number;
   readonly hash: string;
-  /** By lower-case name, also of models that are hidden now. */
+  /** By lower-case name, including models that are hidden now. */
   readonly changes: Readonly<Record<string, readonly SchemaChange[]>>;
   readonly hiddenModels: readonly string[];
   readonly rowsVersion: number;
 }
 
-/** What changed the records of a model, which may be called like a method of objects. */
+/** The schema changes of a model. Its name may equal an object method's, hence `hasOwn`. */
 export const changesOf = ({ changes }: StoredSchema, key: string): readonly SchemaChange[] =>
   Object.hasOwn(changes, key) ? (changes[key] ?? []) : [];
 
 type SchemaBody = Omit<StoredSchema, "version" | "hash">;
-/** What the body of a schema that never hid anything leaves out. */
+/** Fields that are omitted from the body of a schema that has never hidden anything. */
 const UNCHANGED = { changes: {}, hiddenModels: [], rowsVersion: 0 };
 
-/** The pushed models of a tenant at one version; undefined before the first push. */
+/** The models of a tenant at one version. Undefined before the first push. */
 export const loadSchema = (tenant: number, version: number): Statement<StoredSchema | undefined> => ({
   name: "load_schema",
   text: "select hash, body from holdfast.model_schema where tenant = $1 and version = $2",

@@ -7,14 +7,14 @@ import type { Statement } from "../connection/statement.ts";
 import { type Transaction, takeTime } from "../connection/transaction.ts";
 
 /**
- * A push that rewrites records does so beside the writers:
+ * A schema push rewrites records concurrently with writers, in three phases:
  *
- *   prepare   in steps, without the head's lock: each record's new form into rewritten_record, with the position that it was read at
- *   land      under the head's lock: the few that were written since, then the schema; head.rewriting says that the new forms count
- *   adopt     in steps, without the head's lock: each new form into its row
+ *   prepare   in steps, without the head's lock: store each record's new form, with the position that it was read at
+ *   land      under the head's lock: rewrite what was written since, save the schema, and set head.rewriting
+ *   adopt     in steps, without the head's lock: move each new form into its row
  *
- * A form counts only while its record is at the position that it was prepared from. So nobody has to throw it away when the
- * record is written, and what a process left behind that died while it prepared counts for nothing.
+ * The forms are in the table rewritten_record. They are used once head.rewriting is set. A form is valid only while its record is still at the position that the form was made from. So a write needs no
+ * cleanup, and forms left by a process that died during the preparation have no effect.
  */
 export const recordTable = (rewriting: boolean): string => (rewriting ? "holdfast.present_record" : "holdfast.record");
 
@@ -22,14 +22,14 @@ export interface StoredRecord extends FiledRow {
   readonly syncId: number;
 }
 
-/** Of the records of a step together, unless one alone has more. */
+/** Most bytes of the records of a step together. A single larger record still fits. */
 const STEP_BYTES = 8 * 2 ** 20;
 
-/** What Postgres keeps compressed may be a hundred times as large. To measure it, Postgres would have to unpack it. */
+/** An upper bound: a compressed value may be a hundred times as large, and measuring it would mean decompressing it. */
 const sizeOf = (column: string) =>
   `coalesce(pg_column_size(${column})::bigint * case when pg_column_compression(${column}) is null then 1 else 100 end, 0)`;
 
-/** Some records of a model in the order of their ids. */
+/** Some records of a model, ordered by id. */
 export async function readRows(
   tx: Transaction,
   tenant: number,
@@ -49,7 +49,7 @@ export async function readRows(
   return rows.map(toRecord);
 }
 
-/** Whether these models have few records in all, and small ones. */
+/** Whether these models together have only few and small records. */
 export async function areFew(
   tx: Transaction,
   tenant: number,
@@ -65,7 +65,7 @@ export async function areFew(
   return rows[0]?.few === true;
 }
 
-/** These records of a model, without those that are not there. */
+/** The named records of a model that exist. */
 export async function readNamedRows(
   tx: Transaction,
   tenant: number,
@@ -103,7 +103,7 @@ export interface RewrittenRecord extends RowChange {
   readonly syncId: number;
 }
 
-/** Keeps the new forms of records beside their rows. */
+/** Stores the new forms of records beside their rows. */
 export async function saveRewritten(
   tx: Transaction,
   tenant: number,
@@ -131,7 +131,10 @@ export async function saveRewritten(
 
 const ADOPTED = `data = coalesce(d.data, r.data), groups = d.groups, hidden = case when d.data is null then r.hidden else d.hidden end`;
 
-/** Puts the new forms of these records into their rows: a round does so with what it names, before it reads it. */
+/**
+ * Moves the new forms of these records into their rows. A round calls it for the records that it names, before reading
+ * them.
+ */
 export const adoptRecords = (names: readonly RecordName[]): Statement<void> => ({
   name: "",
   text: `with due as materialized (
@@ -146,15 +149,15 @@ export const adoptRecords = (names: readonly RecordName[]): Statement<void> => (
   read: () => {},
 });
 
-/** Where a step over a tenant's rewritten records ended. */
+/** The end of a step over a tenant's rewritten records. */
 export interface StepEnd {
   readonly model: string;
   readonly id: string;
 }
 
 /**
- * The next step: records that a round has locked just now are left for later, so that the two never wait for each other.
- * Undefined behind the last one.
+ * Runs the next step. Skips records that a round has locked until later, so that the two cannot deadlock. Undefined
+ * after the last step.
  */
 export async function adoptStep(
   tx: Transaction,
@@ -185,7 +188,7 @@ export async function adoptStep(
   );
   const last = rows[0];
   if (!last) return undefined;
-  // Forms of records that were written or deleted since they were prepared count for nothing.
+  // Deletes forms that are invalid because their records were written or deleted meanwhile.
   await tx.query(
     `delete from holdfast.rewritten_record n where ctid = any(array(
        select n.ctid from holdfast.rewritten_record n
@@ -197,7 +200,7 @@ export async function adoptStep(
   return last;
 }
 
-/** Throws away some forms that never came to count. Answers how many. */
+/** Deletes some forms that never became valid. Returns how many. */
 export async function dropStep(tx: Transaction, tenant: number, limit: number): Promise<number> {
   const { rowCount } = await tx.query(
     `delete from holdfast.rewritten_record where ctid = any(array(
@@ -207,12 +210,12 @@ export async function dropStep(tx: Transaction, tenant: number, limit: number): 
   return rowCount ?? 0;
 }
 
-/** From now on the forms that were prepared count. */
+/** Makes the prepared forms valid. */
 export async function beginRewriting(tx: Transaction, tenant: number): Promise<void> {
   await tx.query("update holdfast.head set rewriting = true where tenant = $1", [tenant]);
 }
 
-/** False: some forms are still beside their rows. */
+/** Returns false if some forms are still beside their rows. */
 export async function endRewriting(tx: Transaction, tenant: number): Promise<boolean> {
   const { rowCount } = await tx.query(
     `update holdfast.head set rewriting = false where tenant = $1 and not exists (
@@ -222,12 +225,12 @@ export async function endRewriting(tx: Transaction, tenant: number): Promise<boo
   return rowCount === 1;
 }
 
-/** A premise on a group that was read before this position of the log counts as moved. */
+/** Makes every group premise that was read before this position count as moved. */
 export async function moveAllGroups(tx: Transaction, tenant: number): Promise<void> {
   await tx.query("update holdfast.head set regrouped_at = sync_id where tenant = $1", [tenant]);
 }
 
-/** Tenants with rewritten records beside their rows. */
+/** Tenants with valid forms beside their rows. */
 export async function readRewritingTenants(db: Transaction): Promise<number[]> {
   const { rows } = await db.query<{ tenant: number }>(
     `with recursive found as (
@@ -240,7 +243,7 @@ export async function readRewritingTenants(db: Transaction): Promise<number[]> {
   return rows.map(({ tenant }) => tenant);
 }
 
-/** The records of these models that entries in (after, to] speak of, by model. */
+/** The records of these models that entries in (after, to] changed, by model. */
 export async function readWrittenSince(
   tx: Transaction,
   tenant: number,
@@ -257,7 +260,7 @@ export async function readWrittenSince(
   return byModel;
 }
 
-/** How many bytes the records of these models have that entries behind a position speak of. */
+/** Bytes of the records of these models that entries after a position changed. */
 export async function bytesWrittenSince(
   tx: Transaction,
   tenant: number,
@@ -286,7 +289,7 @@ export async function hasHiddenValues(tx: Transaction, tenant: number, model: st
 
 const LOCK = 4_270_005;
 
-/** Whether this transaction alone rewrites records of the tenant. */
+/** Takes the tenant's rewriting lock for this transaction, if it is free. */
 export async function claimRewritingHere(tx: Transaction, tenant: number): Promise<boolean> {
   const { rows } = await tx.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1, $2) as mine", [
     LOCK,
@@ -295,7 +298,7 @@ export async function claimRewritingHere(tx: Transaction, tenant: number): Promi
   return rows[0]?.mine === true;
 }
 
-/** Does work on a connection that alone rewrites records of the tenant; undefined when another one does. */
+/** Runs work on a connection that holds the tenant's rewriting lock. Undefined if another one holds it. */
 export async function whileRewriting<T>(
   pool: Database,
   tenant: number,
@@ -304,7 +307,7 @@ export async function whileRewriting<T>(
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    // Tried, not waited for: what waits in a statement of its own, an index that is being built waits for.
+    // A try-lock: a concurrent index build waits for all running statements, including one that waits for a lock.
     const { rows } = await client.query<{ mine: boolean }>("select pg_try_advisory_lock($1, $2) as mine", [
       LOCK,
       tenant,
@@ -313,7 +316,7 @@ export async function whileRewriting<T>(
     try {
       return await work(client);
     } finally {
-      // A connection that keeps the lock is not given back.
+      // If the unlock failed, do not return the connection to the pool: it still holds the lock.
       await client.query("select pg_advisory_unlock($1, $2)", [LOCK, tenant]).catch((error: Error) => {
         broken = error;
       });

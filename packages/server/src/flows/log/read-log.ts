@@ -29,8 +29,8 @@ export const readLog =
   (db: Database, schemas: SchemaCache): ReadLog =>
   async (tenant, view, after, limit) => {
     const head = await readHead(db, tenant);
-    // Read the head before the schema and both before the entries: an entry of a model that is declared later would be
-    // lost otherwise.
+    // The head determines both the schema version and the end of the page. Entries beyond this head may belong to
+    // a model that this schema does not declare yet, and would be skipped for good.
     const schema = await schemaAt(db, schemas, tenant, head.schemaVersion);
     const { rowsVersion } = schema;
     const models = coveredModels(view, schema.models);

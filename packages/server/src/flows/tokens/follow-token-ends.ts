@@ -2,21 +2,21 @@ import type { Database } from "../../db/connection/pool.ts";
 import { readTokenEnds } from "../../db/tokens/token-ends.ts";
 
 /**
- * Hears of all tokens that end by revocation, in any process: one statement a second for the whole process, whatever number
- * of tokens it remembers. What ends by itself, at its `expiresAt`, needs no message.
+ * Follows the revocations of tokens in all processes, with one query per second for the whole process, however many
+ * tokens it has cached. A token that reaches its `expiresAt` needs no notification.
  */
 export interface TokenEndsFollowed {
-  /** Whether every end up to a moment ago was heard of. */
+  /** Whether this process knows every revocation up to a moment ago. */
   hearsAll(): boolean;
   stop(): Promise<void>;
 }
 
 const POLL_MS = 1_000;
-/** Without an answer for so long, an end may have been missed. */
+/** After this long without a reply, a revocation may have been missed. */
 const SILENT_MS = 3_000;
 /**
- * A transaction may commit later than the time that it wrote down, and a token that was just being looked up may be
- * remembered after we said that it ended: each end is said again for so long.
+ * Each revocation is reported repeatedly for this long: a transaction may commit later than the time that it stored,
+ * and a token that was being looked up may be cached after its revocation was reported.
  */
 const OVERLAP_SECONDS = 70;
 

@@ -6,7 +6,7 @@ import { organizationGroup } from "../../rules/schema/sync-group.ts";
 import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
 import { viewHashOf } from "../log/view-hash.ts";
 
-/** What a token says of itself: whose it is, what it may do, and which log it reads. */
+/** What a token says about itself: its participant, its permissions, and the log that it reads. */
 export type Identify = (principal: Principal) => Promise<Identity>;
 
 const EVERYTHING = ["*.*", "claim.preempt", "claim.reorder"];

@@ -24,7 +24,7 @@ import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { tokenHash } from "./secret-keys.ts";
 
-/** A token as it is told once: with its secret. */
+/** A token with its secret, which is shown only once. */
 export type { StoredToken };
 export type MintedToken = StoredToken & { readonly token: string };
 
@@ -33,7 +33,7 @@ export interface TokenPage {
   readonly nextCursor: string | null;
 }
 
-/** Tokens that a secret key hands out: minted, listed, rotated, ended. */
+/** Creates, lists, rotates and revokes the tokens that a secret key issues. */
 export interface ScopedTokenFlows {
   createCapability(by: Principal, body: CapabilityBody): Promise<MintedToken | Refusal>;
   createEphemeralKey(by: Principal, body: EphemeralKeyBody): Promise<MintedToken | Refusal>;
@@ -42,16 +42,19 @@ export interface ScopedTokenFlows {
     kind: ScopedKind,
     page: { limit: number; cursor: string | undefined; participantId?: string | undefined },
   ): Promise<TokenPage | Refusal>;
-  /** Undefined: there is no such token. */
+  /** Undefined: no such token. */
   read(by: Principal, kind: ScopedKind, id: string): Promise<StoredToken | undefined>;
-  /** A new token with the same scope and participant; the old one goes on for the grace. Undefined: none, or ended. */
+  /**
+   * Creates a token with the same scope and participant. The old one stays valid for the grace period. Undefined: no
+   * such token, or it has ended.
+   */
   rotate(by: Principal, id: string, body: RotateBody): Promise<MintedToken | undefined>;
-  /** How many streams of this process ended with it; undefined: there is no such token. */
+  /** Returns how many streams of this process ended with the token. Undefined: no such token. */
   revoke(by: Principal, kind: ScopedKind, id: string): Promise<number | undefined>;
   revokeAllOf(by: Principal, user: string): Promise<{ tokens: number; sessions: number }>;
 }
 
-/** `revoked` is told of a token that ended now; it answers how many streams ended with it. */
+/** `revoked` is called for a token that ended now. It returns how many streams ended with it. */
 export function scopedTokenFlows(
   db: Database,
   schemas: SchemaCache,
@@ -84,7 +87,7 @@ export function scopedTokenFlows(
       if (!isRecordId(id)) return undefined;
       const minted = await transaction(db, async (tx) => {
         const name = { tenant, kind: "capability" as const, id };
-        // A statement of its own: of two rotations at once the second sees what the first did.
+        // Lock in a separate statement, so that the second of two concurrent rotations sees the result of the first.
         await lockToken(tx, name);
         const old = await readToken(tx, name);
         if (old?.status !== "active") return undefined;
@@ -98,7 +101,7 @@ export function scopedTokenFlows(
       if (!isRecordId(id)) return undefined;
       const known = await transaction(db, async (tx) => {
         const ended = await revokeToken(tx, { tenant, kind, id }, 0);
-        // One that is not there to be revoked, in this tenant and of this kind, may still be there for others.
+        // Only if the token belongs to this tenant and has this kind: other tenants' claims must not be affected.
         if (ended) await revokeClaims(tx, [id]);
         return ended;
       });

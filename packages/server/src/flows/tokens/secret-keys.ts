@@ -5,13 +5,13 @@ import { insertSecretKey } from "../../db/organizations/organizations.ts";
 import { base62, newId } from "../../ids.ts";
 import { tokenOf, tokenPrefixes } from "../../rules/tokens/token.ts";
 
-/** Tokens are stored as this only. */
+/** Only this hash of a token is stored. */
 export const tokenHash = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 export const newSecretToken = (livemode: boolean): string =>
   tokenOf(livemode ? tokenPrefixes.live : tokenPrefixes.test, base62(30));
 
-/** Mints a key for a tenant. The token is in the answer, and never again. */
+/** Creates a key for a tenant. The returned token cannot be read again. */
 export async function mintSecretKey(
   tx: Transaction,
   tenant: number,
@@ -22,7 +22,7 @@ export async function mintSecretKey(
   return { ...(await storeSecretKey(tx, tenant, token, label, false)), token };
 }
 
-/** Stores a key whose token the operator chose. */
+/** Stores a key whose token the operator has chosen. */
 export const storeSecretKey = (
   tx: Transaction,
   tenant: number,

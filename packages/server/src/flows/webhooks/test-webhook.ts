@@ -25,7 +25,7 @@ export interface TestWebhookDeps {
   readonly changed: (tenant: number) => void;
 }
 
-/** Sends an endpoint one event that changes nothing, also while it is disabled, and says what came of it. */
+/** Sends a test event to an endpoint, even a disabled one, and reports the result. It changes nothing. */
 export type TestWebhook = (
   by: Principal,
   id: string,
@@ -42,10 +42,10 @@ export function testWebhook({
   monotonic,
   changed,
 }: TestWebhookDeps): TestWebhook {
-  /** It waits for its turn like any request to the endpoint; the turn is not counted as an attempt. */
+  /** A test waits for the endpoint's lease like any delivery, but does not count as an attempt. */
   async function lease(tenant: number, id: string, token: string): Promise<Reading | Refusal | undefined> {
     const found = await readDelivery(db, tenant, id);
-    // Of a disabled endpoint nobody else finds that a process ended in the middle of a request.
+    // If a process stopped during a request to a disabled endpoint, only this code ends the lost attempt.
     if (found) await endLost(found);
     const before = found?.endpoint.delivery.lease ? await readDelivery(db, tenant, id) : found;
     if (!before) return undefined;

@@ -1,8 +1,8 @@
 import type { Datasource } from "@holdfast/sdk/protocol";
 
 /**
- * The datasources that every organization has: its rows beside its log, one for each environment, as old as itself.
- * Host, database and schema are the operator's own, and no way leads to the rows but this service: they do not apply.
+ * The data sources of every organization: one per environment, as old as the organization. Host, database and schema
+ * are the operator's and do not apply, because only this service can reach the rows.
  */
 export function hostedDatasources(organizationCreatedAt: string): Datasource[] {
   const hosted = {

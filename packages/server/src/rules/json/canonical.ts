@@ -1,6 +1,6 @@
 /**
- * JSON with sorted keys and without whitespace: two bodies that mean the same give the same text. `without` is a key
- * of the outermost object that does not count. Written for bodies of 100 000 values: it is most of what they cost.
+ * JSON with sorted keys and without whitespace: bodies with the same meaning give the same text. `without` omits one
+ * key of the outermost object. Optimized for bodies of 100 000 values, where it is most of the request's cost.
  */
 export function canonical(value: unknown, without?: string): string {
   if (typeof value === "string") return JSON.stringify(value);

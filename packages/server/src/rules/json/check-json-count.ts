@@ -4,19 +4,18 @@ import { type Refusal, refuse } from "../refusal.ts";
 const [QUOTE, BACKSLASH, COMMA, SPACE] = [0x22, 0x5c, 0x2c, 0x20];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** A value and the comma behind it take two bytes at least. */
+/** A value and its comma take at least two bytes, so smaller texts cannot exceed the limit. */
 const HARMLESS_BYTES = 2 * limits.jsonValues;
 
 /**
- * Counts the values of a JSON text, its levels and the keys of each object before anything is made of it: a million empty
- * arrays keep the parser, and every check behind it, busy for a second in which nothing else is done. A text that is no
- * JSON may pass: the parser says so.
+ * Counts the values, levels and keys of a JSON text before it is parsed: a million empty arrays would keep the parser
+ * and every later check busy for a second and block the event loop. Invalid JSON may pass; the parser reports it.
  */
 export function checkJsonCount(bytes: Uint8Array): Refusal | undefined {
   if (bytes.length <= HARMLESS_BYTES) return undefined;
   let values = 1;
   let depth = 0;
-  /** By level: the commas of the object that is open there. Of an array they say nothing. */
+  /** Per level: the commas in the open object. They are not limited in arrays. */
   const commas = new Int32Array(limits.jsonDepth + 1);
   const isObject = new Uint8Array(limits.jsonDepth + 1);
   for (let i = 0; i < bytes.length; i += 1) {
@@ -35,7 +34,7 @@ export function checkJsonCount(bytes: Uint8Array): Refusal | undefined {
         return refuse("invalid_value", { message: `The JSON is nested deeper than ${limits.jsonDepth} levels.` });
       commas[depth] = 0;
       isObject[depth] = byte === OPEN_OBJECT ? 1 : 0;
-      // What is in it before its first comma, if anything is.
+      // The value before the first comma, unless the container is empty.
       if (!closesNext(bytes, i)) values += 1;
       if (values > limits.jsonValues) return refuse("too_many_values");
     } else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && depth > 0) depth -= 1;
@@ -43,7 +42,7 @@ export function checkJsonCount(bytes: Uint8Array): Refusal | undefined {
   return undefined;
 }
 
-/** The quote that ends the text which begins here; beyond the bytes where none does. */
+/** The closing quote of the string that starts here, or the end of the bytes if there is none. */
 function endOfText(bytes: Uint8Array, start: number): number {
   for (let i = start + 1; i < bytes.length; i += 1)
     if (bytes[i] === BACKSLASH) i += 1;
@@ -51,7 +50,7 @@ function endOfText(bytes: Uint8Array, start: number): number {
   return bytes.length;
 }
 
-/** Whether a bracket that opens is closed at once, but for space. */
+/** Whether an opening bracket is closed directly, except for whitespace. */
 function closesNext(bytes: Uint8Array, open: number): boolean {
   let i = open + 1;
   while (i < bytes.length && (bytes[i] as number) <= SPACE) i += 1;

@@ -2,17 +2,17 @@ import { limits } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 
 /**
- * What JSON can spell but the database, or another client, could not give back: NUL, lone surrogates, whole numbers
- * beyond ±(2^53−1), numbers that overflow, nesting deeper than 64, objects of more than 1 000 keys or with the key
- * `__proto__`. Walks with a depth limit, so a million brackets cost no stack.
+ * Refuses JSON values that the database or other clients could not return unchanged: NUL, lone surrogates, whole
+ * numbers beyond ±(2^53−1), numbers that overflow, nesting deeper than 64, objects with more than 1 000 keys or with
+ * the key `__proto__`. The recursion has a depth limit, so a million brackets cannot exhaust the stack.
  */
 export const checkJsonValues = (value: unknown, param?: string): Refusal | undefined =>
   isPlain(value) ? undefined : checkValue(value, param === undefined ? [] : [param]);
 
-/** Keys and indexes from the body to a value: spelled only where there is a fault. */
+/** Keys and indexes from the body to a value. Turned into text only for an error. */
 type Path = (string | number)[];
 
-/** `path` leads to the value; after a fault, to the place of the fault. */
+/** `path` leads to the value; after an error, to its location. */
 function checkValue(value: unknown, path: Path): Refusal | undefined {
   if (typeof value === "string") return refuse("invalid_value", { ...named(path), message: NOT_TEXT });
   if (typeof value === "number") return refuse("invalid_value", { ...named(path), message: NO_FIT });
@@ -42,7 +42,7 @@ function checkMembers(members: Record<string, unknown>, path: Path): Refusal | u
     });
   for (const key of keys) {
     if (!isText(key)) return refuse("invalid_value", { ...named(path), message: NOT_TEXT });
-    // A copy that is made key by key would take it for its prototype, and lose it.
+    // Code that copies the object key by key would set the prototype instead and lose the value.
     if (key === "__proto__")
       return refuse("invalid_value", { ...named([...path, key]), message: 'The key "__proto__" is not allowed.' });
     const item = members[key];
@@ -59,7 +59,7 @@ function checkWithin(value: unknown, step: string | number, path: Path): Refusal
   return refusal;
 }
 
-/** The common harmless values; of texts and numbers all others are faults. */
+/** The common valid values. All other strings and numbers are errors. */
 const isPlain = (value: unknown): boolean =>
   typeof value === "boolean" ||
   value === null ||
@@ -71,7 +71,7 @@ const isText = (text: string): boolean => !text.includes("\u0000") && text.isWel
 const NOT_TEXT = "Text must not contain a NUL character or half of a surrogate pair.";
 const NO_FIT = "The number is out of range: whole numbers go up to 2^53-1.";
 
-/** The place of a fault; the body itself has no name. */
+/** The location of an error. The body itself has no name. */
 function named(path: Path): { param?: string } {
   if (path.length === 0) return {};
   let param = "";

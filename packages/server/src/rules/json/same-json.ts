@@ -1,6 +1,6 @@
 import type { Json } from "@holdfast/sdk/protocol";
 
-/** Equal as JSON values: the order of keys does not count. `undefined` equals only itself. */
+/** Whether two JSON values are equal, regardless of key order. `undefined` equals only itself. */
 export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

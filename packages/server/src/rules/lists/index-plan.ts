@@ -1,15 +1,15 @@
-/** What has to be done so that the indexes that are wanted are there, and no others. */
+/** The changes that make the existing indexes match the wanted ones. */
 export interface IndexPlan {
   readonly drop: readonly string[];
   readonly create: readonly string[];
-  /** Wanted, but more than there may be. */
+  /** Wanted, but beyond the limit. */
   readonly refused: readonly string[];
 }
 
 /**
- * An index whose building failed is dropped and built again. Each costs every write of its table, so that there are
- * `most` at most. Where more are wanted the tenants choose in turn, one each time, those that are there before others; an
- * index that an earlier one chose is everyone's. `wanted`: by tenant.
+ * Plans which indexes to create and drop. An index whose build failed is dropped and built again. Every index makes all
+ * writes to the table more expensive, so there are at most `most`. If more are wanted, tenants choose round-robin, one
+ * index at a time, existing ones first; tenants share an index with the same definition. `wanted`: by tenant.
  */
 export function planIndexes(
   wanted: readonly (readonly string[])[],

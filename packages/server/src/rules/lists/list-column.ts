@@ -1,6 +1,6 @@
 import type { Field, Model } from "@holdfast/sdk/protocol";
 
-/** What a list is sorted and narrowed by: the id, a time of the record, or a scalar field of its data. */
+/** What a list can be sorted and filtered by: the id, a time of the record, or a scalar field. */
 export type ListColumn =
   | { readonly kind: "id" }
   | { readonly kind: "createdAt" }
@@ -11,7 +11,7 @@ const SCALAR: ReadonlySet<Field["type"]> = new Set(["string", "number", "integer
 
 export const isScalar = (field: Pick<Field, "type">): boolean => SCALAR.has(field.type);
 
-/** The column of that exact name that a model can be listed by; a declared field wins over a time of that name. */
+/** Finds a model's column by its exact name. A declared field takes precedence over a time of the same name. */
 export function listColumn(name: string, model: Model): ListColumn | undefined {
   if (name === "id") return { kind: "id" };
   const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;

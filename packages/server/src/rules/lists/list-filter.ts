@@ -3,7 +3,7 @@ import { checkJsonValues } from "../json/check-json-values.ts";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { type ListColumn, listColumn } from "./list-column.ts";
 
-/** One condition that every record of a list meets. `null`: whether the record has no value there. */
+/** A condition that every record of a list meets. `null`: whether the record has no value in the column. */
 export type ListFilter = { readonly column: ListColumn } & (
   | { readonly operator: Comparison; readonly value: string | number | boolean }
   | { readonly operator: "null"; readonly value: boolean }
@@ -12,13 +12,15 @@ export type ListFilter = { readonly column: ListColumn } & (
 const COMPARISONS = ["eq", "gt", "gte", "lt", "lte"] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
-/** A parameter of the address as it was spelled: `filter[order][gte]`, `3`. */
+/** A query parameter as text: `filter[order][gte]`, `3`. */
 export type Parameter = readonly [name: string, value: string];
 
 const SPELLED = /^filter\[([^[\]]*)\](?:\[(gt|gte|lt|lte|null)\])?$/;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
-/** The conditions that an address spells: `filter[<field>]=v`, `filter[<field>][gt]=v` or `<field>=v`, each of them once. */
+/**
+ * Parses filters from query parameters: `filter[<field>]=v`, `filter[<field>][gt]=v` or `<field>=v`, each at most once.
+ */
 export function readFilters(parameters: readonly Parameter[], model: Model): readonly ListFilter[] | Refusal {
   if (parameters.length > limits.listFilters)
     return refuse("invalid_value", {
@@ -36,11 +38,11 @@ export function readFilters(parameters: readonly Parameter[], model: Model): rea
     if (isRefusal(filter)) return filter;
     filters.set(key, filter);
   }
-  // In one order, so that a cursor does not depend on how its list was spelled.
+  // In a fixed order, so that a cursor does not depend on the order of the parameters.
   return [...filters].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, filter]) => filter);
 }
 
-/** What a parameter names. A bare name is an equality; whatever else begins like a filter is none. */
+/** Parses a parameter's name. A bare name means equality. A malformed `filter[…]` has no operator. */
 function spelled(param: string): { name: string; operator: Comparison | "null" | undefined } {
   const [, name, operator = "eq"] = SPELLED.exec(param) ?? [];
   if (name !== undefined) return { name, operator: operator as Comparison | "null" };
@@ -61,7 +63,7 @@ function filterOf(
   return isRefusal(value) ? value : { column, operator, value };
 }
 
-/** The value that a text spells for a column. Text is itself; everything else is spelled as in JSON. */
+/** Parses a value for a column's type. Text is taken literally, everything else as JSON. */
 function valueFor(column: ListColumn, param: string, text: string): string | number | boolean | Refusal {
   switch (typeOf(column)) {
     case "number":
@@ -87,7 +89,7 @@ function valueFor(column: ListColumn, param: string, text: string): string | num
 const typeOf = (column: ListColumn) =>
   column.kind === "field" ? column.type : column.kind === "id" ? "string" : "datetime";
 
-/** Undefined: no number of JSON. Refused: one that no record can hold. */
+/** Undefined: not a JSON number. Refusal: a number that no record can have. */
 function numberOf(param: string, text: string): number | Refusal | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value: Json = Number(text);

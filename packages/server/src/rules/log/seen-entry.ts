@@ -3,7 +3,7 @@ import type { DeclaredModel } from "../schema/declared-model.ts";
 import { presentEntry } from "../schema/schema-change.ts";
 import { sightOf, type View } from "./view.ts";
 
-/** An entry as one reader sees it; undefined when it is not for them. */
+/** An entry as one reader sees it. Undefined if the reader may not see it. */
 export function seenText(
   view: View,
   entry: StoredEntry,

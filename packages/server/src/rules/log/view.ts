@@ -4,13 +4,19 @@ import { organizationGroup } from "../schema/sync-group.ts";
 import type { Principal } from "../tokens/participant.ts";
 import { checkModel, deny, isWithin, readableModels } from "../tokens/scope.ts";
 
-/** What a reader gets to hear: what was asked for, within the token's scope; undefined is everything. Models in lower case. */
+/**
+ * The models and groups that a reader receives: the requested ones within the token's scope. Undefined: all. Models in
+ * lower case.
+ */
 export interface View {
   readonly models: ReadonlySet<string> | undefined;
   readonly groups: ReadonlySet<string> | undefined;
 }
 
-/** What is asked for, within the scope. A request of which the scope covers nothing is refused; asking for nothing in particular gets all of the scope. */
+/**
+ * Limits a request to the token's scope. A request that the scope covers no part of is refused. Without a request, the
+ * view is the whole scope.
+ */
 export function viewOf(
   { organization, scope }: Pick<Principal, "organization" | "scope">,
   models: readonly string[] | undefined,
@@ -32,12 +38,12 @@ export function viewOf(
   if (isRefusal(heard)) return heard;
   return {
     models: readable ? new Set(readable.map((name) => name.toLowerCase())) : readableModels(scope),
-    // The whole organization, asked for by a token of some groups, is those groups.
+    // A scoped token that requests the whole organization gets the groups of its scope.
     groups: heard && asked.groups ? new Set(heard) : scope.groups,
   };
 }
 
-/** Those of the names that are not refused; the first refusal, if all of them are. */
+/** The names that are not refused. If all are refused, the first refusal. */
 function coveredOf(
   names: readonly string[] | undefined,
   check: (name: string) => Refusal | undefined,
@@ -48,17 +54,17 @@ function coveredOf(
   return covered.length === 0 ? (refusals[0] ?? covered) : covered;
 }
 
-/** Everything that a token's bearer may read. */
+/** Everything that a token may read. */
 export const viewOfToken = ({ scope }: Pick<Principal, "scope">): View => ({
   models: scope && readableModels(scope),
   groups: scope?.groups,
 });
 
-/** The declared models in a view, as declared. A model that is not pushed yet may be in the view, and is not among these. */
+/** The models of a view that are declared, by declared name. A view may also contain models that are not pushed yet. */
 export const coveredModels = ({ models }: View, declared: ReadonlyMap<string, DeclaredModel>): string[] =>
   [...declared].filter(([key]) => !models || models.has(key)).map(([, { name }]) => name);
 
-/** The same for the same view, whatever the order it was asked for in. */
+/** A key that is equal for equal views, whatever the order of their names. */
 export const viewName = ({ models, groups }: View): string =>
   models || groups ? JSON.stringify([models ? [...models].sort() : 0, groups ? [...groups].sort() : 0]) : "";
 
@@ -70,7 +76,7 @@ export interface Filed {
   readonly groupsBefore: readonly string[] | null;
 }
 
-/** `whole`: as it is. `left`: it went out of the reader's groups, and is told as a deletion. */
+/** `whole`: unchanged. `left`: the record has left the reader's groups, so the entry is sent as a deletion. */
 export type Sight = "whole" | "left" | "hidden";
 
 export function sightOf(view: View, entry: Filed): Sight {

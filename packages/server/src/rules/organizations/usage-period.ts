@@ -1,7 +1,7 @@
 import { isDateTime } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 
-/** UTC days from the first to the last, both with their whole day: `2026-01-01` to `2026-01-31`. */
+/** A range of UTC days, both included: `2026-01-01` to `2026-01-31`. */
 export interface UsagePeriod {
   readonly from: string;
   readonly to: string;
@@ -10,7 +10,7 @@ export interface UsagePeriod {
 const DAY_MS = 86_400_000;
 const USUAL_DAYS = 30;
 
-/** The days that are asked about: those named, as a day or as a time on it; else the last 30, up to today or the last one. */
+/** Parses a period from days or times. Without a start: the last 30 days up to its end, by default today. */
 export function usagePeriod(
   startingAt: string | undefined,
   endingAt: string | undefined,
@@ -25,15 +25,15 @@ export function usagePeriod(
     : refuse("invalid_value", { param: "starting_at", message: `"starting_at" must not be after "ending_at".` });
 }
 
-/** The UTC day of an instant. */
+/** The UTC day of a time. */
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** Undefined: neither a day nor a time. */
+/** Undefined if the text is neither a day nor a time. */
 function dayNamed(text: string): string | undefined {
   if (isDay(text)) return text;
   if (!isDateTime(text)) return undefined;
   const day = dayOf(Date.parse(text));
-  // With its offset it may lie in the year 0, or in the year 10 000.
+  // The offset may move the time into year 0 or 10 000.
   return isDay(day) ? day : undefined;
 }
 

@@ -6,18 +6,21 @@ import { groupsOf } from "./sync-group.ts";
 
 export interface StoredRow {
   readonly data: JsonObject;
-  /** What the schema does not declare, or not as this value; null: nothing. */
+  /** Values that the schema does not declare, or not with this type. Null: none. */
   readonly hidden: JsonObject | null;
 }
 
-/** A row in the words of a schema: renamed, what it does not declare put away, what it declares again brought back. */
+/**
+ * Converts a row to a schema: applies renames, hides values that are not declared, and restores values that are
+ * declared again.
+ */
 export function rewriteRow({ data, hidden }: StoredRow, renames: SchemaChange["renames"], model: Model): StoredRow {
   const shown: [string, Json][] = [];
   const kept: [string, Json][] = [];
   const all = new Map(
     [...Object.entries({ ...hidden }), ...Object.entries(data)].map(([name, value]) => [named(renames, name), value]),
   );
-  // In the order of the row, and what comes back behind it.
+  // Keep the order of the row; restored values come last.
   const order = [...new Set([...Object.keys(data), ...Object.keys({ ...hidden })].map((name) => named(renames, name)))];
   for (const name of order) {
     const value = all.get(name) as Json;
@@ -26,12 +29,12 @@ export function rewriteRow({ data, hidden }: StoredRow, renames: SchemaChange["r
   return { data: Object.fromEntries(shown), hidden: kept.length === 0 ? null : Object.fromEntries(kept) };
 }
 
-/** What a push does to the records of one model. */
+/** What a push changes in the records of one model. */
 export interface ModelChange {
   readonly model: Model;
-  /** New name by old name; undefined: the values stay as they are. */
+  /** New name by old name. Undefined: the values stay unchanged. */
   readonly renames: SchemaChange["renames"] | undefined;
-  /** Whether they are filed by other group rules. */
+  /** Whether the group rules have changed. */
   readonly isRefiled: boolean;
 }
 
@@ -41,12 +44,12 @@ export interface FiledRow extends StoredRow {
 }
 
 export interface RowChange {
-  /** Null: as it was. */
+  /** Null: unchanged. */
   readonly row: StoredRow | null;
   readonly groups: readonly string[];
 }
 
-/** What a push makes of a record; undefined when it stays as it is. */
+/** The changed form of a record. Undefined if it stays unchanged. */
 export function changeRow(
   { id, groups, ...before }: FiledRow,
   { model, renames, isRefiled }: ModelChange,
@@ -58,7 +61,7 @@ export function changeRow(
   return { row: isSame ? null : after, groups: filed };
 }
 
-/** An entry in the words of the schema as it is now; undefined when its model is no longer declared. */
+/** An entry with the current schema's names. Undefined if its model is no longer declared. */
 export function presentEntry(entry: StoredEntry, declared: DeclaredModel | undefined): StoredEntry | undefined {
   if (!declared) return undefined;
   const renames = renamesSince(declared.changes, entry.syncId);
@@ -72,7 +75,7 @@ export function presentEntry(entry: StoredEntry, declared: DeclaredModel | undef
   };
 }
 
-/** The names that an entry's changed fields have now, without those that are hidden. */
+/** The current names of an entry's changed fields, without hidden ones. */
 export function presentFields(
   names: readonly string[],
   syncId: number,
@@ -82,7 +85,7 @@ export function presentFields(
   return renames ? presentNames(names, renames).filter((name) => isDeclared(model, name)) : names;
 }
 
-/** The renames that came after an entry, oldest first; undefined when its words are the present ones. */
+/** The renames after an entry, oldest first. Undefined if there is no schema change after it. */
 function renamesSince(changes: readonly SchemaChange[], syncId: number): SchemaChange["renames"][] | undefined {
   if (!changes.some(({ upTo }) => syncId <= upTo)) return undefined;
   return changes.filter(({ upTo }) => syncId <= upTo).map(({ renames }) => renames);

@@ -20,7 +20,7 @@ export const spelledProblem = ({ model, field, problem }: Problem): string =>
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
-/** Whether a pushed schema makes sense by itself: names, bounds, defaults of the right type, groups that exist. */
+/** Checks a pushed schema by itself: names, bounds, types of defaults, existing groups. */
 export function checkSchema({ models }: ModelSchema): Refusal | undefined {
   const names = Object.keys(models);
   if (names.length === 0) return bad("models", "A schema needs at least one model.");
@@ -39,7 +39,7 @@ export function checkSchema({ models }: ModelSchema): Refusal | undefined {
   return undefined;
 }
 
-/** A tenant's share of indexes; a schema that already has more may keep them, and not add to them. */
+/** Checks the tenant's limit of indexes. A schema that already exceeds it may keep its indexes but not add any. */
 export function checkIndexes(before: ModelSchema, pushed: ModelSchema): Refusal | undefined {
   const wanted = indexCount(pushed);
   if (wanted <= limits.schemaIndexes || wanted <= indexCount(before)) return undefined;
@@ -94,10 +94,10 @@ function faultOf(field: Field, models: readonly string[]): string | undefined {
 
 const bad = (param: string, message: string): Refusal => refuse("invalid_schema", { param, message });
 
-/** New names by old ones, by lower-case model. */
+/** New names by old names, by lower-case model. */
 export type Renames = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** Sorts renames by model; refuses what names no field that was, or none that comes. */
+/** Groups renames by model. Refuses one whose old field did not exist or whose new field does not. */
 export function readRenames(before: ModelSchema, { models, renames = [] }: SchemaPush): Renames | Refusal {
   const byModel = new Map<string, Record<string, string>>();
   for (const [index, { model, from, to }] of renames.entries()) {
@@ -123,7 +123,7 @@ export function readRenames(before: ModelSchema, { models, renames = [] }: Schem
 const modelNamed = ({ models }: ModelSchema, name: string): Model | undefined =>
   Object.entries(models).find(([declared]) => declared.toLowerCase() === name.toLowerCase())?.[1];
 
-/** Fields that ask for an index and cannot be listed by: `slide.tags`. */
+/** Fields that declare an index but cannot be sorted by: `slide.tags`. */
 export const uselessIndexes = ({ models }: ModelSchema): string[] =>
   Object.entries(models).flatMap(([name, { fields }]) =>
     Object.entries(fields).flatMap(([field, declared]) =>
@@ -132,17 +132,17 @@ export const uselessIndexes = ({ models }: ModelSchema): string[] =>
   );
 
 export interface SchemaDiff {
-  /** What would hide or refuse data that exists. Empty: the change may land. */
+  /** Changes that would hide or invalidate existing data. Empty: the push may go ahead. */
   readonly problems: readonly Problem[];
-  /** Models whose records have to be filed under other groups. */
+  /** Models whose records change groups. */
   readonly refiled: readonly string[];
-  /** Models whose fields are others now, and new ones. */
+  /** Models with changed fields, and new models. */
   readonly changed: readonly string[];
   /** Models that are no longer declared. */
   readonly dropped: readonly string[];
 }
 
-/** What a push changes. `hasRecords` tells for a model (as declared before) whether any record exists. */
+/** What a push changes. `hasRecords`: whether a model (as declared before) has any record. */
 export function diffSchemas(
   before: ModelSchema,
   after: ModelSchema,
@@ -201,14 +201,14 @@ function fieldProblems(
   return problems;
 }
 
-/** A field may be named like a member of every object. */
+/** A field may have the name of an object method, hence `hasOwn`. */
 const fieldOf = ({ fields }: Model, name: string): Field | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
 const missing = (before: Field, after: Field): string[] =>
   (before.values ?? []).filter((value) => !after.values?.includes(value));
 
-/** Whether every value of the old type is one of the new type. */
+/** Whether every value of the old type is valid for the new type. */
 function widens(before: Field, after: Field): boolean {
   if (before.type === after.type || after.type === "json") return true;
   if (before.type === "integer") return after.type === "number";

@@ -1,17 +1,17 @@
 import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 
-// NUL is no space, but Postgres keeps no text that has one. Characters, not code units.
+// `\s` does not include NUL, which Postgres cannot store. The length counts characters, not code units.
 const GROUP = /^[a-z][a-z0-9_]*:[^\s\0]{1,200}$/u;
 
 export const isSyncGroup = (group: string): boolean => GROUP.test(group);
 
-/** The group of a whole organization: every record of its tenant is in it, and it is never stored. */
+/** The group of a whole organization. Every record of its tenant belongs to it, so it is never stored. */
 export const organizationGroup = (organization: string): string => `org:${organization}`;
 
 /**
- * The groups that a row is filed under, besides its organization's: sorted, each once. What nobody could name is none: a
- * value that was written before its field named a group.
+ * The groups of a row besides its organization's: sorted and unique. Skips values that are no valid group name: they
+ * were written before their field named a group.
  */
 export function groupsOf(model: Model, data: JsonObject): readonly string[] {
   const groups: string[] = [];
@@ -23,7 +23,7 @@ export function groupsOf(model: Model, data: JsonObject): readonly string[] {
   return groups.sort();
 }
 
-/** Refuses a row whose group field holds what no group can be named after. */
+/** Refuses a row whose group field has a value that is no valid group name. */
 export function checkGroups(model: Model, data: JsonObject): Refusal | undefined {
   for (const { kind, from } of model.groups ?? []) {
     const value = fieldOf(data, from);
@@ -36,7 +36,7 @@ export function checkGroups(model: Model, data: JsonObject): Refusal | undefined
   return undefined;
 }
 
-/** A field may be named like a member of every object: `toString`. */
+/** A field may have the name of an object method, such as `toString`, hence `hasOwn`. */
 const fieldOf = (data: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(data, name) ? data[name] : undefined;
 

@@ -1,11 +1,11 @@
 import { PARTICIPANT_KINDS, type ParticipantKind } from "@holdfast/sdk/protocol";
 
-/** A secret key is a server's, a capability an agent's, an ephemeral key a person's browser's. */
+/** A secret key belongs to a backend, a capability to an agent, an ephemeral key to a person's browser. */
 export type TokenKind = "secret_key" | "capability" | "ephemeral_key";
 
-/** Who asks: one participant of one organization in one environment (a tenant). */
+/** The authenticated caller: one participant of one tenant. */
 export interface Principal {
-  /** The organization in one environment, as its small number in the database. */
+  /** The tenant's number in the database. */
   readonly tenant: number;
   readonly organization: string;
   readonly livemode: boolean;
@@ -13,9 +13,9 @@ export interface Principal {
   readonly participantId: string;
   readonly tokenId: string;
   readonly tokenKind: TokenKind;
-  /** ISO; null for a token without an end. */
+  /** ISO; null for a token without an expiry. */
   readonly expiresAt: string | null;
-  /** Undefined: everything in its tenant, as a secret key. */
+  /** Undefined: everything in its tenant, as for a secret key. */
   readonly scope: Scope | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Scope {
 /** `<kind>:<id>`: the participant's name within its tenant. */
 export const participantName = (kind: ParticipantKind, id: string): string => `${kind}:${id}`;
 
-/** `<organization>/<live|test>/<kind>/<participant>`: the one participant of one tenant that a client's store belongs to. */
+/** `<organization>/<live|test>/<kind>/<participant>`: the participant and tenant that a client's store belongs to. */
 export const ownerName = ({
   organization,
   livemode,
@@ -39,7 +39,7 @@ export const ownerName = ({
 }: Pick<Principal, "organization" | "livemode" | "participantKind" | "participantId">): string =>
   `${organization}/${livemode ? "live" : "test"}/${participantKind}/${participantId}`;
 
-/** A name that a caller spelled, when it can be one: a kind, and an id without spaces. */
+/** Parses a participant's name: a kind, and an id without spaces. Undefined if it is invalid. */
 export function readParticipantName(text: string): string | undefined {
   const colon = text.indexOf(":");
   const kind = PARTICIPANT_KINDS.find((known) => known === text.slice(0, Math.max(colon, 0)));

@@ -6,15 +6,15 @@ import type { Principal, Scope } from "./participant.ts";
 
 export type Can = "read" | "create" | "update" | "delete" | "erase";
 
-/** A scope from what the token carries. */
+/** Builds a scope from the token's stored permissions. */
 export const scopeOf = (organization: string, operations: readonly string[], groups: readonly string[]): Scope => ({
   operations: new Set(operations.map((operation) => operation.toLowerCase())),
   groups: groups.includes(organizationGroup(organization)) ? undefined : new Set(groups),
 });
 
 /**
- * Whether the operations cover a verb on a model (in lower case). Who may write a model may read it. Erasing is for good,
- * so no wildcard covers it: the token names it.
+ * Whether the operations cover a verb on a model (in lower case). A permission to write includes reading. Erasing
+ * cannot be undone, so no wildcard covers it: the token has to name it.
  */
 export function may({ operations }: Scope, model: string, can: Can): boolean {
   if (can === "erase") return operations.has(`${model}.erase`);
@@ -23,15 +23,15 @@ export function may({ operations }: Scope, model: string, can: Can): boolean {
   return operations.has("*.read") || WRITES.some((verb) => operations.has(`${model}.${verb}`));
 }
 
-/** What a token may do with other people's claims: nothing to do with a model of that name. */
+/** Permissions on other participants' claims. They are unrelated to a model of that name. */
 const CLAIM: ReadonlySet<string> = new Set(["claim.preempt", "claim.reorder"]);
 const WRITES = ["create", "update", "delete", "erase"] as const;
 
-/** What an action asks of the scope: archiving is a kind of update. */
+/** The verb that an action requires. Archiving counts as an update. */
 export const canOf = (action: CommitAction): Can =>
   action === "archive" || action === "unarchive" ? "update" : action;
 
-/** The models that a scope reads; undefined: every model. */
+/** The models that a scope may read. Undefined: every model. */
 export function readableModels({ operations }: Scope): ReadonlySet<string> | undefined {
   if (operations.has("*.*") || operations.has("*.read")) return undefined;
   return new Set(
@@ -39,11 +39,13 @@ export function readableModels({ operations }: Scope): ReadonlySet<string> | und
   );
 }
 
-/** Whether a record that is filed under these groups is one of the scope's. Without groups it is the organization's own. */
+/**
+ * Whether a record with these groups is within the scope. A record without groups belongs to the whole organization.
+ */
 export const isWithin = ({ groups }: Scope, filed: readonly string[]): boolean =>
   groups === undefined || filed.some((group) => groups.has(group));
 
-/** Refuses a reader whose token does not cover a model at all; `name` as declared, else as asked for. */
+/** Refuses a token that does not cover a model at all. `name`: as declared, else as requested. */
 export function checkModel(
   { organization, scope }: Pick<Principal, "organization" | "scope">,
   name: string,
@@ -53,10 +55,10 @@ export function checkModel(
   return deny({ can: "read", model: name, syncGroup }, { param: "model" });
 }
 
-/** What was lacked: a verb on a model, in a group that the caller may know of. */
+/** A missing permission: a verb on a model, in a group that the caller may know of. */
 export interface Lack {
   readonly can: Can;
-  /** As declared, else as asked for. */
+  /** As declared, else as requested. */
   readonly model: string;
   readonly syncGroup: string;
 }

@@ -2,7 +2,7 @@ import { type CapabilityBody, type EphemeralKeyBody, limits, type ParticipantKin
 import { type Refusal, refuse } from "../refusal.ts";
 import { isSyncGroup, organizationGroup } from "../schema/sync-group.ts";
 
-/** What a token is to carry, as asked for and checked. */
+/** The checked permissions for a new token. */
 export interface TokenGrant {
   readonly participantKind: ParticipantKind;
   /** Undefined: the token's own id. */
@@ -41,7 +41,7 @@ export function capabilityGrant(body: CapabilityBody, organization: string): Tok
   };
 }
 
-/** `models` are the pushed ones, as declared: what a person may do unless it is said. */
+/** `models`: the pushed ones, as declared. They are the default permissions of a person. */
 export function ephemeralGrant(
   body: EphemeralKeyBody,
   organization: string,
