@@ -91,8 +91,8 @@ export interface RunningServer {
 }
 
 /**
- * Large bodies block the event loop while they are parsed and judged, so only a few are admitted at once. A few,
- * because each also waits for the database.
+ * Large bodies block the event loop while they are parsed and judged, so only a few are admitted at once: while one
+ * waits for the database, the next can be parsed.
  */
 const LARGE_BODIES = { most: 4, mostOfTenant: 1 };
 /** Each welcome makes three queries, which concurrent welcomes share. */

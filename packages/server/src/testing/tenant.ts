@@ -115,6 +115,6 @@ export function write(state: TenantState, operations: readonly CommitOperation[]
   return judged;
 }
 
-/** The code of a refusal, or what else became of a commit. */
+/** The code of a refusal, or the kind of another decision. */
 export const outcomeOf = ({ decision }: ReturnType<typeof write>): string =>
   decision.kind === "refused" ? decision.refusal.code : decision.kind;

@@ -1,7 +1,7 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import type { Call } from "./app.ts";
 
-/** The whole log, page by page; for one that nobody trims. */
+/** Reads the whole log, page by page. The log must not be trimmed. */
 export async function wholeLog(call: Call): Promise<LogEntry[]> {
   const log: LogEntry[] = [];
   for (let more = true; more; ) {

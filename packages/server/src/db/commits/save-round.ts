@@ -58,7 +58,7 @@ export const saveRound = (round: Round): Statement<void> => ({
 });
 
 /**
- * The parameters that every statement to save a round starts with; `HEADS`, `LINES` and the SQL below refer to them.
+ * The parameters that every statement to save a round starts with; `HEADS`, `ENTRIES` and the SQL below refer to them.
  */
 export const roundValues = ({ entries, receipts, heads, groups, now }: Round): readonly unknown[] => [
   now,

@@ -13,8 +13,9 @@ import { type Transaction, takeTime } from "../connection/transaction.ts";
  *   land      under the head's lock: rewrite what was written since, save the schema, and set head.rewriting
  *   adopt     in steps, without the head's lock: move each new form into its row
  *
- * The forms are in the table rewritten_record. They are used once head.rewriting is set. A form is valid only while its record is still at the position that the form was made from. So a write needs no
- * cleanup, and forms left by a process that died during the preparation have no effect.
+ * The forms are in the table rewritten_record, and are used once head.rewriting is set. A form is valid only while its
+ * record is still at the position that the form was made from. So a write needs no cleanup, and forms left by a process
+ * that died during the preparation have no effect.
  */
 export const recordTable = (rewriting: boolean): string => (rewriting ? "holdfast.present_record" : "holdfast.record");
 

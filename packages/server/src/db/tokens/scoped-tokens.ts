@@ -17,7 +17,7 @@ export interface StoredToken {
   readonly label: string | null;
   readonly userMeta: Readonly<Record<string, unknown>> | null;
   readonly rotatedFrom: string | null;
-  /** When the token that it was rotated from ends or ended. */
+  /** When the token that this one replaced ends or ended. */
   readonly rotatedFromEndsAt: string | null;
   readonly status: "active" | "expired" | "revoked";
   readonly issuedAt: string;
@@ -96,7 +96,7 @@ export async function readToken(db: Transaction, { tenant, kind, id }: TokenName
   return rows[0] && toToken(rows[0]);
 }
 
-/** Nobody else ends or replaces the token until this transaction is over. */
+/** Locks a token until the transaction ends, so that it is not revoked or rotated meanwhile. */
 export async function lockToken(tx: Transaction, { tenant, kind, id }: TokenName): Promise<void> {
   await tx.query("select 1 from holdfast.scoped_token where tenant = $1 and kind = $2 and id = $3 for update", [
     tenant,
@@ -127,8 +127,9 @@ export async function listTokens(
 }
 
 /**
- * Which of these tokens were revoked. The others are not until the transaction is over: who revokes one waits, and then
- * finds what it did. Without a name: asked rarely, and planned for the table as it is.
+ * Which of these tokens are revoked. The others stay valid until this transaction ends: a concurrent revocation waits
+ * for the lock, and then sees what this transaction did. The statement has no name, so that it is planned for the
+ * table's current size; it is rare.
  */
 export const lockTokens = (table: "scoped_token" | "secret_key", ids: readonly string[]): Statement<string[]> => ({
   name: "",
@@ -138,7 +139,7 @@ export const lockTokens = (table: "scoped_token" | "secret_key", ids: readonly s
   read: (rows) => (rows as { id: string; revoked: boolean }[]).flatMap(({ id, revoked }) => (revoked ? [id] : [])),
 });
 
-/** Ends a token after a while; one that ends sooner already stays as it is. Answers whether there is such a token. */
+/** Ends a token after a grace period. A token that ends earlier stays unchanged. Returns whether the token exists. */
 export async function revokeToken(
   db: Transaction,
   { tenant, kind, id }: TokenName,
@@ -152,7 +153,7 @@ export async function revokeToken(
   return rowCount === 1;
 }
 
-/** Ends every ephemeral key of a person that is still good. Answers their ids. */
+/** Revokes all valid ephemeral keys of a person. Returns their ids. */
 export async function revokeTokensOf(db: Transaction, tenant: number, participantId: string): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `update holdfast.scoped_token set revoked_at = clock_timestamp()
@@ -164,8 +165,8 @@ export async function revokeTokensOf(db: Transaction, tenant: number, participan
 }
 
 /**
- * Who tokens are, by their places among the hashes. That they were used is written down at most once a minute, and not
- * while another process writes it: two statements never wait for each other's rows.
+ * Finds tokens by hash. The result is keyed by the index of the hash. Their last use is saved at most once a minute,
+ * and skipped while another process saves it, so that two statements never wait for each other's rows.
  */
 export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Promise<Map<number, KeyLookup>> {
   const { rows } = await db.query<{
@@ -221,7 +222,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
   );
 }
 
-/** Forgets some tokens whose time ended longer ago than that; a revoked one too stays until then. Answers how many. */
+/** Deletes some tokens that expired long enough ago, including revoked ones. Returns how many. */
 export async function deleteEndedTokens(tx: Transaction, days: number, most: number): Promise<number> {
   const { rowCount } = await tx.query(
     `delete from holdfast.scoped_token where ctid = any(array(

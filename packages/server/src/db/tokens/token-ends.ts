@@ -1,13 +1,16 @@
 import type { Transaction } from "../connection/transaction.ts";
 
 export interface TokenEnds {
-  /** The database's clock, as text that it reads back. */
+  /** The database's clock, as text to pass to the next call. */
   readonly now: string;
-  /** Keys and tokens that were revoked, or whose grace ended, since. */
+  /** Keys and tokens that were revoked, or whose grace period ended, since the last call. */
   readonly ids: readonly string[];
 }
 
-/** `since`: a clock that an earlier answer told; undefined: some time ago. `overlapSeconds` are asked about again. */
+/**
+ * `since`: the clock from the last call. Undefined: a fixed time ago. The last `overlapSeconds` before it are reported
+ * again.
+ */
 export async function readTokenEnds(
   db: Transaction,
   since: string | undefined,

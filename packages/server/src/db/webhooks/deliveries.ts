@@ -3,7 +3,7 @@ import type { Transaction } from "../connection/transaction.ts";
 import { type Attempt, noteAttempts } from "./webhook-attempts.ts";
 import { ENDPOINT, type Endpoint, isoOrNull, toEndpoint, WITH_HEAD } from "./webhook-endpoints.ts";
 
-/** An endpoint, and the database's clock when it was read, in milliseconds since 1970. */
+/** An endpoint, and the database's time of the read, in milliseconds since 1970. */
 export interface Reading {
   readonly endpoint: Endpoint;
   readonly now: number;
@@ -15,7 +15,7 @@ const NOW = "(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms";
 
 const toReading = (row: Row): Reading => ({ endpoint: toEndpoint(row), now: Math.floor(row.now_ms) });
 
-/** Tenants that somebody is told of: how many endpoints are enabled in each. */
+/** Tenants with enabled endpoints, and how many. */
 export async function readTenantsWithWebhooks(db: Transaction): Promise<Map<number, number>> {
   const { rows } = await db.query<{ tenant: number; endpoints: number }>({
     name: "read_told_tenants",
@@ -25,14 +25,14 @@ export async function readTenantsWithWebhooks(db: Transaction): Promise<Map<numb
   return new Map(rows.map(({ tenant, endpoints }) => [tenant, endpoints]));
 }
 
-/** How the endpoints of all tenants stand. */
+/** The state of all endpoints of all tenants, for metrics. */
 export interface WebhookBacklog {
-  /** Enabled, and not failing. */
+  /** Enabled and not failing. */
   readonly enabled: number;
-  /** Enabled, and waiting for another attempt, or making it. */
+  /** Enabled, and waiting for a retry or making one. */
   readonly failing: number;
   readonly disabled: number;
-  /** By so many entries the one is behind that is furthest behind; of those that are not disabled. */
+  /** The largest number of undelivered entries of an endpoint that is not disabled. */
   readonly lag: number;
 }
 
@@ -51,7 +51,7 @@ export async function readWebhookBacklog(db: Transaction): Promise<WebhookBacklo
   return rows[0] as WebhookBacklog;
 }
 
-/** The enabled endpoints of these tenants whose log goes on beyond their cursor. */
+/** The enabled endpoints of these tenants with log entries beyond their cursor. */
 export async function readBehind(db: Transaction, tenants: readonly number[]): Promise<Reading[]> {
   const { rows } = await db.query<Row>({
     name: "read_behind",
@@ -71,21 +71,21 @@ export async function readDelivery(db: Transaction, tenant: number, id: string):
   return rows[0] && toReading(rows[0]);
 }
 
-/** Where an endpoint is from now on, if nobody has changed it since it was read. */
+/** The new state of an endpoint. It is saved only if the endpoint has not changed since it was read. */
 export interface DeliveryChange {
   readonly endpoint: Endpoint;
   readonly delivery: Delivery;
-  /** What is to be noted among its attempts with it. */
+  /** An attempt to record together with the change. */
   readonly attempt?: Attempt | undefined;
 }
 
-/** An endpoint whose change was saved: its new version, and its log and the database's clock at that moment. */
+/** A saved change: the endpoint's new version, and its log and the database's clock at that moment. */
 export interface Saved
   extends Pick<Endpoint, "tenant" | "id" | "version" | "head" | "logId" | "schemaVersion" | "erasedTo"> {
   readonly now: number;
 }
 
-/** Saves what can be saved: who is not among the answers was changed by somebody else, or is gone. */
+/** Saves all changes that apply. An endpoint missing from the result was changed or removed meanwhile. */
 export async function saveDeliveries(db: Transaction, changes: readonly DeliveryChange[]): Promise<Saved[]> {
   const { rows } = await db.query<Saved & Record<string, unknown>>({
     name: "save_deliveries",
@@ -115,7 +115,7 @@ export async function saveDeliveries(db: Transaction, changes: readonly Delivery
   return rows.map((row) => ({ ...row, now: Math.floor(row.now) }));
 }
 
-// The rows are locked in one order: two processes that save several of them cannot wait for each other.
+// Lock the rows in a fixed order, so that two processes that save several of them cannot deadlock.
 const SAVE = `
 with wish as materialized (
   select * from json_to_recordset($1::json) as x(tenant int, id text, version bigint, "disabledReason" text, revision int, cursor bigint, attempt int,

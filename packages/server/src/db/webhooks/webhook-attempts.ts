@@ -2,7 +2,7 @@ import { type DeliveryError, type WebhookAttempt, webhookLimits } from "@holdfas
 import type { Transaction } from "../connection/transaction.ts";
 import { PRUNE_STEP } from "../log/prune.ts";
 
-/** One line of an endpoint's attempts. */
+/** A recorded delivery attempt. */
 export interface Attempt {
   readonly id: string;
   readonly kind: WebhookAttempt["kind"];
@@ -22,8 +22,9 @@ export interface Attempt {
 }
 
 /**
- * Notes attempts, each under the next number of its endpoint: of the newest thousand each has a slot. `saved` gives (tenant, id,
- * attempts) of endpoints whose number was raised, and `$<parameter>` the attempts with `tenant` and `endpoint` as JSON.
+ * Records attempts, each under the next number of its endpoint. The newest thousand are kept, one per slot. `saved`
+ * yields (tenant, id, attempts) of the endpoints whose number has increased, and `$<parameter>` is the attempts as
+ * JSON, with `tenant` and `endpoint`.
  */
 export const noteAttempts = (saved: string, parameter: number): string => `
   insert into holdfast.webhook_attempt (tenant, endpoint, slot, nth, id, kind, webhook_id, from_sync_id, to_sync_id, events, attempt,
@@ -38,7 +39,7 @@ export const noteAttempts = (saved: string, parameter: number): string => `
     outcome = excluded.outcome, status = excluded.status, error_code = excluded.error_code, error_message = excluded.error_message,
     response = excluded.response, started_at = excluded.started_at, duration_ms = excluded.duration_ms`;
 
-/** Notes one, of an endpoint that is locked. */
+/** Records one attempt of a locked endpoint. */
 export async function noteAttempt(tx: Transaction, tenant: number, endpoint: string, attempt: Attempt): Promise<void> {
   await tx.query(
     `with saved as (
@@ -49,11 +50,11 @@ export async function noteAttempt(tx: Transaction, tenant: number, endpoint: str
 }
 
 export interface ListedAttempt extends Attempt {
-  /** Its number among its endpoint's. */
+  /** Its number among the attempts of its endpoint. */
   readonly nth: number;
 }
 
-/** Newest first, those before a number. */
+/** Newest first. Only attempts before a number. */
 export async function listAttempts(
   db: Transaction,
   tenant: number,
@@ -70,7 +71,7 @@ export async function listAttempts(
   return rows;
 }
 
-/** Forgets some attempts that are older than that. Answers how many. */
+/** Deletes some expired attempts. Returns how many. */
 export async function deleteOldAttempts(tx: Transaction, days: number): Promise<number> {
   await tx.query("set local enable_seqscan = off");
   const { rowCount } = await tx.query(

@@ -1,30 +1,30 @@
 import type { Delivery, LastError } from "../../rules/webhooks/delivery.ts";
 import type { Transaction } from "../connection/transaction.ts";
 
-/** A receiver of a tenant's log, and where it is. */
+/** A registered receiver of a tenant's log, with the state of its deliveries. */
 export interface Endpoint {
   readonly tenant: number;
-  /** Whose tenant it is. */
+  /** The organization of the tenant. */
   readonly organization: string;
   readonly id: string;
   readonly url: string;
   readonly enabledEvents: readonly string[];
   readonly description: string | null;
   readonly createdAt: string;
-  /** Sealed. */
+  /** Encrypted. */
   readonly secret: Buffer;
   readonly secretLast4: string;
-  /** Sealed: the one before the last roll, and until when it signs. */
+  /** Encrypted: the secret before the last roll, which signs until `oldSecretUntil`. */
   readonly oldSecret: Buffer | null;
   readonly oldSecretUntil: number | null;
   readonly delivery: Delivery;
-  /** Raised by every change. */
+  /** Increases with every change. */
   readonly version: number;
-  /** The head of the log when this was read, and the schema that was in force. */
+  /** The head of the log at the time of the read, and its current schema version. */
   readonly head: number;
   readonly logId: string;
   readonly schemaVersion: number;
-  /** Where the newest erasure stands. */
+  /** The position of the newest erasure. */
   readonly erasedTo: number;
 }
 
@@ -95,7 +95,7 @@ export const toEndpoint = (row: EndpointRow): Endpoint => ({
   erasedTo: row.erased_to,
 });
 
-/** `e` is the endpoint. Whoever joins these reads the head with it. */
+/** `e` is the endpoint. Queries that use these columns also need `WITH_HEAD`. */
 export const ENDPOINT = `e.*, w.organization, h.sync_id, h.log_id, h.schema_version, h.erased_to`;
 export const WITH_HEAD = `cross join lateral (select organization from holdfast.tenant w where w.id = e.tenant limit 1) w
   cross join lateral (select sync_id, log_id, schema_version, erased_to from holdfast.head h where h.tenant = e.tenant limit 1) h`;
@@ -119,13 +119,13 @@ export async function readEndpoint(db: Transaction, tenant: number, id: string):
   return rows[0] && toEndpoint(rows[0]);
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks an endpoint until the transaction ends. */
 export async function lockEndpoint(tx: Transaction, tenant: number, id: string): Promise<Endpoint | undefined> {
   await tx.query("select from holdfast.webhook_endpoint where tenant = $1 and id = $2 for update", [tenant, id]);
   return await readEndpoint(tx, tenant, id);
 }
 
-/** The same of all of a tenant's. */
+/** Locks all endpoints of a tenant. */
 export async function lockEndpoints(tx: Transaction, tenant: number): Promise<Endpoint[]> {
   await tx.query("select from holdfast.webhook_endpoint where tenant = $1 order by id for update", [tenant]);
   return await listEndpoints(tx, tenant);
@@ -146,7 +146,10 @@ export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Pr
   );
 }
 
-/** What its owner changes: of a delivery that is the status, the cursor and its attempts; a lease stays whose it is. */
+/**
+ * Saves a change by the owner. Of a delivery this is the status, the cursor and the attempts; a lease stays with its
+ * holder.
+ */
 export async function updateEndpoint(tx: Transaction, endpoint: Endpoint): Promise<void> {
   const { tenant, id, url, enabledEvents, description, secret, secretLast4, oldSecret, oldSecretUntil, delivery } =
     endpoint;
@@ -163,7 +166,7 @@ export async function updateEndpoint(tx: Transaction, endpoint: Endpoint): Promi
   );
 }
 
-/** With its attempts. False: there is none. */
+/** Also deletes its attempts. Returns false if there is no such endpoint. */
 export async function deleteEndpoint(tx: Transaction, tenant: number, id: string): Promise<boolean> {
   const { rowCount } = await tx.query("delete from holdfast.webhook_endpoint where tenant = $1 and id = $2", [
     tenant,
@@ -173,7 +176,7 @@ export async function deleteEndpoint(tx: Transaction, tenant: number, id: string
   return rowCount === 1;
 }
 
-/** The endpoints of all tenants with a secret that does not begin as those do that were sealed with the newest key. */
+/** The endpoints of all tenants whose secret was not encrypted with the newest key, as its prefix shows. */
 export async function listStaleSecrets(db: Transaction, fresh: Buffer): Promise<Pick<Endpoint, "tenant" | "id">[]> {
   const { rows } = await db.query<{ tenant: number; id: string }>(
     `select tenant, id from holdfast.webhook_endpoint

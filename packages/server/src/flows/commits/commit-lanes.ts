@@ -117,8 +117,7 @@ export function createCommitLanes({
       },
       bounds: { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES },
       lockMs: name === "quick" ? lockMs : ASIDE_LOCK_MS,
-      // Only the quick lane connects at once. If the server has too few connections, the other lanes do without until
-      // they need one.
+      // Connect at once: if Postgres has too few connections, reads should lack one before commits do.
       eager: name === "quick",
     });
   }

@@ -198,9 +198,7 @@ export const roundSizes = ({ recordBytes, commitBytes, roundBytes }: SizeRules, 
   bytes: { commitBytes, roundBytes, first: commitsOf(jobs)[0], used: 0 },
 });
 
-/**
- * A tenant of which only the head is known: no name of its jobs is taken, no named record exists, and none is claimed.
- */
+/** A tenant with only its head known: no name of its jobs is taken, no named record exists, and none is claimed. */
 export const emptyTenantAt = (
   head: LockedHead,
   schema: LiveSchema,

@@ -146,7 +146,7 @@ export function createClaimHub(follow: FollowClaims, poll: HeadPoll, failed: (er
 
   async function join(tenant: number): Promise<Audience> {
     let audience = await audienceOf(tenant);
-    // The last listener may have left at the moment of the notification.
+    // While we waited, the last listener may have left and closed the audience.
     while (ready.get(tenant) !== audience) audience = await audienceOf(tenant);
     audience.members += 1;
     return audience;

@@ -14,7 +14,14 @@ export interface Listener {
   schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
-/** Passes new log entries to all listeners of this process, by tenant. A tenant without listeners costs nothing. */
+/**
+ * Passes new log entries to all listeners of this process, by tenant. A tenant without listeners costs nothing.
+ *
+ * The first listener opens the tenant: the hub reads its head and follows the log from there (see tail.ts). Positions
+ * that are reported during this read are kept in `opening` and read afterwards, so that no entry is lost in between.
+ * After that, rounds of this process are delivered from memory, and everything else is read when a hint or the poll
+ * reports it.
+ */
 export interface Hub {
   listen(tenant: number, listener: Listener): Promise<Subscription>;
   /** A round of this process was committed. */

@@ -17,6 +17,10 @@ export interface PresenceTimes {
  * All rooms of one process, with what it knows about the sockets of other processes in them. A process knows a room
  * only while it has a socket there, so a process without rooms stores and sends nothing. There is no clock inside: the
  * caller passes the time.
+ *
+ * When a process opens a room, or its channel to the others opens, it sends its whole list of sockets and requests the
+ * others' lists. Afterwards it sends only changes. Messages may be lost, so each list and change has a version: a
+ * process that notices a gap, by a change or by a heartbeat, asks the sender for its whole list (presence-message.ts).
  */
 export interface PresenceMesh {
   say(room: string, attendee: Omit<Attendee, "spokeAt">, now: number): void;

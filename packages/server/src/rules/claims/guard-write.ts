@@ -4,9 +4,9 @@ import { type Refusal, refuse } from "../refusal.ts";
 import { type ClaimQueue, type ClaimState, holdersOf, presentClaim } from "./claim.ts";
 
 /**
- * Whether a write may pass the claims on its record. One that names a claim needs it held, its own and on that record;
- * one that names none passes unless somebody else holds what it writes. One that carries a fence needs a claim of its own
- * that was granted with it. What the write was based on does not matter here.
+ * Whether the claims on a record allow a write. A write that names a claim needs that claim to be held, by the writer
+ * and on that record. A write without one passes unless another participant holds what it changes. A write with a fence
+ * needs a claim of the writer's that was granted with that fence. What the write was based on does not matter here.
  */
 export function guardWrite(
   queue: ClaimQueue,
@@ -25,7 +25,7 @@ export function guardWrite(
   return against ? refuse("claim_conflict", { claims: claims() }) : undefined;
 }
 
-/** A claim of a field stands against writes of that field, and against what concerns the record as a whole. */
+/** A claim on a field blocks updates of that field, and all actions on the record as a whole. */
 function covers({ field }: ClaimState, { action, data }: CommitOperation): boolean {
   return field === null || action !== "update" || Object.hasOwn((data ?? {}) as JsonObject, field);
 }
