@@ -2,7 +2,7 @@ import type { Worker } from "./pruner.ts";
 
 /** Records a sign of life for everything that is present. */
 export interface Heartbeat<T> extends Worker {
-  /** Beats shortly for one that has just arrived. Many arrivals at once share one beat. */
+  /** Beats soon after an arrival. Many arrivals at once share one beat. */
   soon(one: T): void;
 }
 

@@ -6,10 +6,7 @@ export interface Wait {
   readonly blocker: string;
 }
 
-/**
- * The edges within one queue: each waiter waits for the holders that it conflicts with, and for such waiters ahead of
- * it.
- */
+/** The edges within one queue: each waiter waits for conflicting holders, and for conflicting waiters ahead of it. */
 export function waitsIn(queue: ClaimQueue, now: number): Wait[] {
   const waiters = inQueueOrder(queue);
   const holders = queue.filter((claim) => isHeld(claim, now));
