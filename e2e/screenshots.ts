@@ -52,7 +52,7 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
   await ada.page.screenshot({ path: at("docs/images/conflict.png") });
 
   await ada.press("Decide later");
-  await ada.press("QueueSnapshot back in time");
+  await ada.press("Look back in time");
   const range = ada.page.getByRole("slider", { name: "Changes of this deck" });
   await ada.page.locator("input[type=range]:enabled").waitFor();
   await range.press("Home");

@@ -146,7 +146,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await step(ada.page, "It has recovered, and has everything that it had missed.");
 
   // Back in time.
-  await ada.press("QueueSnapshot back in time");
+  await ada.press("Look back in time");
   const range = ada.page.getByRole("slider", { name: "Changes of this deck" });
   await expect(range).toHaveAttribute("aria-valuetext", /Ben changed the text of “Our Third from the train”\.$/);
   const timeline = ada.page.getByRole("region", { name: "Earlier states" });
@@ -175,7 +175,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   const width = await cleo.page.evaluate(() => document.documentElement.scrollWidth);
   expect(width, "nothing is wider than the phone").toBeLessThanOrEqual(390);
   await step(cleo.page, "On a phone, in the dark.");
-  await cleo.press("QueueSnapshot back in time");
+  await cleo.press("Look back in time");
   await expect(cleo.page.getByRole("slider")).toBeFocused();
   await expect(cleo.page.getByText("As it is now")).toBeVisible();
   await step(cleo.page, "Looking back on a phone.");
