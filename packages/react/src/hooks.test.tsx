@@ -226,7 +226,7 @@ describe("the provider", () => {
 
   test("[V7] a hook outside the provider, and a model that is not there, are told in a sentence", () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
-    expect(() => renderHook(() => useClient())).toThrow("outside <SyncProvider");
+    expect(() => renderHook(() => useClient())).toThrow("outside of <SyncProvider");
     expect(() => renderHook(() => useAnyRecord("slyde", "s1"), { wrapper })).toThrow('no model "slyde"');
   });
 });

@@ -106,12 +106,12 @@ test.each([
   [
     "an odd event",
     '{"object":"holdfast_events","version":1,"events":[{"number":1,"at":1,"says":"x","view":null}]}',
-    "cannot be read",
+    "is malformed",
   ],
   [
     "an odd write",
     '{"object":"holdfast_events","version":1,"events":[{"number":1,"at":1,"says":"x","view":{"status":{},"pending":[1],"conflicts":[],"attention":[]}}]}',
-    "cannot be read",
+    "is malformed",
   ],
 ])("[V22] what is no list of events is refused with a sentence: %s", (_, text, says) => {
   expect(readRecording(text)).toContain(says);

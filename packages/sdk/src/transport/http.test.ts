@@ -305,7 +305,7 @@ describe.each([
       expect(reply.value).toBeUndefined();
     }
     await pass(1);
-    expect(reply.value).toMatchObject({ kind: "silence", timedOut: true, reason: expect.stringContaining("stopped") });
+    expect(reply.value).toMatchObject({ kind: "silence", timedOut: true, reason: expect.stringContaining("stalled") });
     await until(() => gone);
   });
 
@@ -326,7 +326,7 @@ describe.each([
     await chunksRead(21);
     expect(reply.value).toBeUndefined();
     await pass(20);
-    const reason = expect.stringContaining("not whole");
+    const reason = expect.stringContaining("incomplete");
     expect(reply.value).toMatchObject({ kind: "silence", timedOut: true, reason });
     await until(() => gone);
   });

@@ -228,7 +228,7 @@ test("[N3] a socket that fell silent is given up, and the next one is asked when
   const { sockets, closes, clock, opened, stream, listener, opens, heard, server } = await line();
   await opened();
   clock.advance(25_000);
-  expect(closes).toEqual([[4000, "The stream fell silent."]]);
+  expect(closes).toEqual([[4000, "The stream stopped responding."]]);
   await vi.waitFor(() => expect(server.clients.size).toBe(0));
   await sleep(50);
   expect(sockets).toHaveLength(1);

@@ -62,7 +62,7 @@ test("[N2] in a browser each attempt is told of once, with the code and reason t
   expect(heard.splice(0)).toEqual(["opened", "pong", [4401, "token_expired"]]);
   stream.open(listener);
   (await socket(2)).fail();
-  expect(heard.splice(0)).toEqual([[4000, "The stream could not be opened, or broke."]]);
+  expect(heard.splice(0)).toEqual([[4000, "The stream could not be opened, or was interrupted."]]);
   stream.open(listener);
   (await socket(3)).open();
   stream.say({ frame: "ping", n: 1 });

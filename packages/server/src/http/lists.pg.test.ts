@@ -353,7 +353,7 @@ test("[M3] what would hide data is refused with the list, what adds lands", asyn
     expect.arrayContaining([
       { model: "slide", problem: expect.any(String) },
       { model: "thing", field: "name", problem: expect.stringContaining("narrowed") },
-      { model: "thing", field: "size", problem: expect.stringContaining("dropped") },
+      { model: "thing", field: "size", problem: expect.stringContaining("removed") },
     ]),
   );
   const added = await call("POST", "/v1/schema", {
