@@ -13,7 +13,7 @@ import { missed, settleAll } from "./settle.ts";
 
 type Answered = Extract<ClientEvent, { type: "answered" }>;
 
-/** Hears the answer to a bulk: to our own request, or to one of the tab that sends. */
+/** Handles the response to a bulk, sent by this tab or by the leader tab. */
 export function onBulkResponse(draft: Draft, event: Answered): void {
   const own = event.request === draft.state.sending.request && draft.state.sending.names !== undefined;
   const writes = event.names.map((name) => find(draft.state.queue, name));
@@ -65,7 +65,7 @@ function hearOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[]
         return;
       }
       case "refused":
-        // Offered again when the rows of the other log are read.
+        // The write is sent again after the rows of the other log have been read.
         if (isOfOtherLog(draft, write, outcome.failure)) {
           isAhead = true;
           again = outcome.failure.message;
@@ -83,17 +83,17 @@ function hearOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[]
       case "blocked":
         break;
     }
-    // One that was not tried has no answer to wait for.
+    // The server did not try a blocked write, so this attempt does not count.
     const attempts = outcome.kind === "blocked" ? write.attempts - 1 : write.attempts;
     if (own) news.push({ ...write, attempts, stage: { phase: "queued" } });
   });
   set(draft, { queue: withChanged(draft.state.queue, [...news, ...kept]) });
-  // That a write was confirmed changes nothing that is shown.
+  // A confirmation does not change what is shown, so only conflicted and rejected writes need a refresh.
   for (const write of kept) touch(draft, write.keys);
   keep(draft, kept);
   settleAll(draft);
-  // A receipt of another log than the rows are of: the server was restored between two frames of the stream, or it
-  // remembers an answer from before it was.
+  // The receipt belongs to another log than the rows: the server was restored between two stream frames, or it repeats
+  // a receipt from before the restore.
   const { logId = "", position = 0 } = draft.state.rows;
   for (const { stage } of news)
     if (stage.phase === "confirmed") isOtherLog(draft, stage.receipt.logId ?? logId, position);
@@ -101,7 +101,7 @@ function hearOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[]
   if (!own) return;
   if (signIn !== undefined) onTokenRefused(draft, signIn);
   const { sending } = draft.state;
-  // An answer that moved nothing must not be asked for again at once.
+  // If no write made progress, wait before the next attempt.
   if (progress)
     set(draft, {
       sending: { ...sending, wait: undefined, size: Math.min(limits.commitsPerBulk, sending.size * 2) },
@@ -110,16 +110,18 @@ function hearOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[]
   else delay(draft, again ?? "The server answered, but accepted no write.", 0);
 }
 
-/** Whether a write was refused because it was made in view of another log than the server has now. */
+/** Whether the server refused a write because it was made against another log than the current one. */
 const isOfOtherLog = (draft: Draft, write: Mutation, { code }: Failure): boolean =>
   code === "other_log" || (code === "read_at_in_future" && isRead(draft, write));
 
-/** We have read as far as it says. If that lies beyond the server's head, the log is another one. */
+/**
+ * The rows have reached every `readAt` of the write. If one lies beyond the server's head, the server has another log.
+ */
 function isRead({ state: { rows } }: Draft, { operations, reads }: Mutation): boolean {
   return [...operations, ...reads].every(({ readAt = 0 }) => readAt <= (rows.position ?? 0));
 }
 
-/** The outcome is unknown, or nothing happened: the same bytes again, later. */
+/** The outcome is unknown, or nothing happened: send the same bytes again later. */
 function tryAgain(draft: Draft, writes: Writes, reason: string, more = { atLeastMs: 0, smaller: false }): void {
   requeue(draft, writes);
   const { sending } = draft.state;
@@ -127,7 +129,7 @@ function tryAgain(draft: Draft, writes: Writes, reason: string, more = { atLeast
   delay(draft, reason, more.atLeastMs);
 }
 
-/** The request as a whole was refused: which of its writes is to blame shows when they go one by one. */
+/** The server refused the whole request. Send its writes one by one to find the invalid one. */
 function hearRefusal(draft: Draft, writes: Writes, failure: Failure): void {
   const only = writes.length === 1 ? writes[0] : undefined;
   if (only && (failure.type === "validation_error" || failure.type === "too_large_error"))
@@ -137,7 +139,7 @@ function hearRefusal(draft: Draft, writes: Writes, failure: Failure): void {
   delay(draft, failure.message, 0);
 }
 
-/** They wait for a person from now on. */
+/** Moves writes to the attention list, where they wait for a person or the app. */
 export function reject(draft: Draft, writes: readonly Mutation[], failure: Failure): void {
   const parked = writes.map((write) => rejectedBy(draft, write, failure));
   set(draft, { queue: withChanged(draft.state.queue, parked) });
@@ -148,7 +150,7 @@ export function reject(draft: Draft, writes: readonly Mutation[], failure: Failu
   keep(draft, parked);
 }
 
-/** A claim that stood against it is a matter between people: a conflict. All else is parked. */
+/** A claim refusal becomes a conflict; every other refusal rejects the write. */
 function stoppedBy(draft: Draft, write: Mutation, failure: Failure): Mutation {
   const held = heldForClaim(write, failure, draft.state);
   if (!held) return rejectedBy(draft, write, failure);
@@ -177,7 +179,9 @@ function delay(draft: Draft, reason: string, atLeastMs: number): void {
   set(draft, { sending: { ...sending, wait }, trouble: reason });
 }
 
-/** Another tab may hear of an answer before it hears that the write was on its way, or after it was decided. */
+/**
+ * A tab may receive a response before it learns that the write was sent, or after a person has decided about the write.
+ */
 const mayBeAnswered = ({ stage: { phase } }: Mutation) =>
   phase === "sending" || phase === "queued" || phase === "saving";
 

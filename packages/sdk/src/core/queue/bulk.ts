@@ -11,9 +11,9 @@ interface Sending {
 type Models = Readonly<Record<string, Model>>;
 
 /**
- * The next writes to send, in queue order: at most `size` commits, and what one request may hold. A write waits
- * behind an earlier one of the same record that is not on disk yet, or waits for a person; one that references a record
- * which an earlier one creates waits until that is confirmed. Others pass.
+ * Returns the next writes to send, in queue order: at most `size` commits, and no more than one request may contain. A
+ * write waits behind an earlier write to the same record that is not on disk yet or needs a decision. A write that
+ * references a record waits until the create of that record is confirmed. All other writes may pass.
  */
 export function nextBulk({ queue, models }: Sending, size: number): readonly Mutation[] {
   const bulk: Mutation[] = [];
@@ -25,7 +25,7 @@ export function nextBulk({ queue, models }: Sending, size: number): readonly Mut
     if (mutation.stage.phase !== "queued") continue;
     bytes += mutation.bytes + 1;
     operations += mutation.operations.length;
-    // One that is larger than a request should be is sent alone; the server has the last word on it.
+    // A write that exceeds the request limit is sent alone; the server decides whether to accept it.
     const full = bytes > limits.bulkBodyBytes || operations > limits.operationsPerBulk;
     if (bulk.length > 0 && full) break;
     bulk.push(mutation);
@@ -36,8 +36,8 @@ export function nextBulk({ queue, models }: Sending, size: number): readonly Mut
 }
 
 /**
- * `withLog`: each names the log that its positions count in. It stands before the text that is kept of the write, and is no
- * part of what the server knows the write by.
+ * With `withLog`, each commit names the log of its positions. The name precedes the stored text and is not part of the
+ * commit's idempotency check.
  */
 export const bulkBody = (bulk: readonly Mutation[], withLog: boolean): string =>
   `{"commits":[${bulk.map((m) => (withLog ? withLogOf(m) : m.body)).join(",")}]}`;
@@ -45,7 +45,7 @@ export const bulkBody = (bulk: readonly Mutation[], withLog: boolean): string =>
 const withLogOf = ({ logId, body }: Mutation): string =>
   logId ? `{"logId":${JSON.stringify(logId)},${body.slice(1)}` : body;
 
-/** Names of the queued writes that wait behind one that a person has to decide about. */
+/** Names of the queued writes that wait behind a conflicted or rejected write. */
 export function blockedNames({ queue, models }: Sending): ReadonlySet<string> {
   const names = new Set<string>();
   if (queue.waiting.length === 0) return names;
@@ -57,10 +57,13 @@ export function blockedNames({ queue, models }: Sending): ReadonlySet<string> {
 
 const ENVELOPE_BYTES = '{"commits":[]}'.length;
 
-/** What the writes looked at so far keep from being sent: whatever touches the same records, or references one that is not there yet. */
+/**
+ * Records that earlier writes block: a later write waits if it touches one of them, or references one that is not
+ * created yet.
+ */
 class Blocked {
   readonly #keys = new Set<string>();
-  /** Records that are still to be created. */
+  /** Records whose create is not confirmed yet. */
   readonly #created = new Set<string>();
   readonly #models: Models;
 
@@ -68,7 +71,7 @@ class Blocked {
     this.#models = models;
   }
 
-  /** Whether a write has to wait, or makes others wait; then whatever builds on it waits too. */
+  /** Whether a write has to wait or makes later writes wait. If so, writes that depend on it wait too. */
   stops(mutation: Mutation): boolean {
     const { stage, keys } = mutation;
     const stands = stage.phase === "held" || stage.phase === "parked" || stage.phase === "saving";
@@ -82,7 +85,7 @@ class Blocked {
     for (const operation of operations) if (operation.action === "create") this.#created.add(recordKey(operation));
   }
 
-  /** In a field that the schema declares as a reference: `deckId: "d1"`, or one of a list. */
+  /** Whether the write references an uncreated record in a reference field, such as `deckId: "d1"` or a list of ids. */
   #isReferencedBy({ operations, keys }: Mutation): boolean {
     if (this.#created.size === 0) return false;
     return operations.some((operation) =>
@@ -91,7 +94,7 @@ class Blocked {
   }
 }
 
-/** Keys of the records that an operation names in its reference fields. */
+/** Keys of the records in an operation's reference fields. */
 function referencesOf({ model, data = {} }: MutationOperation, models: Models): readonly string[] {
   const fields = models[tableOf(model)]?.fields ?? {};
   return Object.entries(data).flatMap(([field, value]) => {

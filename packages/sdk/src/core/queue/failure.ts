@@ -9,7 +9,7 @@ import {
   type Remedy,
 } from "../../protocol/errors/error-codes.ts";
 
-/** Codes that no server answers with: what went wrong on this side. */
+/** Error codes that only the client produces. */
 const localCodes = {
   client_closed: ["fix", "The client was closed before this was settled. Queued writes stay queued."],
   timed_out: ["wait", "The operation timed out. The writes stay queued."],
@@ -18,7 +18,7 @@ const localCodes = {
     "fix",
     "The write has waited so long that the server may have forgotten it. Check the current record first.",
   ],
-  // Of these the one who finds them says more.
+  // The code that detects one of these failures adds a more specific message.
   storage_failed: ["fix", "The write is in memory only."],
   part_not_loaded: ["retry", "A chunk of this package could not be loaded."],
   schema_changed: ["fix", "Another version of the app made this write."],
@@ -28,20 +28,20 @@ const localCodes = {
 } as const satisfies Record<string, readonly [Remedy, string]>;
 export type LocalErrorCode = keyof typeof localCodes;
 
-/** Why a lease is over that its user did not give up. */
+/** Why a lease ended that its user did not release. */
 export type LossReason =
-  /** No answer came in time to renew it. */
+  /** The renewal was not answered in time. */
   | "deadline"
   /** How the claim ended on the server. */
   | Exclude<ClaimStatus, "active" | "queued">
-  /** The server does not know it as this participant's any more. */
+  /** The server no longer lists this participant as the holder. */
   | "refused"
   | "revoked"
-  /** The page was put away, and it was released so that nobody waits for it. */
+  /** The page was hidden, and the lease was released so that other participants do not wait for it. */
   | "hidden"
   | "closed";
 
-/** An error as data: what a `SyncError` is made of, kept with a refused write across reloads. */
+/** An error as plain data: the content of a `SyncError`, stored with a rejected write across reloads. */
 export interface Failure {
   readonly code: ErrorCode | LocalErrorCode | (string & {});
   readonly type: ErrorType | "client_error";
@@ -62,18 +62,18 @@ export function localFailure(code: LocalErrorCode, message?: string): Failure {
   return { code, type: "client_error", then, message: message ?? says };
 }
 
-/** A failure under one of the server's codes, also when it is this side that found it. */
+/** Creates a failure with one of the server's error codes, even if the client detected it. */
 export function knownFailure(code: ErrorCode, message: string, more: Partial<Failure> = {}): Failure {
   return { code, ...errorCodes[code], message, ...more };
 }
 
-/** A write under the name of another that is in the queue. */
+/** The `clientTxId` belongs to another write in the queue. */
 export const nameTaken = (clientTxId: string): Failure =>
   knownFailure("idempotency_conflict", `The clientTxId ${clientTxId} is already in the queue.`, {
     param: "clientTxId",
   });
 
-/** What an error body says, read without trusting its shape. Undefined: it is not one of our error bodies. */
+/** Parses an error body without trusting its shape. Undefined: it is not an error body of this server. */
 export function readFailure(body: unknown, status: number): Failure | undefined {
   if (typeof body !== "object" || body === null) return undefined;
   const said = body as Record<string, unknown>;
@@ -95,7 +95,7 @@ export function readFailure(body: unknown, status: number): Failure | undefined 
   };
 }
 
-/** For codes of a newer server: the status tells. */
+/** Derives the remedy from the status, for codes of a newer server. */
 function remedyOf(status: number): Remedy {
   if (status === 401) return "sign-in";
   if (status === 408 || status === 425 || status >= 500) return "retry";

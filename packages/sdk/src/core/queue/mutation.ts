@@ -12,12 +12,12 @@ export interface MutationOperation {
   readonly model: string;
   readonly id: string;
   readonly data?: JsonObject | undefined;
-  /** How far the rows had read when it was written. Undefined until the local store has been read. */
+  /** The rows' position when the user wrote. Undefined until the local store has been read. */
   readonly readAt?: number | undefined;
   readonly onStale: OnStale;
-  /** The claim that it was made under. */
+  /** The claim under which the write was made. */
   readonly claim?: string | undefined;
-  /** What the user saw in its place: the written fields, or the whole record for delete, archive, unarchive. */
+  /** The values that the user saw: the written fields, or the whole record for delete, archive and unarchive. */
   readonly base: JsonObject | null;
 }
 
@@ -31,99 +31,111 @@ export interface Premise {
 }
 
 /**
- *   mutated ─► saving ─persisted─► queued ─► sending ─receipt─► confirmed ─the log reaches it─► gone
- *                                    ▲          │ ├─ held (notify) ─► a person answers ─► saving │ gone
- *                                    └──again───┘ └─ refused ───────► parked ─ retry ─► saving │ discard ─► gone
+ * Life of a write, by phase. `held` is a conflict; `parked` is a rejected write in the attention list.
+ *
+ * mutated ─► saving ─persisted─► queued ─► sending ─receipt─► confirmed ─the log reaches it─► removed
+ *                                  ▲          │ ├─ held (notify) ─► a person decides ─► saving │ removed
+ *                                  └──again───┘ └─ refused ───────► parked ─ retry ─► saving │ discard ─► removed
  */
 export type Stage =
-  /** Shown, not yet on disk, so not yet to be sent. */
+  /** Shown, but not on disk yet, so it must not be sent yet. */
   | { readonly phase: "saving" }
   | { readonly phase: "queued" }
-  /** In the one request that is under way; its outcome is unknown until an answer names it. */
+  /** Part of the request in flight. The outcome is unknown until a response names the write. */
   | { readonly phase: "sending" }
-  /** Done on the server; shown until the rows reach its position. */
+  /** Committed on the server. The overlay shows it until the rows reach its position. */
   | { readonly phase: "confirmed"; readonly receipt: CommitReceipt }
-  /** Nothing was written: others changed the same fields, or a claim stood against it. Waits for a person. */
+  /**
+   * Conflicted: the server wrote nothing, because others changed the same fields or hold a claim. Waits for a person.
+   */
   | {
       readonly phase: "held";
       readonly notifications: readonly StaleNotification[];
-      /** The last place in the queue when it was held: what lies behind was written in view of theirs. */
+      /**
+       * The last `seq` in the queue when the conflict arrived. Later writes were made after the user could see theirs.
+       */
       readonly heldAfter: number;
       readonly claim?: ClaimRefusal | undefined;
     }
-  /** Refused. Waits for a person or the app. */
+  /** Rejected by the server. Waits for a person or the app. */
   | { readonly phase: "parked"; readonly failure: Failure };
 
-/** Why a write is held that a claim stood against: the one it named had ended, or somebody else holds the record. */
+/** The claim conflict of a write: the claim that it named had ended, or another participant holds the record. */
 export interface ClaimRefusal {
   readonly code: "claim_lost" | "claim_conflict";
-  /** Who held the record then. Nobody, perhaps: the claim had ended, and no other has come. */
+  /** The holders at that time. Empty if the claim had ended and no other participant had claimed the record. */
   readonly holders: readonly Claim[];
 }
 
-/** One write of this client that the log has not settled: one commit on the wire. */
+/** One write of this client that is not settled yet. It is one commit on the wire. */
 export interface Mutation {
   readonly clientTxId: string;
-  /** Its place in the queue of all tabs, given by the storage. */
+  /** Position in the queue that all tabs share, assigned by the storage. */
   readonly seq: number | undefined;
   readonly operations: readonly MutationOperation[];
   readonly reads: readonly Premise[];
-  /** The exact text that is sent, again and again, under one name. Empty until sealed. */
+  /** The exact text of the commit. Every retry sends it under the same name. Empty until serialized. */
   readonly body: string;
   /** Length of `body` in UTF-8. */
   readonly bytes: number;
-  /** The log that the positions in `body` count in. Undefined: it had read none. */
+  /** The log of the positions in `body`. Undefined if the client had read no log yet. */
   readonly logId?: string | undefined;
-  /** Hash of the schema that it was written with, and of the part of that which it uses. */
+  /** Hashes of the schema that the write was made with, and of the part of that schema which it uses. */
   readonly schema?: string | undefined;
   readonly shape?: string | undefined;
   readonly createdAt: number;
   readonly attempts: number;
-  /** The records that it touches. */
+  /** Keys of the records that it touches. */
   readonly keys: readonly string[];
-  /** Those of them whose log entry has arrived: their rows contain it already. */
+  /** Keys whose log entry has arrived: the rows contain this write there already. */
   readonly landed: readonly string[];
-  /** Records that somebody deleted while this was on its way, as they were: what it takes to bring them back. */
+  /**
+   * Last values of records that someone else deleted while this write was pending. They are needed to restore the
+   * records.
+   */
   readonly lost?: Readonly<Record<string, JsonObject>> | undefined;
   readonly stage: Stage;
 }
 
 export const waitsForPerson = (m: Mutation): boolean => m.stage.phase === "held" || m.stage.phase === "parked";
 
-/** Where a write lies on disk. */
+/** Where a write is stored on disk. */
 export interface Slot {
   readonly clientTxId: string;
   readonly seq: number;
 }
 
-/** What a place on disk is expected to hold. */
+/** What a slot on disk is expected to contain. */
 export interface ExpectedSlot extends Slot {
   readonly phase: "queued" | "held" | "parked";
 }
 
-/** A write as it lies on disk: what is true of this moment only is left out of its stage. */
+/** The stored form of a write, without the phases that only matter in memory. */
 export const asKept = (m: Mutation): Mutation => (waitsForPerson(m) ? m : { ...m, stage: { phase: "queued" } });
 
 export const lastingPhase = ({ phase }: Stage): ExpectedSlot["phase"] =>
   phase === "held" || phase === "parked" ? phase : "queued";
 
-/** Undefined: it has no place yet. */
+/** Undefined: the write has no slot yet. */
 export const expectedSlot = ({ clientTxId, seq, stage }: Mutation): ExpectedSlot | undefined =>
   seq === undefined ? undefined : { clientTxId, seq, phase: lastingPhase(stage) };
 
-/** A write for the queue on disk: a new one comes behind all others, one that stands in for another takes its place. */
+/**
+ * A write for the stored queue. A new write goes to the end; a replacement takes the slot of the write that it
+ * replaces.
+ */
 export interface Put {
   readonly mutation: Mutation;
   readonly over?: ExpectedSlot | undefined;
 }
 
-/** What belongs together: it happens as a whole, or not at all where a place holds something else by then. */
+/** One atomic change of the stored queue. It fails as a whole if a slot contains something else by then. */
 export interface QueueChange {
   readonly put: readonly Put[];
   readonly drop: readonly ExpectedSlot[];
 }
 
-/** A write that left the queue on disk. Without a receipt a person gave it up. */
+/** A write that left the stored queue. Without a receipt, it was discarded. */
 export interface Removed extends Slot {
   readonly receipt?: CommitReceipt | undefined;
 }
@@ -132,7 +144,7 @@ export const keysOf = (operations: readonly { model: string; id: string }[]): re
   ...new Set(operations.map(recordKey)),
 ];
 
-/** The write's text is made once and kept: sent again, it is the same bytes under the same key. */
+/** Creates the text of a write once and stores it, so that every retry sends the same bytes under the same key. */
 export function serialized(m: Mutation, clientId: string, { position = 0, logId }: Rows): Mutation {
   const operations = m.operations.map((o) => (o.readAt === undefined ? { ...o, readAt: position } : o));
   const reads = m.reads.map((r) => (r.readAt === undefined ? { ...r, readAt: position } : r));
@@ -145,12 +157,15 @@ export function serialized(m: Mutation, clientId: string, { position = 0, logId 
   return { ...m, operations, reads, body, bytes: utf8Length(body), logId };
 }
 
-/** Counted by hand: this layer knows no platform, and one multi-byte title must not overflow a request. */
+/**
+ * Counted by hand, because this layer must not use platform APIs. Counting code units would let multi-byte text exceed
+ * the request limit.
+ */
 function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    // A surrogate pair is two units and four bytes: one more for each unit.
+    // A surrogate pair has two code units and four bytes: one more for each unit.
     if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
   }
   return bytes;

@@ -2,7 +2,7 @@ import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import { errorCodes, isErrorCode } from "../../protocol/errors/error-codes.ts";
 import { type Failure, knownFailure, readFailure } from "./failure.ts";
 
-/** What came of a request, before anybody judged it. */
+/** The raw result of a request. */
 export type Reply =
   | {
       readonly kind: "answer";
@@ -10,17 +10,17 @@ export type Reply =
       readonly body: unknown;
       readonly retryAfterMs?: number | undefined;
     }
-  /** No answer: whatever was asked may have happened or not. `cut`: it had begun to come. */
+  /** No response arrived, so the request may have been executed or not. `cut`: the response broke off. */
   | { readonly kind: "silence"; readonly timedOut: boolean; readonly cut?: boolean; readonly reason: string }
-  /** It was never sent: the app had no token to give. */
+  /** The request was not sent, because the app had no token. */
   | { readonly kind: "no-token"; readonly reason: string };
 
-/** What a reply as a whole means. Whether to try again follows from the error table and the status alone. */
+/** What a reply means for the whole request. Whether to retry depends only on the error table and the status. */
 export type Verdict =
   | { readonly then: "read"; readonly body: unknown }
   | { readonly then: "again"; readonly reason: string; readonly atLeastMs: number; readonly smaller: boolean }
   | { readonly then: "sign-in"; readonly reason: string }
-  /** The request itself was refused, in words of our own server. */
+  /** The server itself refused the request, with an error body. */
   | { readonly then: "refused"; readonly failure: Failure };
 
 export function verdictOf(reply: Reply): Verdict {
@@ -34,7 +34,7 @@ export function verdictOf(reply: Reply): Verdict {
       const failure = readFailure(reply.body, reply.status);
       const reason = failure?.message ?? `The server answered ${reply.status}.`;
       if (remedy(failure, reply.status) === "sign-in") return { then: "sign-in", reason };
-      // A refusal that is not in our envelope comes from something between here and the server. It decides nothing.
+      // A refusal without our error body comes from a proxy between client and server. It decides nothing.
       if (!failure || isTransient(failure, reply.status) || reply.retryAfterMs !== undefined)
         return { then: "again", reason, atLeastMs: reply.retryAfterMs ?? 0, smaller: false };
       return { then: "refused", failure };
@@ -42,18 +42,18 @@ export function verdictOf(reply: Reply): Verdict {
   }
 }
 
-/** What became of one commit of a bulk. */
+/** The outcome of one commit in a bulk. */
 export type Outcome =
   | { readonly kind: "confirmed"; readonly receipt: CommitReceipt }
   | { readonly kind: "held"; readonly receipt: CommitReceipt; readonly failure: Failure }
   | { readonly kind: "refused"; readonly failure: Failure }
-  /** An earlier one of its record did not go through; it was not tried. */
+  /** Not tried, because an earlier write to its record did not succeed. */
   | { readonly kind: "blocked" }
-  /** Unknown, or not tried: the same again. */
+  /** Unknown or not tried: send the same bytes again. */
   | { readonly kind: "again"; readonly reason: string }
   | { readonly kind: "sign-in"; readonly reason: string };
 
-/** The outcomes of a bulk, in its order; undefined when the body is not an answer to `count` commits. */
+/** The outcomes of a bulk, in order. Undefined if the body does not answer `count` commits. */
 export function outcomesOf(body: unknown, count: number): readonly Outcome[] | undefined {
   const data = (body as { data?: unknown } | null)?.data;
   return Array.isArray(data) && data.length === count ? data.map(outcomeOf) : undefined;
@@ -75,7 +75,7 @@ export function outcomeOf(item: unknown): Outcome {
   return { kind: "refused", failure };
 }
 
-/** A receipt that says "rejected" carries the reason inside. */
+/** A receipt with status "rejected" contains the reason. */
 function failureOfReceipt(receipt: CommitReceipt): Failure {
   const code = receipt.error?.code ?? "stale_context";
   const { message = "The server did not accept the write.", field, requiredCapability } = receipt.error ?? {};
@@ -86,7 +86,7 @@ function failureOfReceipt(receipt: CommitReceipt): Failure {
 const remedy = (failure: Failure | undefined, status: number) =>
   failure ? failure.then : status === 401 ? "sign-in" : undefined;
 
-/** The limit on requests passes by itself; a claim of somebody else is a matter for people, so it is a refusal. */
+/** A rate limit passes by itself. Another participant's claim needs a decision, so it is a refusal. */
 function isTransient(failure: Failure, status: number): boolean {
   if (failure.then === "retry") return true;
   if (failure.then !== "wait") return false;

@@ -19,21 +19,23 @@ import {
   withPlace,
 } from "./shared-queue.ts";
 
-/** How long what is missing may still be on its way before the disk is looked at. The tab that leads sends nothing meanwhile. */
+/**
+ * How long missing writes may still arrive before the queue is reloaded from disk. The leader sends nothing meanwhile.
+ */
 const LEADER_WAITS_MS = 50;
 const FOLLOWER_WAITS_MS = 1_000;
-/** So often what another tab said that it puts on disk is looked for, each time five times as late. */
+/** How many times the queue is reloaded to find writes that another tab announced. Each wait is five times as long. */
 const LOOKS = 3;
 
-/** Whether the queue on disk may hold what this tab does not know of. */
+/** Whether the stored queue may contain writes that this tab does not know. */
 export const isBehind = ({ shared: { places, changes, early, told } }: ClientState): boolean =>
   early.length > 0 || !isWhole(places) || told.lastSeq > lastSeq(places) || told.changes > changes;
 
-/** Whether what lies before a write is known: only then may it be sent. */
+/** Whether this tab knows all writes before any that it may send. Only then may it send. */
 export const knowsQueue = (state: ClientState): boolean =>
   state.storageTrouble !== undefined || (state.shared.looks === 0 && state.shared.dropping === 0 && !isBehind(state));
 
-/** What lies on disk stands in for what was known of it, but for what is on its way there from here. */
+/** Replaces what this tab knows of the queue by the snapshot, except for writes that this tab is storing now. */
 export function takeQueueSnapshot(draft: Draft, look: QueueSnapshot): void {
   const { shared, queue } = draft.state;
   if (look.changes < shared.changes) return reloadQueue(draft);
@@ -68,7 +70,7 @@ export function takeQueueSnapshot(draft: Draft, look: QueueSnapshot): void {
     look.mutations.filter(({ seq = 0 }) => !over.has(seq)),
     onTheWay,
   );
-  // What was put there after the look is known too.
+  // Writes that were stored after the snapshot are known too.
   const since = [...shared.places.ahead, ...own.map(({ seq = 0 }) => seq)].filter((seq) => seq > look.lastSeq);
   share(draft, {
     places: withSeqs(seqSetUpTo(look.lastSeq), since),
@@ -79,7 +81,7 @@ export function takeQueueSnapshot(draft: Draft, look: QueueSnapshot): void {
   ask(draft, { do: "lookUpOutcomes" });
 }
 
-/** The places that this tab has changed after the look. */
+/** The slots that this tab has changed since the snapshot. */
 const changedSince = ({ early }: SharedQueue, { changes }: QueueSnapshot) =>
   early.flatMap(({ change, put, gone, isOwn }) =>
     isOwn && change > changes ? [...put.map(({ mutation }) => mutation), ...gone] : [],
@@ -87,7 +89,7 @@ const changedSince = ({ early }: SharedQueue, { changes }: QueueSnapshot) =>
 
 const asStanding = ({ clientTxId, seq = 0 }: Mutation) => ({ clientTxId, seq, phase: "queued" }) as const;
 
-/** What was not known here. One that was just put on disk is known by its name only. */
+/** Adds the writes that this tab did not know. A write that was stored just now is known by its name only. */
 function takeFound(draft: Draft, mutations: readonly Mutation[], onTheWay: ReadonlySet<number | undefined>): void {
   const { queue } = draft.state;
   const placed = mutations.flatMap((m) => {
@@ -103,7 +105,7 @@ function takeFound(draft: Draft, mutations: readonly Mutation[], onTheWay: Reado
 
 export function onQueueRead(draft: Draft, { look, rows: which }: Extract<ClientEvent, { type: "queueRead" }>): void {
   share(draft, { looks: Math.max(0, draft.state.shared.looks - 1) });
-  // What was to be found there is not known any more, but perhaps to the server.
+  // The stored queue is out of reach, but the server may know the outcomes.
   if (draft.state.storageTrouble !== undefined) return ask(draft, { do: "lookUpOutcomes" });
   if (look.rows && (draft.state.lead !== "yes" || goOnFrom(draft.state.rows, look.rows)))
     takeRows(draft, look.rows, which === "other");
@@ -111,11 +113,11 @@ export function onQueueRead(draft: Draft, { look, rows: which }: Extract<ClientE
   settleAll(draft);
 }
 
-/** To the tab that leads they are news only if another one, which leads by now, has read further. */
+/** The leader takes rows from disk only if another tab, which leads by now, has read further in the same log. */
 const goOnFrom = (own: Rows, found: Rows): boolean =>
   own.logId === found.logId && own.position !== undefined && own.position < (found.position ?? 0);
 
-/** Looks at the disk when what is missing has not come. */
+/** Reloads the queue from disk if missing writes have not arrived in time. */
 export function reloadWhenBehind(draft: Draft): void {
   const { shared, lead, queue, storageTrouble } = draft.state;
   const { now } = draft;
@@ -133,7 +135,7 @@ export function reloadWhenBehind(draft: Draft): void {
   if ((isMissing || isLate) && shared.looks === 0) reloadQueue(draft);
 }
 
-/** When the disk is to be looked at, if nothing else happens. */
+/** When to reload the queue from disk if nothing else happens first. */
 export const reloadDueAt = ({ shared: { gapAt, coming } }: ClientState): number | undefined => {
   const times = [...(gapAt === undefined ? [] : [gapAt]), ...coming.map((c) => c.at)];
   return times.length > 0 ? Math.min(...times) : undefined;

@@ -1,16 +1,16 @@
 import { PersistentMap } from "../log/persistent-map.ts";
 import { type Mutation, waitsForPerson } from "./mutation.ts";
 
-/** Every write of this client that the log has not settled, in the order in which they were put on disk. */
+/** All unsettled writes of this client, in the order in which they were stored. */
 export interface Queue {
   readonly byTxId: PersistentMap<Mutation>;
-  /** Names in queue order: by `seq`, those not yet on disk last. */
+  /** Names in queue order: by `seq`; writes that are not on disk yet come last. */
   readonly order: readonly string[];
   /** Record key → names of the writes that touch it, in queue order. */
   readonly byRecord: PersistentMap<readonly string[]>;
-  /** Those that the server confirmed and the rows have not reached: short, so that settling need not walk the queue. */
+  /** Confirmed writes that the rows have not reached. A short list, so that settling does not walk the queue. */
   readonly confirmed: readonly string[];
-  /** Those that wait for a person: held or parked. */
+  /** Writes that wait for a person: conflicted or rejected. */
   readonly waiting: readonly string[];
   readonly lastSeq: number;
 }
@@ -36,7 +36,7 @@ export function* inOrder(queue: Queue): Generator<Mutation> {
 /** The writes that touch a record, oldest first. */
 export const onRecord = (queue: Queue, key: string): readonly Mutation[] => [...eachOnRecord(queue, key)];
 
-/** The same, for those who need not see all of them. */
+/** The same, lazily, for callers that may stop early. */
 export function* eachOnRecord(queue: Queue, key: string): Generator<Mutation> {
   for (const name of queue.byRecord.get(key) ?? []) {
     const mutation = queue.byTxId.get(name);
@@ -44,7 +44,7 @@ export function* eachOnRecord(queue: Queue, key: string): Generator<Mutation> {
   }
 }
 
-/** Adds new writes at the end, or where their `seq` says. */
+/** Adds new writes at the end, or in the order of their `seq`. */
 export function withMutations(queue: Queue, mutations: readonly Mutation[]): Queue {
   if (mutations.length === 0) return queue;
   const next: Queue = {
@@ -62,7 +62,7 @@ export function withMutations(queue: Queue, mutations: readonly Mutation[]): Que
   return placed(next, queue, mutations);
 }
 
-/** Takes new versions of writes that are in the queue: another stage, place or body, under the same name. */
+/** Replaces writes that are in the queue by new versions (stage, slot or body) under the same name. */
 export function withChanged(queue: Queue, mutations: readonly Mutation[]): Queue {
   if (mutations.length === 0) return queue;
   const next: Queue = {
@@ -103,11 +103,11 @@ export function withoutMutations(queue: Queue, clientTxIds: readonly string[]): 
   };
 }
 
-/** The same list when none of it goes. */
+/** Returns the same list if nothing is removed. */
 const kept = (list: readonly string[], stays: (name: string) => boolean): readonly string[] =>
   list.every(stays) ? list : list.filter(stays);
 
-/** Puts a write into the place of another: what a person answered keeps its turn before the writes that follow it. */
+/** Replaces a write in its slot, so that a resolved write stays ahead of the writes that follow it. */
 export function withReplaced(queue: Queue, clientTxId: string, by: Mutation): Queue {
   const before = find(queue, clientTxId);
   if (!before) return queue;
@@ -136,7 +136,7 @@ export function withReplaced(queue: Queue, clientTxId: string, by: Mutation): Qu
   };
 }
 
-/** A list of names after some writes changed: those that now belong to it come in at its end, the others go out. */
+/** Updates a list of names after some writes changed: new members are appended, former members are removed. */
 function relisted(
   list: readonly string[],
   before: Queue,
@@ -158,8 +158,8 @@ function relisted(
 const isConfirmed = (m: Mutation) => m.stage.phase === "confirmed";
 
 /**
- * Keeps the order. Usually the new places lie behind all others and nothing moves; only when two tabs wrote at the
- * same moment does a place arrive late, and then everything is put in order once.
+ * Keeps the queue in order. New writes usually belong at the end and nothing moves. Only if two tabs write at the same
+ * time can an earlier `seq` arrive late; then the queue is sorted once.
  */
 function placed(next: Queue, before: Queue, news: readonly Mutation[]): Queue {
   const seqs = news.map((m) => m.seq).filter((seq) => seq !== undefined);
@@ -186,5 +186,5 @@ const hasUnsaved = (queue: Queue) => {
   return last !== undefined && find(queue, last)?.seq === undefined;
 };
 
-/** Two that are not on disk are Infinity both: equal, so that a stable sort leaves them as they were made. */
+/** Two writes that are not on disk are both Infinity: equal, so that a stable sort keeps their order. */
 const compare = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);

@@ -7,9 +7,9 @@ import { nextName } from "./next-name.ts";
 import { inOrder, withChanged, withReplaced } from "./queue.ts";
 
 /**
- * The log was replaced by another one (a restored backup): positions of the old one mean nothing in it. Every write
- * that it does not contain is offered again. Where the record still says what the user saw, the write counts as made
- * now; where it says something else, as made before everything, so that the server finds the difference and holds it.
+ * The log was replaced by another one (a restored backup), so positions of the old log are invalid. Offers every write
+ * again that the new log does not contain. If the record still has the values that the user saw, the write gets the
+ * current position; otherwise it gets position 0, so that the server detects the difference and reports a conflict.
  */
 export function offerAgain(draft: Draft, rows: Rows, which: "all" | "strays"): void {
   const own = new Set<string>();
@@ -29,11 +29,11 @@ export function offerAgain(draft: Draft, rows: Rows, which: "all" | "strays"): v
     const moved = serialized({ ...write, operations, reads, landed: [] }, draft.state.clientId, rows);
     if (write.stage.phase === "held") stay.push({ ...moved, stage: restated(write.stage, rows) });
     else if (write.stage.phase === "parked") stay.push(moved);
-    // The tab that leads offers for all, and tells the others under which name.
+    // The leader offers the writes of all tabs, and sends the new names to the others.
     else if (!leads) continue;
-    // Its turn comes when it is on disk.
+    // A write that is not on disk yet is offered once it is stored.
     else if (write.seq === undefined) stay.push({ ...write, logId: UNKNOWN });
-    // The old name may have an answer in the new log already, which another body must not claim.
+    // The new log may have a receipt under the old name. A different body must not claim that receipt.
     else
       offered.push({
         before: write,
@@ -58,15 +58,15 @@ export function offerAgain(draft: Draft, rows: Rows, which: "all" | "strays"): v
   if (offered.length + stay.length > 0) touch(draft, "everything");
 }
 
-/** No log has this name. */
+/** A log id that no log has. */
 const UNKNOWN = "";
 
-/** Its positions, or its receipt, are of another log than the rows. */
+/** The positions or the receipt of the write belong to another log than the rows. */
 export const isStray = ({ logId, stage }: Mutation, rows: Rows): boolean =>
   (logId ?? rows.logId) !== rows.logId ||
   (stage.phase === "confirmed" && (stage.receipt.logId ?? rows.logId) !== rows.logId);
 
-/** Whether the record says what the user saw, leaving out what this client itself wrote since. */
+/** Whether the record still has the values that the user saw, ignoring what this client itself has written since. */
 function unchanged(o: MutationOperation, rows: Rows, own: ReadonlySet<string>): boolean {
   const key = recordKey(o);
   const data = lookUp(rows.tables, o)?.data;
@@ -76,7 +76,7 @@ function unchanged(o: MutationOperation, rows: Rows, own: ReadonlySet<string>): 
   return fields.every((field) => own.has(`${key} ${field}`) || jsonEqual(data[field], o.base?.[field]));
 }
 
-/** What others did is told anew, in the numbers of the new log. */
+/** Restates the changes of others with positions of the new log. */
 function restated(stage: Extract<Mutation["stage"], { phase: "held" }>, rows: Rows): Mutation["stage"] {
   const notifications = stage.notifications.map((n) => ({
     ...n,

@@ -27,7 +27,7 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
     draft,
     [...put.flatMap(({ before, mutation }) => [before, mutation]), ...given].flatMap((m) => m.keys),
   );
-  // As one: whoever reads the queue finds all of what was decided, or nothing.
+  // One atomic change, so that a reader of the stored queue sees the whole decision or none of it.
   const change = { put: put.map(({ mutation, over }) => ({ mutation, over })), drop: given.flatMap(standingOf) };
   ask(draft, { do: "persist", changes: [change] });
   const { shared } = draft.state;
@@ -36,7 +36,7 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
 
 const standingOf = (m: Mutation) => expectedSlot(m) ?? [];
 
-/** What a person decided about is another write by now, or none. */
+/** The write that the person decided about was replaced or removed meanwhile. */
 const tooLate = (draft: Draft, clientTxId: string): void =>
   tell(draft, clientTxId, localFailure("discarded", "It was resolved in another tab, or settled."));
 
@@ -49,8 +49,8 @@ function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
 }
 
 /**
- * A later write whose text has changed. It keeps its name: behind one that is held or parked it was never taken, whoever
- * sent it, and if it was after all, the server refuses another text under that name instead of doing it twice.
+ * A later write whose text has changed keeps its name. Behind a conflicted or rejected write it was never committed; if
+ * it was after all, the server refuses a different text under the same name instead of committing it twice.
  */
 function putAgain(draft: Draft, m: Mutation) {
   const over = expectedSlot(m);

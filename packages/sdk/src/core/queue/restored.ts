@@ -9,13 +9,13 @@ import { emptyQueue, find, inOrder, withMutations } from "./queue.ts";
 import { seqSetUpTo } from "./seq-set.ts";
 import { take } from "./writes.ts";
 
-/** The local store has been read. What the app wrote meanwhile comes after what was found there. */
+/** The local store has been read. Writes that the app made meanwhile go behind the stored ones. */
 export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(draft.state.queue)];
   const { rows, clientId, owner, partial, mutations, changes, lastSeq } = event;
   const shared = { ...draft.state.shared, changes, places: seqSetUpTo(lastSeq) };
   set(draft, { life: "running", clientId, owner, rows, shared });
-  // What was kept of a first snapshot is shown while the rest is read.
+  // Shows the stored pages of an unfinished first snapshot while the rest is read.
   if (partial)
     set(draft, {
       rows: { ...rows, tables: partial.tables },
@@ -24,13 +24,13 @@ export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "re
   set(draft, { queue: withMutations(emptyQueue, mutations) });
   checkScope(draft);
   touch(draft, "everything");
-  // What is shown is worked out at the end of the step; before that only for writes that are to say what they build on.
+  // The view is computed at the end of each step. Compute it now only if early writes need their base values.
   if (early.length === 0) return;
   set(draft, refreshed(draft.state, draft.state));
   take(draft, ofOwnName(draft, early));
 }
 
-/** Of the early writes those under a name of their own. One that a stored write has is refused as late as it can be known. */
+/** Returns the early writes with unused names. A name that a stored write has can be refused only now. */
 function ofOwnName(draft: Draft, early: readonly Mutation[]): readonly Mutation[] {
   return early.filter(({ clientTxId }) => {
     if (!find(draft.state.queue, clientTxId)) return true;
@@ -41,7 +41,7 @@ function ofOwnName(draft: Draft, early: readonly Mutation[]): readonly Mutation[
   });
 }
 
-/** The disk failed. Writes go on from memory, which is said: they do not survive a reload. */
+/** The disk failed. Writes continue in memory, and the app is notified that they do not survive a reload. */
 export function onStorageFailed(draft: Draft, trouble: StorageTrouble): void {
   set(draft, { storageTrouble: trouble });
   const failure = localFailure("storage_failed", trouble.reason);

@@ -1,8 +1,8 @@
-/** Numbers 1, 2, 3 … that are told one by one, some of them before those that they follow, some never. */
+/** A set of sequence numbers 1, 2, 3 … that arrive one by one. Some arrive out of order, and some never arrive. */
 export interface SeqSet {
-  /** All up to here are known. */
+  /** All numbers up to this one are known. */
   readonly upTo: number;
-  /** Known beyond that, ascending. */
+  /** Known numbers after a gap, ascending. */
   readonly ahead: readonly number[];
 }
 
@@ -10,12 +10,12 @@ export const seqSetUpTo = (upTo: number): SeqSet => ({ upTo, ahead: [] });
 
 export const hasSeq = ({ upTo, ahead }: SeqSet, n: number): boolean => n <= upTo || ahead.includes(n);
 
-/** Whether none is missing before the last one that is known. */
+/** Whether there is no gap before the last known number. */
 export const isWhole = ({ ahead }: SeqSet): boolean => ahead.length === 0;
 
 export const lastSeq = ({ upTo, ahead }: SeqSet): number => ahead.at(-1) ?? upTo;
 
-/** The same ledger when nothing of it is news. */
+/** Adds numbers. Returns the same set if all of them are known. */
 export function withSeqs(ledger: SeqSet, numbers: readonly number[]): SeqSet {
   let { upTo } = ledger;
   const beyond: number[] = [];

@@ -6,8 +6,8 @@ import type { Mutation, Removed } from "./mutation.ts";
 import { eachOnRecord, find, withChanged, withoutMutations } from "./queue.ts";
 
 /**
- * Takes out what the rows have reached. A confirmed write stays in the overlay until then: dropping it at its receipt
- * would show the old value until the stream catches up. Gives back what may leave the disk now.
+ * Removes the writes that the rows have reached, and returns what may be deleted from disk. A confirmed write stays in
+ * the overlay until then: removing it at its receipt would show the old value until the stream catches up.
  */
 export function settle(draft: Draft): readonly Removed[] {
   const { queue, rows } = draft.state;
@@ -40,13 +40,14 @@ export function settle(draft: Draft): readonly Removed[] {
   return gone;
 }
 
-/** Settles, and frees the places on disk of what is settled. */
+/** Settles writes and frees their slots on disk. */
 export function settleAll(draft: Draft): void {
   const settled = settle(draft);
   const { generation, rows } = draft.state;
   const { logId, position } = rows;
   if (settled.length === 0 || generation === undefined || logId === undefined || position === undefined) return;
-  // Not before the rows that contain them are on disk too: else a crash between the two would show the old values.
+  // Delete the writes only together with storing the rows that contain them. A crash between the two would show old
+  // values.
   ask(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
 }
 
@@ -54,8 +55,8 @@ const goneOf = ({ clientTxId, seq, stage }: Mutation): readonly Removed[] =>
   seq === undefined || stage.phase !== "confirmed" ? [] : [{ clientTxId, seq, receipt: stage.receipt }];
 
 /**
- * Whether what was written to its records before has its answer too. A tab that has just begun to lead may know the answer
- * to a later write and not yet that to an earlier one: if the later one left first, who reads the disk then would see the earlier on top.
+ * Whether all earlier writes to its records have outcomes too. A new leader may know the outcome of a later write
+ * before that of an earlier one. If the later write left the disk first, a reload would show the earlier one on top.
  */
 const isNext = (state: ClientState, m: Mutation): boolean =>
   knowsBefore(state, m) &&
@@ -67,7 +68,7 @@ const isNext = (state: ClientState, m: Mutation): boolean =>
     return true;
   });
 
-/** A place that this tab has not heard of may hold an earlier write to the same record: found later, it would be shown on top. */
+/** An unknown slot may contain an earlier write to the same record. Found later, it would be shown on top. */
 const knowsBefore = ({ shared, storageTrouble }: ClientState, { seq = 0 }: Mutation): boolean =>
   storageTrouble !== undefined || seq <= shared.places.upTo + 1;
 
@@ -79,7 +80,7 @@ function reached(receipt: CommitReceipt, rows: { logId: string | undefined; posi
   return (receipt.logId ?? rows.logId) === rows.logId && receipt.lastSyncId <= rows.position;
 }
 
-/** A write to a record that is not there writes nothing. It is not shown as saved. Deleting what is gone is done. */
+/** A write to a missing record has no effect, so it must not appear as saved. Deleting a missing record succeeds. */
 export function missed(mutation: Mutation, receipt: CommitReceipt): Failure | undefined {
   const missing = new Set(receipt.missingIds);
   const lost = mutation.operations.find((o) => o.action !== "delete" && o.action !== "create" && missing.has(o.id));

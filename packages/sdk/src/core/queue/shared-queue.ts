@@ -12,25 +12,27 @@ import { hasSeq, lastSeq, seqSetUpTo, withSeqs } from "./seq-set.ts";
 import { settleAll } from "./settle.ts";
 
 /*
- * The queue on disk is the one that counts, and all tabs change it: each puts its own writes there, the one that leads
- * keeps what became of them, any may hear a person's decision. New writes are numbered by their places, all other changes
- * are counted, so that a tab knows what it has not heard of. It takes changes in their order, whoever made them; where one
- * does not come, because the tab that made it was killed before it could tell, it looks at the disk itself.
+ * The queue on disk is the source of truth, and all tabs change it. Each tab appends its own writes, the leader stores
+ * their outcomes, and any tab may store a person's decision.
+ *
+ * A new write gets the next `seq`; every other change gets the next change number. The numbers show a tab which writes
+ * and changes it has not received. A tab applies changes in number order, whichever tab made them. If one does not
+ * arrive, because its tab was killed before it could post it, the tab reloads the queue from disk.
  */
 
-/** How long a tab may take to put on disk what it said it would. */
+/** How long another tab may take to store the writes that it announced. */
 export const COMING_MS = 2_000;
 
 export function share(draft: Draft, change: Partial<SharedQueue>): void {
   set(draft, { shared: { ...draft.state.shared, ...change } });
 }
 
-/** Places of writes that this tab knows from now on. */
+/** Records `seq` numbers of writes that this tab knows from now on. */
 function notePlaces(draft: Draft, seqs: readonly number[]): void {
   share(draft, { places: withSeqs(draft.state.shared.places, seqs) });
 }
 
-/** What this tab wanted of the queue on disk has happened there, or came too late. */
+/** The disk has applied the changes of this tab, or refused them because they came too late. */
 export function onPersisted(
   draft: Draft,
   { done, refused, change }: Extract<ClientEvent, { type: "persisted" }>,
@@ -63,7 +65,7 @@ export function onPersisted(
   reloadQueue(draft);
 }
 
-/** It did not get to its place. A write that only got another text lies there as it was. */
+/** Reverts a write that did not get its slot. If only its text was to change, the stored version stays. */
 function takeBack(draft: Draft, { clientTxId, keys }: Mutation, over: ExpectedSlot | undefined): void {
   const late = localFailure("discarded", "It was resolved in another tab, or settled.");
   if (over?.clientTxId !== clientTxId) return giveUp(draft, clientTxId, late);
@@ -71,14 +73,14 @@ function takeBack(draft: Draft, { clientTxId, keys }: Mutation, over: ExpectedSl
   set(draft, { queue: withoutMutations(draft.state.queue, [clientTxId]) });
 }
 
-/** A write goes on under another name; one that waited for a person ended with the answer. */
+/** A write continues under another name. If it was waiting for a person, it ended with the decision. */
 function notifyReplaced(draft: Draft, { clientTxId, phase }: ExpectedSlot, to: string): void {
   const news: News =
     phase === "queued" ? { kind: "renamed", to } : { kind: "failed", failure: localFailure("discarded") };
   ask(draft, { do: "notify", clientTxId, news });
 }
 
-/** What was heard of it under its new name, before anybody could wait for that. */
+/** Reports an outcome that arrived under the new name before callers could wait for it. */
 function notifyEarly(draft: Draft, clientTxId: string): void {
   const write = find(draft.state.queue, clientTxId);
   if (write) notifyNews(draft, write);
@@ -96,13 +98,13 @@ function giveUp(draft: Draft, clientTxId: string, failure: Failure): void {
   ask(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
 }
 
-/** A tab has put new writes on disk. */
+/** Another tab has stored new writes. */
 export function onArrived(draft: Draft, mutations: readonly Mutation[], asOf = Number.POSITIVE_INFINITY): void {
   const { queue, shared } = draft.state;
   const names = new Set(mutations.map((m) => m.clientTxId));
   const unknown = mutations.filter((m) => !find(queue, m.clientTxId) && !hasSeq(shared.places, m.seq ?? 0));
-  // While the disk is being looked at they are found there, or by the next look, together with what came after them.
-  // Found before a change that is known here, they may be others by now.
+  // During a reload, ignore them: this reload or the next one finds them, together with later changes. If `asOf` is
+  // older than a change that is known here, the writes may have changed since.
   const news = shared.looks === 0 && asOf >= shared.changes ? unknown : [];
   const known = mutations.flatMap((m) => {
     const own = find(queue, m.clientTxId);
@@ -115,7 +117,7 @@ export function onArrived(draft: Draft, mutations: readonly Mutation[], asOf = N
   if (news.length === unknown.length) notePlaces(draft, seqs);
   else onExtent(draft, { lastSeq: Math.max(...seqs), changes: 0 });
   offerStrays(draft, news);
-  // What was confirmed may have waited for one of these places to be known.
+  // Confirmed writes may have waited for one of these `seq` numbers.
   settleAll(draft);
 }
 
@@ -125,7 +127,7 @@ export const withPlace = (m: Mutation, seq: number | undefined): Mutation => ({
   stage: m.stage.phase === "saving" ? { phase: "queued" } : m.stage,
 });
 
-/** Those that the log had before this tab was told of them are in the rows already. */
+/** Adds writes found on disk. If the log contained one before this tab learned of it, the rows include it already. */
 export function addFound(draft: Draft, mutations: readonly Mutation[]): void {
   const inRows = new Set(draft.state.tabs.logged);
   const found = mutations.map((m) => (inRows.has(m.clientTxId) ? { ...m, landed: m.keys } : m));
@@ -137,14 +139,14 @@ export function addFound(draft: Draft, mutations: readonly Mutation[]): void {
   for (const m of found) notifyNews(draft, m);
 }
 
-/** Made with the positions of another log than the tab that leads has read: offered again. */
+/** Offers writes again that were made with positions of another log than the leader's. */
 function offerStrays(draft: Draft, news: readonly Mutation[]): void {
   const { rows, generation } = draft.state;
   if (generation === undefined || rows.position === undefined) return;
   if (news.some((m) => isStray(m, rows))) offerAgain(draft, rows, "strays");
 }
 
-/** The queue on disk was changed. Taken in order: what comes before its turn waits. */
+/** The queue on disk was changed. Changes are applied in order: a change that arrives early waits. */
 export function onChanged(draft: Draft, told: EarlyChange): void {
   const { shared } = draft.state;
   if (told.change <= shared.changes) return;
@@ -175,7 +177,10 @@ function take(draft: Draft, { put, gone }: QueueChanged): void {
   notePlaces(draft, [...left]);
 }
 
-/** It is on its way from here to a place that had another write: whether it gets there is told when it does or does not. */
+/**
+ * This tab is storing the write in a slot that contained another write. The disk's answer decides whether it gets
+ * there.
+ */
 export const isOnItsWay = ({ stage, seq }: Mutation): boolean => stage.phase === "saving" && seq !== undefined;
 
 export function takePut(draft: Draft, { mutation, over }: Put): void {
@@ -188,14 +193,17 @@ export function takePut(draft: Draft, { mutation, over }: Put): void {
   notifyReplaced(draft, over ?? { ...own, seq: 0, phase: lastingPhase(own.stage) }, mutation.clientTxId);
 }
 
-/** Whoever put it on disk has not told of it yet. One whose place is known has left it, or is on its way there from here. */
+/**
+ * The tab that stored the write has not posted it yet. If its `seq` is known, the write has already left the queue, or
+ * this tab is storing a replacement.
+ */
 function takeUnheard(draft: Draft, m: Mutation): void {
   if (m.seq === undefined || hasSeq(draft.state.shared.places, m.seq)) return;
   addFound(draft, [m]);
   notePlaces(draft, [m.seq]);
 }
 
-/** The same writes as the disk has them. What has been learnt of them here stays. */
+/** Takes the stored versions of known writes, and keeps what this tab has learned about them. */
 export function takeAgain(draft: Draft, both: readonly { readonly own: Mutation; readonly found: Mutation }[]): void {
   const news = both.filter(({ own, found }) => !isSame(own, found));
   touch(
@@ -207,7 +215,7 @@ export function takeAgain(draft: Draft, both: readonly { readonly own: Mutation;
   for (const { own, found } of both) if (isUndecided(own)) notifyNews(draft, found);
 }
 
-/** Most are, in a long queue. */
+/** In a long queue, most writes are unchanged. */
 const isSame = (own: Mutation, found: Mutation): boolean =>
   own.stage.phase === "queued" && found.stage.phase === "queued" && own.body === found.body && own.lost === found.lost;
 
@@ -230,12 +238,12 @@ function takeGone(draft: Draft, { clientTxId, receipt }: Removed): void {
   const own = find(draft.state.queue, clientTxId);
   if (!own || isOnItsWay(own)) return;
   touch(draft, own.keys);
-  // It is shown until the rows here have read as far as those of the tab that settled it.
+  // With a receipt, the write stays visible until the rows here have read as far as those of the tab that settled it.
   if (!receipt) return giveUp(draft, clientTxId, localFailure("discarded"));
   const settled: Mutation = { ...own, stage: { phase: "confirmed", receipt } };
   set(draft, { queue: withChanged(draft.state.queue, [settled]) });
   notifyNews(draft, settled);
-  // Settled on another log: the disk knows which of the two is the one that is gone.
+  // It was settled in another log. Only the disk shows which of the two logs is current.
   const { logId } = draft.state.rows;
   if ((receipt.logId ?? logId) !== logId) reloadQueue(draft, "all");
 }
@@ -243,7 +251,8 @@ function takeGone(draft: Draft, { clientTxId, receipt }: Removed): void {
 export function reloadQueue(draft: Draft, rows: WhichRows = "further"): void {
   if (draft.state.storageTrouble !== undefined) return;
   const { looks, places } = draft.state.shared;
-  // What was told until now will be found, or is not so: a tab may tell of a store that was cleared under it.
+  // Forget earlier announcements: the reload finds those writes, or they no longer exist. A tab may announce writes of
+  // a store that was cleared meanwhile.
   share(draft, { looks: looks + 1, early: [], told: { lastSeq: 0, changes: 0 }, places: seqSetUpTo(places.upTo) });
   ask(draft, { do: "readQueue", rows });
 }
@@ -253,16 +262,16 @@ export const extentOf = ({ shared: { places, changes } }: ClientState): Extent =
   changes,
 });
 
-/** Another tab knows of that much. */
+/** Another tab knows this much of the queue. */
 export function onExtent(draft: Draft, { lastSeq, changes }: Extent): void {
   const { told } = draft.state.shared;
   share(draft, { told: { lastSeq: Math.max(told.lastSeq, lastSeq), changes: Math.max(told.changes, changes) } });
 }
 
-/** What another tab said that it would put on disk before this one listened. */
+/** Stands for writes that another tab announced before this one was listening. */
 export const UNHEARD = "";
 
-/** Another tab is putting these on disk: it may be killed before it can say that they are there. */
+/** Another tab is storing these writes. It may be killed before it can report that they are on disk. */
 export function onWriting(draft: Draft, clientTxIds: readonly string[]): void {
   const news = clientTxIds.map((clientTxId) => ({ clientTxId, at: draft.now + COMING_MS, looks: 0 }));
   share(draft, { coming: [...draft.state.shared.coming, ...news] });

@@ -5,7 +5,7 @@ import { shapeOf } from "../schema/schema-hash.ts";
 import { keysOf, type Mutation, serialized } from "./mutation.ts";
 import { withMutations } from "./queue.ts";
 
-/** The app wrote something. It is shown in this step, put on disk by its effect, and sent only from there. */
+/** The app made a write. This step shows it, an effect stores it, and only then is it sent. */
 export function onMutated(draft: Draft, event: Mutated): void {
   const mutation: Mutation = {
     clientTxId: event.clientTxId,
@@ -25,7 +25,7 @@ export function onMutated(draft: Draft, event: Mutated): void {
   take(draft, [mutation]);
 }
 
-/** Writes that were exported from a queue, with their own texts and names. */
+/** Adds writes that were exported from a queue, with their texts and names. */
 export function onImported(draft: Draft, mutations: readonly Mutation[]): void {
   set(draft, { queue: withMutations(draft.state.queue, mutations) });
   touch(
@@ -39,7 +39,9 @@ function persist(draft: Draft, mutations: readonly Mutation[]): void {
   ask(draft, { do: "persist", changes: [{ put: mutations.map((mutation) => ({ mutation })), drop: [] }] });
 }
 
-/** Takes writes into the queue. Before the local store was read they are only shown: nobody knows yet what they build on. */
+/**
+ * Adds writes to the queue. Until the local store has been read, they are only shown, because their base is unknown.
+ */
 export function take(draft: Draft, mutations: readonly Mutation[]): void {
   const { life, clientId, rows } = draft.state;
   const writes =
