@@ -4,23 +4,28 @@ import { isSameOwner } from "./owner-name.ts";
 import { isDue, tokenPace, waitAfter } from "./retry.ts";
 
 /*
- *  trusted ─refused─► asking ─another token─► trying ─it works─► trusted
- *                       ▲ │                     │
- *                       │ └─none, or the same─┐ └─refused─┐
- *                       └──────later──────  refused ◄─────┘        (status "needs-auth"; nothing is sent)
+ * How the client gets another token when the server refuses the present one:
+ *
+ * trusted ─refused─► asking ─another token─► trying ─it works─► trusted
+ *                      ▲ │                     │
+ *                      │ └─none, or the same─┐ └─refused─┐
+ *                      └──────later──────  refused ◄─────┘        (status "needs-auth"; nothing is sent)
  */
 
 export const canConnect = ({ phase }: Auth): boolean => phase === "trusted" || phase === "trying";
 
-/** The token is another owner's than the store (`owner.ts`): until another one comes nothing is asked with it. */
+/**
+ * The token belongs to another owner than the store (`owner.ts`). Until the app provides another token, nothing is
+ * requested.
+ */
 export const isAnothers = ({ owner, tokenOwner }: ClientState): boolean =>
   owner !== undefined && tokenOwner !== undefined && !isSameOwner(owner, tokenOwner);
 
-/** Whether anything may be asked of the server now. */
+/** Whether the client may send requests now. */
 export const canSend = (state: ClientState): boolean =>
   !state.paused && state.network && canConnect(state.auth) && !isAnothers(state);
 
-/** The server refused the token, or the app had none to give. */
+/** The server refused the token, or the app had none. */
 export function onTokenRefused(draft: Draft, reason: string): void {
   const { auth } = draft.state;
   set(draft, { trouble: reason });
@@ -38,10 +43,10 @@ export function onTokenRefused(draft: Draft, reason: string): void {
 
 export function onToken(draft: Draft, changed: boolean): void {
   const { auth } = draft.state;
-  // An answer to an earlier request may have said meanwhile that the token before it works.
+  // A response to an earlier request may have shown meanwhile that the token works.
   if (auth.phase !== "asking") return;
-  // The same one is tried again too: the refusal may have been the answer to a request that was made with one before it.
-  // Another owner's stays another owner's.
+  // Retry the same token too: the refusal may have answered a request that used the token before it. A token of another
+  // owner is not retried.
   if (changed || (auth.attempt > 0 && !isAnothers(draft.state)))
     set(draft, { auth: { phase: "trying", attempt: auth.attempt } });
   else waitForToken(draft, auth.attempt, draft.state.trouble ?? "getToken returned the same token again.");
@@ -57,7 +62,7 @@ export function onTokenAccepted(draft: Draft): void {
     set(draft, { auth: { phase: "trusted" }, trouble: undefined });
 }
 
-/** Asks the app once more when the time has come. */
+/** Requests a token from the app again when the wait is over. */
 export function askTokenWhenDue(draft: Draft): void {
   const { auth } = draft.state;
   if (auth.phase !== "refused" || !isDue(auth.wait, draft.now)) return;

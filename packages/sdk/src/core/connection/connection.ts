@@ -16,13 +16,15 @@ import { renewalAfter, renewWhenDue } from "./renewal.ts";
 import { dueNow, isDue, readPace, waitAfter, waitForRestart } from "./retry.ts";
 
 /*
+ * Decides, at the end of each step, which requests to start and whether the socket should be open:
+ *
  *             ┌───────── closed, failed ◄──────────┐
  *             ▼                                    │
- *          closed ── may talk, rows read ──► opening ─welcome─► live
+ *          closed ── may send, rows read ──► opening ─welcome─► live
  *             ▲                                                  │
- *             └── paused · no network · rows to be read anew ────┘
+ *             └── paused · no network · rows to be read again ───┘
  *
- * While the socket cannot be had, the log is asked for now and then instead.
+ * While the socket fails to open, the client polls the log over HTTP instead.
  */
 
 const POLL_AFTER_FAILURES = 3;
@@ -47,10 +49,10 @@ export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "wel
   set(draft, { trouble: undefined });
   onTokenAccepted(draft);
   noteCovered(draft, event.models);
-  // An older server knows nothing of renewed tokens.
+  // An older server does not support token renewal.
   set(draft, { renewal: event.owner === undefined ? undefined : renewalAfter(event.expiresInMs, draft) });
   compareRows(draft, event);
-  // The line works again: what waited for it need not wait longer.
+  // The connection works again: retries need not wait any longer.
   retryNow(draft);
 }
 
@@ -66,7 +68,7 @@ export function onStreamClosed(draft: Draft, code: number, reason: string): void
   if (code === closeCodes.token) onTokenRefused(draft, reason || "The stream refused the token.");
 }
 
-/** From here on requests go out under another token. What the server says of the one before it must not be taken for this one's. */
+/** From now on, requests use another token. Responses to the previous token must not be taken for this one's. */
 export function dropOldToken(draft: Draft): void {
   const { stream } = draft.state;
   onConnectionLost(draft);
@@ -77,26 +79,26 @@ export function dropOldToken(draft: Draft): void {
   ask(draft, { do: "closeStream" });
 }
 
-/** How long a line may be gone before it is shown. */
+/** How long a connection may be lost before the status shows it. */
 const UNSEEN_MS = 1_000;
 
 const missedAfter = ({ state: { stream }, now }: Draft): number | undefined =>
   stream.phase === "live" ? now + UNSEEN_MS : stream.missedAt;
 
-/** In a page that is not put away after all its timers run on. */
+/** If the page is not suspended after `pagehide`, its timers continue and the stream reopens after this time. */
 const AWAY_MS = 2_000;
 
-/** Not every browser keeps a page with an open socket, and the socket would be dead when the page is shown again. */
+/** Some browsers do not cache a page with an open socket, and the socket would be dead when the page is shown again. */
 export const onPageHidden = (draft: Draft): void => set(draft, { awayUntil: draft.now + AWAY_MS });
 
 const isOver = (at: number | undefined, { now }: Draft): boolean => at !== undefined && at <= now;
 
-/** Whoever answers next may be a server that was restored from a backup meanwhile. */
+/** The server that responds next may have been restored from a backup meanwhile. */
 export function onConnectionLost(draft: Draft): void {
   set(draft, { reading: { ...draft.state.reading, verified: false } });
 }
 
-/** Something suggests that it would work now: nothing waits for its next turn any longer. */
+/** The next attempt is likely to succeed: end all waits. */
 export function retryNow(draft: Draft): void {
   const { sending, reading, stream, auth } = draft.state;
   set(draft, {
@@ -107,7 +109,7 @@ export function retryNow(draft: Draft): void {
   });
 }
 
-/** Runs last in every step: asks for everything that may be done now and is not being done. */
+/** Runs last in every step: starts every request that is due and not in flight. */
 export function proceed(draft: Draft): void {
   if (draft.state.life === "starting") return;
   const { stream, awayUntil } = draft.state;
@@ -122,8 +124,8 @@ export function proceed(draft: Draft): void {
 }
 
 /**
- * When `goOn` should run again although nothing happens. What is due by `now` has had its turn: if it was not taken,
- * then something else has to happen first, and a timer for it would ring without end.
+ * When `proceed` should run again if no event arrives. Times up to `now` are left out: if a due action was not started,
+ * it waits for another event, and a timer for it would fire in an endless loop.
  */
 export function nextDueAt(state: ClientState, now: number): number | undefined {
   const times = waitsOf(state).filter((at) => at !== undefined && at > now) as number[];
@@ -178,9 +180,9 @@ function readOn(draft: Draft): void {
   if (reading.under !== "nothing" || !isDue(reading.wait, draft.now)) return;
   const follows = isFollower(draft.state);
   if (rows.position === undefined || reading.resync !== "no") {
-    // The tab that leads reads them for all.
+    // The leader reads the rows for all tabs.
     if (follows) return;
-    // The queue may be offered again after this: nothing of it may still be on its way.
+    // The queue may be offered again after this read, so none of it may be in flight.
     if (sending.names && reading.resync === "suspect") return;
     set(draft, { reading: { ...reading, under: "snapshot" } });
     const limit = pageOf(reading.share, limits.snapshotPage);
@@ -190,7 +192,7 @@ function readOn(draft: Draft): void {
   if (poll && reading.pollAt === undefined && (sockets || reading.verified))
     return set(draft, { reading: { ...reading, pollAt: draft.now + POLL_MS } });
   const due = reading.pollAt !== undefined && reading.pollAt <= draft.now;
-  // The socket's welcome would tell as well, but the queue should not wait for a socket that may not be to be had.
+  // The `welcome` frame would say the same, but the queue should not wait for a socket that may never open.
   const isUnknown = !reading.verified || draft.state.tokenOwner === undefined;
   const unverified = isUnknown && stream.phase !== "live" && hasToSend(draft.state);
   const first = !follows && !sockets && !reading.verified;
@@ -201,17 +203,17 @@ function readOn(draft: Draft): void {
   ask(draft, { do: "readLog", after: rows.position, scope, limit });
 }
 
-/** A server that names the owner of a token takes the name of the log in a write too; an older one refuses what it does not know. */
+/** A server that names the token's owner also accepts the log id in a write. An older server refuses unknown fields. */
 const saysLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
 
-/** One request in flight per client: two could overtake each other. */
+/** Only one request is in flight per client, because two could overtake each other. */
 function sendNext(draft: Draft): void {
   const { sending, queue, reading, rows } = draft.state;
   if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, draft.now)) return;
   if (!isOwners(draft.state)) return;
-  // What is not known yet may have to go before what is.
+  // Unknown writes may have to go before the known ones.
   if (!knowsQueue(draft.state)) return;
-  // A position in a write means nothing in another log: first it is made sure that this is still the same one.
+  // A position is invalid in another log. First verify that the log is still the same.
   if (!hasToSend(draft.state) || (!reading.verified && rows.position !== undefined)) return;
   const bulk = nextBulk(draft.state, sending.size);
   if (bulk.length === 0) return;

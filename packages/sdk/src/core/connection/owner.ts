@@ -4,22 +4,25 @@ import { isAnothers, onTokenRefused } from "./auth.ts";
 import { isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
 
 /*
- * A store belongs to one participant of one tenant, for ever: `<organization>/<live|test>/<kind>/<participant>`. The
- * server names the owner of the token with every answer that is read (welcome, log page, snapshot page). The first one
- * named makes the store theirs. When it names another owner later, the client shows nothing of the store, sends nothing,
- * and waits for a token of the owner: rows, writes and positions of one tenant mean nothing in another.
+ * A store belongs to one participant of one tenant, forever: `<organization>/<live|test>/<kind>/<participant>`. The
+ * server names the token's owner in each response to a read (welcome, log page, snapshot page). The first owner that it
+ * names becomes the owner of the store. If the server names another owner later, the client shows nothing of the store,
+ * sends nothing, and waits for a token of the owner: rows, writes and positions of one tenant are invalid in another.
  *
  *   unknown ──owner named──► theirs ──another named──► withheld ──owner named──► theirs
  */
 
-/** The server says whose the token is. `undefined`: an older server, which does not say. False: it is another owner's than the store. */
+/**
+ * The server has named the token's owner. `undefined`: an older server, which does not name it. Returns false if the
+ * token belongs to another owner than the store.
+ */
 export function onOwner(draft: Draft, told: string | undefined, logId: string): boolean {
   const { owner, rows } = draft.state;
   const tokenOwner = told ?? owner ?? "";
   set(draft, { tokenOwner });
   if (told !== undefined && owner === undefined) ask(draft, { do: "own", owner: told });
   if (owner !== undefined && isShort(owner) && !isShort(tokenOwner) && isSameOwner(owner, tokenOwner)) {
-    // The same person, but perhaps another tenant: only the log that the rows are of can tell.
+    // The participant is the same, but the tenant may differ. Only the log of the rows can show that.
     const isOther = rows.logId !== undefined && rows.logId !== logId;
     if (isOther) set(draft, { owner: `?/?/${withoutTenant(owner)}` });
     else ask(draft, { do: "own", owner: tokenOwner, instead: owner });
@@ -27,15 +30,15 @@ export function onOwner(draft: Draft, told: string | undefined, logId: string): 
   return checkOwner(draft);
 }
 
-/** Whose the store is, which another tab may have said before. */
+/** The owner of the store is known, perhaps from another tab. */
 export function onOwned(draft: Draft, owner: string): void {
   set(draft, { owner });
   checkOwner(draft);
 }
 
 /**
- * Shows or hides what the store holds. A follower has no connection of its own that would tell it whose its token is:
- * what the leader was told holds for all tabs.
+ * Shows or hides the store's data. A follower has no connection that names the owner of its token, so the leader's
+ * result applies to all tabs.
  */
 export function withhold(draft: Draft): void {
   const { lead, tabs, tokenOwner, withheld: before } = draft.state;
@@ -60,6 +63,6 @@ export const anothersToken = ({ owner, tokenOwner }: ClientState): string =>
   `The token belongs to ${tokenOwner ?? "another participant"}, but this store belongs to ${owner}. ` +
   "Use a separate store for each participant and organization (options user and store).";
 
-/** Whether the server said that the present token is the owner's. Before that, nothing is sent. */
+/** Whether the server has confirmed that the present token belongs to the owner. Before that, nothing is sent. */
 export const isOwners = ({ owner, tokenOwner, withheld }: ClientState): boolean =>
   !withheld && tokenOwner !== undefined && (owner === undefined ? tokenOwner === "" : isSameOwner(owner, tokenOwner));

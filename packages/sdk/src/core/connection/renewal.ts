@@ -5,15 +5,16 @@ import type { Renewal } from "../state.ts";
 import { onOwner } from "./owner.ts";
 
 /*
- * A token is renewed while it is still good: at about 80 % of what is left of its life when the server names its end,
- * spread so that clients which started together do not ask together. The next token is said on the open stream; only
- * when the server has taken it (`renewed`), requests use it. When the app has no other token yet, or no answer comes, it is
- * tried again at half of the rest. If that does not help, the token ends, and a refusal is what tells (`auth.ts`).
+ * The client renews a token before it expires, at about 80 % of its remaining life if the server reports the expiry.
+ * The time is random within a range, so that clients which started together do not renew together. The client sends the
+ * next token on the open stream, and uses it for requests only after the server has accepted it (`renewed`). If the app
+ * has no other token yet, or no answer arrives, the client tries again after half of the remaining time. If all
+ * attempts fail, the token expires and the server refuses a request (`auth.ts`).
  */
 
 const FROM = 0.75;
 const SPREAD = 0.1;
-/** Closer to the end than this, a request in flight would be refused anyway. */
+/** Closer to the expiry than this, a request in flight would be refused anyway. */
 const LAST_MS = 1_000;
 
 export function renewalAfter(
@@ -31,7 +32,7 @@ export function renewWhenDue(draft: Draft): void {
   ask(draft, { do: "renewToken" });
 }
 
-/** The app gave the same token again, or none. */
+/** The app returned the same token again, or none. */
 export function onNotRenewed(draft: Draft): void {
   const { renewal } = draft.state;
   if (renewal) tryAgainLater(draft, renewal);
@@ -42,7 +43,7 @@ function tryAgainLater(draft: Draft, renewal: Renewal): void {
   set(draft, { renewal: left < LAST_MS ? undefined : { ...renewal, at: draft.now + left / 2 } });
 }
 
-/** The server took the next token: the stream goes on under it. */
+/** The server accepted the next token: the stream continues with it. */
 export function onRenewed(draft: Draft, event: Extract<ClientEvent, { type: "renewed" }>): void {
   const { logId = "", rowsVersion } = draft.state.rows;
   if (!onOwner(draft, event.owner, logId)) return;

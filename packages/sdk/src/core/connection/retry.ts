@@ -1,7 +1,7 @@
 export interface Wait {
   readonly attempt: number;
   readonly at: number;
-  /** Asked for by the server; nothing cuts it short. */
+  /** The server requested this delay, so nothing shortens it. */
   readonly notBefore?: number | undefined;
 }
 
@@ -10,15 +10,15 @@ export interface Pace {
   readonly longestMs: number;
 }
 
-/** Writes are tried again soon: a person is looking at them. */
+/** Writes are retried soon, because a person may be watching them. */
 export const sendPace: Pace = { firstMs: 500, longestMs: 30_000 };
 export const readPace: Pace = { firstMs: 500, longestMs: 30_000 };
-/** A token that was refused is asked for anew less often: most answers are the same. */
+/** After a refused token, the app is asked less often: it usually returns the same token. */
 export const tokenPace: Pace = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
- * When to try again after one more failure. Half of the delay is chance, so that clients that lost the same server
- * at the same moment do not return at the same moment. `atLeastMs` is what the server asked for.
+ * When to retry after one more failure. Half of the delay is random, so that clients which lost the same server at the
+ * same moment do not return together. `atLeastMs` is the delay that the server requested.
  */
 export function waitAfter(before: Wait | undefined, pace: Pace, now: number, roll: number, atLeastMs = 0): Wait {
   const attempt = (before?.attempt ?? 0) + 1;
@@ -27,10 +27,13 @@ export function waitAfter(before: Wait | undefined, pace: Pace, now: number, rol
   return { attempt, at, notBefore: atLeastMs > 0 ? now + atLeastMs : undefined };
 }
 
-/** A process that stops, or cannot answer, closes all its streams at the same moment: their clients return spread over this time. */
+/** A stopping or failing server process closes all its streams at once. Its clients reconnect spread over this time. */
 const RESTART_SPREAD_MS = 5_000;
 
-/** When to return to a server that said that it restarts. Nothing cuts it short: what hurries one client hurries all. */
+/**
+ * When to reconnect to a restarting server. Nothing shortens this wait: an event such as a new network reaches many
+ * clients at once.
+ */
 export function waitForRestart(before: Wait | undefined, now: number, roll: number): Wait {
   const at = now + Math.round(roll * RESTART_SPREAD_MS);
   return { attempt: (before?.attempt ?? 0) + 1, at, notBefore: at };
@@ -38,6 +41,6 @@ export function waitForRestart(before: Wait | undefined, now: number, roll: numb
 
 export const isDue = (wait: Wait | undefined, now: number): boolean => wait === undefined || wait.at <= now;
 
-/** What was waited for may be tried as soon as the server allows; the next failure still counts on from here. */
+/** Ends a wait as early as the server allows. The attempt count stays, so that the next failure waits longer. */
 export const dueNow = (wait: Wait | undefined, now: number): Wait | undefined =>
   wait && { ...wait, at: Math.max(now, wait.notBefore ?? now) };

@@ -1,7 +1,7 @@
 const BITS = 5;
 const MASK = 2 ** BITS - 1;
 
-/** Keys, each with its value behind it. */
+/** Alternates keys and values. */
 type Leaf<V> = readonly (string | V)[];
 type Twig<V> = readonly (Leaf<V> | undefined)[];
 type Branch<V> = readonly (Twig<V> | undefined)[];
@@ -14,9 +14,9 @@ export interface PersistentMapDraft<V> {
 }
 
 /**
- * A map that is never changed in place. Its entries lie in 32 × 32 × 32 short lists by the hash of their keys: a change
- * copies one of them and the way to it, about a hundred pointers, and the map before it stays as it was. A list holds
- * about one entry among 10 000, and thirty among a million.
+ * An immutable map. Its entries lie in a tree of 32 × 32 × 32 short lists, by the hash of their keys. A change copies
+ * one list and the path to it, about a hundred pointers; the previous map stays unchanged. With 10 000 entries, most
+ * lists are empty or have one entry; with a million, a list has about thirty.
  */
 export class PersistentMap<V> {
   readonly size: number;
@@ -43,7 +43,7 @@ export class PersistentMap<V> {
     return this.edit((draft) => draft.set(key, value));
   }
 
-  /** Several changes at once; nothing is copied twice. Without a change the same map returns. */
+  /** Makes several changes and copies each node at most once. Returns the same map if nothing changed. */
   edit(change: (draft: PersistentMapDraft<V>) => void): PersistentMap<V> {
     const draft = new Draft(this.#root, this.size);
     change(draft);
@@ -62,7 +62,7 @@ export class PersistentMap<V> {
 class Draft<V> implements PersistentMapDraft<V> {
   root: Root<V>;
   size: number;
-  /** Copies made for this draft: these may be changed. */
+  /** Copies that were made for this draft, which may be changed in place. */
   readonly #own = new Set<unknown>();
 
   constructor(root: Root<V>, size: number) {
@@ -121,7 +121,7 @@ function* walk<V, T>(root: Root<V>, item: (leaf: Leaf<V>, at: number) => T): Gen
       for (const leaf of twig ?? []) if (leaf) for (let at = 0; at < leaf.length; at += 2) yield item(leaf, at);
 }
 
-/** Where a key stands in a list; -1: nowhere. Values may be texts too. */
+/** Index of a key in a list, or -1. Values may be strings too, so only even positions are compared. */
 function placeIn<V>(leaf: Leaf<V> | undefined, key: string): number {
   if (leaf) for (let i = 0; i < leaf.length; i += 2) if (leaf[i] === key) return i;
   return -1;

@@ -15,7 +15,7 @@ import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
-/** Entries of the log, from the stream or from a read. */
+/** Handles log entries from the stream or from a read. */
 export function onLogRange(draft: Draft, stretch: LogRange): void {
   const { rows, reading } = draft.state;
   const read = readRange(rows, stretch);
@@ -24,7 +24,7 @@ export function onLogRange(draft: Draft, stretch: LogRange): void {
     const missing = Math.max(reading.missing ?? 0, stretch.to);
     return set(draft, { reading: { ...reading, missing } });
   }
-  // What was erased must not be brought back by a person who keeps a write to it.
+  // Erased data must not be kept for a person who wants to restore the record.
   const keysOf = (changes: typeof read.changes) => changes.map((change) => recordKey(change.record));
   keepLost(draft, read.rows, keysOf(read.changes.filter(({ erased }) => !erased)));
   forgetLost(draft, keysOf(read.changes.filter(({ erased }) => erased)));
@@ -49,7 +49,7 @@ export function onLogRange(draft: Draft, stretch: LogRange): void {
     });
 }
 
-/** A record is about to go that writes of ours still wait for: a person may want to keep it. */
+/** A record that pending writes touch is being deleted. Keep its values, so that a person can restore it. */
 function keepLost(draft: Draft, next: Rows, keys: readonly string[]): void {
   const { queue, rows } = draft.state;
   const changes = new Map<string, Mutation>();
@@ -67,7 +67,7 @@ function keepLost(draft: Draft, next: Rows, keys: readonly string[]): void {
   keep(draft, [...changes.values()]);
 }
 
-/** Records were erased: what was kept of them, because they were deleted before, goes too. */
+/** Records were erased: also drop the values that were kept when the records were deleted. */
 function forgetLost(draft: Draft, keys: readonly string[]): void {
   const writes = keys.flatMap((key) =>
     [...onRecord(draft.state.queue, key)].flatMap((write) => {
@@ -80,13 +80,17 @@ function forgetLost(draft: Draft, keys: readonly string[]): void {
   keep(draft, writes);
 }
 
-/** Our own entry has come, receipt or not: the row contains the write, and others may have written on top of it. */
+/**
+ * Marks writes whose log entry has arrived, with or without a receipt. The row contains the write now, and perhaps
+ * later writes of others.
+ */
 function markLanded(draft: Draft, stretch: LogRange): void {
   const landed = new Map<string, Mutation>();
   for (const entry of stretch.entries) {
     const mutation = landed.get(entry.clientTxId) ?? find(draft.state.queue, entry.clientTxId);
     const key = recordKey(entry);
-    // Of a write that another tab has not told of yet: when it does, it is in the rows already.
+    // The write of another tab has not been posted yet. Remember its name: when it arrives, the rows include it
+    // already.
     if (!mutation && entry.clientId === draft.state.clientId) logged(draft, entry.clientTxId);
     if (mutation?.keys.includes(key) && !mutation.landed.includes(key))
       landed.set(entry.clientTxId, { ...mutation, landed: [...mutation.landed, key] });
@@ -94,7 +98,7 @@ function markLanded(draft: Draft, stretch: LogRange): void {
   set(draft, { queue: withChanged(draft.state.queue, [...landed.values()]) });
 }
 
-/** The log is known to reach that far: what of it was not delivered is asked for. */
+/** The log reaches at least this position. Request the entries that were not delivered. */
 export function onPosition(draft: Draft, position: number): void {
   const { rows, reading } = draft.state;
   if (rows.position === undefined || position <= rows.position) return;
@@ -108,20 +112,20 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   if (isOtherLog(draft, event.logId, event.stamp)) return;
   set(draft, { reading: { ...draft.state.reading, verified: true } });
   noteCovered(draft, event.models);
-  // Entries that were left out for another view than the rows' would never be missed.
+  // If the view differs, entries that were left out would never be requested.
   if (compareRows(draft, event) === "other view") return;
   onLogRange(draft, event);
   const { reading, rows } = draft.state;
-  // The answer ends short of the head when there is more than one page of it.
-  // And a position that was missing then and lies behind its head is one of a log that is gone.
+  // The response ends before the head if the log has more than one page left. A missing position that was known before
+  // the request and lies beyond the head belongs to a log that was replaced.
   const asked = reading.missing === reading.askedFor ? undefined : reading.missing;
   const missing = (rows.position ?? 0) < event.stamp ? event.stamp : asked;
   set(draft, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
 }
 
 /**
- * Other rows stand in for all that were there. What is not of their log is offered again. `isKept`: they are on the disk.
- * `isSameLog`: they are of the same log although they end earlier.
+ * Replaces all rows, and offers writes again that do not belong to their log. `isKept`: they are on disk. `isSameLog`:
+ * they belong to the same log, even if they end earlier.
  */
 export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLog = false } = {}): void {
   const before = draft.state.rows;
@@ -136,7 +140,7 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   );
   set(draft, { rows, reading: { ...draft.state.reading, resync: "no", missing: undefined, partial: undefined } });
   touch(draft, "everything");
-  // What another log had this one need not have.
+  // The other log may lack writes that the old log contained.
   if (other) set(draft, { tabs: { ...draft.state.tabs, logged: [] } });
   offerAgain(draft, rows, other || elsewhere ? "all" : "strays");
   const { generation } = draft.state;
@@ -146,7 +150,7 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   else if (settled.length > 0) ask(draft, { do: "forget", settled, generation });
 }
 
-/** What was read of a snapshot is of no use any more. */
+/** Discards the pages of an unfinished snapshot. */
 export function dropPartial(draft: Draft): void {
   const { rows, reading } = draft.state;
   set(draft, { reading: { ...reading, partial: undefined } });
@@ -170,9 +174,9 @@ export function onReadFailed(draft: Draft, reply: Reply): void {
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
   if (failure && COVERS_NOTHING.has(failure.code)) coversNothing(draft);
   if (failure?.code === "resync_required" && !reading.partial) return resync(draft, "anew");
-  // What our rows have read lies beyond its head: it is another log, or a part of ours is gone.
+  // The rows have read beyond the server's head: it is another log, or the server has lost the end of this one.
   if (failure?.code === "read_at_in_future") return resync(draft, "suspect");
-  // What was read of a snapshot cannot be gone on with: it is read from its beginning.
+  // The unfinished snapshot cannot be continued: read it from the beginning.
   if (failure && reading.partial) return dropPartial(draft);
   const reason = verdict.then === "again" ? verdict.reason : (failure?.message ?? "The response could not be parsed.");
   const wait = waitAfter(
@@ -185,19 +189,19 @@ export function onReadFailed(draft: Draft, reply: Reply): void {
   set(draft, { reading: { ...draft.state.reading, wait }, trouble: reason });
 }
 
-/** The rows have to be read anew; "suspect": they may be of another log, so nothing may be sent until they were. */
+/** The rows must be read again. "suspect": they may belong to another log, so nothing is sent until then. */
 export function resync(draft: Draft, kind: "anew" | "suspect"): void {
   const { reading, lead, storageTrouble, life } = draft.state;
   const follows = lead !== "yes" && storageTrouble === undefined && life === "running";
-  // The tab that leads reads them for all, and finds out by itself whether they are of another log.
+  // The leader reads rows for all tabs and detects a replaced log by itself.
   if (follows) reloadQueue(draft, "all");
-  // Until the leader has read them, asking again would end the same way.
+  // Until the leader has read the rows, another request would fail in the same way.
   const wait = follows ? waitAfter(reading.wait, readPace, draft.now, draft.roll) : reading.wait;
   if (follows && kind === "suspect") return set(draft, { reading: { ...reading, wait } });
   if (reading.resync !== "suspect") set(draft, { reading: { ...reading, wait, resync: kind } });
 }
 
-/** A log with another name, or one whose head lies below what we have read, is not the log that our rows are of. */
+/** A log with another id, or with a head below the rows' position, is not the log that the rows belong to. */
 export function isOtherLog(draft: Draft, logId: string, stamp: number): boolean {
   const { rows } = draft.state;
   if (rows.position === undefined || (rows.logId === logId && stamp >= rows.position)) return false;
@@ -206,8 +210,8 @@ export function isOtherLog(draft: Draft, logId: string, stamp: number): boolean 
 }
 
 /**
- * Whether the rows are still what the token would be shown now. A push that changed records told those who listened, and
- * a change of membership is in no log: a client that was away finds both out here.
+ * Compares the rows with what the token may see now. A schema push that changed records was announced only to clients
+ * that were connected, and a change of membership is in no log: a client that was offline detects both here.
  */
 export function compareRows(
   draft: Draft,
@@ -220,10 +224,10 @@ export function compareRows(
   return isOtherView ? "other view" : "same view";
 }
 
-/** A read is refused with these when the token, or the pushed schema, covers none of what was asked for. */
+/** A read is refused with these codes if the token or the pushed schema covers no requested model. */
 const COVERS_NOTHING: ReadonlySet<string> = new Set(["capability_scope_denied", "unknown_model"]);
 
-/** Nothing of what is wanted may be read any more: what was read before goes, also off the disk. */
+/** The token may read none of the wanted models any more. Remove the rows, also from disk. */
 function coversNothing(draft: Draft): void {
   const { rows } = draft.state;
   noteCovered(draft, []);
@@ -231,13 +235,13 @@ function coversNothing(draft: Draft): void {
   if (rows.position === undefined || isEmpty(rows)) return;
   const { resync: kind } = draft.state.reading;
   replaceRows(draft, { ...rows, tables: {}, viewHash: undefined });
-  // As soon as something may be read again, all of it is.
+  // As soon as the token may read something again, read everything.
   set(draft, { reading: { ...draft.state.reading, resync: kind } });
 }
 
 const isEmpty = ({ tables }: Rows): boolean => Object.values(tables).every((table) => table.size === 0);
 
-/** Notes which of the wanted models the server leaves out. `undefined`: an older server, which refuses instead. */
+/** Notes which wanted models the server leaves out. `undefined`: an older server, which refuses the read instead. */
 export function noteCovered(draft: Draft, covered: readonly string[] | undefined): void {
   if (covered === undefined) return;
   const { models, scope, unreadable } = draft.state;
@@ -248,10 +252,13 @@ export function noteCovered(draft: Draft, covered: readonly string[] | undefined
     set(draft, { unreadable: left });
 }
 
-/** The smallest share of a page that is asked for: 156 rows of a snapshot, 15 entries of the log. */
+/** The smallest share of a page to request: 156 rows of a snapshot, or 15 log entries. */
 const LEAST_SHARE = 1 / 64;
 
-/** A page that did not come whole in its time is asked for as a smaller one; each that comes lets the next one be larger. */
+/**
+ * If a page does not arrive completely in time, the next request is smaller. Each page that arrives makes the next
+ * larger.
+ */
 const smaller = (share: number): number => Math.max(LEAST_SHARE, share / 4);
 const larger = (share: number): number => Math.min(1, share * 2);
 

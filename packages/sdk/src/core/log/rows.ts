@@ -5,27 +5,30 @@ import type { SnapshotLine } from "../../protocol/log/snapshot.ts";
 import { jsonEqual } from "../json-equal.ts";
 import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, type Tables } from "./tables.ts";
 
-/** A record as the log has it. */
+/** A record in the state that the log gives it. */
 export interface LogRow extends Row {
-  /** Position of its last entry. */
+  /** Position of its last log entry. */
   readonly syncId: number;
 }
 
-/** The log's side of what is shown: nothing of this client's own that the log has not said. */
+/** The state of the log, without pending writes of this client. */
 export interface Rows {
   readonly tables: Tables<LogRow>;
-  /** The log that `position` counts in. Undefined until a snapshot was read. */
+  /** The log of `position`. Undefined until a snapshot has been read. */
   readonly logId: string | undefined;
   readonly position: number | undefined;
-  /** Under which of the server's changes of records without an entry they were read; those of another are read anew. */
+  /**
+   * The version of the server's changes that have no log entry, such as schema pushes. Rows of another version are read
+   * again.
+   */
   readonly rowsVersion?: number | undefined;
-  /** Under which of the server's views they were read (`viewHash`); those of another view are read anew. */
+  /** The view (`viewHash`) under which the rows were read. Rows of another view are read again. */
   readonly viewHash?: string | undefined;
-  /** Which records of the log these are (`scopeKey`); absent: all that the token and the schema cover. */
+  /** Which records these are (`scopeKey`). Absent: all that the token and the schema cover. */
   readonly scope?: string | undefined;
 }
 
-/** How far a snapshot has been read. */
+/** A snapshot that is not complete yet. */
 export interface PartialSnapshot {
   readonly logId: string;
   readonly stamp: number;
@@ -37,7 +40,7 @@ export interface PartialSnapshot {
   readonly scope?: string | undefined;
 }
 
-/** Which records are read: of these models, in one of these groups. What is absent does not narrow it. */
+/** Which records to read: those of these models, in one of these groups. An absent field does not filter. */
 export interface Scope {
   readonly models?: readonly string[] | undefined;
   readonly groups?: readonly string[] | undefined;
@@ -46,18 +49,18 @@ export interface Scope {
 export const noRows: Rows = { tables: {}, logId: undefined, position: undefined };
 
 export interface RowChange extends RecordChange<LogRow> {
-  /** The record was erased: nothing of it may stay on the disk. */
+  /** The record was erased: none of its values may stay on disk. */
   readonly erased?: true;
 }
 
-/** Entries of the log that cover every position in (from, to]. */
+/** Log entries that cover every position in (from, to]. */
 export interface LogRange {
   readonly from: number;
   readonly to: number;
   readonly entries: readonly LogEntry[];
 }
 
-/** Reads a stretch of the log. Positions that were read before are skipped; "gap": positions before it are missing. */
+/** Applies a range of the log. Skips positions that were read before; "gap": positions before the range are missing. */
 export function readRange(rows: Rows, stretch: LogRange): { rows: Rows; changes: RowChange[] } | "gap" | "known" {
   const { position } = rows;
   if (position === undefined || stretch.to <= position) return "known";
@@ -69,7 +72,7 @@ export function readRange(rows: Rows, stretch: LogRange): { rows: Rows; changes:
     const key = recordKey(record);
     const known = latest.get(key);
     const before = known ? known.value : lookUp(rows.tables, record);
-    // A row of a snapshot may be newer than the position that the log is read from.
+    // A snapshot row may be newer than the position from which the log is read.
     if (before && before.syncId >= entry.syncId) continue;
     latest.set(key, { record, value: rowAfter(before, entry), ...(entry.verb === "erased" && { erased: true }) });
   }
@@ -77,7 +80,7 @@ export function readRange(rows: Rows, stretch: LogRange): { rows: Rows; changes:
   return { rows: { ...rows, tables: changeTables(rows.tables, changes), position: stretch.to }, changes };
 }
 
-/** Rows that were read anew, with the objects that were there where they say the same: nothing of those is drawn again. */
+/** Reuses previous row objects whose data is unchanged, so that views of them do not render again. */
 export function withSameData(tables: Rows["tables"], before: Rows["tables"]): Rows["tables"] {
   const same: RowChange[] = [];
   for (const [model, table] of Object.entries(tables)) {

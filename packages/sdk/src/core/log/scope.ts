@@ -3,20 +3,20 @@ import type { ClientEvent } from "../events.ts";
 import { dropPartial } from "./reading.ts";
 import type { Scope } from "./rows.ts";
 
-/** One text for one scope, in whatever order it is named; "" for everything. */
+/** One string per scope, independent of the order of its names. "" means everything. */
 export function scopeKey({ models, groups }: Scope): string {
   if (!models && !groups) return "";
   return JSON.stringify([models && [...models].sort(), groups && [...groups].sort()]);
 }
 
-/** Other records are wanted. The rows are read anew; those that are there are shown until then. */
+/** The app wants other records. Read the rows again, and show the present ones until then. */
 export function onFollowed(draft: Draft, scope: Scope): void {
   if (scopeKey(scope) === scopeKey(draft.state.scope)) return;
   set(draft, { scope });
   checkScope(draft);
 }
 
-/** The rows may hold other records than are wanted. */
+/** Requests new rows if the present ones were read for another scope. */
 export function checkScope(draft: Draft): void {
   const { rows, reading, scope } = draft.state;
   const wanted = scopeKey(scope);

@@ -9,10 +9,12 @@ import { scopeKey } from "./scope.ts";
 import { changeTables, recordKey } from "./tables.ts";
 
 /*
- *  nothing ──page──► partial ──page──► … ──last page──► rows
+ * A snapshot is read page by page:
  *
- * A client without rows shows the pages as they come, and keeps each: after a reload it goes on where it was. One that
- * has rows shows those until the new ones are whole.
+ * nothing ──page──► partial ──page──► … ──last page──► rows
+ *
+ * A client without rows shows and stores each page when it arrives, and continues there after a reload. A client with
+ * rows shows them until the new snapshot is complete.
  */
 
 export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
@@ -22,12 +24,13 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   onTokenAccepted(draft);
   noteCovered(draft, event.models);
   const scope = scopeKey(event.scope ?? {});
-  // Others are wanted by now.
+  // The app wants another scope by now.
   if (scope !== scopeKey(draft.state.scope)) return;
   const { partial } = draft.state.reading;
-  // What it goes on from is not here any more.
+  // The pages before this one were dropped meanwhile.
   if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;
-  // Between two pages the log was replaced, its records changed, or the token's view did: what was read belongs to nothing.
+  // Between two pages the log was replaced, records changed without an entry, or the token's view changed. The pages do
+  // not belong together.
   if (partial && !(partial.stamp === stamp && isSameState(partial, { logId, rowsVersion, viewHash })))
     return dropPartial(draft);
   const changes = event.lines.map(rowChange);
@@ -39,7 +42,7 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   if (isKept) ask(draft, { do: "keepPage", page, generation });
   if (cursor === null) {
     replaceRows(draft, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
-    // It holds, without their names, what other tabs have put on disk and not told of yet.
+    // The snapshot contains writes of other tabs that they have stored but not posted yet, without their names.
     if (draft.state.tabs.listening) reloadQueue(draft);
     return set(draft, { reading: { ...draft.state.reading, verified: true } });
   }
@@ -62,7 +65,9 @@ type StateOfLog = Pick<PartialSnapshot, "logId" | "rowsVersion" | "viewHash">;
 const isSameState = (a: StateOfLog, b: StateOfLog): boolean =>
   a.logId === b.logId && a.rowsVersion === b.rowsVersion && a.viewHash === b.viewHash;
 
-/** A page was not kept, because what is on disk is not what it goes on from: in the end all rows are kept at once. */
+/**
+ * A page was not stored, because the disk does not contain the pages before it. All rows are stored at the end instead.
+ */
 export function pageLost(draft: Draft): void {
   const { reading } = draft.state;
   if (reading.partial) set(draft, { reading: { ...reading, partial: { ...reading.partial, isKept: false } } });

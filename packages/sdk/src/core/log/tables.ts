@@ -1,6 +1,6 @@
 import { PersistentMap } from "./persistent-map.ts";
 
-/** Values by model, then by record id. Models are matched without regard to case, so their keys are lower-case. */
+/** Values by model, then by record id. Model names are case-insensitive, so the keys are lower-case. */
 export type Tables<V> = Readonly<Record<string, PersistentMap<V>>>;
 
 export interface RecordRef {
@@ -10,7 +10,7 @@ export interface RecordRef {
 
 export const tableOf = (model: string): string => model.toLowerCase();
 
-/** `/` is no letter of an id, so that model and id cannot run into each other. */
+/** Ids cannot contain `/`, so the key is unambiguous. */
 export const recordKey = (record: RecordRef): string => `${tableOf(record.model)}/${record.id}`;
 
 export function refOf(key: string): RecordRef {
@@ -23,11 +23,11 @@ export const lookUp = <V>(tables: Tables<V>, { model, id }: RecordRef): V | unde
 
 export interface RecordChange<V> {
   readonly record: RecordRef;
-  /** Undefined removes it. */
+  /** Undefined removes the record. */
   readonly value: V | undefined;
 }
 
-/** Changes records of any tables; a table is copied once, however many of its records change. */
+/** Changes records in any tables. Each table is copied once, however many of its records change. */
 export function changeTables<V>(tables: Tables<V>, changes: Iterable<RecordChange<V>>): Tables<V> {
   const byTable = new Map<string, RecordChange<V>[]>();
   for (const change of changes) {

@@ -12,22 +12,26 @@ import type { ClientState, QueueSnapshot } from "../state.ts";
 import { takeRows } from "./tabs.ts";
 
 /*
- * One tab of a browser profile leads: it alone sends, reads the log and keeps on disk what comes of that.
+ * One tab of a browser profile is the leader. Only the leader sends writes, reads the log and stores the results. All
+ * other tabs are followers and receive its messages over a BroadcastChannel.
  *
- *    no ──lock──► reading ──generation, queue──► yes ──stolen · the store says so · paused · another owner's token──► no
+ * no ──lock──► reading ──generation, queue──► yes ──stolen · fenced by the store · paused · another owner's token──► no
+ *
+ * Each new leader raises the generation in the store, so that the store refuses changes of an older leader that has not
+ * noticed that it was replaced.
  */
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
-/** Is in line for the lead. */
+/** Takes part in the election. */
 export function campaign(draft: Draft): void {
   if (draft.state.storageTrouble === undefined) ask(draft, { do: "campaign", wanted: true });
   else onElected(draft);
 }
 
 /**
- * A leader whose token is another owner's sends and reads nothing, and with it all tabs would stand still. It steps down
- * where there are others, and stands again when it has another token.
+ * A leader with another owner's token sends and reads nothing, and all tabs would stand still. If there are other tabs,
+ * it steps down. It campaigns again when it gets another token.
  */
 export function leadIfOwner(draft: Draft): void {
   const { lead, tabs, storageTrouble, paused } = draft.state;
@@ -42,7 +46,10 @@ export function leadIfOwner(draft: Draft): void {
   }
 }
 
-/** The disk cannot be had: this tab shares nothing with the others any more, sends for itself, and lets another one lead. */
+/**
+ * The disk has failed. This tab shares nothing with the others any more: it sends its own writes, and another tab
+ * leads.
+ */
 export function leadAlone(draft: Draft): void {
   ask(draft, { do: "campaign", wanted: false });
   if (!draft.state.paused) onElected(draft);
@@ -59,21 +66,21 @@ export function onLeadTaken(draft: Draft, { look, brought }: Of<"leadTaken">): v
   const { storageTrouble, queue } = draft.state;
   const known = new Set([...inOrder(queue)].map((m) => m.clientTxId));
   if (storageTrouble === undefined) {
-    // Rows that another one has kept are newer, or of the log that is there now.
+    // Rows that another leader stored are newer, or belong to the log that is current now.
     if (look.rows) takeRows(draft, look.rows, false);
     takeQueueSnapshot(draft, look);
   }
   set(draft, { lead: "yes", generation, tabs: { ...draft.state.tabs, line: undefined } });
   withhold(draft);
   const { tabs, rows } = draft.state;
-  // Whoever put them on disk was killed before it could say so, or is about to.
+  // The tab that stored these writes was killed before it could post them, or is about to post them.
   const found = look.mutations.filter(
     ({ clientTxId }) => !known.has(clientTxId) && find(draft.state.queue, clientTxId),
   );
   if (tabs.listening && found.length > 0)
     ask(draft, { do: "post", message: { type: "arrived", mutations: found, asOf: look.changes } });
   onWriting(draft, [UNHEARD]);
-  // What this tab heard while it followed may not have reached the disk before the other one went.
+  // The previous leader may have stopped before it stored the log entries that this tab received as a follower.
   keepHeard(draft, generation);
   const names = new Set(brought.map((m) => m.clientTxId));
   keep(
@@ -85,8 +92,8 @@ export function onLeadTaken(draft: Draft, { look, brought }: Of<"leadTaken">): v
 }
 
 /**
- * Another tab says that it leads. Of two that do, the one with the later generation stays: the store takes nothing from
- * the other any more.
+ * Another tab reports that it leads. The leader with the higher generation stays: the store refuses changes from the
+ * other.
  */
 export function onOtherLeader(draft: Draft, { generation: theirs }: Of<"leading">): void {
   const { lead, generation: own, storageTrouble } = draft.state;
@@ -108,14 +115,14 @@ function keepHeard(draft: Draft, generation: number): void {
 
 const isWorthKeeping = (m: Mutation): boolean => waitsForPerson(m) || m.lost !== undefined;
 
-/** Another tab has taken the lead, as the disk says, and this one has not heard of it. */
+/** Whether the snapshot shows that another tab has become the leader without this one noticing. */
 export const isFenced = ({ lead, generation = 0, storageTrouble }: ClientState, look: QueueSnapshot): boolean =>
   lead === "yes" && storageTrouble === undefined && look.generation > generation;
 
-/** Another tab leads by now. What this one sent may have been taken or not: it is the other's to find out. */
+/** Another tab leads now. It finds out whether the server has committed what this tab sent. */
 export function onFenced(draft: Draft, generation?: number): void {
   if (generation !== undefined && generation !== draft.state.generation) return;
-  // Without a disk it sends for itself, whoever leads the others.
+  // Without a disk, the tab sends its own writes, whichever tab leads the others.
   if (draft.state.storageTrouble !== undefined) return;
   stepDown(draft);
   ask(draft, { do: "campaign", wanted: !draft.state.paused });
@@ -135,6 +142,6 @@ export function stepDown(draft: Draft): void {
     reading: { ...reading, resync: reading.resync === "suspect" ? "no" : reading.resync },
   });
   ask(draft, { do: "abort" });
-  // What the other one has said meanwhile was not heard as one who follows hears it.
+  // While this tab led, it did not process the other leader's messages as a follower does. Request the current state.
   ask(draft, { do: "post", message: { type: "joined", ...extentOf(draft.state) } });
 }

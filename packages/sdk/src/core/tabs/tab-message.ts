@@ -3,40 +3,42 @@ import type { Scope } from "../log/rows.ts";
 import type { Mutation, Put, Removed } from "../queue/mutation.ts";
 import type { Reply } from "../queue/outcome.ts";
 
-/** What the tabs of a browser profile tell each other. */
+/** The messages between the tabs of a browser profile. */
 export type TabMessage =
-  /** These are new on disk, each at its place. `asOf`: they were found there, when the queue had been changed that often. */
+  /** New writes on disk, each with its `seq`. `asOf`: they were found in a snapshot with this change number. */
   | { readonly type: "arrived"; readonly mutations: readonly Mutation[]; readonly asOf?: number }
   | QueueChanged
   | { readonly type: "answered"; readonly names: readonly string[]; readonly reply: Reply }
-  /** The log as the leading tab hears it. */
+  /** A range of the log that the leader has received. */
   | {
       readonly type: "log";
       readonly logId: string;
-      /** Under which view the leading tab heard it. */
+      /** The view under which the leader received it. */
       readonly viewHash?: string | undefined;
       readonly from: number;
       readonly to: number;
       readonly entries: readonly LogEntry[];
     }
-  /** All rows were replaced on disk. `other`: by those of another log, or of one that was set back. */
+  /** All rows on disk were replaced. `other`: by rows of another log, or of a log that was set back. */
   | { readonly type: "rows"; readonly other: boolean }
-  /** How the leading tab stands with the server. */
+  /** The state of the leader's connection. */
   | { readonly type: "line"; readonly line: LeaderConnection }
-  /** A tab is new, or heard that another one leads now: it wants to know of the line. */
+  /** A tab is new, or has learned of a new leader. It requests the state of the leader's connection. */
   | ({ readonly type: "joined" } & Extent)
-  /** It leads, under this generation of the store. */
+  /** The tab leads with this generation of the store. */
   | { readonly type: "leading"; readonly generation?: number | undefined }
-  /** These are about to be put on disk: who does not hear that they arrived may look for them there. */
+  /** The tab is about to store these writes. A tab that does not receive `arrived` in time may reload the queue. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
-  /** Which records are wanted from now on, in all tabs. */
+  /** The records that all tabs read from now on. */
   | { readonly type: "scope"; readonly scope: Scope }
-  /** The store goes, because somebody signed out for good. */
+  /** The user signed out for good, so the store is being deleted. */
   | { readonly type: "signedOut" }
-  /** A person came back to one of the tabs: what waits for its next turn need not wait. */
+  /** The user returned to one of the tabs: pending retries need not wait any longer. */
   | { readonly type: "hurry" };
 
-/** A change of the queue on disk other than new writes. These are counted: each tab hears them in their order, or looks itself. */
+/**
+ * A change of the stored queue other than new writes. Changes are numbered: each tab applies them in order, or reloads.
+ */
 export interface QueueChanged {
   readonly type: "changed";
   readonly change: number;
@@ -44,7 +46,7 @@ export interface QueueChanged {
   readonly gone: readonly Removed[];
 }
 
-/** What the tabs without a line of their own know of the one that has it. */
+/** What followers know about the leader's connection. */
 export interface LeaderConnection {
   readonly name: "online" | "connecting" | "offline" | "needs-auth";
   readonly reason: string | undefined;
@@ -53,11 +55,11 @@ export interface LeaderConnection {
   readonly position: number | undefined;
   readonly scope: Scope;
   readonly extent: Extent;
-  /** The leader's token is another owner's than the store: no tab shows anything of it. */
+  /** The leader's token belongs to another owner than the store, so no tab shows the store's data. */
   readonly withheld?: boolean;
 }
 
-/** How much of the queue on disk a tab knows of: the last place, and the last other change. */
+/** How much of the stored queue a tab knows: the last `seq`, and the last change number. */
 export interface Extent {
   readonly lastSeq: number;
   readonly changes: number;

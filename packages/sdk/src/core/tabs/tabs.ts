@@ -10,30 +10,33 @@ import { statusOf } from "../select.ts";
 import type { ClientState } from "../state.ts";
 import type { Extent, LeaderConnection, TabMessage } from "./tab-message.ts";
 
-/* What the tab that leads tells the others, who have no line of their own: the log, and how it stands with the server. */
+/*
+ * How a follower takes part in the leader's connection: it receives the log and the state of the connection from the
+ * leader, and reads rows that the leader has stored.
+ */
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
-/** Also while it is about to lead, but does not know yet what is on disk. */
+/** Also true while the tab is becoming the leader and has not read the disk yet. */
 export const isFollower = ({ lead, storageTrouble }: ClientState): boolean =>
   lead !== "yes" && storageTrouble === undefined;
 
-/** What the tab that leads hears of the log. */
+/** The leader has received a range of the log. */
 export function onLeaderLog(draft: Draft, { logId, viewHash, from, to, entries }: Of<"log">): void {
   const { rows, reading } = draft.state;
   if (!isFollower(draft.state) || rows.logId !== logId || rows.position === undefined) return;
-  // It left out, or told, other entries than those that belong to these rows: they are about to be replaced.
+  // The leader's view contains other entries than the view of these rows, which are about to be replaced.
   if (rows.viewHash !== viewHash)
     return set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, to) } });
   onLogRange(draft, { from, to, entries });
 }
 
-/** All rows on disk are others by now. `other`: the log is, so that those here mean nothing any more. */
+/** The leader has replaced all rows on disk. `other`: by rows of another log, so that the rows here are invalid. */
 export function onLeaderRows(draft: Draft, { other }: Of<"rows">): void {
   if (isFollower(draft.state)) reloadQueue(draft, other ? "other" : "all");
 }
 
-/** Rows that were found on disk. Where the log was heard beyond them, what it said of a record last goes on being shown. */
+/** Takes rows from disk. If this tab has read the log further than they do, newer rows stay visible. */
 export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   const { rows: before, reading } = draft.state;
   if (rows.position === undefined) return;
@@ -43,7 +46,7 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   const isSameView = before.viewHash === rows.viewHash && before.rowsVersion === rows.rowsVersion;
   const isGood = isSame && isSameView && before.scope === rows.scope && reading.resync === "no";
   if (isGood && (before.position ?? -1) >= rows.position) return;
-  // Also of another view: what was heard beyond its snapshot was heard under it.
+  // This also holds for another view: entries beyond its snapshot were received under the new view.
   if (isSame) replaceRows(draft, { ...rows, tables: newer(rows, before) }, { isSameLog: true });
   else replaceRows(draft, rows);
   checkScope(draft);
@@ -76,14 +79,14 @@ export function onLeaderConnection(draft: Draft, { line }: Of<"line">): void {
     set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, line.position) } });
 }
 
-/** A tab has come. The one that leads tells it how things stand, and from now on what it hears. */
+/** A tab was opened. The leader sends it the state of the connection, and from then on the log. */
 export function onTabJoined(draft: Draft, extent: Extent): void {
   onExtent(draft, extent);
   set(draft, { tabs: { ...draft.state.tabs, listening: true } });
   if (draft.state.lead === "yes") post(draft, { type: "line", line: lineOf(draft.state) });
 }
 
-/** Runs last: the others are told when anything changes in how the tab that leads stands with the server. */
+/** Runs last in each step: sends changes of the leader's connection state to the followers. */
 export function shareConnection(draft: Draft, before: ClientState): void {
   const { state } = draft;
   if (state.lead !== "yes" || !state.tabs.listening) return;
