@@ -3,8 +3,8 @@ import type { Mutation } from "./queue/mutation.ts";
 import type { ClientState } from "./state.ts";
 
 /**
- * One event being heard: the state as it grows, and what is asked of the world meanwhile. It lives inside one `step`,
- * which copies the state once, so the copy may be written to until it is given back.
+ * The mutable state inside one `step`, and the effects that the step requests. `step` copies the state once, so the
+ * copy may be changed until the step returns it.
  */
 export interface Draft {
   state: ClientState;
@@ -19,27 +19,28 @@ export function set(draft: Draft, change: Partial<ClientState>): void {
 
 export const ask = (draft: Draft, effect: Effect): void => void draft.effects.push(effect);
 
-/** What became of writes is kept by the tab that leads; the others were told of it and keep it in memory. */
+/** The leader stores the outcomes of writes. Followers receive them as messages and keep them in memory. */
 export function keep(draft: Draft, mutations: readonly Mutation[]): void {
   const { generation } = draft.state;
   if (generation !== undefined && mutations.length > 0) ask(draft, { do: "keep", mutations, generation });
 }
 
-/** How many names are remembered of what the log has and no tab has told of. */
+/** How many names to remember of writes that the log contains but no tab has posted. */
 const REMEMBERED = 1_000;
 
-/** The log has a write of this profile that is not known here yet. */
+/** The log contains a write of this profile that this tab does not know yet. */
 export function logged(draft: Draft, clientTxId: string): void {
   const { tabs } = draft.state;
   if (!tabs.logged.includes(clientTxId))
     set(draft, { tabs: { ...tabs, logged: [...tabs.logged, clientTxId].slice(-REMEMBERED) } });
 }
 
-/** The views of these records may have changed. */
+/** Marks records whose view may have changed. */
 export function touch(draft: Draft, keys: readonly string[] | "everything"): void {
   const { touched } = draft.state;
   if (touched === "everything") return;
   if (keys === "everything") return set(draft, { touched: keys });
-  // The list was made for this step, so it may grow: copied for every write, a long queue would cost its square.
+  // The list belongs to this step, so it may grow in place. Copying it for every write would be quadratic in the queue
+  // length.
   for (const key of keys) (touched as string[]).push(key);
 }

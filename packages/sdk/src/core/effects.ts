@@ -4,15 +4,15 @@ import type { Failure } from "./queue/failure.ts";
 import type { Mutation, QueueChange, Removed } from "./queue/mutation.ts";
 import type { TabMessage } from "./tabs/tab-message.ts";
 
-/** Everything the core can ask of the world. */
+/** Everything that the core can request from disk, tabs, server and app. */
 export type Effect =
-  /** Change the queue on disk, durably: `persisted` comes back. */
+  /** Changes the queue on disk durably. Results in `persisted`. */
   | { readonly do: "persist"; readonly changes: readonly QueueChange[] }
-  /** Keep what became of writes that are on disk. One that is no longer there stays away. */
+  /** Stores the stages of writes that are on disk. A write that has left the disk is not stored again. */
   | { readonly do: "keep"; readonly mutations: readonly Mutation[]; readonly generation: number }
-  /** Take settled writes off the disk. */
+  /** Deletes settled writes from disk. */
   | { readonly do: "forget"; readonly settled: readonly Removed[]; readonly generation: number }
-  /** Keep what was read of the log, and take off what it settled, together. */
+  /** Stores a range of the log and deletes the writes that it settled, in one transaction. */
   | {
       readonly do: "keepRows";
       readonly logId: string;
@@ -22,29 +22,29 @@ export type Effect =
       readonly settled: readonly Removed[];
       readonly generation: number;
     }
-  /** Keep all rows anew. `other`: they are of another log than those that are kept. */
+  /** Replaces all stored rows. `other`: they belong to another log than the stored ones. */
   | {
       readonly do: "keepSnapshot";
       readonly settled: readonly Removed[];
       readonly generation: number;
       readonly other: boolean;
     }
-  /** Count the store's generation up and look what is on disk: `tookLead` comes back. */
+  /** Raises the store's generation and reads a queue snapshot. Results in `leadTaken`. */
   | { readonly do: "takeLead" }
-  /** Read what is on disk again: `looked` comes back. */
+  /** Reloads the queue from disk. Results in `queueRead`. */
   | { readonly do: "readQueue"; readonly rows: WhichRows }
-  /** Be in line for the lead, from its end on; or leave it to the others. */
+  /** Enters the election, behind the other candidates, or leaves it. */
   | { readonly do: "campaign"; readonly wanted: boolean }
-  /** Make the store this owner's, if it is nobody's yet, or still that of `instead`: `owned` comes back. */
+  /** Makes the store this owner's if it has no owner yet, or if its owner is `instead`. Results in `owned`. */
   | { readonly do: "own"; readonly owner: string; readonly instead?: string }
-  /** Ask the app for the next token and say it on the stream: `renewed` comes back, or `notRenewed`. */
+  /** Requests the next token from the app and sends it on the stream. Results in `renewed` or `notRenewed`. */
   | { readonly do: "renewToken" }
-  /** Tell the other tabs. */
+  /** Sends a message to the other tabs. */
   | { readonly do: "post"; readonly message: TabMessage }
   | { readonly do: "send"; readonly request: number; readonly names: readonly string[]; readonly body: string }
-  /** Keep a page of a first snapshot. */
+  /** Stores a page of a first snapshot. */
   | { readonly do: "keepPage"; readonly page: SnapshotPage; readonly generation: number }
-  /** Read a page of a snapshot: the first one, or the one that begins there. */
+  /** Reads a page of a snapshot: the first one, or the one at the cursor. */
   | { readonly do: "readSnapshot"; readonly cursor: string | null; readonly scope: Scope; readonly limit: number }
   | { readonly do: "readLog"; readonly after: number; readonly scope: Scope; readonly limit: number }
   | { readonly do: "openStream" }
@@ -56,14 +56,17 @@ export type Effect =
       readonly scope: Scope;
       readonly view: string | undefined;
     }
-  /** Give up every request that is under way. */
+  /** Aborts every request in flight. */
   | { readonly do: "abort" }
   | { readonly do: "askToken" }
   | { readonly do: "notify"; readonly clientTxId: string; readonly news: News }
-  /** Writes may have left the queue without a word: of those that somebody here waits for the server is asked. */
+  /** Writes may have left the queue without a message. Ask the server about every write that a caller still awaits. */
   | { readonly do: "lookUpOutcomes" };
 
-/** Which rows are wanted: those that have read further than the ones here, or all. `other`: all, for the ones here are void. */
+/**
+ * Which rows to read: only those that have read further than the ones here, or all. `other`: all, and the rows here are
+ * invalid.
+ */
 export type WhichRows = "further" | "all" | "other";
 
 export interface SnapshotPage {
@@ -71,19 +74,19 @@ export interface SnapshotPage {
   readonly rowsVersion?: number | undefined;
   readonly viewHash?: string | undefined;
   readonly stamp: number;
-  /** Where it begins; undefined: it is the first. */
+  /** Where the page begins; undefined for the first page. */
   readonly begin: string | undefined;
   readonly changes: readonly RowChange[];
   readonly scope?: string | undefined;
-  /** Where the next page begins; null: there is none, and the rows are whole. */
+  /** Where the next page begins; null after the last page. */
   readonly cursor: string | null;
 }
 
-/** What the one who made a write is told about it. */
+/** What a caller is notified of about its write. */
 export type News =
   | { readonly kind: "queued" }
   | { readonly kind: "not-durable"; readonly failure: Failure }
   | { readonly kind: "confirmed"; readonly receipt: CommitReceipt }
   | { readonly kind: "failed"; readonly failure: Failure }
-  /** It goes on under another name. */
+  /** The write continues under another name. */
   | { readonly kind: "renamed"; readonly to: string };

@@ -10,7 +10,7 @@ import type { Reply } from "./queue/outcome.ts";
 import type { LostStore, QueueSnapshot, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tabs/tab-message.ts";
 
-/** Everything that can happen to a client. Time and chance come in with it: the core has neither. */
+/** Everything that can happen to a client. Events carry the time and a random number, because the core is pure. */
 export type ClientEvent = Happening & { readonly now: number; readonly roll: number };
 
 export type Happening =
@@ -22,7 +22,9 @@ export type Happening =
       readonly owner?: string | undefined;
       readonly partial?: PartialSnapshot | undefined;
     } & Omit<QueueSnapshot, "rows">)
-  /** Changes of the queue that this tab asked for: what is on disk now, with its places, and what came too late. */
+  /**
+   * Results of queue changes that this tab requested: `done` are on disk, with their `seq`; `refused` came too late.
+   */
   | {
       readonly type: "persisted";
       readonly done: readonly QueueChange[];
@@ -30,24 +32,24 @@ export type Happening =
       readonly change: number | undefined;
     }
   | ({ readonly type: "storageFailed" } & StorageTrouble)
-  /** The browser was asked to keep the store whatever it needs the room for. */
+  /** The browser answered whether it protects the store from eviction. */
   | { readonly type: "persistence"; readonly granted: boolean }
   | ({ readonly type: "storeLost" } & LostStore)
-  /** What works with the disk and the server is not there yet. */
+  /** The runtime (disk, tabs and server) could not be loaded. */
   | { readonly type: "runtimeMissing"; readonly reason: string }
-  /** This tab is the one that sends. */
+  /** This tab became the leader. */
   | { readonly type: "elected" }
   | {
       readonly type: "leadTaken";
       readonly look: QueueSnapshot;
-      /** Those of its writes that say something else in the present schema than on disk. */
+      /** Queued writes whose upcast to the present schema differs from the stored version. */
       readonly brought: readonly Mutation[];
     }
   | { readonly type: "queueRead"; readonly look: QueueSnapshot; readonly rows: WhichRows }
-  /** It no longer is. With a generation: the store says so of that one. */
+  /** This tab is no longer the leader. With a generation: the store refused that generation. */
   | { readonly type: "fenced"; readonly generation?: number }
   | { readonly type: "owned"; readonly owner: string }
-  /** Claims or presence are used. */
+  /** The app uses claims or presence, so this tab needs its own socket. */
   | { readonly type: "connectionWanted" }
   | Exclude<TabMessage, { readonly type: "answered" }>
   // The app
@@ -59,17 +61,17 @@ export type Happening =
   | { readonly type: "resumed" }
   // The platform
   | { readonly type: "network"; readonly up: boolean }
-  /** The page came back to the front, or the machine from sleep. */
+  /** The page became visible again, or the machine woke up. */
   | { readonly type: "woke" }
-  /** The page goes, or is put away. */
+  /** The page is being hidden or closed. */
   | { readonly type: "hidden" }
-  /** The time that `nextDueAt` named has come. */
+  /** The time that `nextDueAt` returned has come. */
   | { readonly type: "due"; readonly at: number }
   // The server
   | { readonly type: "answered"; readonly request: number; readonly names: readonly string[]; readonly reply: Reply }
   | { readonly type: "tokenCame"; readonly changed: boolean }
   | { readonly type: "tokenFailed"; readonly reason: string; readonly unreachable: boolean }
-  /** A request other than those of the queue and the log was told so. */
+  /** A request outside the queue and the log was refused because of its token. */
   | { readonly type: "tokenRefused"; readonly reason: string }
   | { readonly type: "streamOpened" }
   | { readonly type: "streamClosed"; readonly code: number; readonly reason: string }
@@ -81,14 +83,14 @@ export type Happening =
       readonly session: string;
       readonly expiresInMs?: number | null | undefined;
     } & TokenFacts)
-  /** The server took the next token on the open stream. */
+  /** The server accepted the next token on the open stream. */
   | ({ readonly type: "renewed"; readonly expiresInMs?: number | null | undefined } & TokenFacts)
-  /** The app gave the same token again, or none. */
+  /** The app returned the same token again, or none. */
   | { readonly type: "notRenewed" }
   /** A schema was pushed. */
   | { readonly type: "schemaPushed"; readonly models: readonly string[] | undefined }
   | ({ readonly type: "entriesCame" } & LogRange)
-  /** An answer says that the log reaches that far. */
+  /** A response shows that the log reaches this position. */
   | { readonly type: "positionTold"; readonly position: number }
   | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
   | ({
@@ -103,20 +105,20 @@ export type Happening =
       readonly stamp: number;
       readonly lines: readonly SnapshotLine[];
       readonly cursor: string | null;
-      /** The cursor that it was asked for with. */
+      /** The cursor of the request. */
       readonly begin?: string | null;
-      /** What was asked for. */
+      /** The scope of the request. */
       readonly scope?: Scope | undefined;
     } & TokenFacts)
   | { readonly type: "pageLost" }
   | { readonly type: "readFailed"; readonly reply: Reply };
 
-/** What the server says of the token, and of what it shows to it. An older server says less. */
+/** What the server reports about the token and its view. An older server reports less. */
 export interface TokenFacts {
   readonly rowsVersion?: number | undefined;
   readonly owner?: string | undefined;
   readonly viewHash?: string | undefined;
-  /** Models that are covered, of those that were asked for. */
+  /** The requested models that the token covers. */
   readonly models?: readonly string[] | undefined;
 }
 
@@ -137,12 +139,12 @@ export interface NewOperation {
   readonly claim?: string | undefined;
 }
 
-/** What a person, or the app, says about a write that waits for it. */
+/** A decision of a person, or of the app, about a conflicted or rejected write. */
 export type Decision =
-  /** `asOf`: how far the log had been read when the person was shown what is decided about here. */
+  /** `asOf`: the position of the log that the person had seen when deciding. */
   | { readonly kind: "keep-mine"; readonly asOf: number }
   | { readonly kind: "take-theirs"; readonly asOf: number }
-  /** `patch` stands in for the conflicting fields of this record. */
+  /** `patch` replaces the conflicting fields of this record. */
   | {
       readonly kind: "merge";
       readonly asOf: number;
@@ -154,11 +156,14 @@ export type Decision =
   | { readonly kind: "edit"; readonly operations: readonly NewOperation[] }
   | { readonly kind: "discard" };
 
-/** What is to be done because a person decided about a write. */
+/** The changes that follow from a decision. */
 export interface Plan {
   readonly write: Mutation;
-  /** Takes its place under a new name: the old one belongs to the answer that it got. Undefined: the write is given up. */
+  /**
+   * Takes the slot of the write under a new name, because the old name belongs to the refused commit. Undefined: the
+   * write is discarded.
+   */
   readonly instead: Mutation | undefined;
-  /** Later writes with other operations; one that has none left is given up. */
+  /** Later writes with changed operations. A write without operations left is discarded. */
   readonly again: readonly Mutation[];
 }

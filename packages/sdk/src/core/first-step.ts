@@ -5,8 +5,8 @@ import type { Machine } from "./machine.ts";
 import { onMutated } from "./queue/writes.ts";
 
 /**
- * The client before it knows of a disk, of other tabs and of a server: it shows what the app writes, and remembers what it
- * was told to do. What works with those is loaded behind the page, and brings the whole client with it (`step`).
+ * The client before the runtime is loaded, without disk, tabs and server. It shows the app's writes and remembers the
+ * calls that it received. The runtime is loaded in the background and brings the complete client (`step`).
  */
 export const firstMachine: Machine = {
   step(state, event) {
@@ -19,7 +19,7 @@ export const firstMachine: Machine = {
     hear(draft, event);
     return [refreshed(draft.state, state), draft.effects];
   },
-  // It waits for nothing.
+  // Nothing is due before the runtime is loaded.
   nextDueAt: () => undefined,
 };
 

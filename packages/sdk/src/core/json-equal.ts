@@ -1,6 +1,6 @@
 import type { Json } from "../protocol/json.ts";
 
-/** Whether two JSON values say the same; the order of keys says nothing. */
+/** Whether two JSON values are equal, regardless of key order. */
 export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -2,9 +2,9 @@ import type { Effect } from "./effects.ts";
 import type { ClientEvent } from "./events.ts";
 import type { ClientState } from "./state.ts";
 
-/** The client as functions: what it believes, and what happened, give what it believes now and what it asks of the world. */
+/** The client as pure functions: from a state and an event to the next state and the effects to perform. */
 export interface Machine {
   step(state: ClientState, event: ClientEvent): readonly [ClientState, readonly Effect[]];
-  /** When it is to be told that time has passed, although nothing else happens. */
+  /** When a `due` event is needed if no other event arrives. */
   nextDueAt(state: ClientState, now: number): number | undefined;
 }

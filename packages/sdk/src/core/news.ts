@@ -3,7 +3,7 @@ import { knownFailure } from "./queue/failure.ts";
 import type { Mutation } from "./queue/mutation.ts";
 import { missed } from "./queue/settle.ts";
 
-/** What the one who made a write is to hear of how it stands. Undefined: nothing is decided. */
+/** What to notify the caller of a write of. Undefined: its outcome is still open. */
 export function newsOf(m: Mutation): News | undefined {
   const { stage } = m;
   switch (stage.phase) {

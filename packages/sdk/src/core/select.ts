@@ -7,7 +7,7 @@ import type { Mutation, MutationOperation } from "./queue/mutation.ts";
 import { emptyQueue, find, inOrder } from "./queue/queue.ts";
 import type { ClientState, LostStore, StorageTrouble } from "./state.ts";
 
-/** The questions that a view may ask. Each is answered from the state alone. */
+/** The selectors of a view. Each reads only the state. */
 
 export type StatusName = "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
 
@@ -29,7 +29,7 @@ export interface Status {
   readonly unreadable: readonly string[];
 }
 
-/** The state as the app may see it: nothing of a store that the token's bearer does not own. */
+/** The state as the app may see it: without the store's data if the token belongs to another owner. */
 export function shownState(state: ClientState): ClientState {
   if (!state.withheld) return state;
   const { logId, position } = state.rows;
@@ -44,7 +44,7 @@ export function statusOf(state: ClientState): Status {
   const reason = auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : line ? line.reason : trouble;
   return {
     name,
-    // Without a disk it sends for itself, and another one leads the others.
+    // Without a disk the tab sends its own writes, but it does not lead the other tabs.
     leads: lead === "yes" && storageTrouble === undefined,
     pending: queue.order.length - queue.waiting.length,
     conflicts,
@@ -67,7 +67,7 @@ function loadedRows({ reading: { under, partial } }: ClientState): number | unde
   return Object.values(partial?.tables ?? {}).reduce((sum, table) => sum + table.size, 0);
 }
 
-/** Of a tab without a line of its own: what the one that leads said of its. */
+/** A follower's knowledge of the leader's connection. */
 const leaderConnection = ({ lead, stream, tabs }: ClientState) =>
   lead === "no" && stream.phase === "closed" ? tabs.line : undefined;
 
@@ -136,7 +136,7 @@ export function pendingOf(state: ClientState): readonly Pending[] {
 export const conflictsOf = (state: ClientState): readonly OpenConflict[] =>
   waiting(state).flatMap((held) => openConflictsOf(state, held));
 
-/** Writes that were refused, each with its failure in its stage. */
+/** Rejected writes, each with its failure in its stage. */
 export const rejectedOf = (
   state: ClientState,
 ): readonly (Mutation & { stage: { phase: "parked"; failure: Failure } })[] =>
@@ -147,7 +147,7 @@ export const rejectedOf = (
 const waiting = ({ queue }: ClientState): readonly Mutation[] =>
   queue.waiting.map((name) => find(queue, name)).filter((m) => m !== undefined);
 
-/** Whether a write still has a way to go by itself: neither settled, nor waiting for a person. */
+/** Whether a write still proceeds by itself: it is not settled and does not wait for a person. */
 export function isOnItsWay(state: ClientState, clientTxId: string, blocked: ReadonlySet<string>): boolean {
   const mutation = state.queue.byTxId.get(clientTxId);
   if (!mutation) return false;

@@ -10,93 +10,102 @@ import type { Upcast } from "./schema/old-operation.ts";
 import { schemaHash } from "./schema/schema-hash.ts";
 import type { Extent, LeaderConnection, QueueChanged } from "./tabs/tab-message.ts";
 
-/** The whole client in one value. Only `step` makes a new one. */
+/** The whole state of a client in one immutable value. Only `step` creates a new one. */
 export interface ClientState {
   readonly life: "starting" | "running";
   /** The app's models by lower-case name. */
   readonly models: Readonly<Record<string, Model>>;
   readonly schemaHash: string;
-  /** By the hash of an older schema: what its operations mean in this one. */
+  /** Functions that convert operations of an older schema, by that schema's hash. */
   readonly upcasts: Readonly<Record<string, Upcast>>;
   readonly clientId: string;
-  /** Whose the store is, as far as the server has said (`owner.ts`). */
+  /** The owner of the store. Undefined until the server has named it (`owner.ts`). */
   readonly owner: string | undefined;
-  /** Whose the present token is, as far as the server has said; "": the server is an older one, which does not say. */
+  /** The owner of the present token, once the server has named it. "": an older server, which does not name it. */
   readonly tokenOwner: string | undefined;
-  /** The last token that the server named was another owner's: nothing of the store is shown until one of its owner's comes. */
+  /** The last token belonged to another owner, so the store's data is hidden until a token of its owner arrives. */
   readonly withheld: boolean;
-  /** Models of the app that the server does not show to this token, as the app spells them. */
+  /** The app's models that the token may not read, as the app spells them. */
   readonly unreadable: readonly string[];
-  /** When to ask the app for the next token, while the present one is still good; after that, when to try again if the server has not taken one by then. */
+  /** When to request the next token from the app while the present one is valid, and when to retry. */
   readonly renewal: Renewal | undefined;
-  /** Which records are wanted; `rows` says of which it holds them. */
+  /** The wanted scope; `rows` names the scope that was read. */
   readonly scope: Scope;
   readonly rows: Rows;
   readonly queue: Queue;
-  /** Records with unsettled writes, as the user should see them; null: not there. All others are shown as the log has them. */
+  /**
+   * Records with unsettled writes as the user should see them; null: absent. Other records are shown as in the rows.
+   */
   readonly overlay: Tables<Row | null>;
   /** Keys of the records whose view the last event may have changed. */
   readonly touched: readonly string[] | "everything";
-  /** During a step: writes that it put behind all others, for which nothing but these changes what is shown. */
+  /** During a step: writes that it appended to the queue. For these, they are all that changes in the view. */
   readonly appended: readonly Mutation[];
 
-  /** Nothing is put on disk, as the app wants it. */
+  /** The app asked for no storage on disk. */
   readonly inMemory: boolean;
-  /** Why nothing can be put on disk, if so. */
+  /** Why the disk cannot be used. Undefined if it can. */
   readonly storageTrouble: StorageTrouble | undefined;
-  /** Whether the browser has promised to keep the store; undefined: it was not asked yet, or there is nobody to ask. */
+  /**
+   * Whether the browser promised not to evict the store. Undefined: not asked yet, or the platform has no such promise.
+   */
   readonly persisted: boolean | undefined;
-  /** The store that was here is gone, and with it what was queued in it. */
+  /** A previous store was cleared, together with the writes queued in it. */
   readonly lostStore: LostStore | undefined;
-  /** Whether this tab sends for all tabs; "reading": it just became the one and reads their queue first. */
+  /** Whether this tab sends for all tabs. "reading": it was just elected and reads the stored queue first. */
   readonly lead: "no" | "reading" | "yes";
-  /** Under which number it leads: what it puts on disk counts only while no other tab has taken a higher one. */
+  /** The generation of this leader. The store accepts its changes only while no other tab has a higher one. */
   readonly generation: number | undefined;
   readonly tabs: OtherTabs;
   readonly shared: SharedQueue;
   readonly paused: boolean;
   readonly network: boolean;
-  /** The page went, for ever or into the browser's memory: it has no socket until it is shown again, or this has passed. */
+  /** The page is hidden or cached by the browser: it has no socket until it is shown again, or until this time. */
   readonly awayUntil: number | undefined;
   readonly auth: Auth;
-  /** Whether a socket is opened at all, or the log only asked for. */
+  /** Whether to open sockets, or only to poll the log. */
   readonly sockets: boolean;
   readonly stream: StreamLink;
-  /** Who the last welcome said this is: `<kind>:<id>`, and the name of that line. */
+  /** From the last welcome: this participant as `<kind>:<id>`, and the id of this session. */
   readonly self: { readonly participant: string; readonly session: string } | undefined;
   readonly reading: Reading;
   readonly sending: Sending;
-  /** The last failure of any traffic, for people. */
+  /** The last failure of any request, for people. */
   readonly trouble: string | undefined;
 }
 
 export type Auth =
-  /** The token works, or none has been refused yet. */
+  /** The token works, or no token has been refused yet. */
   | { readonly phase: "trusted" }
-  /** It was refused, or could not be had; the app is asked for another. */
+  /** The token was refused or unavailable; the app is asked for another one. */
   | { readonly phase: "asking"; readonly attempt: number }
-  /** Another one came; the next answer tells. */
+  /** The app gave another token; the next response shows whether it works. */
   | { readonly phase: "trying"; readonly attempt: number }
-  /** That did not help. Everything waits; the app is asked again now and then. */
+  /** The new token did not help. Everything waits, and the app is asked again at intervals. */
   | {
       readonly phase: "refused";
       readonly wait: Wait;
       readonly reason: string;
-      /** The app could not be asked: it is a matter of the network, and nobody has to sign in. */
+      /** The app's token source could not be reached. This is a network problem, so the user need not sign in. */
       readonly unreachable: boolean;
     };
 
 export interface Renewal {
   readonly at: number;
-  /** When the present token ends. */
+  /** When the present token expires. */
   readonly endsAt: number;
 }
 
 export interface StorageTrouble {
   /**
-   * `quota`: no room. `blocked`: another tab keeps it from opening. `unavailable`: there is none, as in some private windows. `newer`: a newer
-   * version of the app has written it. `damaged`: it cannot be read. `lost`: it was closed again and again. `cleared`: emptied
-   * while it was in use. `failed`: anything else.
+   * - `quota`: the disk is full.
+   * - `blocked`: another tab keeps the store from opening.
+   * - `unavailable`: there is no storage, as in some private windows.
+   * - `newer`: a newer version of the app wrote the store.
+   * - `damaged`: the store cannot be read.
+   * - `lost`: the store was closed repeatedly.
+   * - `cleared`: the store was emptied while in use.
+   * - `failed`: anything else.
    */
   readonly code:
     | "quota"
@@ -111,91 +120,91 @@ export interface StorageTrouble {
   readonly reason: string;
 }
 
-/** What was noted of a store elsewhere. */
+/** What the eviction marker says about a cleared store. */
 export interface LostStore {
-  /** Writes that were in its queue when that was noted, and when that was (ms since 1970). */
+  /** The number of queued writes when the marker was written, and the time of that (ms since 1970). */
   readonly pending: number;
   readonly notedAt: number;
 }
 
-/** What this tab knows of the others. */
+/** What this tab knows of the other tabs. */
 export interface OtherTabs {
-  /** Somebody listens: the one that leads tells what it hears. */
+  /** Another tab is listening, so a leader sends it what it receives. */
   readonly listening: boolean;
-  /** How the one that leads stands with the server, as far as it said. */
+  /** The state of the leader's connection, as last received. */
   readonly line: LeaderConnection | undefined;
-  /** Writes of this profile that the log had before this tab was told of them: the rows contain them. */
+  /** Writes of this profile that the log contained before this tab knew them: the rows include them. */
   readonly logged: readonly string[];
-  /** This tab does not stand for the lead: its token is another owner's, and it could do nothing for the others. */
+  /** This tab stays out of the election, because its token belongs to another owner. */
   readonly abstains: boolean;
-  /** Claims or presence are used here: they need a socket of this tab. */
+  /** The app uses claims or presence, so this tab needs its own socket. */
   readonly ownLine: boolean;
 }
 
 /** What this tab knows of the queue on disk, which all tabs change. */
 export interface SharedQueue {
-  /** Places that were given. */
+  /** The `seq` numbers that this tab knows. */
   readonly places: SeqSet;
-  /** How many of the other changes have been taken. */
+  /** The number of the last change that was applied. */
   readonly changes: number;
-  /** Changes that came before their turn. */
+  /** Changes that arrived before their predecessors. */
   readonly early: readonly EarlyChange[];
-  /** What another tab said that it knows of. */
+  /** How much of the queue another tab knows. */
   readonly told: Extent;
-  /** Settled here, and not known to have left the disk: found there, they are not news. */
+  /** Writes that were settled here but may still be on disk. A reload that finds them must not add them again. */
   readonly settled: readonly Removed[];
-  /** Writes that another tab is putting on disk, and when to look for each: a few times, ever later. */
+  /** Writes that other tabs announced, and when to reload the queue for each: a few times, at growing intervals. */
   readonly coming: readonly { readonly clientTxId: string; readonly at: number; readonly looks: number }[];
-  /** Decisions on their way to the disk that take writes off it: until they are there, or came too late, nothing is sent. */
+  /** Pending decisions that delete writes from disk. Nothing is sent until they are stored or refused. */
   readonly dropping: number;
-  /** When the disk is looked at, if what is missing has not come by then. */
+  /** When to reload the queue if missing writes or changes have not arrived by then. */
   readonly gapAt: number | undefined;
-  /** How often it is being looked at just now. */
+  /** The number of reloads in progress. */
   readonly looks: number;
 }
 
-/** `isOwn`: it was made here, and what it put is here already. */
+/** `isOwn`: this tab made the change and has already applied its `put`. */
 export type EarlyChange = QueueChanged & { readonly isOwn?: boolean };
 
-/** What lies on disk, as it was in one moment. */
+/** The stored queue at one moment. */
 export interface QueueSnapshot {
   readonly mutations: readonly Mutation[];
-  /** How often the queue has been changed, new writes apart. */
+  /** The number of changes so far, not counting new writes. */
   readonly changes: number;
-  /** The last place that was given. */
+  /** The last `seq` that was assigned. */
   readonly lastSeq: number;
-  /** The number under which the tab leads that took the lead last; 0: none ever has. */
+  /** The generation of the latest leader; 0: no tab has ever led. */
   readonly generation: number;
-  /** Undefined: they have read no further than those here. */
+  /** Undefined: they have read no further than the rows here. */
   readonly rows: Rows | undefined;
 }
 
 export interface StreamLink {
   readonly phase: "closed" | "opening" | "live";
-  /** Until when it counts as live although it was lost: a reconnect that is over by then is not worth a word. */
+  /** Until this time a lost stream still counts as live, so that a short reconnect does not change the status. */
   readonly missedAt?: number | undefined;
-  /** Failed attempts since it was last live. */
+  /** Failed attempts since the stream was last live. */
   readonly failures: number;
   readonly wait: Wait | undefined;
 }
 
 export interface Reading {
-  /** The one read that is under way. */
+  /** The read in flight. There is at most one. */
   readonly under: "nothing" | "snapshot" | "log";
   readonly wait: Wait | undefined;
-  /** The rows must be read anew. "suspect": they may be of another log, so nothing is sent until they were. */
+  /** The rows must be read again. "suspect": they may belong to another log, so nothing is sent until then. */
   readonly resync: "no" | "anew" | "suspect";
-  /** Whether the log at the other end of the present line is known to be the one that the rows are of. */
+  /** Whether the server on the present connection has confirmed that its log is the one of the rows. */
   readonly verified: boolean;
-  /** A position that is known to exist and was not delivered. */
+  /** A position that exists in the log but was not delivered. */
   readonly missing: number | undefined;
-  /** What was missing when the log was asked for last. */
+  /** The missing position at the time of the last request. */
   readonly askedFor?: number | undefined;
-  /** While the stream cannot be had: when to ask for the log next. */
+  /** While the stream fails: when to poll the log next. */
   readonly pollAt: number | undefined;
-  /** A snapshot of which the first pages were read. */
+  /** A snapshot of which only the first pages have been read. */
   readonly partial: PartialRead | undefined;
-  /** How large a page is asked for, as a share of the largest: a slow line gets small ones. */
+  /** The page size to request, as a share of the maximum: a slow connection gets small pages. */
   readonly share: number;
 }
 
@@ -205,11 +214,11 @@ export interface PartialRead extends PartialSnapshot {
 }
 
 export interface Sending {
-  /** Counts requests, so that an answer to an abandoned one is not taken for an answer to the present one. */
+  /** Counts requests, so that a response to an abandoned request is not taken for the present one's. */
   readonly request: number;
-  /** Names in the request that is under way. */
+  /** Names of the writes in the request in flight. */
   readonly names: readonly string[] | undefined;
-  /** How many commits a request may hold now. */
+  /** How many commits a request may contain at present. */
   readonly size: number;
   readonly wait: Wait | undefined;
 }

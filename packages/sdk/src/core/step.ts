@@ -28,7 +28,7 @@ import { onImported, onMutated } from "./queue/writes.ts";
 import * as lead from "./tabs/leadership.ts";
 import * as tabs from "./tabs/tabs.ts";
 
-/** The whole client. The views of touched records are recomputed once, at the end of a step. */
+/** The complete client. Each step recomputes the views of touched records once, at its end. */
 export const machine: Machine = {
   nextDueAt,
   step(state, event) {
@@ -121,12 +121,12 @@ function hear(draft: Draft, event: ClientEvent): void {
       return retryNow(draft);
     case "network":
       set(draft, { network: event.up });
-      // That it is up may be told while a line is live: nothing of that line is lost then.
+      // The event may arrive while a connection is live, so going online must not discard that connection's state.
       return event.up ? retryNow(draft) : onConnectionLost(draft);
     case "woke":
       set(draft, { awayUntil: undefined });
       if (tabs.isFollower(draft.state)) ask(draft, { do: "post", message: { type: "hurry" } });
-      // It may have stood still: what another one did meanwhile is on disk, and nothing is sent before that was looked at.
+      // The tab may have been suspended while another tab became the leader. Read the disk before sending anything.
       if (draft.state.lead === "yes") sharedQueue.reloadQueue(draft);
       return retryNow(draft);
     case "hurry":

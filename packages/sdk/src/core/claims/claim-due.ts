@@ -5,7 +5,7 @@ import { request, waits, wish } from "./claim-request.ts";
 import type { ClaimDraft, ConnectionState, Hold, HoldStage, Holds, Instant } from "./claim-state.ts";
 import { deadlineOf, isOver, renewAt } from "./lease-time.ts";
 
-/** Runs last in every step: ends what is over, and asks what may be asked now. */
+/** Runs last in every step: ends leases that are over, and starts the requests that are due. */
 export function claimsDue(draft: ClaimDraft): void {
   for (const [key, hold] of draft.holds) {
     const { stage } = hold;
@@ -18,7 +18,7 @@ export function claimsDue(draft: ClaimDraft): void {
   for (const [key, hold] of draft.holds) askOn(draft, key, hold);
 }
 
-/** When `claimsDue` should run again although nothing happens. */
+/** When `claimsDue` should run again if no event arrives. */
 export function claimsDueAt(holds: Holds, line: ConnectionState, now: Instant): number | undefined {
   const times: (number | undefined)[] = [];
   for (const { stage, flight, wait } of holds.values()) {
@@ -34,7 +34,7 @@ export function claimsDueAt(holds: Holds, line: ConnectionState, now: Instant): 
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
-/** Tells of grants that the rows have reached, and has the log read for the others. */
+/** Notifies the app of grants that the rows have reached, and requests a log read for the others. */
 function readToGrants(draft: ClaimDraft): void {
   for (const [key, hold] of draft.holds) {
     if (hold.stage.phase !== "held" || !hold.stage.unread) continue;
@@ -51,7 +51,7 @@ function askOn(draft: ClaimDraft, key: string, hold: Hold): void {
   const { line, now } = draft;
   const what = wish(hold, line, now);
   if (!line.mayTalk) {
-    // Without a line no answer will come either.
+    // Without a connection no response will arrive.
     if (hold.flight) {
       draft.effects.push({ do: "drop", key, n: hold.flight.n });
       draft.holds.set(key, { ...hold, flight: undefined });
@@ -60,7 +60,7 @@ function askOn(draft: ClaimDraft, key: string, hold: Hold): void {
   }
   if (!what || !isDue(hold.wait, now.at)) return;
   if (hold.flight) {
-    // Only a request that waits for news may be overtaken: all others change something.
+    // Only a poll of a waiting claim may be overtaken: every other request changes something.
     if (hold.flight.what !== "poll" || what === "poll") return;
     draft.effects.push({ do: "drop", key, n: hold.flight.n });
   }

@@ -21,7 +21,7 @@ import { request } from "./claim-request.ts";
 import { type ClaimDraft, type Hold, type Target, type Terms, targetKey, type User } from "./claim-state.ts";
 import { remainingMs } from "./lease-time.ts";
 
-// What can happen to claims, and what each of it means to the holds that it is about. Their stages: claim-moves.ts.
+// The events of claims, and what each means for the holds concerned. The stages of a hold are in claim-moves.ts.
 
 export function onClaimed(draft: ClaimDraft, target: Target, terms: Terms, lease: string, queue: boolean): void {
   const key = targetKey(target);
@@ -34,7 +34,7 @@ export function onClaimed(draft: ClaimDraft, target: Target, terms: Terms, lease
   }
   const { stage } = hold;
   const users = [...hold.users, user];
-  // Who wants it past the line does not wait for what was asked before.
+  // A preempting request does not wait for the response to an earlier request.
   if (terms.preempt && (stage.phase === "asking" || stage.phase === "waiting")) {
     if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
     const asking = { phase: "asking", asked: true } as const;
@@ -46,7 +46,7 @@ export function onClaimed(draft: ClaimDraft, target: Target, terms: Terms, lease
   if (stage.phase === "waiting") joinLine(draft, key, user, stage.position);
 }
 
-/** Gives up what one user has: the claim goes with its last one. */
+/** Ends one user's share in a hold. The claim is released with its last user. */
 export function onLeft(draft: ClaimDraft, lease: string): void {
   for (const [key, hold] of draft.holds) {
     if (!hold.users.some((user) => user.lease === lease)) continue;
@@ -64,7 +64,7 @@ export function onLeft(draft: ClaimDraft, lease: string): void {
   tell(draft, [{ lease }], { kind: "released" });
 }
 
-/** A `claim` frame: one claim of this participant changed. */
+/** A `claim` frame: one claim of this participant has changed. */
 export function onClaimFrame(draft: ClaimDraft, { claim, holders }: Pick<ClaimFrame, "claim" | "holders">): void {
   const target = { model: claim.target.resource, id: claim.target.id, field: claim.field };
   const key = targetKey(target);
@@ -81,7 +81,7 @@ export function onClaimFrame(draft: ClaimDraft, { claim, holders }: Pick<ClaimFr
   } else onEnded(draft, key, claim.status, holders);
 }
 
-/** The answer to a request of ours. One to a request that was given up comes too late, and says nothing. */
+/** The response to a request of this client. A response to an abandoned request is ignored. */
 export function onAnswered(draft: ClaimDraft, key: string, n: number, reply: Reply): void {
   const before = draft.holds.get(key);
   if (!before?.flight || before.flight.n !== n) return;
@@ -110,7 +110,7 @@ export function onAnswered(draft: ClaimDraft, key: string, n: number, reply: Rep
   }
 }
 
-/** The machine may have slept, or the line was away: what is believed is asked again before it is relied on. */
+/** The machine may have slept, or the connection was lost: check each claim with the server before relying on it. */
 export function onDoubted(draft: ClaimDraft): void {
   for (const [key, hold] of draft.holds) {
     const { stage } = hold;
@@ -122,7 +122,7 @@ export function onDoubted(draft: ClaimDraft): void {
   }
 }
 
-/** The token was revoked, and with it every claim that was made with it; no answer will come that could say so. */
+/** The token was revoked, and with it every claim that it made. No later response could report that. */
 export function onRevoked(draft: ClaimDraft): void {
   for (const [key, hold] of draft.holds) {
     if (hold.stage.phase !== "held") continue;
@@ -131,12 +131,13 @@ export function onRevoked(draft: ClaimDraft): void {
   }
 }
 
-/** The page or the client goes: whoever waits for what it holds should not have to wait for its end. */
+/** The page or the client is closing. Release its claims, so that other participants need not wait for their expiry. */
 export function onLetGo(draft: ClaimDraft, reason: "hidden" | "closed"): void {
   for (const [key, hold] of draft.holds) {
     const claimId = hold.stage.phase === "asking" ? undefined : hold.stage.claimId;
     if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
-    // Of one without a name only a client that never asks again may say "all I have on the record".
+    // For a claim whose id is unknown, only a closing client may release all its claims on the record: a later request
+    // could create a new claim.
     const unnamed = reason === "closed" && hold.stage.phase === "asking" && hold.stage.asked;
     if (claimId !== undefined || (unnamed && !hasSibling(draft, key, hold)))
       request(draft, key, hold, "release", claimId, reason === "hidden");
@@ -144,6 +145,6 @@ export function onLetGo(draft: ClaimDraft, reason: "hidden" | "closed"): void {
   }
 }
 
-/** Whether this client has another claim on that record: giving up "all on the record" would take it along. */
+/** Whether this client has another claim on the record, which releasing all claims on the record would end too. */
 const hasSibling = ({ holds }: ClaimDraft, key: string, { target }: Hold): boolean =>
   [...holds].some(([other, hold]) => other !== key && recordKey(hold.target) === recordKey(target));

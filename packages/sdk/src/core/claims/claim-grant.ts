@@ -2,13 +2,16 @@ import type { Claim } from "../../protocol/claims/claim.ts";
 import type { ClaimDraft, Hold, Unread } from "./claim-state.ts";
 
 /*
- * A grant is news of the claims, and comes over another way than the log. The app must not edit what the holder before it
- * has overwritten: it is told of the grant when the rows have read up to the position that the grant carries.
+ * A grant and the log arrive over different paths. If the app edited at once, it could edit rows that lack the previous
+ * holder's last changes. So the app is notified of a grant only when the rows have reached the position in the grant.
  */
 
-/** How long an open stream may take to bring what the log had at the grant, before the log itself is asked. */
+/** How long an open stream may take to deliver the entries up to the grant before the log is read over HTTP. */
 const STREAM_MS = 250;
-/** Then the app is told all the same. Its writes say how far the rows had read, so none overwrites what it did not see. */
+/**
+ * After this time the app is notified in any case. Its writes carry the rows' position, so they overwrite nothing
+ * unseen.
+ */
 const LONGEST_MS = 5_000;
 
 export function unreadOf({ syncId = 0 }: Claim, { readTo, now, line }: ClaimDraft): Unread | undefined {
@@ -19,6 +22,6 @@ export function unreadOf({ syncId = 0 }: Claim, { readTo, now, line }: ClaimDraf
 export const isOutstanding = ({ syncId, until }: Unread, { readTo, now }: ClaimDraft): boolean =>
   readTo < syncId && now.at < until;
 
-/** Whether the app waits for the rows to read up to a grant. */
+/** Whether the app waits for the rows to reach a grant. */
 export const awaitsRows = (holds: Iterable<Hold>): boolean =>
   [...holds].some(({ stage }) => stage.phase === "held" && stage.unread !== undefined);

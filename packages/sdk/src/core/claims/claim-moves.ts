@@ -8,18 +8,21 @@ import type { ClaimDraft, ClaimNews, Flight, Hold, HoldStage, User } from "./cla
 import { remainingMs } from "./lease-time.ts";
 
 /*
- *            ┌────────────── refused: failed
- *  asking ───┼─ granted ──────────────► held ── deadline passed · ended · refused ──► lost
- *    ▲       │                           ▲ └──── its last user leaves ──► leaving ──► gone
- *    │       └─ queued ──► waiting ──────┘
- *    └── place lost ─────────┘   granted: asked once more, since only a short request's answer says from when
+ * The stages of a hold:
+ *
+ *             ┌────────────── refused: failed
+ *   asking ───┼─ granted ──────────────► held ── deadline passed · ended · refused ──► lost
+ *     ▲       │                           ▲ └──── its last user leaves ──► leaving ──► removed
+ *     │       └─ queued ──► waiting ──────┘
+ *     └── place lost ─────────┘   granted: requested once more, because only the response to a short
+ *                                 request shows when the lease starts
  */
 
 const PACE: Pace = { firstMs: 500, longestMs: 10_000 };
-/** While the stream tells what changes: how often a waiter asks all the same, which shows that it lives. */
+/** How often a waiting client polls although the stream reports changes. The polls show the server that it is alive. */
 export const WAITER_CHECK_MS = 20_000;
 
-/** What a claim is now, from an answer. Only a request that is answered at once says from when a lease counts. */
+/** Takes the state of a claim from a response. Only a response without waiting shows when the lease starts. */
 export function onClaim(draft: ClaimDraft, key: string, claim: Claim, flight: Flight): void {
   const hold = draft.holds.get(key);
   if (!hold) return;
@@ -30,7 +33,7 @@ export function onClaim(draft: ClaimDraft, key: string, claim: Claim, flight: Fl
     const unread = stage.phase === "held" ? stage.unread : unreadOf(claim, draft);
     const held = { phase: "held", claimId: claim.id, fence, sent: flight.sent, ttlMs, unread, check: false } as const;
     if (stage.phase === "held" && stage.claimId !== claim.id) return lost(draft, key, "refused");
-    // An answer that took as long as the lease grants nothing that could be relied on: it is asked once more.
+    // A response that took as long as the lease grants nothing to rely on. Request the claim once more.
     if (stage.phase !== "held" && remainingMs(held, draft.now) === 0) {
       grantedUnseen(draft, key, hold, claim.id);
       return retryLater(draft, key, 0);
@@ -40,13 +43,13 @@ export function onClaim(draft: ClaimDraft, key: string, claim: Claim, flight: Fl
   }
   if (claim.status !== "queued") return onEnded(draft, key, claim.status);
   if (stage.phase === "held") return lost(draft, key, "refused");
-  // The stream may have been faster than the answer.
+  // The stream may have delivered a newer state than the response.
   const last = hold.told?.id === claim.id ? hold.told : undefined;
   if (last?.status === "active") return grantedUnseen(draft, key, hold, claim.id);
   if (last && last.status !== "queued") return onEnded(draft, key, last.status);
   const position = last ? last.position : claim.position;
   if (stage.phase === "waiting" && stage.claimId === claim.id) {
-    // Something in between that answers at once must not be asked without end.
+    // A proxy that answers long polls at once must not cause an endless loop of requests.
     const atOnce = flight.what === "poll" && draft.now.at - flight.sent.at < 1_000 && position === stage.position;
     onMoved(draft, key, hold, stage, position);
     return atOnce ? retryLater(draft, key, 0) : undefined;
@@ -55,16 +58,16 @@ export function onClaim(draft: ClaimDraft, key: string, claim: Claim, flight: Fl
   const waiting = { phase: "waiting", claimId: claim.id, position, granted: false, checkAt } as const;
   draft.holds.set(key, { ...hold, stage: waiting, told: undefined });
   for (const user of hold.users) joinLine(draft, key, user, position);
-  // Who asked to wait has gone meanwhile, and nobody else would.
+  // The only user that was willing to wait has left meanwhile.
   const left = draft.holds.get(key);
   if (left?.users.length === 0) leave(draft, key, left, []);
 }
 
-/** Nobody here wants it any more: it is given back, and those who `left` are told when it is. */
+/** Releases a claim that has no users left. Users in `left` are notified when it is released. */
 export function leave(draft: ClaimDraft, key: string, hold: Hold, left: readonly string[]): void {
   const { stage } = hold;
   const claimId = stage.phase === "asking" ? undefined : stage.claimId;
-  // Beyond that it has ended by itself; of what was not granted yet it is not known when.
+  // After this time the claim has expired by itself. If it was not granted yet, its expiry is unknown: use the maximum.
   const until = draft.now.at + (stage.phase === "held" ? stage.ttlMs : limits.claimTtlMaxMs);
   draft.holds.set(key, { ...hold, users: [], stage: { phase: "leaving", claimId, until, left }, wait: undefined });
 }
@@ -93,7 +96,7 @@ export function joinLine(draft: ClaimDraft, key: string, user: User, position: n
   tell(draft, [user], { kind: "failed", failure: knownFailure("claim_conflict", "Someone else holds the claim.") });
 }
 
-/** Tells those of its users who do not know yet that the claim is there, once the rows have read up to the grant. */
+/** Notifies new users of the claim, once the rows have reached the grant. */
 export function handOver(draft: ClaimDraft, key: string): void {
   const hold = draft.holds.get(key);
   if (hold?.stage.phase !== "held") return;
@@ -105,7 +108,10 @@ export function handOver(draft: ClaimDraft, key: string): void {
   tell(draft, news, { kind: "granted", claimId, fence });
 }
 
-/** The claim ended without our doing: a lease is lost, a place in the line is taken anew. */
+/**
+ * The claim ended without action of this client: a lease is lost, and a lost place in the claim queue is requested
+ * again.
+ */
 export function onEnded(
   draft: ClaimDraft,
   key: string,
@@ -115,7 +121,7 @@ export function onEnded(
   const hold = draft.holds.get(key);
   if (!hold) return;
   if (hold.stage.phase === "held") return lost(draft, key, status, holders);
-  // What is still being asked is about a claim that is over.
+  // The request in flight concerns a claim that has ended.
   if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
   draft.holds.set(key, { ...hold, stage: { phase: "asking", asked: true }, flight: undefined, told: undefined });
   retryLater(draft, key, 0);
@@ -126,7 +132,7 @@ const GONE: ReadonlySet<string> = new Set(["claim_lost", "claim_not_found", "not
 export function onRefused(draft: ClaimDraft, key: string, hold: Hold, failure: Failure, flight: Flight): void {
   if (hold.stage.phase === "held") return lost(draft, key, "refused", failure.claims);
   if (hold.stage.phase === "waiting" && GONE.has(failure.code)) return onEnded(draft, key, "expired");
-  // Somebody who would wait came after the question was sent: it is asked once more.
+  // A user that is willing to wait joined after the request was sent. Request the claim once more.
   const stay = failure.code === "claim_conflict" && !flight.queue ? hold.users.filter((user) => user.queue) : [];
   if (stay.length > 0) draft.holds.set(key, { ...hold, users: stay });
   else draft.holds.delete(key);
@@ -134,7 +140,7 @@ export function onRefused(draft: ClaimDraft, key: string, hold: Hold, failure: F
   tell(draft, others, { kind: "failed", failure });
 }
 
-/** An answer to somebody who has gone already. */
+/** Handles a response for a user that has left. */
 export function leftOn(
   draft: ClaimDraft,
   key: string,
@@ -152,7 +158,7 @@ export function leftOn(
   if (claim) draft.holds.set(key, { ...hold, stage: { ...stage, claimId: claim.id } });
 }
 
-/** Nothing is left of it on the server; somebody who came meanwhile asks anew. */
+/** The server holds nothing of it any more. Users that joined meanwhile request a new claim. */
 export function gone(draft: ClaimDraft, key: string): void {
   const hold = draft.holds.get(key);
   if (hold?.stage.phase !== "leaving") return;
@@ -172,7 +178,7 @@ export function lost(draft: ClaimDraft, key: string, reason: LossReason, holders
   const owners = hold.users.filter((user) => goes || user.has);
   const others = hold.users.filter((user) => !goes && !user.has);
   tell(draft, owners, { kind: "lost", reason, ...(holders?.length && { holders }) });
-  // Who came last and had not been given it yet still wants it.
+  // Users that joined last and were not notified of the grant still want the claim.
   if (others.length > 0)
     draft.holds.set(key, { ...hold, users: others, stage: { phase: "asking", asked: true }, flight: undefined });
   if (hold.stage.phase === "leaving")
@@ -186,7 +192,7 @@ export function retryLater(draft: ClaimDraft, key: string, atLeastMs: number): v
   draft.holds.set(key, { ...hold, wait, stage: unanswered(hold.stage, draft.now.at) });
 }
 
-/** What was asked and not answered is still to be asked. */
+/** Returns to the stage before the request, so that an unanswered request is sent again. */
 const unanswered = (stage: HoldStage, at: number): HoldStage =>
   stage.phase === "waiting" ? { ...stage, checkAt: at } : stage.phase === "held" ? { ...stage, check: true } : stage;
 

@@ -4,7 +4,7 @@ import { isForRenewal } from "./lease-time.ts";
 
 const ANSWER_MS = 10_000;
 
-/** What is to be asked of the server about a claim now. */
+/** The request that a hold needs now, if any. */
 export function wish({ stage }: Hold, line: ConnectionState, now: Instant): Asking | undefined {
   switch (stage.phase) {
     case "asking":
@@ -16,13 +16,13 @@ export function wish({ stage }: Hold, line: ConnectionState, now: Instant): Aski
     case "held":
       return stage.check || isForRenewal(stage, now) ? "renew" : undefined;
     case "leaving":
-      // What it is called is learnt by asking once more. "All I have on the record" could arrive late, and end a claim
-      // that was made after it.
+      // Without a claim id, acquire again to learn the id. A release of all claims on the record could arrive late and
+      // end a claim that was made after it.
       return stage.claimId === undefined ? "acquire" : "release";
   }
 }
 
-/** Asks it, and gives back the number of the request. */
+/** Sends the request and returns its number. */
 export function request(
   draft: ClaimDraft,
   key: string,
@@ -44,7 +44,7 @@ export function request(
           ...(clientId && { clientId }),
         }
       : undefined;
-  // A renewal that hangs must leave time for another one before the lease is over.
+  // A renewal that hangs must leave time for another one before the lease ends.
   const timeoutMs =
     what === "poll"
       ? limits.claimWaitMs + ANSWER_MS
@@ -57,7 +57,7 @@ export function request(
 
 export const waits = ({ users }: Pick<Hold, "users">): boolean => users.some((user) => user.queue);
 
-/** As it was wanted last; past the line for as long as somebody wants that. */
+/** The terms of the latest user; preempting as long as any user wants that. */
 function termsOf(users: Hold["users"]): Terms {
   const { preempt: _, ...terms } = users.at(-1)?.terms ?? {};
   return users.some((user) => user.terms.preempt) ? { ...terms, preempt: true } : terms;

@@ -3,9 +3,9 @@ import type { Wait } from "../connection/retry.ts";
 import { recordKey } from "../log/tables.ts";
 import type { Failure, LossReason } from "../queue/failure.ts";
 
-/* What a client has, or asks for, of claims: what happens to it is decided in claims.ts. */
+/* The claims that a client has or requests. `claim-events.ts` decides what happens to them. */
 
-/** A moment on two clocks. `at` only goes forward, and may stand still while the machine sleeps; `wall` goes on then. */
+/** A moment on two clocks. `at` is monotonic, but may stand still while the machine sleeps; `wall` continues then. */
 export interface Instant {
   readonly at: number;
   readonly wall: number;
@@ -19,15 +19,15 @@ export interface Target {
 
 export const targetKey = (target: Target): string => `${recordKey(target)}#${target.field ?? ""}`;
 
-/** What is asked of the server; the rest of a claim's options concern this side. */
+/** The options that are sent to the server. The other options of a claim concern only the client. */
 export type Terms = Pick<ClaimBody, "action" | "ttl" | "description" | "meta" | "preempt">;
 
-/** Somebody in the app who wants the claim. Several share one, as the server sees one participant. */
+/** One use of the claim in the app. All uses share one claim, because the server sees one participant. */
 export interface User {
   readonly lease: string;
   readonly terms: Terms;
   readonly queue: boolean;
-  /** Whether it was told that the claim is there. */
+  /** Whether it was notified of the grant. */
   readonly has: boolean;
 }
 
@@ -37,22 +37,22 @@ export interface Hold {
   readonly stage: HoldStage;
   readonly flight: Flight | undefined;
   readonly wait: Wait | undefined;
-  /** What the stream said of it last, which may come before the answer that it belongs to. */
+  /** The claim in the last stream frame, which may arrive before the response that it belongs to. */
   readonly told: Claim | undefined;
 }
 
-/** What is still to be read before the app is told of a grant. */
+/** The log range that the rows still lack before the app is notified of a grant. */
 export interface Unread {
-  /** How far the log reached when the claim was granted. */
+  /** The log position at the time of the grant. */
   readonly syncId: number;
-  /** When the log is asked for what the stream has not brought; undefined: it was asked. */
+  /** When to read entries over HTTP that the stream has not delivered; undefined: they were requested. */
   readonly askAt: number | undefined;
-  /** When the app is told in any case. */
+  /** When the app is notified in any case. */
   readonly until: number;
 }
 
 export type HoldStage =
-  /** `asked`: the server may know of it. */
+  /** `asked`: the server may have received the request. */
   | { readonly phase: "asking"; readonly asked: boolean }
   | {
       readonly phase: "waiting";
@@ -67,16 +67,16 @@ export type HoldStage =
       readonly fence: number;
       readonly sent: Instant;
       readonly ttlMs: number;
-      /** The app is not told of the grant yet: the rows here are older than it. */
+      /** The rows are older than the grant, so the app is not notified yet. */
       readonly unread: Unread | undefined;
-      /** Something happened that makes it doubtful: it is asked now, not when it is due. */
+      /** An event made the claim doubtful: check it at once instead of at the next renewal. */
       readonly check: boolean;
     }
   | {
       readonly phase: "leaving";
       readonly claimId: string | undefined;
       readonly until: number;
-      /** Those who wait to be told that it is released. */
+      /** Users that wait to be notified of the release. */
       readonly left: readonly string[];
     };
 
@@ -85,7 +85,7 @@ export type Asking = "acquire" | "renew" | "poll" | "release";
 export interface Flight {
   readonly n: number;
   readonly what: Asking;
-  /** Whether it asked to wait in the line. */
+  /** Whether it requested a place in the claim queue. */
   readonly queue: boolean;
   readonly sent: Instant;
 }
@@ -93,7 +93,7 @@ export interface Flight {
 export type ClaimNews =
   | { readonly kind: "granted"; readonly claimId: string; readonly fence: number }
   | { readonly kind: "position"; readonly position: number | undefined }
-  /** `holders`: who holds the record now, where the server said so. */
+  /** `holders`: the present holders of the record, if the server named them. */
   | { readonly kind: "lost"; readonly reason: LossReason; readonly holders?: readonly Claim[] | undefined }
   | { readonly kind: "failed"; readonly failure: Failure }
   | { readonly kind: "released" };
@@ -110,25 +110,25 @@ export type ClaimEffect =
       readonly timeoutMs: number;
       readonly keepalive?: boolean;
     }
-  /** Gives up a request that is under way. */
+  /** Abandons a request in flight. */
   | { readonly do: "drop"; readonly key: string; readonly n: number }
   | { readonly do: "tellLease"; readonly lease: string; readonly news: ClaimNews }
   | { readonly do: "tokenRefused"; readonly reason: string }
-  /** The log is to be read up to that position. */
+  /** Reads the log up to this position. */
   | { readonly do: "readUpTo"; readonly syncId: number };
 
-/** What lies between this client and the server now. */
+/** The state of the connection, as far as claims depend on it. */
 export interface ConnectionState {
-  /** Requests may go out. */
+  /** Requests may be sent. */
   readonly mayTalk: boolean;
-  /** A socket is open that tells what changes. */
+  /** A socket is open that reports changes. */
   readonly live: boolean;
   readonly clientId: string;
 }
 
 export type Holds = ReadonlyMap<string, Hold>;
 
-/** One event being heard, as the parts that decide see it. */
+/** The mutable state inside one step, as the claim modules see it. */
 export interface ClaimDraft {
   holds: Map<string, Hold>;
   /** Counts requests. */
@@ -136,7 +136,7 @@ export interface ClaimDraft {
   readonly line: ConnectionState;
   readonly now: Instant;
   readonly roll: number;
-  /** How far the rows here have read the log. */
+  /** The rows' position in the log. */
   readonly readTo: number;
   readonly effects: ClaimEffect[];
 }

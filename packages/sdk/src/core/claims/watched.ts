@@ -6,38 +6,41 @@ import type { FrameUp } from "../../protocol/stream/frames-up.ts";
 import { jsonEqual } from "../json-equal.ts";
 import { tableOf } from "../log/tables.ts";
 
-/* Who holds the records that the app looks at. What is known of them is known from an open stream and from nothing else. */
+/*
+ * The holders of the records that the app shows. They are known only while a stream is open: the server sends the
+ * claims of the watched records once, then every change.
+ */
 
-/** What is known of one record's claims. */
+/** The known claims of one record. */
 export interface KnownClaims {
   readonly claims: readonly Claim[];
-  /** Those that wait, the next one first. */
+  /** The participants in the claim queue, next one first. */
   readonly queue: readonly Claim[];
 }
 
 export interface WatchedModel {
-  /** As the app spells it. */
+  /** The model name as the app spells it. */
   readonly model: string;
-  /** Record id → how many look at it; the latest come last. */
+  /** Record id → number of views that watch it; the latest ids come last. */
   readonly looking: ReadonlyMap<string, number>;
   readonly known: ReadonlyMap<string, KnownClaims>;
-  /** What the server was asked for on the present line, joined. */
+  /** The ids that were sent to the server on the present connection, joined. */
   readonly said: string | undefined;
-  /** When it is asked for anew. */
+  /** When to send the ids again. */
   readonly dueAt: number | undefined;
-  /** When the server closed the line because the token may not read the model. */
+  /** When the server closed the connection because the token may not read the model. */
   readonly deniedAt: number | undefined;
 }
 
 /** By lower-case model name. */
 export type Watched = ReadonlyMap<string, WatchedModel>;
 
-/** So that a page which shows a hundred records asks for them once. */
+/** Gathers requests, so that a page with a hundred records sends one frame. */
 const GATHER_MS = 20;
-/** What nobody looks at any more is often looked at again in a moment. */
+/** A record that is no longer watched is often watched again soon. */
 const LINGER_MS = 1_000;
 const DENIED_MS = 60_000;
-/** Stands in no id. */
+/** A character that ids cannot contain. */
 const BETWEEN = "/";
 
 export function watch(watched: Watched, model: string, ids: readonly string[], now: number): Watched {
@@ -49,7 +52,8 @@ export function watch(watched: Watched, model: string, ids: readonly string[], n
     dueAt: undefined,
     deniedAt: undefined,
   };
-  // Another token may have come. It is not tried with every view that opens: each time costs the line.
+  // The token may have changed meanwhile. Do not try with every view that opens, because each refusal closes the
+  // connection.
   const deniedAt = before.deniedAt !== undefined && now - before.deniedAt > DENIED_MS ? undefined : before.deniedAt;
   const looking = new Map(before.looking);
   for (const id of ids) looking.set(id, (looking.get(id) ?? 0) + 1);
@@ -68,7 +72,7 @@ export function unwatch(watched: Watched, model: string, ids: readonly string[],
   return changed(watched, { ...before, looking, dueAt: sooner(before.dueAt, now + LINGER_MS) });
 }
 
-/** The line is gone, and with it what was known: nobody may be taken for free because nothing is heard. */
+/** The connection is lost, so the known claims are dropped: without news, no record may be shown as free. */
 export function forgotten(watched: Watched): Watched {
   return new Map(
     [...watched].map(([table, each]) => [table, { ...each, known: new Map(), said: undefined, dueAt: undefined }]),
@@ -82,15 +86,15 @@ export function denied(watched: Watched, model: string, now: number): Watched {
 
 export function onClaimsFrame(watched: Watched, { model, id, claims, queue }: ClaimsFrame): Watched {
   const before = watched.get(tableOf(model));
-  // The server tells of each change once: also of what is looked at again before it is told to stop.
+  // The server sends each change once, also for a record that is watched again before the server was asked to stop.
   if (!before || !(before.looking.has(id) || before.said?.split(BETWEEN).includes(id))) return watched;
-  // Of all that is watched it tells again when the watching changes: what is as it was is no news.
+  // When the set of watched records changes, the server sends all of them again. Unchanged ones are not reported.
   const was = before.known.get(id);
   if (was && isSame(was.claims, claims) && isSame(was.queue, queue)) return watched;
   return changed(watched, { ...before, known: new Map(before.known).set(id, { claims, queue }) });
 }
 
-/** What has to be said to the server by now, on an open line. */
+/** The frames that are due on an open connection. */
 export function sayWatched(watched: Watched, now: number): { watched: Watched; frames: FrameUp[] } {
   let next = watched;
   const frames: FrameUp[] = [];
@@ -114,8 +118,9 @@ export type Knowledge =
   | { readonly state: "unknown"; readonly why: Ignorance };
 
 /**
- * `asking`: the answer is on its way; it stays away when the record is not there for this token. `line`: no stream is
- * open. `too-many`: others of the model were asked for later. `denied`: the token may not read the model.
+ * Why the claims of a record are unknown. `asking`: the response is pending; none arrives if the token cannot see the
+ * record. `line`: no stream is open. `too-many`: too many records of the model are watched, and this one is among the
+ * oldest. `denied`: the token may not read the model.
  */
 export type Ignorance = "not-watched" | "line" | "asking" | "too-many" | "denied";
 
@@ -129,7 +134,7 @@ export function knowledgeOf(watched: Watched, live: boolean, model: string, id: 
   return { state: "unknown", why: watchedIds(each).includes(id) ? "asking" : "too-many" };
 }
 
-/** The server tells of so many records a model: of more, those that were asked for last. */
+/** The server limits the watched records per model. If there are more, the most recently requested ones are watched. */
 const watchedIds = ({ looking }: WatchedModel): readonly string[] => [...looking.keys()].slice(-limits.watchedPerModel);
 
 const isSame = (a: readonly Claim[], b: readonly Claim[]) => jsonEqual(a as unknown as Json, b as unknown as Json);

@@ -10,9 +10,9 @@ import * as presence from "../presence/presence.ts";
 import { type Failure, readFailure } from "../queue/failure.ts";
 import type { Reply } from "../queue/outcome.ts";
 
-/* Collab: who holds what, and who is here. A machine beside the client's own: rows and queue know nothing of it. */
+/* Claims and presence, as a state machine beside the client's own. Rows and queue do not depend on it. */
 
-/** Frames that are about the others. */
+/** The frames of claims and presence. */
 export type CollabFrame = ClaimsFrame | ClaimFrame | PresenceFrame | ErrorFrame;
 
 export interface CollabState {
@@ -21,14 +21,14 @@ export interface CollabState {
   readonly watched: watched.Watched;
   readonly presence: presence.PresenceState;
   readonly line: Line;
-  /** The page is put away: what is wanted now is asked for when somebody looks at it again. */
+  /** The page is hidden: requests wait until it is shown again. */
   readonly away: boolean;
-  /** What the last error frame said: the close behind it is about that. */
+  /** The failure in the last error frame. It explains the close that follows. */
   readonly complaint: Failure | undefined;
 }
 
 export interface Line extends ConnectionState {
-  /** `<kind>:<id>` of this client, as far as the server has said. */
+  /** `<kind>:<id>` of this client, once the server has named it. */
   readonly participant: string | undefined;
   readonly session: string | undefined;
 }
@@ -70,7 +70,7 @@ export type CollabHappening =
 
 export type CollabEffect = ClaimEffect | { readonly do: "say"; readonly frame: FrameUp };
 
-/** What is believed of the others, and what happened, give what is believed now and what is asked of the world. */
+/** Takes the collab state and an event, and returns the next state and the effects to perform. */
 export function collabStep(state: CollabState, event: CollabEvent): readonly [CollabState, readonly CollabEffect[]] {
   const effects: CollabEffect[] = [];
   const line = event.type === "line" ? event.line : state.line;
@@ -91,7 +91,7 @@ export function collabStep(state: CollabState, event: CollabEvent): readonly [Co
   const looked = line.live ? watched.sayWatched(looking, now) : { watched: looking, frames: [] };
   const rooms = presence.presenceDue(hearPresence(state, event), line.live, now);
   const frames = [...looked.frames, ...rooms.frames];
-  // A page that is put away loses its line anyway, and should not blink when it is only reloaded.
+  // A hidden page loses its connection anyway. Its user should not disappear for others when it only reloads.
   if (event.type === "goes" && event.reason === "closed") frames.push(...presence.goodbyes(state.presence));
   for (const frame of frames) effects.push({ do: "say", frame });
   const next: CollabState = {
@@ -128,7 +128,7 @@ function hearClaims(draft: ClaimDraft, event: CollabEvent, before: Line): void {
       if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.onRevoked(draft);
       return event.frame.frame === "claim" ? claims.onClaimFrame(draft, event.frame) : undefined;
     case "line":
-      // What was told while nobody listened was missed.
+      // Frames were missed while no stream was open.
       return event.line.live !== before.live || event.line.mayTalk !== before.mayTalk
         ? claims.onDoubted(draft)
         : undefined;
@@ -172,7 +172,7 @@ function hearPresence({ presence: before, line, complaint }: CollabState, event:
   return event.line.live ? presence.onConnected(before, now) : presence.onDisconnected(before, now);
 }
 
-/** Codes of a line that was closed for what was asked on it. */
+/** Close codes of a connection that the server closed because of a request on it. */
 const REFUSING: ReadonlySet<number> = new Set([closeCodes.forbidden, closeCodes.badFrame]);
 
 function complaintAfter(before: Failure | undefined, event: CollabEvent): Failure | undefined {

@@ -4,7 +4,7 @@ import type { ClientState } from "../state.ts";
 import { pick } from "./conflict.ts";
 import { shownRow } from "./overlay.ts";
 
-/** What the user saw when writing: kept with the write, so that a conflict can show all three sides. */
+/** The values that the user saw when writing, stored with the write so that a conflict can show all three sides. */
 export function baseOf(state: ClientState, { action, model, id, data = {} }: NewOperation): JsonObject | null {
   if (action === "create") return null;
   const shown = shownRow(state, { model, id })?.data;

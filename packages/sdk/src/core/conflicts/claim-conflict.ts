@@ -5,8 +5,9 @@ import type { ClientState } from "../state.ts";
 import { pick } from "./conflict.ts";
 
 /**
- * A write that was refused for a claim, as a held one: what is there now stands against what was wanted, and a person
- * decides. Undefined: it was not about a claim, or about a create, of which there is nothing to compare.
+ * Turns a write that was refused because of a claim into a conflict, in which a person decides between the current
+ * values and the wanted ones. Undefined: the refusal was not about a claim, or the write is a create, which has nothing
+ * to compare.
  */
 export function heldForClaim(
   write: Mutation,
@@ -29,7 +30,7 @@ export function heldForClaim(
     id,
     writtenBy: holder ? `${holder.participantKind}:${holder.actor}` : "",
     readAt,
-    // As of what our rows have read: what others wrote beyond it is found stale when mine is sent again.
+    // Use the position of the rows: if others wrote after it, the server finds mine stale when it is sent again.
     observedSyncId: rows.position ?? 0,
     conflictingFields: [...new Set(fields)],
     currentValues: pick(lookUp(rows.tables, refused)?.data ?? {}, fields),
@@ -38,5 +39,8 @@ export function heldForClaim(
   return { ...write, stage: { phase: "held", notifications: [notification], heldAfter: queue.lastSeq, claim } };
 }
 
-/** Sent again it names no claim, since that one is gone, and is held when somebody was faster, whatever was asked first. */
+/**
+ * Drops the claim, which has ended, and requests a notification, so that the write conflicts if someone else was
+ * faster.
+ */
 export const unclaimed = (o: MutationOperation): MutationOperation => ({ ...o, claim: undefined, onStale: "notify" });

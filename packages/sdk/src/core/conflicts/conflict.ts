@@ -7,29 +7,29 @@ import { lookUp, type RecordRef, recordKey } from "../log/tables.ts";
 import type { ClaimRefusal, Mutation } from "../queue/mutation.ts";
 import { onRecord, type Queue } from "../queue/queue.ts";
 
-/** A held write against what others did to one of its records: the three sides that a person decides between. */
+/** A conflict on one record: a conflicted write, the changes of others, and the base that both started from. */
 export interface OpenConflict {
   readonly clientTxId: string;
   readonly model: string;
   readonly id: string;
   readonly action: Action;
-  /** Fields that both sides wrote. */
+  /** Fields that both sides changed. */
   readonly fields: readonly string[];
-  /** Everything that this client wants to write to the record, its later writes included. */
+  /** Everything that this client wants to write to the record, including its later writes. */
   readonly mine: JsonObject;
   readonly base: JsonObject;
   /** Null: the record was deleted. */
   readonly theirs: JsonObject | null;
   readonly writtenBy: string;
-  /** It is a group that moved: the commit stood on it, whatever it wrote itself. */
+  /** The premise is a group that changed: it affects the whole commit, whichever records the commit writes. */
   readonly isPremise: boolean;
-  /** The newest of their entries that `theirs` contains. */
+  /** The newest log entry of others that `theirs` contains. */
   readonly observedSyncId: number;
-  /** That of them at which the write was held. */
+  /** The newest entry of others when the server reported the conflict. */
   readonly heldAtSyncId: number;
-  /** Whether our rows have read as far as the server had when it held the write: then `theirs` is all there is to see. */
+  /** Whether the rows have read as far as the server had when it reported the conflict. Then `theirs` is complete. */
   readonly seen: boolean;
-  /** Set when it was a claim that stood against it, not a newer write. */
+  /** Set if the conflict is about a claim, not about a newer write. */
   readonly claim: ClaimRefusal | undefined;
 }
 
@@ -38,14 +38,14 @@ interface Sides {
   readonly queue: Queue;
 }
 
-/** One dispute for each notification of a held write. */
+/** One conflict for each notification of a conflicted write. */
 export function openConflictsOf(sides: Sides, held: Mutation): readonly OpenConflict[] {
   if (held.stage.phase !== "held") return [];
   const { notifications, claim } = held.stage;
   return notifications.map((notification) => openConflictOf(sides, held, notification, claim));
 }
 
-/** The dispute about a record, if a write to it is held. */
+/** The conflict on one record, if a write to it is conflicted. */
 export function openConflictOn(sides: Sides, held: Mutation, key: string): OpenConflict | undefined {
   if (held.stage.phase !== "held" || !held.keys.includes(key)) return undefined;
   const notification = held.stage.notifications.find((n) => n.group === undefined && recordKey(n) === key);
@@ -66,7 +66,7 @@ function openConflictOf(
   const told = notification.currentValues as JsonObject;
   const now = seen ? (row?.data ?? null) : toldValues(notification);
   const fields = new Set(notification.conflictingFields);
-  // Rows that have read on may know of more: fields that this client's later writes touch, or that moved since.
+  // Rows that have read further may show more: fields that later writes of this client touch, or that changed since.
   if (seen)
     for (const field of Object.keys(mine))
       if (!row || (!jsonEqual(row.data[field], base[field]) && !jsonEqual(row.data[field], mine[field])))
@@ -91,8 +91,8 @@ function openConflictOf(
 }
 
 /**
- * What a held write and those after it want of one record, and what stood there when each field was first touched. A
- * field that was absent then has no base: what a later write saw there is this client's own.
+ * What a conflicted write and the writes after it want of one record, and the value of each field when it was first
+ * touched. A field that was absent then has no base: a later write saw this client's own value there.
  */
 function wishes(writes: readonly Mutation[], held: Mutation, key: string): { mine: JsonObject; base: JsonObject } {
   const mine: Record<string, Json> = {};
@@ -112,7 +112,7 @@ function wishes(writes: readonly Mutation[], held: Mutation, key: string): { min
   return { mine, base };
 }
 
-/** A deleted record is told as "all written fields, no values". */
+/** For a deleted record, the server reports all written fields and no values. */
 const toldValues = ({ conflictingFields, currentValues }: StaleNotification): JsonObject | null =>
   conflictingFields.length > 0 && Object.keys(currentValues).length === 0 ? null : (currentValues as JsonObject);
 

@@ -4,7 +4,10 @@ import type { Mutation, MutationOperation, Premise } from "../queue/mutation.ts"
 import { unclaimed } from "./claim-conflict.ts";
 import { type OpenConflict, without } from "./conflict.ts";
 
-/** A held write as if it had been made in view of what others wrote: what the server will take it for. */
+/**
+ * Restates a conflicted write as if its author had seen the changes of others, so that the server no longer finds it
+ * stale.
+ */
 export function inView(held: Mutation, disputes: readonly OpenConflict[]): Mutation {
   const seenOf = new Map(disputes.map((d) => [recordKey(d), d.observedSyncId]));
   const groups = held.stage.phase === "held" ? held.stage.notifications.filter((n) => n.group !== undefined) : [];
@@ -21,7 +24,7 @@ export function inView(held: Mutation, disputes: readonly OpenConflict[]): Mutat
   };
 }
 
-/** Mine is kept although the record was deleted: then the record has to come back, as it was, with mine on top. */
+/** If "mine" is kept for a deleted record, the record is restored first, with mine on top. */
 export function broughtBack(held: Mutation, disputes: readonly OpenConflict[]): Mutation {
   const deleted = new Set(disputes.filter((d) => d.theirs === null).map(recordKey));
   const operations = held.operations.map((o): MutationOperation => {
@@ -32,7 +35,10 @@ export function broughtBack(held: Mutation, disputes: readonly OpenConflict[]): 
   return { ...held, operations };
 }
 
-/** An operation without what is contested. A held delete or archive is given up whole; a later one is another wish. */
+/**
+ * Removes the conflicting fields from an operation. A conflicted delete or archive is dropped as a whole; a later one
+ * is a separate intent and stays.
+ */
 export function withoutContested(
   o: MutationOperation,
   disputes: readonly OpenConflict[],
@@ -45,7 +51,7 @@ export function withoutContested(
   return Object.keys(data).length > 0 ? [{ ...o, data }] : [];
 }
 
-/** What is sent on of a write that a claim stood against. */
+/** What remains to be sent of a write with a claim conflict. */
 export const withoutClaim = (o: MutationOperation, disputes: readonly OpenConflict[]): MutationOperation =>
   disputes.some((d) => d.claim && recordKey(d) === recordKey(o)) ? unclaimed(o) : o;
 

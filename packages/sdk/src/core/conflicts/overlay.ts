@@ -8,13 +8,13 @@ import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 import { openConflictOn, without } from "./conflict.ts";
 
-/** A record as the user should see it: the log's row with this client's unsettled writes on top. */
+/** A record as the user should see it: the row with this client's unsettled writes on top. */
 export function shownRow(state: Pick<ClientState, "rows" | "overlay">, record: RecordRef): Row | undefined {
   const shown = lookUp(state.overlay, record);
   return shown === undefined ? lookUp(state.rows.tables, record) : (shown ?? undefined);
 }
 
-/** Recomputes the views of the touched records, and only those. */
+/** Recomputes only the views of the touched records. */
 export function refreshed(state: ClientState, before: ClientState): ClientState {
   const { touched, appended } = state;
   if (touched === "everything") {
@@ -27,8 +27,8 @@ export function refreshed(state: ClientState, before: ClientState): ClientState 
 }
 
 /**
- * Puts the writes that came behind all others on top of what is shown, so that a long queue on one record costs a
- * keystroke no more than a short one. Records that were worked out anew have them already.
+ * Applies appended writes on top of the current view, so that a keystroke costs the same with a long queue on one
+ * record as with a short one. Records that were recomputed contain them already.
  */
 function extended(state: ClientState, done: ReadonlySet<string>): ClientState {
   const { appended, models } = state;
@@ -67,7 +67,7 @@ function refreshKeys(state: ClientState, before: ClientState, keys: readonly str
       continue;
     }
     overlay.push({ record, value: undefined });
-    // The log brought what was shown already: the same object goes on, so that nothing is drawn again.
+    // The log confirmed what was shown already: keep the same object, so that views do not render again.
     if (row && shownBefore && row.data !== shownBefore.data && jsonEqual(row.data, shownBefore.data))
       same.push({ record, value: { ...row, data: shownBefore.data } });
   }
@@ -76,16 +76,16 @@ function refreshKeys(state: ClientState, before: ClientState, keys: readonly str
 }
 
 /**
- * The log's row, then each unsettled write in queue order. Of a held write, and of those that were made before it
- * was held, the contested fields are left out: there the user sees theirs, and the conflict carries mine. What the
- * user writes after that was written in view of theirs and is shown. Parked writes are not shown.
+ * Starts with the row and applies each unsettled write in queue order. For a conflicted write, and for writes made
+ * before the conflict arrived, the conflicting fields are left out: the user sees theirs, and the conflict contains
+ * mine. Later writes were made after seeing theirs, so they are shown. Rejected writes are not shown.
  */
 function overlaid(state: ClientState, key: string, row: Row | undefined, writes: readonly Mutation[]): Row | undefined {
   const model = state.models[tableOf(refOf(key).model)];
   let shown = row;
   let contested: { fields: readonly string[]; upTo: number } | undefined;
-  // A write whose entry has come is in the row already, and so is what this client wrote before it, whose entries
-  // may have come in a snapshot, without names.
+  // The row contains an echoed write, and also this client's writes before it, whose entries may have arrived in a
+  // snapshot, without names.
   const landed = writes.map((write) => write.landed.includes(key)).lastIndexOf(true);
   for (const write of writes.slice(landed + 1)) {
     if (write.stage.phase === "parked") continue;
@@ -104,11 +104,11 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
   return shown;
 }
 
-/** Only an archive says when it was made, and writing a date costs more than all the rest. */
+/** Only an archive needs its date, and formatting dates is the most expensive part of this loop. */
 const dateOf = (action: Action, { createdAt }: Mutation): string =>
   action === "archive" ? new Date(createdAt).toISOString() : "";
 
-/** One that is not on disk yet comes behind all that is. */
+/** Writes that are not on disk yet come last. */
 const placeOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;
 
 const saysTheSame = (a: Row, b: Row) => a.archivedAt === b.archivedAt && jsonEqual(a.data, b.data);

@@ -9,8 +9,8 @@ import { type OpenConflict, openConflictsOf, without } from "./conflict.ts";
 import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.ts";
 
 /**
- * What comes of what a person, or the app, says about a held or parked write. Undefined: there is nothing to decide any
- * more. It is worked out apart from the client's machine, so that a page without conflicts need not load it.
+ * Plans the changes that follow from a decision about a conflicted or rejected write. Undefined: there is nothing to
+ * decide any more. This module is separate from the state machine, so that a page without conflicts need not load it.
  */
 export function planFor(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
   const write = find(state.queue, clientTxId);
@@ -27,12 +27,12 @@ export function planFor(state: ClientState, clientTxId: string, decision: Decisi
   return takeTheirs(write, disputes, followers);
 }
 
-/** Written anew, in view of what is there now. */
+/** Rewrites the operations against the current values. */
 function edited(state: ClientState, write: Mutation, operations: readonly NewOperation[]): Mutation {
   return { ...write, reads: [], operations: operations.map((o) => ({ ...o, base: baseOf(state, o) })) };
 }
 
-/** A decision is about what its person saw: what came after that is not agreed to, and is found stale once more. */
+/** A decision covers only what the person saw. Later changes of others are not accepted, and become a new conflict. */
 const asSeen = (dispute: OpenConflict, asOf: number): OpenConflict => ({
   ...dispute,
   observedSyncId: Math.min(dispute.observedSyncId, Math.max(asOf, dispute.heldAtSyncId)),
@@ -60,13 +60,13 @@ function merge(
     const rest = without(o.data ?? {}, contested);
     return { ...o, action: o.action === "create" ? "create" : "update", data: { ...rest, ...decision.patch } };
   });
-  // The later writes of that record are part of "mine", which the patch stands in for; those of others go on.
+  // Later writes to this record are part of "mine", which the patch replaces. Later writes to other records stay.
   const again = withoutFields(rebased(followers, disputes), answered);
   return { write: held, instead: { ...mine, operations }, again };
 }
 
 function takeTheirs(held: Mutation, disputes: OpenConflicts, followers: Writes): Plan {
-  // A premise that moved takes the whole commit with it: what it stood on is no longer so.
+  // A changed premise affects the whole commit, not only one record.
   const premiseMoved = disputes.some((d) => d.isPremise || !held.keys.includes(recordKey(d)));
   const mine = inView(held, disputes);
   const operations = premiseMoved ? [] : mine.operations.flatMap((o) => withoutContested(o, disputes, "held"));
@@ -74,7 +74,7 @@ function takeTheirs(held: Mutation, disputes: OpenConflicts, followers: Writes):
   return { write: held, instead, again: withoutFields(followers, disputes) };
 }
 
-/** Later writes to the disputed records that are on disk and have not been sent: the server never tried them. */
+/** Later writes to the conflicting records that are on disk and not sent: the server has not tried them. */
 function followersOf({ queue }: ClientState, held: Mutation, disputes: OpenConflicts): Writes {
   const followers = new Set<Mutation>();
   for (const dispute of disputes) {
@@ -86,8 +86,8 @@ function followersOf({ queue }: ClientState, held: Mutation, disputes: OpenConfl
 }
 
 /**
- * Later writes of mine go on as written in view of theirs – where a person has seen theirs: in the conflicting
- * fields, and everywhere once the rows have read that far. Others are left for the server to judge.
+ * Rebases later writes onto theirs where a person has seen theirs: in the conflicting fields, and in all fields once
+ * the rows have read that far. The server checks the other fields.
  */
 const rebased = (followers: Writes, disputes: OpenConflicts): Writes =>
   followers.map((follower) => ({

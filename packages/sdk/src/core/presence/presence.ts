@@ -6,25 +6,27 @@ import type { FrameUp } from "../../protocol/stream/frames-up.ts";
 import type { Failure } from "../queue/failure.ts";
 
 /*
- *  outside ── somebody enters ──► entering ── first frame: all who are there ──► inside
- *     ▲                              ▲                                             │
- *     └── the last one leaves        └────────── a new line ◄── the line is gone ──┘   peers stand still, then go
+ * The phases of a room:
+ *
+ * outside ── a user enters ──► entering ── first frame: all participants ──► inside
+ *    ▲                            ▲                                          │
+ *    └── the last user leaves     └── new connection ◄── connection lost ────┘   peers stay for a moment, then go
  */
 
 export interface Room {
-  /** Those in the app who are in it; it is left a moment after the last one. */
+  /** Uses of the room in the app. The client leaves the room a moment after the last one. */
   readonly stakes: number;
   readonly state: JsonObject;
-  /** On the present line: not entered, entered without an answer yet, or inside. */
+  /** On the present connection: not entered, entered but not answered yet, or inside. */
   readonly phase: "outside" | "entering" | "inside";
-  /** What is to be said, and when at the earliest. */
+  /** The earliest time to send this client's state; undefined: nothing to send. */
   readonly sayAt: number | undefined;
   readonly leaveAt: number | undefined;
-  /** By participant, in the order in which they came. */
+  /** By participant, in the order in which they entered. */
   readonly peers: ReadonlyMap<string, Peer>;
-  /** While the line is gone: when those who were there are no longer shown. */
+  /** While the connection is lost: when to stop showing the peers. */
   readonly dropAt: number | undefined;
-  /** The server does not let this token in, and when it said so. */
+  /** The server's refusal to let this token in, and its time. */
   readonly denied: Failure | undefined;
   readonly deniedAt: number;
 }
@@ -33,19 +35,22 @@ export type Rooms = ReadonlyMap<string, Room>;
 
 export interface PresenceState {
   readonly rooms: Rooms;
-  /** When something was said last: the server takes so many a second from one line. */
+  /** When the last frame was sent. The server limits the frames per second of a connection. */
   readonly saidAt: number;
 }
 
 export const noPresence: PresenceState = { rooms: new Map(), saidAt: Number.NEGATIVE_INFINITY };
 
 const PACE_MS = 1_000 / limits.presencePerSecond;
-/** A view that is taken away is often put back in a moment: the others should not see it blink. */
+/** A view that unmounts often mounts again at once: other participants should not see this one flicker. */
 const LINGER_MS = 250;
-/** Another token may have come. It is not tried with every view that opens: each time costs the line. */
+/**
+ * The token may have changed meanwhile. Do not try with every view that opens, because each refusal closes the
+ * connection.
+ */
 const DENIED_MS = 60_000;
 
-/** Somebody in the app comes in; they all are one to the others. */
+/** The app enters a room. All uses in this client count as one member for others. */
 export function onEntered(presence: PresenceState, name: string, now: number): PresenceState {
   const room = presence.rooms.get(name) ?? NEW_ROOM;
   const sayAt = room.phase === "outside" ? now : room.sayAt;
@@ -54,7 +59,7 @@ export function onEntered(presence: PresenceState, name: string, now: number): P
   return withRoom(presence, name, { ...room, stakes, sayAt, leaveAt: undefined, denied });
 }
 
-/** Says something of this client; the last one counts, and replaces what was said before. */
+/** Sets this client's state in the room, which replaces the previous one. */
 export function onStated(presence: PresenceState, name: string, state: JsonObject, now: number): PresenceState {
   const room = presence.rooms.get(name);
   return room ? withRoom(presence, name, { ...room, state, sayAt: room.sayAt ?? now }) : presence;
@@ -67,12 +72,12 @@ export function onLeftRoom(presence: PresenceState, name: string, now: number): 
   return withRoom(presence, name, { ...room, stakes, leaveAt: stakes === 0 ? now + LINGER_MS : undefined });
 }
 
-/** A new line knows nothing of this client: it enters again, with what it said last. */
+/** A new connection has no rooms: enter again with the last state. */
 export function onConnected(presence: PresenceState, now: number): PresenceState {
   return eachRoom(presence, (room) => (room.denied ? room : { ...room, phase: "outside", sayAt: now }));
 }
 
-/** What was heard stands still for a moment, so that a cut does not flicker, and goes then: nobody is shown for ever. */
+/** Keeps the peers for a moment, so that a short disconnection does not make them flicker, and then removes them. */
 export function onDisconnected(presence: PresenceState, now: number): PresenceState {
   return eachRoom(presence, (room) => {
     const dropAt = room.peers.size > 0 ? (room.dropAt ?? now + limits.presenceGraceMs) : undefined;
@@ -81,8 +86,9 @@ export function onDisconnected(presence: PresenceState, now: number): PresenceSt
 }
 
 /**
- * The server closes a line that asks for a room out of its reach: asking again would close the next one, too. It names
- * the room, unless that is none, or one too many: then it is one of those that were just being entered.
+ * The server closes a connection that requests a room out of the token's reach; requesting it again would close the
+ * next one too. The server names the room, except for an invalid name or one room too many. Then it is one of those
+ * being entered.
  */
 export function onRoomDenied(presence: PresenceState, failure: Failure, now: number): PresenceState {
   const named = failure.requiredCapability?.syncGroup;
@@ -99,8 +105,8 @@ export function onPresenceFrame(
 ): PresenceState {
   const room = presence.rooms.get(name);
   if (!room || room.phase === "outside") return presence;
-  // The first frame holds all who are there, oneself too; those that follow say what changed. One that was on its way
-  // when the room was left and entered again is neither.
+  // The first frame contains all participants, including this one; later frames contain changes. A frame that was in
+  // flight while the room was left and entered again is neither.
   if (room.phase === "entering" && !joined.some(({ participant }) => participant === me)) return presence;
   const peers = new Map(room.phase === "entering" ? [] : room.peers);
   for (const participant of left) peers.delete(participant);
@@ -108,7 +114,7 @@ export function onPresenceFrame(
   return withRoom(presence, name, { ...room, phase: "inside", peers, dropAt: undefined });
 }
 
-/** What has to be said by now, and what is over. */
+/** Sends the frames that are due and removes what has expired. */
 export function presenceDue(
   before: PresenceState,
   live: boolean,
@@ -118,7 +124,7 @@ export function presenceDue(
   const frames: FrameUp[] = [];
   for (const [name, room] of before.rooms) {
     if (room.leaveAt !== undefined && room.leaveAt <= now && room.denied) {
-      // Kept, so that whoever comes next still knows.
+      // Keep the state, so that the next use of the room still has it.
       presence = withRoom(presence, name, { ...room, leaveAt: undefined });
     } else if (room.leaveAt !== undefined && room.leaveAt <= now) {
       if (live && room.phase !== "outside") frames.push({ frame: "presence", room: name, state: null });
@@ -139,7 +145,7 @@ export function presenceDue(
   return { presence, frames };
 }
 
-/** The client goes: the others should not see it stand there until its line is missed. */
+/** Leaves all rooms when the client closes, so that others need not wait until its connection times out. */
 export const goodbyes = ({ rooms }: PresenceState): FrameUp[] =>
   [...rooms].filter(([, room]) => room.phase !== "outside").map(([room]) => ({ frame: "presence", room, state: null }));
 

@@ -1,7 +1,7 @@
 import type { Action } from "../../protocol/commits/operation.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 
-/** An operation as an older version of the app wrote it, or as it is meant now. */
+/** An operation of an older version of the app, before or after its upcast. */
 export interface OldOperation {
   readonly action: Action;
   readonly model: string;
@@ -9,5 +9,5 @@ export interface OldOperation {
   readonly data?: JsonObject | undefined;
 }
 
-/** Says in the words of the present schema what an operation of an older one means. Nothing: it has no meaning any more. */
+/** Converts an operation of an older schema to the present one. Undefined: the operation has no meaning any more. */
 export type Upcast = (operation: OldOperation) => OldOperation | undefined;

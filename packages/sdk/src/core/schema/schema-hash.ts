@@ -4,12 +4,12 @@ import { tableOf } from "../log/tables.ts";
 type Models = Readonly<Record<string, Model>>;
 
 /**
- * A short name for what a schema says: 11 letters and digits, the same for the same models and fields in whatever
- * order. Two schemas that differ have the same one by chance once in 2^52.
+ * A short hash of a schema: 11 letters and digits, independent of the order of models and fields. Two different schemas
+ * collide with a probability of 2^-52.
  */
 export const schemaHash = ({ models }: Pick<ModelSchema, "models">): string => hashOf(sorted(models));
 
-/** The same for the part of it that a write uses: what else changes does not concern the write. */
+/** The hash of the part that a write uses, so that other schema changes do not affect the write. */
 export function shapeOf(
   models: Models,
   operations: readonly { readonly model: string; readonly data?: object | undefined }[],
@@ -22,14 +22,14 @@ export function shapeOf(
   return hashOf(sorted(used));
 }
 
-/** What a field references decides when a write is sent, and nothing of what it says. */
+/** Leaves out what a field references: that affects when a write is sent, not what it means. */
 function meaningOf(field: Field | undefined): object | null {
   if (!field) return null;
   const { references: _, ...meaning } = field;
   return meaning;
 }
 
-/** JSON with the keys in one order. */
+/** JSON with sorted keys. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, v: unknown) =>
     typeof v === "object" && v !== null && !Array.isArray(v)
@@ -37,7 +37,7 @@ const sorted = (value: unknown): string =>
       : v,
   );
 
-/** FNV-1a, twice, from two starting points: no secret depends on it. */
+/** Two FNV-1a hashes with different seeds. Not cryptographic: no secret depends on it. */
 function hashOf(text: string): string {
   let [a, b] = [0x811c9dc5, 0x01000193];
   for (let i = 0; i < text.length; i++) {

@@ -6,8 +6,8 @@ import type { OldOperation, Upcast } from "./old-operation.ts";
 import { shapeOf } from "./schema-hash.ts";
 
 /**
- * A write that was queued by another version of the app. What it uses of the schema is as it was: it goes as it is. Else the app's own
- * function says what it means now; where there is none it waits for a person, with the reason.
+ * Adapts a write that another version of the app queued. If the part of the schema that it uses is unchanged, the write
+ * stays as it is. Otherwise the app's upcast converts it. Without an upcast, the write waits for a person.
  */
 export function adapted(m: Mutation, state: ClientState): Mutation {
   const { schemaHash: now, upcasts, models, clientId, rows } = state;
@@ -39,7 +39,7 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
   }
 }
 
-/** To a tab that does not lead it stands as on disk: whether it is sent is decided by the one that does. */
+/** A follower shows the write in its stored phase: the leader decides whether it is sent. */
 export const shownAs = (m: Mutation, onDisk: Mutation): Mutation =>
   lastingPhase(m.stage) === lastingPhase(onDisk.stage) ? m : onDisk;
 
@@ -47,7 +47,7 @@ function brought(o: MutationOperation, upcast: Upcast): readonly MutationOperati
   const { action, model, id, data } = o;
   const now = upcast({ action, model, id, ...(data && { data }) });
   if (!now) return [];
-  // What the user saw was seen in the old words.
+  // The base values use the old schema too.
   const base = o.base && upcast({ action: "update", model, id, data: o.base });
   return [{ ...o, ...now, base: base?.data ?? o.base }];
 }
