@@ -1,10 +1,10 @@
 import type { SnapshotPage } from "../core/effects.ts";
 import type { StoredPage } from "./ports.ts";
 
-/** Rows of one transaction: a frozen tab must not hold the database for long. */
+/** Rows per transaction. Short transactions, so that a frozen tab does not block the database for long. */
 const PIECE = 2_000;
 
-/** A page as it is kept, a transaction each. One that is begun and not finished is read again from where it begins. */
+/** Splits a page into chunks, one transaction each. A page of which only some chunks were stored is read again. */
 export function chunksOf({ begin, changes, cursor, ...page }: SnapshotPage): readonly StoredPage[] {
   const pieces: StoredPage[] = [];
   for (let at = 0; at === 0 || at < changes.length; at += PIECE)

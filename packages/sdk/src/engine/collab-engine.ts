@@ -18,7 +18,7 @@ import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { Engine } from "./engine.ts";
 import type { Asked, Clock, Random, Server, Stream } from "./ports.ts";
 
-/** What the loop of claims and presence shares with the client that it stands beside. */
+/** What the loop for claims and presence shares with the client's engine. */
 export interface CollabEngineDeps {
   readonly engine: Engine;
   readonly server: Server;
@@ -32,18 +32,18 @@ export interface CollabEngine {
   now(): Instant;
   dispatch(happening: CollabHappening): void;
   hear(frame: CollabFrame): void;
-  /** Tells of every change. Gives back how to stop. */
+  /** Notifies of every change. Returns a function that unsubscribes. */
   subscribe(listener: (state: CollabState, before: CollabState) => void): () => void;
-  /** Gives up what is held, and says so to the server as far as it can be reached in a moment. */
+  /** Releases all claims, and waits a moment for the server to confirm that. */
   close(): Promise<void>;
 }
 
 type Request = Extract<CollabEffect, { do: "request" }>;
 
-/** How long a client that is closed waits to hear that what it held is released. */
+/** How long a closing client waits for the confirmation that its claims are released. */
 const FAREWELL_MS = 2_000;
 
-/** The same loop as the client's own, for what it knows of the others: what happened → step → tell → perform. */
+/** The same loop as the client's engine, for claims and presence: event → step → publish → perform. */
 export function createCollabEngine(
   { engine, server, stream, clock, random }: CollabEngineDeps,
   tellLease: (lease: string, news: ClaimNews) => void,
@@ -54,7 +54,7 @@ export function createCollabEngine(
   const flights = new Map<number, AbortController>();
   const farewells = new Set<Promise<unknown>>();
   let state = emptyCollab;
-  /** When the last step was made: what was due by then, it did. */
+  /** The time of the last step, which has handled everything that was due by then. */
   let steppedAt = now();
   let busy = false;
   let closed = false;
@@ -120,7 +120,7 @@ export function createCollabEngine(
   }
 
   function setAlarm(): void {
-    // Not as of this moment: what has become due since the step is still to be done.
+    // Not the current time: events that became due since the last step are still to be handled.
     const at = closed ? undefined : collabDueAt(state, steppedAt);
     if (alarm?.at === at) return;
     alarm?.off();
@@ -134,7 +134,7 @@ export function createCollabEngine(
   }
 
   function hearClient(happening: Happening): void {
-    // Before the line is looked at: why it was closed tells what not to ask for again.
+    // Handle the close code before the connection state: it shows what not to request again.
     if (happening.type === "streamClosed") dispatch({ type: "lineClosed", code: happening.code });
     look();
     if (awaitsRows(state.holds.values())) dispatch({ type: "due" });
@@ -193,7 +193,7 @@ function addressed({ what, target, claimId, body }: Request, clientId: string): 
     poll: ["readClaim", { ...claim, query: { wait: String(limits.claimWaitMs) } }],
     release:
       claimId === undefined
-        ? // What another device of this participant holds stays.
+        ? // Claims that this participant holds on other devices stay.
           ["releaseRecord", { params: { model, id }, ...(clientId && { query: { client_id: clientId } }) }]
         : ["releaseClaim", claim],
   };

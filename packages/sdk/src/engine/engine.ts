@@ -8,18 +8,18 @@ import type { Clock, Random } from "./ports.ts";
 
 export interface Engine {
   readonly store: StoreApi<ClientState>;
-  /** Tells the core that something happened, or what does when its turn comes. */
+  /** Dispatches an event. A function is called with the state when its event is handled. */
   dispatch(happening: Happening | ((state: ClientState) => Happening)): void;
-  /** From now on it is this that hears what happens. */
+  /** Replaces the state machine. */
   become(machine: Machine): void;
-  /** Tells of everything that happened, after it was heard here. Gives back how to stop. */
+  /** Notifies of every event after the engine has handled it. Returns a function that unsubscribes. */
   listen(listener: (happening: Happening) => void): () => void;
   close(): void;
 }
 
 /**
- * The loop, and the only writer of state: what happened → the machine's step → publish → perform. What happens while an event is
- * being heard waits for its turn, so that no event sees half of another.
+ * The event loop, and the only writer of state: event → the machine's step → publish → perform. Events that arrive
+ * during a step are queued, so that no event sees a half-applied state.
  */
 export function createEngine(given: {
   initial: ClientState;
@@ -62,7 +62,7 @@ export function createEngine(given: {
 
   const nowFor = (happening: Happening) => (happening.type === "due" ? Math.max(happening.at, time()) : time());
 
-  /** The wall's clock, but for that it is never set back: nothing that is waited for moves away. */
+  /** Wall-clock time that is never set back, so that a wait does not grow longer. */
   function time(): number {
     ahead = Math.max(ahead, clock.now() - clock.monotonic());
     return ahead + clock.monotonic();
@@ -77,7 +77,7 @@ export function createEngine(given: {
     if (at === undefined) return;
     const off = clock.wait(Math.max(0, at - time()), () => {
       alarm = undefined;
-      // What was waited for is due when the timer says so, also when the wall clock was set back meanwhile.
+      // The timer decides that the event is due, even if the wall clock was set back meanwhile.
       dispatch({ type: "due", at });
     });
     alarm = { at, off };

@@ -14,16 +14,16 @@ const UNKNOWN = localFailure(
 );
 
 export interface OutcomeLookupDeps {
-  /** Whether anything may be asked of the server now. */
+  /** Whether requests may be sent to the server now. */
   mayAsk(): boolean;
-  /** Whether what lies on disk is out of this tab's reach. */
+  /** Whether this tab has lost access to the store. */
   hasLostDisk(): boolean;
   tokenRefused(reason: string): void;
 }
 
 /**
- * Asks the server what became of writes that left the queue while this tab did not hear how, until it says: whoever made
- * them waits to be told.
+ * Asks the server for the outcomes of writes that left the queue without a message to this tab, and retries until it
+ * answers, because callers await these writes.
  */
 export class OutcomeLookup {
   readonly #server: Server;
@@ -54,7 +54,7 @@ export class OutcomeLookup {
     this.#waited();
   }
 
-  /** One after the other. */
+  /** Asks about one write after the other. */
   async #askAll(): Promise<void> {
     let failures = 0;
     for (const name of this.#names) {
@@ -78,7 +78,7 @@ export class OutcomeLookup {
     });
   }
 
-  /** Whether the server said what became of it. */
+  /** Asks about one write. Returns whether the server knew its outcome. */
   async #tell(clientTxId: string): Promise<boolean> {
     let name = clientTxId;
     for (let i = 0; i < NAMES; i++, name = nextName(name)) {

@@ -12,14 +12,14 @@ interface Waiter {
 export class PendingPromises {
   readonly #byTxId = new Map<string, Waiter>();
 
-  /** Promises for a write that is about to be made. */
+  /** Creates the promises for a write that is about to be made. */
   add(clientTxId: string): { queued: Promise<void>; receipt: Promise<CommitReceipt> } {
     const waiter: Waiter = { queued: defer(), receipt: defer() };
     this.#byTxId.set(clientTxId, waiter);
     return { queued: waiter.queued.promise, receipt: waiter.receipt.promise };
   }
 
-  /** The writes that somebody waits to be told of. */
+  /** Names of the writes that callers await. */
   names(): Iterable<string> {
     return this.#byTxId.keys();
   }
@@ -66,7 +66,8 @@ function defer<T>(): Deferred<T> {
   const promise = new Promise<T>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Most callers never look at these promises; a refused write is shown by `attention` and `conflicts` anyway.
+  // Most callers ignore these promises, and `attention` and `conflicts` show refused writes anyway. Avoid unhandled
+  // rejections.
   promise.catch(() => {});
   return {
     promise,

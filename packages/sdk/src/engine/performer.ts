@@ -24,7 +24,7 @@ import {
 import { QueueKeeper } from "./queue-keeper.ts";
 import { RowKeeper } from "./row-keeper.ts";
 
-/** How a socket ends whose line was cut. */
+/** The close code of a lost connection. */
 const LOST = 1006;
 
 export interface World {
@@ -35,18 +35,18 @@ export interface World {
   readonly token: TokenSource;
   readonly waiters: PendingPromises;
   readonly clock: Clock;
-  /** Hears what the stream says of others' and this client's claims, and of who is there. */
+  /** Receives the frames of claims and presence. */
   readonly hear: (frame: CollabFrame) => void;
   readonly persist?: (() => Promise<boolean>) | undefined;
 }
 
 export interface Performer {
   perform(effect: Effect, state: ClientState): void;
-  /** Gives up all requests, and resolves when what was on its way to the disk is there. */
+  /** Aborts all requests, and resolves when pending disk operations are done. */
   close(): Promise<void>;
 }
 
-/** Does what the core asks, and tells it what came of that. */
+/** Performs the effects of the core, and dispatches their results. */
 export function createPerformer(
   world: World,
   dispatch: Engine["dispatch"],
@@ -70,7 +70,7 @@ export function createPerformer(
     void done.finally(() => onDisk.delete(done));
   }
 
-  /** Whoever has lost the disk shares nothing with the others. */
+  /** A tab that has lost the disk shares nothing with the others. */
   const post = (message: TabMessage) => {
     if (currentState().storageTrouble === undefined) tabs.post(message);
   };
@@ -132,7 +132,7 @@ export function createPerformer(
     }
   }
 
-  /** The next token is used when the server has taken it: until then nothing goes out under a token that may be another participant's. */
+  /** Uses the next token only after the server has accepted it, because it may belong to another participant. */
   async function renewToken(): Promise<void> {
     nextToken = await token.next().catch(() => undefined);
     if (nextToken === undefined) return dispatch({ type: "notRenewed" });
@@ -147,7 +147,7 @@ export function createPerformer(
   async function askToken(): Promise<void> {
     try {
       const next = await token.next();
-      // At once: between the two no request may go out under a token that the core does not know of.
+      // In one synchronous block, so that no request uses a token that the core does not know of.
       if (next !== undefined) token.use(next);
       dispatch({ type: "tokenCame", changed: next !== undefined });
     } catch (error) {
@@ -223,7 +223,7 @@ export function createPerformer(
   };
 }
 
-/** Once, and when there is something to keep, the platform is asked to keep it: some browsers ask the person. */
+/** When the first data is stored, asks the platform once to protect the store. Some browsers prompt the user. */
 function onceSaved(
   persist: World["persist"],
   currentState: () => ClientState,
@@ -264,7 +264,7 @@ function hearFrame(
       return hear(frame);
     case "error":
       hear(frame);
-      // The close that follows it carries the code that decides; the words are for people who read the console.
+      // The close code that follows decides what happens. The message is for people who read the console.
       return console.warn(`Holdfast: the stream answered ${frame.code}: ${frame.message}`);
   }
 }

@@ -10,79 +10,89 @@ import type { SnapshotLine } from "../protocol/log/snapshot.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import type { FrameUp } from "../protocol/stream/frames-up.ts";
 
-/* The world as the engine sees it. Storage, transport and browser implement these; tests hand in their own. */
+/* The environment of the engine. Storage, transport and browser implement these interfaces; tests provide their own. */
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Milliseconds that only go forward, whatever happens to the wall's clock. They may stand still while the machine sleeps. */
+  /** Monotonic milliseconds. The clock may stand still while the machine sleeps. */
   monotonic(): number;
-  /** Calls back once; the function that is given back calls it off. */
+  /** Calls back once. Returns a function that cancels the timer. */
   wait(ms: number, then: () => void): () => void;
 }
 
-/** Chance and names. */
+/** Random numbers and ids. */
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** At least 0 and less than 1. */
   roll(): number;
   id(): string;
 }
 
-/** Where a client survives a reload: its writes, its rows, its name. Fails with `StorageFailure` and nothing else. */
+/** The durable store of a client: its writes, its rows and its id. Fails only with `StorageFailure`. */
 export interface Storage {
-  /** Reads everything, and makes the client's name if there is none yet. */
+  /** Reads everything, and stores the fresh client id if there is none yet. */
   open(freshClientId: string): Promise<Stored>;
   /**
-   * Changes the queue; resolves when that is durably on disk. Each change happens as a whole, or not at all where a
-   * place does not hold what it is expected to hold. New writes get the next places, which are never given twice.
+   * Changes the queue, and resolves when the changes are durable. Each change is atomic: it is refused if a slot does
+   * not contain what the change expects. New writes get the next `seq` numbers, which are never reused.
    */
   enqueue(changes: readonly QueueChange[]): Promise<Enqueued>;
-  /** Makes the caller the one that sends: counts the generation up and looks, together. */
+  /** Makes the caller the leader: raises the generation and reads a queue snapshot, in one transaction. */
   takeLead(seen?: Seen): Promise<QueueSnapshot>;
-  /** What is there, read in one moment. The rows too, where they have read further than `seen`, or another log. */
+  /**
+   * A consistent queue snapshot. It includes the rows if they have read further than `seen`, or belong to another log.
+   */
   readQueue(seen?: Seen): Promise<QueueSnapshot>;
-  /** Keeps what became of writes; a place that is empty by now, or another write's, stays as it is. */
+  /** Stores the stages of writes. A slot that is empty by now, or contains another write, is left unchanged. */
   keep(mutations: readonly Mutation[], generation: number): Promise<Kept | "fenced">;
-  /** Takes settled writes off, each from its own place only. */
+  /** Deletes settled writes, each only from its own slot. */
   forget(places: readonly Slot[], generation: number): Promise<Kept | "fenced">;
   /**
-   * Keeps a stretch of the log, then takes off what it settled. "gap": the store has not read up to `from`, or has read
-   * another log, so nothing was kept.
+   * Stores a range of the log, then deletes the writes that it settled. "gap": the store has not read up to `from`, or
+   * has read another log, so nothing was written.
    */
   keepRows(stretch: StoredLogRange, generation: number): Promise<Kept | "fenced" | "gap">;
-  /** Keeps a piece of a snapshot, in one transaction. "gap": what is kept is no part of the same snapshot, nothing was written. */
+  /**
+   * Stores one chunk of a snapshot in one transaction. "gap": the stored chunks belong to another snapshot, so nothing
+   * was written.
+   */
   keepPage(page: StoredPage, generation: number): Promise<"kept" | "fenced" | "gap">;
-  /** Whose the store is: the given owner's, if it was nobody's before, or that of `instead`. */
+  /** Returns the store's owner, after setting it if the store had none or if its owner was `instead`. */
   own(owner: string, instead?: string): Promise<string>;
-  /** Calls back when the store turns out to be lost although nobody asked anything of it. */
+  /** Calls back if the store is lost while no operation is running. */
   watch?(lost: (failure: StorageFailure) => void): void;
   close(): Promise<void>;
-  /** Closes it and takes everything off the disk. */
+  /** Closes the store and deletes all its data. */
   destroy(): Promise<void>;
 }
 
-/* "deposed": the store has counted another generation up since, so somebody else sends by now, and nothing was written. Asked in the transaction that writes. */
+/*
+ * "fenced": the store has a higher generation, so another tab leads now, and nothing was written. The check runs in the
+ * writing transaction.
+ */
 
-/** How far the rows of whoever asks have read. Empty: they want whatever is there. */
+/** The caller's log and position. Empty: the caller wants any rows. */
 export type Seen = Pick<Rows, "logId" | "position"> | undefined;
 
-/** Changes of the queue other than new writes are counted, so that tabs know what they have not heard of. */
+/**
+ * The result of a queue change. Changes other than new writes are numbered, so that tabs notice which ones they missed.
+ */
 export interface Kept {
-  /** The number of this change; undefined: the queue is as it was. */
+  /** The number of this change; undefined: the queue did not change. */
   readonly change: number | undefined;
 }
 
 export interface Enqueued extends Kept {
-  /** For each change the places of what it put, in its order; "refused": a place held something else. */
+  /** For each change the `seq` numbers of its writes, in order; "refused": a slot contained something else. */
   readonly places: readonly (readonly number[] | "refused")[];
 }
 
 export interface Stored extends QueueSnapshot {
   readonly clientId: string;
-  /** Whose rows and writes these are (`core/connection/owner.ts`); undefined before the server has said so. */
+  /** The owner of these rows and writes (`core/connection/owner.ts`); undefined until the server has named it. */
   readonly owner?: string | undefined;
   readonly rows: Rows;
-  /** A snapshot of which only the first pages are kept. */
+  /** A snapshot of which only the first pages are stored. */
   readonly partial?: PartialSnapshot | undefined;
 }
 
@@ -94,21 +104,24 @@ export interface StoredLogRange {
   readonly settled: readonly Slot[];
 }
 
-/** A page of a snapshot, or a piece of one. */
+/** A page of a snapshot, or a chunk of one. */
 export interface StoredPage {
   readonly logId: string;
   readonly rowsVersion?: number | undefined;
   readonly viewHash?: string | undefined;
   readonly stamp: number;
-  /** All rows that are there go first. */
+  /** Deletes all present rows first. */
   readonly first: boolean;
   readonly changes: readonly RowChange[];
   readonly scope?: string | undefined;
-  /** Where the next page begins; null: there is none, and the rows are whole. Until then there is no position. "": nobody can go on from here. */
+  /**
+   * Where the next page begins. null: this is the last page, and the rows get a position. "": an incomplete snapshot
+   * that cannot be continued.
+   */
   readonly cursor: string | null;
 }
 
-/** The store cannot be used (any more). The reason is for people. */
+/** The store cannot be used, or no longer. The message is for people. */
 export class StorageFailure extends Error {
   override readonly name = "StorageFailure";
   readonly code: StorageTrouble["code"];
@@ -119,33 +132,33 @@ export class StorageFailure extends Error {
   }
 }
 
-/** Notes about a store that are kept elsewhere than the store. */
+/** A note about a store, kept outside that store. */
 export interface EvictionMarker {
   read(): { readonly clientId: string; readonly pending: number; readonly notedAt: number } | undefined;
   note(note: { clientId: string; pending: number; notedAt: number }): void;
-  /** Takes the note away. */
+  /** Deletes the note. */
   forget(): void;
 }
 
-/** Requests to the server. Each gives its outcome as a value; none throws. `signal` gives all of them up. */
+/** Requests to the server. Each resolves with its outcome and never throws. `signal` aborts it. */
 export interface Server {
   /** Sends a bulk, byte for byte as given. */
   send(body: string, signal: AbortSignal): Promise<Reply>;
   readLog(after: number, signal: AbortSignal, scope?: Scope, limit?: number): Promise<LogPage | Reply>;
-  /** A page of a snapshot: the first one, or the one that begins at the cursor. */
+  /** Reads a page of a snapshot: the first one, or the one at the cursor. */
   readSnapshot(cursor: string | null, signal: AbortSignal, scope?: Scope, limit?: number): Promise<Snapshot | Reply>;
-  /** Any other request, with its answer as it came. */
+  /** Sends any other request and returns the raw response. */
   request(name: ClientEndpointName, asked: Asked, signal: AbortSignal): Promise<Reply>;
 }
 
 export interface Asked {
-  /** What stands for `:model` or `:id` in the path. */
+  /** The values of `:model` and `:id` in the path. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** Default: as long as any request. */
+  /** Default: the general request timeout. */
   readonly timeoutMs?: number;
-  /** It goes out although the page is going. */
+  /** The request outlives the page. */
   readonly keepalive?: boolean;
 }
 
@@ -163,14 +176,14 @@ export interface Snapshot extends TokenFacts {
   readonly logId: string;
   readonly stamp: number;
   readonly lines: readonly SnapshotLine[];
-  /** Where the next page begins; null: this was the last. */
+  /** Where the next page begins; null after the last page. */
   readonly cursor: string | null;
 }
 
-/** The socket that the log comes down on. One at a time; after `close` nothing of the old one is heard. */
+/** The WebSocket that delivers the log. At most one is open; after `close`, no event of the old one is delivered. */
 export interface Stream {
   open(hear: StreamListener): void;
-  /** Says a frame, if there is an open socket to say it on. */
+  /** Sends a frame if the socket is open. */
   say(frame: FrameUp): void;
   hello(greeting: {
     token: string;
@@ -189,37 +202,39 @@ export interface StreamListener {
   closed(code: number, reason: string): void;
 }
 
-/** The other tabs of this browser profile that share the store. */
+/** The other tabs of this browser profile, which share the store. */
 export interface Tabs {
-  /** `lead` is called each time this tab becomes the one that sends, `fenced` when another one took that over. */
+  /** `lead` is called each time this tab becomes the leader, `fenced` when another tab takes over. */
   start(listener: { lead(): void; fenced(): void; heard(message: TabMessage): void }): void;
-  /** In line for the lead, from its end on, also when it has the lead; or out of it. */
+  /**
+   * With `true`, joins the election behind the other candidates, even if this tab leads now. With `false`, leaves it.
+   */
   campaign(wanted: boolean): void;
   post(message: TabMessage): void;
   close(): void;
 }
 
-/** What the platform notices by itself. */
+/** Events of the platform. */
 export interface Signals {
   start(listener: {
     network(up: boolean): void;
     woke(): void;
-    /** The page goes, for ever or into the browser's memory: the last moment in which anything can be sent. */
+    /** The page is being hidden or closed. This is the last moment to send anything. */
     hidden(): void;
   }): void;
   close(): void;
 }
 
-/** The app could not ask for a token, because nobody answered it: whether there is one is not known. */
+/** The app's token endpoint could not be reached, so it is unknown whether there is a token. */
 export class TokenUnreachable extends Error {
   override readonly name = "TokenUnreachable";
 }
 
-/** The app's token, asked for when there is none or the one there was refused. */
+/** The app's token source. It is called when there is no token or the present one was refused. */
 export interface TokenSource {
   current(): Promise<string>;
-  /** Asks the app again, while requests go on with the present one; undefined: it gave the same. */
+  /** Requests another token while the present one stays in use; undefined: the app gave the same. */
   next(): Promise<string | undefined>;
-  /** From now on requests use this one. */
+  /** Switches to this token. */
   use(token: string): void;
 }

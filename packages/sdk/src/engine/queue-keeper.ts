@@ -7,14 +7,14 @@ import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { Engine } from "./engine.ts";
 import type { Kept, Seen, Storage } from "./ports.ts";
 
-/** What the keeper needs to know, and whom it tells. */
+/** What the keeper reads and which callbacks it notifies. */
 export interface QueueKeeperDeps {
   state(): ClientState;
   toDisk(work: () => Promise<void>): void;
   dispatch: Engine["dispatch"];
-  /** Tells the other tabs. */
+  /** Sends a message to the other tabs. */
   post(message: TabMessage): void;
-  /** Something of this tab is on disk. */
+  /** Data of this tab is on disk. */
   saved(): void;
 }
 
@@ -23,12 +23,12 @@ interface How {
   readonly gone?: readonly Removed[];
 }
 
-/** Changes the queue on disk, and tells this tab and the others of each change with its number. */
+/** Changes the queue on disk, and sends each change with its number to this tab and the others. */
 export class QueueKeeper {
   readonly #storage: Storage;
   readonly #deps: QueueKeeperDeps;
   #saving: QueueChange[] = [];
-  /** Writes whose place is being given to another: whether they are over is known when that is done. */
+  /** Writes whose slot is being given to a replacement. Whether they have ended is known only after that. */
   readonly #givenAway = new Set<string>();
 
   constructor(storage: Storage, deps: QueueKeeperDeps) {
@@ -36,7 +36,7 @@ export class QueueKeeper {
     this.#deps = deps;
   }
 
-  /** All changes of one moment go to the disk in one transaction, in the order in which they were made. */
+  /** Stores all changes of one moment in one transaction, in order. */
   persist(changes: readonly QueueChange[]): void {
     const isFirst = this.#saving.length === 0;
     this.#saving.push(...changes);
@@ -80,7 +80,7 @@ export class QueueKeeper {
     this.#change(generation, () => this.#storage.forget(gone, generation), { gone });
   }
 
-  /** What only a tab that leads does: if another one leads by now, the core is told. */
+  /** Makes a change that only the leader may make. If another tab leads by now, the core is notified. */
   #change(generation: number, work: () => Promise<Kept | "fenced">, how: How): void {
     this.#deps.toDisk(async () => {
       const kept = await work();
@@ -92,7 +92,7 @@ export class QueueKeeper {
   tell({ change }: Kept, { put = [], gone = [] }: How): void {
     if (change === undefined) return;
     this.#deps.post({ type: "changed", change, put, gone });
-    // What was put is here already, perhaps further by now.
+    // This tab has applied the `put` of its own change already, and may have progressed since.
     this.#deps.dispatch({ type: "changed", change, put: [], gone });
   }
 
@@ -121,14 +121,14 @@ export class QueueKeeper {
     return rows === "further" ? this.#deps.state().rows : undefined;
   }
 
-  /** Those of them that are in the queue no more. */
+  /** The given names that are no longer in the queue. */
   unknown(names: Iterable<string>): readonly string[] {
     const { queue } = this.#deps.state();
     return [...names].filter((name) => !find(queue, name) && !this.#givenAway.has(name));
   }
 }
 
-/** With the places that its new writes were given. Undefined: it came too late. */
+/** Returns the change with the `seq` numbers of its new writes. Undefined: it came too late. */
 function placed(
   { put, drop }: QueueChange,
   places: readonly number[] | "refused" | undefined,

@@ -5,8 +5,8 @@ import type { Clock, EvictionMarker } from "./ports.ts";
 const AT_MOST_EVERY_MS = 2_000;
 
 /**
- * Notes elsewhere how much waits in the store, so that one that was cleared is missed. Told when something begins to
- * wait and when nothing waits any more, and now and then in between.
+ * Keeps the eviction marker up to date with the number of queued writes, so that a cleared store is noticed. Updates it
+ * when the queue stops or starts being empty, and at intervals in between.
  */
 export function watchQueue({ store }: Engine, witness: EvictionMarker, clock: Clock): () => void {
   let noted: { pending: number; at: number } | undefined;

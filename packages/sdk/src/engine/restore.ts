@@ -3,7 +3,7 @@ import { adapted, shownAs } from "../core/schema/upcast.ts";
 import type { Engine } from "./engine.ts";
 import type { EvictionMarker, Random, Signals, Storage, Tabs } from "./ports.ts";
 
-/** What happens first: the local store is read, then the client joins the other tabs and listens to the platform. */
+/** The start of a client: it reads the local store, joins the other tabs and listens to the platform. */
 export async function restore(given: {
   storage: Storage;
   tabs: Tabs;
@@ -14,11 +14,11 @@ export async function restore(given: {
   witness: EvictionMarker | undefined;
 }): Promise<void> {
   const { storage, tabs, signals, random, engine } = given;
-  // A name that the app gave is used as it is; one that was made stays with the store.
+  // A client id from the app is used as it is; a generated one stays with the store.
   const fresh = given.clientId ?? random.id();
   const stored = await storage.open(fresh);
   const clientId = given.clientId ?? stored.clientId;
-  // Before it goes anywhere: where the platform knows that there is no network, no line is begun only to be given up.
+  // Before any connection: if the platform reports no network, do not start one.
   signals.start({
     network: (up) => engine.dispatch({ type: "network", up }),
     woke: () => engine.dispatch({ type: "woke" }),
@@ -33,7 +33,7 @@ export async function restore(given: {
       mutations: stored.mutations.map((m) => shownAs(adapted(m, now), m)),
     };
   });
-  // The store is new and yet there was one: whatever waited in it is gone.
+  // The store is new although the marker names an earlier one: the writes queued in that one are lost.
   const note = given.witness?.read();
   const isNew = stored.clientId === fresh && stored.rows.position === undefined && stored.mutations.length === 0;
   if (note && note.pending > 0 && isNew && engine.store.getState().storageTrouble === undefined)
@@ -42,9 +42,9 @@ export async function restore(given: {
     lead: () => engine.dispatch({ type: "elected" }),
     fenced: () => engine.dispatch({ type: "fenced" }),
     heard: (message) => {
-      // An answer to a request of another tab is no answer to one of ours.
+      // A response to another tab's request must not match a request of this tab.
       if (message.type === "answered") engine.dispatch({ ...message, request: -1 });
-      // Whoever lost the disk shares no places with the others any more.
+      // A tab that lost the disk shares no slots with the others any more.
       else if (engine.store.getState().storageTrouble === undefined) engine.dispatch(message);
     },
   });

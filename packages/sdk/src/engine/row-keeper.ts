@@ -4,26 +4,26 @@ import type { Removed } from "../core/queue/mutation.ts";
 import { chunksOf } from "./chunks.ts";
 import type { Kept, Storage, StoredLogRange } from "./ports.ts";
 
-/** What the keeper needs to know, and whom it tells. */
+/** What the keeper reads and which callbacks it notifies. */
 export interface RowKeeperDeps {
   current(): Rows;
   toDisk(work: () => Promise<void>): void;
-  /** All rows on disk are others by now. `other`: of another log. */
+  /** All rows on disk were replaced. `other`: by rows of another log. */
   replaced(other: boolean): void;
-  /** These have left the queue on disk. */
+  /** These writes have left the queue on disk. */
   settled(gone: readonly Removed[], kept: Kept): void;
   fenced(generation: number): void;
 }
 
 /**
- * Keeps the rows on disk behind those in memory. While one write is under way, what comes meanwhile is gathered and
- * goes as one: a busy log must not become a queue of transactions.
+ * Stores the rows behind those in memory. While one transaction runs, later ranges are gathered and stored as one, so
+ * that a busy log does not build up a queue of transactions.
  */
 export class RowKeeper {
   readonly #storage: Storage;
   readonly #deps: RowKeeperDeps;
   #gathered: Gathered | undefined;
-  /** Places that are free once all rows have been replaced. */
+  /** Slots to free once all rows have been replaced. */
   #replacing: { gone: Removed[]; generation: number; other: boolean } | undefined;
   #busy = false;
 
@@ -33,7 +33,7 @@ export class RowKeeper {
   }
 
   keep(stretch: LogRange, generation: number): void {
-    // All rows are about to be written as they are by then; this stretch is among them.
+    // All rows are about to be stored, including this range.
     if (this.#replacing) this.keepAll(stretch.settled, generation);
     else this.#gather(stretch, generation);
     this.#go();
@@ -78,12 +78,15 @@ export class RowKeeper {
     const { generation, changes, ...stretch } = gathered;
     const kept = await this.#storage.keepRows({ ...stretch, changes: [...changes.values()] }, generation);
     if (kept === "fenced") this.#deps.fenced(generation);
-    // Another tab that kept the store so far has gone, or the store holds another log: this tab writes all it has.
+    // Another tab has stored rows before, or the store contains another log: store all rows of this tab.
     else if (kept === "gap") this.keepAll(gathered.settled, generation);
     else this.#deps.settled(gathered.settled, kept);
   }
 
-  /** In pieces. Nobody goes on with half of it: what is in memory is not a page of the server. */
+  /**
+   * Stores all rows in chunks. An interrupted replacement cannot be continued, because memory does not match server
+   * pages.
+   */
   async #replaceAll(settled: readonly Removed[], generation: number, other: boolean): Promise<void> {
     const { tables, logId, rowsVersion, viewHash, position: stamp, scope } = this.#deps.current();
     if (logId === undefined || stamp === undefined) return;
@@ -92,7 +95,7 @@ export class RowKeeper {
     );
     const all = { logId, rowsVersion, viewHash, stamp, begin: undefined, changes, scope, cursor: null };
     for (const page of chunksOf(all)) {
-      // Nobody else leads, so that nobody else can have come between two pages of this.
+      // This tab is the leader, so no other tab can have written between two chunks unless it has become the leader.
       if ((await this.#storage.keepPage(page, generation)) !== "kept") return this.#deps.fenced(generation);
     }
     this.#deps.replaced(other);
@@ -103,10 +106,10 @@ export class RowKeeper {
   }
 }
 
-/** A stretch of the log, and what it settled. */
+/** A range of the log, and the writes that it settled. */
 type LogRange = Omit<StoredLogRange, "settled"> & { readonly settled: readonly Removed[] };
 
-/** Several stretches of one log as one: of each record only the last change matters. */
+/** Several ranges of one log as one: only the last change of each record is stored. */
 interface Gathered {
   readonly logId: string;
   readonly from: number;

@@ -9,7 +9,7 @@ export const systemClock: Clock = {
   wait(ms, then) {
     let timer: ReturnType<typeof setTimeout>;
     const go = (left: number): void => {
-      // What is longer a timer takes for nothing.
+      // setTimeout overflows above 2^31-1 ms and fires at once, so longer waits are split.
       timer = setTimeout(() => (left > LONGEST_MS ? go(left - LONGEST_MS) : then()), Math.min(left, LONGEST_MS));
     };
     go(ms);
