@@ -9,14 +9,14 @@ import { localError } from "../errors.ts";
 import type { Ending } from "./shutdown.ts";
 
 /**
- * Resolves when every write made so far is settled, or waits for a person, itself or what it builds on. What an earlier
- * process left in the store was made before.
+ * Resolves when every write made so far, including writes of an earlier process in the store, is settled, waits for a
+ * person, or depends on a write that does.
  */
 export function drained(store: StoreApi<ClientState>, clock: Clock, ending: Ending, timeoutMs?: number): Promise<void> {
   let names: readonly string[] | undefined;
   let passed = 0;
 
-  /** Looks from the oldest on, and only until one is found that is still on its way: it will be asked often. */
+  /** Scans from the oldest write and stops at the first unfinished one, because it runs after every step. */
   function isDone(): boolean {
     const state = store.getState();
     if (state.life === "starting") return false;
@@ -52,7 +52,7 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, ending: Endi
   });
 }
 
-/** What a write is called now: each log that replaces another gives those that wait another name. */
+/** The present name of a write: each replaced log gives pending writes another name. */
 function nameNow({ queue }: ClientState, clientTxId: string): string {
   for (let i = 0, name = clientTxId; i < NAMES; i++, name = nextName(name)) if (find(queue, name)) return name;
   return clientTxId;

@@ -13,7 +13,7 @@ import type { ModelApi } from "./sync-client.ts";
 import { checkId, jsonCopy } from "./writes/payload.ts";
 import { makeWrite, type WriteDeps } from "./writes/write.ts";
 
-/** `client.models.slide`: each method makes one write, or asks one question. */
+/** `client.models.slide`: each method makes one write or reads once. */
 export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
   deps: WriteDeps,
   lists: Lists,
@@ -27,7 +27,7 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
     delete: (id, options) => makeWrite(deps, [{ action: "delete", model, id }], options),
     archive: (id, options) => makeWrite(deps, [{ action: "archive", model, id }], options),
     unarchive: (id, options) => makeWrite(deps, [{ action: "unarchive", model, id }], options),
-    // The server checks every row against the pushed schema; here the schema is taken at its word.
+    // The server validates every row against the pushed schema, so the types of the schema hold here.
     get: (id) => {
       const row = shownRow(shownState(deps.engine.store.getState()), { model, id });
       return row && (asGiven(deps.show(tableOf(model), row).data) as Row);

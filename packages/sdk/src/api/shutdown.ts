@@ -1,14 +1,14 @@
 import type { StoreApi } from "zustand/vanilla";
 import type { ClientState } from "../core/state.ts";
 
-/** The end of a client. Those who wait for something listen for it, and stop when they have what they waited for. */
+/** The end of a client. Waiting operations listen for it, and unsubscribe when they are done. */
 export interface Ending {
-  /** Calls back when the client ends, at once if it has; the function that is given back calls it off. */
+  /** Calls back when the client ends, or at once if it has ended. Returns a function that unsubscribes. */
   listen(then: (error: unknown) => void): () => void;
-  /** The same as a promise, or its rejection when the client ends first. */
+  /** Resolves like the promise, or rejects if the client ends first. */
   orEnd<T>(promise: Promise<T>): Promise<T>;
   end(error: unknown): void;
-  /** How many listen. */
+  /** The number of listeners. */
   readonly listening: number;
 }
 
@@ -24,7 +24,7 @@ export function createEnding(): Ending {
 
   return {
     listen,
-    // A race with one promise that lasts as long as the client would keep every other one as long.
+    // `Promise.race` with a promise that lives as long as the client would keep every other promise in memory as long.
     orEnd: (promise) =>
       new Promise((resolve, reject) => {
         const off = listen(reject);
@@ -41,7 +41,7 @@ export function createEnding(): Ending {
   };
 }
 
-/** Resolves when it is so, and rejects when the client ends before. */
+/** Resolves when the condition holds, and rejects if the client ends first. */
 export function until(
   store: StoreApi<ClientState>,
   ending: Ending,

@@ -12,67 +12,72 @@ import type { Presence } from "./presence/presence-api.ts";
 import type { PendingExport } from "./writes/pending-export.ts";
 import type { Write, WriteOptions } from "./writes/write-api.ts";
 
-/** The client as an app holds it. Reads answer from memory at once; writes are queued durably and shown at once. */
+/** The client of an app. Reads return at once from memory. Writes are shown at once and queued durably. */
 export interface SyncClient<S extends ModelSchema> {
   readonly models: { readonly [M in ModelName<S>]: ModelApi<S, M> };
-  /** Who holds which records, as far as they are watched. Claiming itself is each model's: `models.slide.claim(id)`. */
+  /** Who holds which of the watched records. To claim a record, use its model: `models.slide.claim(id)`. */
   readonly claims: ClaimsApi<S>;
-  /** A room (a sync group, such as `deck:d1`) in which people and agents see each other. */
+  /** A room (a sync group such as `deck:d1`) in which people and agents see each other. */
   presence(room: string): Presence;
-  /** Several operations that happen together or not at all. */
+  /** Commits several operations together or not at all. */
   commit(operations: readonly CommitOperation<S>[], options?: CommitOptions<S>): Write;
   status(): SyncStatus;
-  /** Writes that were held because somebody else changed the same fields meanwhile. */
+  /** Writes that were not applied because someone else changed the same fields or held a claim. */
   conflicts(): readonly Conflict[];
-  /** Every write that the log has not settled yet, oldest first. */
+  /** All writes that are not settled yet, oldest first. */
   pending(): readonly PendingMutation[];
-  /** Writes that were refused and wait for a decision: retry them or discard them. Nothing is dropped by itself. */
+  /** Rejected writes that wait for a decision: retry, edit or discard them. None is dropped automatically. */
   attention(): readonly AttentionItem[];
-  /** Called after every change of what the questions above, or a model's `get` and `list`, would answer. */
+  /** Called after every change of the results above, or of a model's `get` and `list`. */
   subscribe(listener: () => void): () => void;
-  /** Resolves when the rows of the first snapshot, or of the local store, can be read. */
+  /** Resolves when the rows of the local store or of the first snapshot can be read. */
   ready(): Promise<void>;
-  /** Resolves when every write made so far is settled or needs a decision. Rejects with a `SyncError` after `timeoutMs`. */
+  /**
+   * Resolves when every write made so far is settled or needs a decision. Rejects with a `SyncError` after `timeoutMs`.
+   */
   drain(options?: { timeoutMs?: number }): Promise<void>;
   /**
-   * Closes the client because its person goes. `keep`: the store stays, and what waits in it is sent when they come
-   * back. `discard`: everything is taken off this device, in all tabs, also what was never sent.
+   * Closes the client because its user signs out. `keep`: the store stays, and its queued writes are sent when the user
+   * returns. `discard`: deletes everything from this device, in all tabs, including unsent writes.
    */
   signOut(options: { pending: "keep" | "discard" }): Promise<void>;
   /**
-   * Reads these records from now on, in all tabs: of these models, in one of these groups; `{}`: all that the token
-   * covers. Rows that are there are shown until the others have come; then those that are not wanted go, from the disk
-   * too. Writes are sent whatever is followed.
+   * Reads only these records from now on, in all tabs: those of these models, in one of these groups; `{}`: all that
+   * the token covers. Present rows are shown until the new ones have arrived; then unwanted rows are removed, also from
+   * disk. Writes are sent whichever records are followed.
    */
   follow(scope: { models?: readonly ModelName<S>[]; groups?: readonly string[] }): void;
-  /** All that waits, for a file or for another device. */
+  /** Exports all unsettled writes, for a file or another device. */
   exportPending(): Promise<PendingExport>;
   /**
-   * Takes in what `exportPending` gave, and tells how many writes were new here. They keep their names, so that none
-   * is done twice; they are sent as whoever this client is. Rejects with `invalid_export`.
+   * Imports the result of `exportPending`, and resolves with the number of writes that were new here. Writes keep their
+   * names, so that none is committed twice, and are sent as this client's participant. Rejects with `invalid_export`.
    */
   importPending(exported: unknown): Promise<number>;
-  /** Stops all traffic until `resume`, as if the network were gone; writes are queued meanwhile. */
+  /** Stops all requests until `resume`, as if there were no network. Writes are queued meanwhile. */
   pause(): void;
   resume(): void;
   close(): Promise<void>;
 }
 
 export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
-  /** Makes an id when none is given. */
+  /** Creates a record. Generates an id if none is given. */
   create(data: NewRow<S, M>, options?: WriteOptions & { id?: string }): Write;
   update(id: string, patch: Patch<S, M>, options?: WriteOptions): Write;
   delete(id: string, options?: WriteOptions): Write;
   archive(id: string, options?: WriteOptions): Write;
   unarchive(id: string, options?: WriteOptions): Write;
-  /** The record as the user should see it now: the log's rows with this client's unsettled writes on top. */
+  /** The record as the user should see it: the row with this client's unsettled writes on top. */
   get(id: string): RowOf<S, M> | undefined;
   /**
-   * Claims the record, or one field of it, so that nobody else writes there: resolves with the lease when it is
-   * granted, at once or after waiting in the line. `await using lease = await client.models.slide.claim(id)`.
+   * Claims the record, or one of its fields, so that no other participant can write there. Resolves with the lease when
+   * it is granted, at once or after waiting in the claim queue. `await using lease = await
+   * client.models.slide.claim(id)`.
    */
   claim(id: string, options?: ClaimOptions): Promise<Lease<S, M>>;
-  /** The same array is returned as long as nothing in it changed. Archived rows are left out unless asked for. */
+  /**
+   * Returns the same array until something in it changes. Archived rows are left out unless the query includes them.
+   */
   list(query?: Query<S, M>): readonly RowOf<S, M>[];
 }
 
@@ -80,7 +85,7 @@ export type Where<Row> = {
   readonly [F in keyof Row]?: Value<Row[F]> | Operators<Value<Row[F]>>;
 };
 
-/** A field that may be absent is asked for with null. */
+/** Use null to match a field that is absent. */
 type Value<T> = Exclude<T, undefined> | (undefined extends T ? null : never);
 
 export interface Operators<T> {
@@ -93,7 +98,7 @@ export interface Operators<T> {
 
 export interface Query<S extends ModelSchema, M extends ModelName<S>> {
   readonly where?: Where<RowOf<S, M>>;
-  /** Ties are broken by id. */
+  /** Ids break ties. */
   readonly orderBy?: keyof RowOf<S, M> & string;
   readonly order?: "asc" | "desc";
   readonly limit?: number;
@@ -108,7 +113,7 @@ export type CommitOperation<S extends ModelSchema> = {
 }[ModelName<S>];
 
 export interface CommitOptions<S extends ModelSchema> extends WriteOptions {
-  /** Premises: rows, fields of rows, or groups that must not have moved since they were read. */
+  /** Premises: rows, fields of rows, or groups that must not have changed since they were read. */
   reads?: readonly (
     | { model: ModelName<S>; id: string; fields?: readonly string[]; readAt?: number; onStale?: OnStale }
     | { group: string; readAt?: number; onStale?: OnStale }
@@ -117,44 +122,48 @@ export interface CommitOptions<S extends ModelSchema> extends WriteOptions {
 
 export type SyncStatus = {
   /**
-   * `starting`: the local store is being read. `connecting`, `online`, `offline` (no network), `paused` (by the app),
-   * `needs-auth`: the token was refused and no new one came, though the app could be asked. `storage-failed`: nothing
-   * can be queued durably.
+   * - `starting`: the local store is being read.
+   * - `connecting`, `online`, `offline` (no network), `paused` (by the app).
+   * - `needs-auth`: the token was refused and the app gave no new one.
+   * - `storage-failed`: writes cannot be queued durably.
    */
   readonly name: "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
   /**
-   * Whether this tab sends, and reads the log, for all tabs of the browser profile. False while another one does, while
-   * this one is paused, and when it has lost the disk: then it sends for itself alone. In Node a client shares its store
-   * with no other, so it is true whenever the client is not paused.
+   * Whether this tab sends writes and reads the log for all tabs of the browser profile. False while another tab leads,
+   * while this one is paused, and after the disk failed: then it sends only its own writes. A Node client does not
+   * share its store, so it leads whenever it is not paused.
    */
   readonly leads: boolean;
-  /** Writes that the log has not settled. */
+  /** The number of unsettled writes. */
   readonly pending: number;
   readonly conflicts: number;
   readonly attention: number;
-  /** When the oldest unsettled write was made (ms since 1970), or undefined: the health number. */
+  /** When the oldest unsettled write was made (ms since 1970), or undefined. Use it to monitor the client's health. */
   readonly oldestPendingAt: number | undefined;
-  /** Position that this client's rows have reached. */
+  /** The position in the log that this client's rows have reached. */
   readonly syncId: number;
   /** When the next attempt is due (ms since 1970), if one is waiting. */
   readonly retryAt: number | undefined;
   readonly reason: string | undefined;
   /**
-   * Where writes are kept: `memory` in Node without a file, and after the disk failed, which `storageTrouble` tells the
-   * kind of. They do not survive a reload then.
+   * Where writes are stored. `memory`: in Node without a file, or after the disk failed (`storageTrouble` gives the
+   * kind). Writes in memory do not survive a reload.
    */
   readonly storage: "opening" | "disk" | "memory";
   readonly storageTrouble: StorageTrouble["code"] | undefined;
   /**
-   * Whether the browser has promised not to clear the store by itself. It is asked with the first queued write. Safari
-   * clears it all the same when the site was not used for seven days.
+   * Whether the browser promised not to evict the store. The client asks with the first queued write. Safari evicts it
+   * anyway if the site was not used for seven days.
    */
   readonly persisted: boolean | undefined;
-  /** The store that was here before is gone: cleared by the browser or by somebody. What had not been sent went with it. */
+  /** The previous store was cleared, by the browser or a person, together with its unsent writes. */
   readonly lostStore: LostStore | undefined;
-  /** While a snapshot is being read: how many rows have come. Those of a first one are shown as they come. */
+  /** While a snapshot is being read: the number of rows received. Rows of a first snapshot are shown as they arrive. */
   readonly loadedRows: number | undefined;
-  /** Models of the app that the token may not read, or that the server's schema does not have (yet). Nothing of them is shown. */
+  /**
+   * The app's models that the token may not read, or that the server's schema does not contain (yet). Their rows are
+   * not shown.
+   */
   readonly unreadable: readonly string[];
 };
 
@@ -174,36 +183,39 @@ export interface PendingMutation {
 export interface Conflict {
   readonly clientTxId: string;
   /**
-   * `stale`: somebody changed the same fields. `claim_lost`: the claim that it was written under had ended.
-   * `claim_conflict`: somebody else held the record. Nothing was written in any case.
+   * - `stale`: someone else changed the same fields.
+   * - `claim_lost`: the claim of the write had ended.
+   * - `claim_conflict`: someone else held the record.
+   *
+   * In each case nothing was written.
    */
   readonly reason: "stale" | "claim_lost" | "claim_conflict";
-  /** Who held the record when the write was refused for a claim; empty: nobody. */
+  /** The holders of the record when the write was refused for a claim. May be empty. */
   readonly holders: readonly Claim[];
   readonly model: string;
   readonly id: string;
-  /** What the held write wanted to do to the record. */
+  /** The conflicted write's operation on the record. */
   readonly action: Action;
-  /** Fields that both sides wrote; when it was a claim that stood against it, all that mine writes. */
+  /** Fields that both sides changed; for a claim conflict, all fields that mine changes. */
   readonly fields: readonly string[];
-  /** What this client wanted to write, its later writes to the same record included. */
+  /** The values that this client wanted to write, including its later writes to the same record. */
   readonly mine: JsonObject;
-  /** The same fields as they were when this client read them. */
+  /** The values of the same fields when this client read them. */
   readonly base: JsonObject;
-  /** The same fields as they are now; null when the record was deleted. */
+  /** The present values of the same fields; null if the record was deleted. */
   readonly theirs: JsonObject | null;
-  /** `<participantKind>:<participantId>` of who wrote there, or holds it; empty when a claim just ended. */
+  /** `<participantKind>:<participantId>` of the other writer or holder. Empty if a claim just ended. */
   readonly writtenBy: string;
   readonly observedSyncId: number;
-  /** Sends mine again, on top of what is there now. */
+  /** Sends mine again, on top of the present values. */
   keepMine(): Write;
-  /** Gives up the conflicting fields; what else the write changed is sent. */
+  /** Drops the conflicting fields, and sends the other changes of the write. */
   takeTheirs(): void;
   /** Sends these values for the conflicting fields instead. */
   merge(patch: JsonObject): Write;
 }
 
-/** An operation as `operations` gives it, or another one in its stead. */
+/** An operation from `operations`, or a replacement for one. */
 export interface EditedOperation {
   readonly action: Action;
   readonly model: string;
@@ -217,10 +229,10 @@ export interface AttentionItem {
   readonly error: SyncError;
   readonly operations: PendingMutation["operations"];
   readonly createdAt: number;
-  /** Sends it again, under a new name, as it is. */
+  /** Sends the write again unchanged, under a new name. */
   retry(): Write;
-  /** Sends these operations in its place, under a new name, as written in view of what is there now. */
+  /** Sends these operations instead, under a new name, based on the present values. */
   edit(operations: readonly EditedOperation[]): Write;
-  /** Forgets it, and shows the log's rows. */
+  /** Drops the write and shows the rows without it. */
   discard(): void;
 }

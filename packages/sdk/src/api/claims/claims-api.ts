@@ -7,89 +7,106 @@ import type { ModelName, Patch } from "../../protocol/schema/row-types.ts";
 import type { LeaseRef, Write, WriteOptions } from "../writes/write-api.ts";
 
 export interface ClaimOptions {
-  /** Claims one field only: claims of different fields exist beside each other. */
+  /** Claims only this field. Claims on different fields of a record can coexist. */
   readonly field?: string;
-  /** How long it lasts without a sign of life: `30s`, `5m`, or milliseconds; 1 s to 1 h, default 60 s. It is renewed as long as it is held. */
+  /**
+   * How long the claim lasts without renewal: `30s`, `5m`, or milliseconds; 1 s to 1 h, default 60 s. The client renews
+   * it automatically.
+   */
   readonly ttl?: string | number;
-  /** Whether to wait in the line when somebody else holds it. Default false: then `claim` rejects with `claim_conflict`. */
+  /**
+   * Whether to wait in the claim queue if another participant holds the record. Default false: `claim` rejects with
+   * `claim_conflict`.
+   */
   readonly queue?: boolean;
-  /** Called while it waits: how many are before it; 0 is next. */
+  /** Called while waiting, with the number of participants ahead; 0 means next. */
   readonly onPosition?: (position: number) => void;
-  /** Aborting it leaves the line. It has no effect on a lease that was granted. */
+  /** Leaves the claim queue when aborted. It has no effect on a granted lease. */
   readonly signal?: AbortSignal;
-  /** What it is about, for people. */
+  /** What the claim is for, shown to people. */
   readonly description?: string;
-  /** What the caller intends to do; default `edit`. */
+  /** The intended action; default `edit`. */
   readonly action?: string;
-  /** The caller's own notes, up to 4 KiB of JSON. */
+  /** Custom data of the caller, up to 4 KiB of JSON. */
   readonly meta?: JsonObject;
-  /** Takes the claim from an agent at once; for people and systems whose token has `claim.preempt`. */
+  /** Takes the claim from an agent at once. Requires a token with `claim.preempt`. */
   readonly preempt?: boolean;
 }
 
-/** A claim that is held: nobody else writes there until it is released or lost. It is renewed by itself. */
+/**
+ * A held claim: no other participant can write there until it is released or lost. The client renews it automatically.
+ */
 export interface Lease<S extends ModelSchema = ModelSchema, M extends ModelName<S> = ModelName<S>> extends LeaseRef {
   readonly model: M;
   readonly field: string | undefined;
-  /** Grows with every grant on that record: give it to systems that should refuse what an older holder still sends. */
+  /**
+   * Grows with every grant on the record. Pass it to other systems, so that they can reject requests of a former
+   * holder.
+   */
   readonly fence: number;
-  /** Aborts when the lease is lost, with the error that says why. Give it to whatever is done under the lease. */
+  /** Aborts when the lease is lost, with the error as its reason. Pass it to work that depends on the lease. */
   readonly signal: AbortSignal;
-  /** Resolves when the lease is lost, with the error whose `reason` says why; not when it is released. */
+  /** Resolves when the lease is lost, with an error whose `reason` says why. It does not resolve on a release. */
   readonly lost: Promise<SyncError>;
-  /** How long the lease may be relied on if no further answer comes; 0: not any more. */
+  /** How long the lease is still reliable without another renewal; 0: not any more. */
   remainingMs(): number;
-  /** Writes under the claim: if it was lost meanwhile, nothing is overwritten, and the write becomes a conflict. */
+  /** Writes under the claim: if the claim was lost, the write becomes a conflict and overwrites nothing. */
   update(patch: Patch<S, M>, options?: Omit<WriteOptions, "claim">): Write;
   delete(options?: Omit<WriteOptions, "claim">): Write;
   archive(options?: Omit<WriteOptions, "claim">): Write;
   unarchive(options?: Omit<WriteOptions, "claim">): Write;
   /**
-   * Gives it up, after the writes that were made under it have reached the server; resolves when the server has heard of
-   * it, or the claim has ended by itself.
+   * Releases the claim after the writes under it have reached the server. Resolves when the server has confirmed the
+   * release or the claim has expired.
    */
   release(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A claim as others see it. */
+/** A claim, with its relation to this participant. */
 export type SeenClaim = Claim & {
-  /** Whether it is this participant's: perhaps of another tab or device. */
+  /** Whether it belongs to this participant, perhaps in another tab or on another device. */
   readonly isMine: boolean;
 };
 
 export interface RecordClaims {
   /**
-   * `known`: as the server has it. `unknown` says nothing, not even that the record is free: it is not watched, the
-   * answer is on its way, no stream is open, more than 500 records of the model are watched and this one is older, or
-   * the token may not see it.
+   * - `known`: the claims are up to date.
+   * - `unknown`: the record may be free or claimed. It is not watched, the response is pending, no stream is open, more
+   * than 500 records of the model are watched and this one is older, or the token may not see it.
    */
   readonly state: "known" | "unknown";
   readonly why?: Ignorance;
-  /** Who holds it: one for the whole record, or several for fields. */
+  /** The holders: one for the whole record, or several for fields. */
   readonly holders: readonly SeenClaim[];
-  /** Who waits, the next one first. */
+  /** The participants in the claim queue, next one first. */
   readonly queue: readonly SeenClaim[];
 }
 
-/** A claim that this participant holds or waits for: perhaps of another device, or of a process that has ended. */
+/** A claim that this participant holds or waits for, perhaps on another device, or left over from an ended process. */
 export type OwnClaim = Claim & {
   /** This client holds it or waits for it now. */
   readonly isInUse: boolean;
-  /** It was made by the store of this client: by this client, by another tab, or by a process that had the store before. */
+  /**
+   * It belongs to the store of this client: it was made by this client, another tab, or an earlier process with the
+   * store.
+   */
   readonly isOfThisStore: boolean;
-  /** Gives it up, after the writes under it that wait in this store have reached the server. Resolves when the server has heard of it. */
+  /**
+   * Releases it after the writes under it in this store have reached the server. Resolves when the server has
+   * confirmed.
+   */
   release(): Promise<void>;
 };
 
 export interface ClaimsApi<S extends ModelSchema> {
-  /** Listens to the claims of these records, until the function that is given back is called. */
+  /** Watches the claims of these records. Returns a function that stops watching. */
   watch(model: ModelName<S>, ids: readonly string[]): () => void;
-  /** What is known of a watched record. The same object as long as nothing in it changes. */
+  /** What is known about a watched record. Returns the same object until something in it changes. */
   of(model: ModelName<S>, id: string): RecordClaims;
   /**
-   * Asks the server for all claims that this participant holds or waits for, on any record. A worker that has a store of
-   * its own gives back at its start what a process before it has left: those that are of this store and not in use.
+   * Requests all claims that this participant holds or waits for, on any record. A worker with its own store can
+   * release claims of an earlier process when it starts: those that belong to this store and are not in use.
    */
   mine(): Promise<readonly OwnClaim[]>;
 }

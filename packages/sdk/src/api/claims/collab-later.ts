@@ -10,7 +10,7 @@ import { jsonCopy } from "../writes/payload.ts";
 import type { ClaimOptions, ClaimsApi, Lease, RecordClaims } from "./claims-api.ts";
 import type { Collab } from "./collab.ts";
 
-/** What stands in for claims and presence until they are used, and their code is there. */
+/** Stands in for claims and presence until they are used and their code is loaded. */
 export interface CollabLater {
   claim(model: string, id: string, options?: ClaimOptions): Promise<Lease>;
   readonly claims: ClaimsApi<ModelSchema>;
@@ -24,8 +24,8 @@ const NOBODY: readonly never[] = [];
 const NOT_YET: RecordClaims = { state: "unknown", why: "not-watched", holders: NOBODY, queue: NOBODY };
 
 /**
- * A page that never claims anything need not load what claims take. What cannot be loaded now, since there is no
- * network, is tried again with the next use and with the next line to the server.
+ * Loads the code of claims and presence on first use, so that pages without claims need not load it. If loading fails,
+ * for example without a network, the next use or the next connection tries again.
  */
 export function collabLater(load: () => Promise<Collab>, engine: Engine): CollabLater {
   let company: Collab | undefined;
@@ -66,7 +66,7 @@ export function collabLater(load: () => Promise<Collab>, engine: Engine): Collab
     for (const listener of [...listeners]) listener();
   };
 
-  /** Does something as soon as it can be done, and undoes it, done or not, when that is called. */
+  /** Attaches as soon as the code is loaded. The returned function detaches, or cancels a pending attachment. */
   function eventually(attach: (company: Collab) => () => void): () => void {
     if (company) return attach(company);
     let detach = () => {};

@@ -8,7 +8,7 @@ import type { ClaimOptions, Lease, OwnClaim, RecordClaims, SeenClaim } from "./c
 import { Leases, type LeasesDeps } from "./leases.ts";
 import { ownClaims } from "./own-claims.ts";
 
-/** Claims and presence, as the client that they belong to sees them. Loaded when they are first used. */
+/** Claims and presence as the client sees them. Loaded on first use. */
 export interface Collab {
   claim(model: string, id: string, options: ClaimOptions): Promise<Lease>;
   watch(model: string, ids: readonly string[]): () => void;
@@ -16,7 +16,7 @@ export interface Collab {
   ownClaims(): Promise<readonly OwnClaim[]>;
   room(name: string): Presence;
   hear(frame: CollabFrame): void;
-  /** Called when what `claimsOf` answers may have changed. */
+  /** Called when a result of `claimsOf` may have changed. */
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function openCollab(deps: LeasesDeps, world: CollabEngineDeps): Collab {
       const { watched, line } = loop.state();
       const known = knowledgeOf(watched, line.live, model, id);
       if (known.state === "unknown") return IGNORANCE[known.why];
-      // The server tells the whole state each time, in a list of its own: the same list is the same answer.
+      // The server sends the whole state each time, as a new list. So the same list means the same result.
       const before = answers.get(known.claims);
       if (before && before.me === line.participant) return before.answer;
       const answer: RecordClaims = {
@@ -80,7 +80,7 @@ export function openCollab(deps: LeasesDeps, world: CollabEngineDeps): Collab {
 
 const nothing = (why: Ignorance): RecordClaims => ({ state: "unknown", why, holders: [], queue: [] });
 
-/** One object for each reason: views compare by identity. */
+/** One object per reason, because views compare by identity. */
 const IGNORANCE: Readonly<Record<Ignorance, RecordClaims>> = {
   "not-watched": nothing("not-watched"),
   line: nothing("line"),

@@ -15,17 +15,17 @@ import type { ClaimOptions, Lease } from "./claims-api.ts";
 
 type Listener = (news: ClaimNews) => void;
 
-/** What leases need of the client. */
+/** What leases need from the client. */
 export interface LeasesDeps {
   /** Resolves when the store has been read. */
   readonly usable: () => Promise<unknown>;
   readonly newName: () => string;
   readonly write: (operation: AskedOperation, options: WriteOptions) => Write;
-  /** Resolves when such writes to a record have reached the server, or were refused. */
+  /** Resolves when all matching writes to a record have reached the server or were refused. */
   readonly arrived: (recordKey: string, isMeant: (operation: MutationOperation) => boolean) => Promise<void>;
 }
 
-/** The leases that the app holds or waits for, each by its own name. */
+/** The leases that the app holds or waits for, each under its own name. */
 export class Leases {
   readonly #deps: LeasesDeps;
   readonly #loop: () => CollabEngine;
@@ -36,7 +36,7 @@ export class Leases {
     this.#loop = loop;
   }
 
-  /** Those that wait for their record ask nobody any more. */
+  /** Stops all waiting requests. */
   close(): void {
     for (const lease of [...this.#listeners.keys()]) this.tell(lease, { kind: "lost", reason: "closed" });
   }
@@ -88,7 +88,7 @@ export class Leases {
             return;
         }
       });
-      // What this client has just made is not there yet.
+      // A record that this client has just created may not exist on the server yet.
       void this.#deps.arrived(recordKey(target), isCreate).then(() => {
         if (this.#listeners.has(lease)) loop.dispatch({ type: "claimed", target, terms, lease, queue });
       });
@@ -122,7 +122,7 @@ export class Leases {
       });
     });
     let releasing: Promise<void> | undefined;
-    /** What was written under the claim gets there under the claim: it is held, and renewed, until then. */
+    /** Holds and renews the claim until the writes made under it have reached the server. */
     async function giveUp(): Promise<void> {
       await Promise.race([deps.arrived(recordKey({ model, id: recordId }), ({ claim }) => claim === id), released]);
       if (!isOver) {

@@ -15,12 +15,12 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-/** Claims on a page: as many as the server gives at most. */
+/** The largest page size that the server allows. */
 const PAGE = "100";
 
-/** All claims of this participant, as the server has them. */
+/** All claims of this participant, as the server lists them. */
 export async function ownClaims(deps: LeasesDeps, world: CollabEngineDeps, loop: CollabEngine): Promise<OwnClaim[]> {
-  // Before the store is read it is not known which claims are of it.
+  // Only the store knows which claims belong to it.
   await deps.usable();
   const { clientId } = world.engine.store.getState();
   const claims: Claim[] = [];

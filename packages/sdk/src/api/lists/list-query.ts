@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../protocol/json.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 import type { ShowRow } from "./shown-rows.ts";
 
-/** A query as it comes from any model. */
+/** A query on any model. */
 export interface AnyQuery {
   readonly where?: Readonly<Record<string, unknown>> | undefined;
   readonly orderBy?: string | undefined;
@@ -16,19 +16,19 @@ export interface AnyQuery {
   readonly archived?: "without" | "only" | "with" | undefined;
 }
 
-/** A query as it is asked of each row. */
+/** A query, compiled to run on each row. */
 export interface ListQuery {
   readonly table: string;
   readonly limit: number;
-  /** A row as it is asked and given. */
+  /** The row as the app receives it. */
   show(row: Row): Row;
   matches(row: Row): boolean;
-  /** A total order: no two records are equal in it. */
+  /** A total order: no two records are equal. */
   compare(a: JsonObject, b: JsonObject): number;
   sorted(records: readonly JsonObject[]): JsonObject[];
 }
 
-/** Throws where the query asks for what no list can answer: a mistake there would look like an empty list. */
+/** Compiles a query. Throws for an invalid one, which would otherwise look like an empty list. */
 export function listQuery(
   model: string,
   query: AnyQuery,
@@ -54,7 +54,7 @@ export function listQuery(
     matches: ({ data, archivedAt }) =>
       (archived === "with" || (archivedAt === null) === (archived === "without")) && tests.every((test) => test(data)),
     compare: (a, b) => compareBy(keyOf(a[orderBy]), a, keyOf(b[orderBy]), b, inOrder),
-    // What a record is compared by is found once for each: a date need not be read at every step of the sorting.
+    // Computes each record's sort key once, so that dates are not parsed in every comparison.
     sorted: (records) =>
       records
         .map((data) => ({ key: keyOf(data[orderBy]), data }))
@@ -72,7 +72,7 @@ function checkField(model: string, schema: Model | undefined, name: string, para
 const odd = (param: string, message: string) => new SyncError(knownFailure("invalid_value", message, { param }));
 const shown = (value: unknown): string => JSON.stringify(value) ?? String(value);
 
-/** What has no value comes last, whichever way round; then numbers before texts; then by id. */
+/** Records without a value come last in either direction. Then numbers precede strings, and ids break ties. */
 function compareBy(left: Comparable, a: JsonObject, right: Comparable, b: JsonObject, inOrder: 1 | -1): number {
   if (left === right) return byId(a.id as string, b.id as string);
   if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
@@ -84,7 +84,7 @@ const byId = (left: string, right: string) => Number(left > right) - Number(left
 
 type Comparable = string | number | undefined;
 
-/** Date-times are compared as instants: the same one may be written with several offsets. */
+/** Compares date-times as instants, because one instant can be written with several offsets. */
 const comparableOf =
   (isDatetime: boolean) =>
   (value: unknown): Comparable => {
@@ -95,13 +95,13 @@ const comparableOf =
     return JSON.stringify(value);
   };
 
-/** A text that is no date has no place among dates. */
+/** A string that is not a date sorts as if it had no value. */
 function instantOf(text: string): number | undefined {
   const instant = Date.parse(text);
   return Number.isNaN(instant) ? undefined : instant;
 }
 
-/** Whether a value lies within a range's bound. */
+/** Whether a value is within a bound of a range. */
 const RANGES: Readonly<Record<string, (own: string | number, bound: string | number) => boolean>> = {
   gt: (own, bound) => own > bound,
   gte: (own, bound) => own >= bound,
@@ -111,7 +111,7 @@ const RANGES: Readonly<Record<string, (own: string | number, bound: string | num
 
 const OPERATORS = ["in", ...Object.keys(RANGES)];
 
-/** A value to be equal to, or an object of operators. Read once, asked of every row. */
+/** Compiles a condition, which is a value or an object of operators, for use on every row. */
 function testOf(wanted: unknown, field: Field | undefined, param: string): (value: Json) => boolean {
   if (wanted === undefined) throw odd(param, `${param} is undefined. Omit the condition, or use null.`);
   if (!isOperators(wanted, field, param)) return (value) => jsonEqual(value, plain(wanted));
@@ -133,10 +133,10 @@ function testOf(wanted: unknown, field: Field | undefined, param: string): (valu
   return (value) => tests.every((test) => test(value));
 }
 
-/** A date may be given as one, although a record holds its text. */
+/** A condition may use a Date, although records store strings. */
 const plain = (value: unknown): Json => (value instanceof Date ? value.toISOString() : (value as Json));
 
-/** An object that holds nothing but operators. In a field that holds no objects any other one is a mistake. */
+/** Whether the condition contains only operators. Any other object is an error unless the field holds objects. */
 function isOperators(wanted: unknown, field: Field | undefined, param: string): wanted is object {
   if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted) || wanted instanceof Date) return false;
   const keys = Object.keys(wanted);

@@ -6,29 +6,29 @@ import { type AnyQuery, listQuery } from "./list-query.ts";
 import { LiveList } from "./live-list.ts";
 import type { ShowRow } from "./shown-rows.ts";
 
-/** What the lists may keep together that no subscriber holds, in records. */
+/** The maximum size of all lists without a subscriber, in records. */
 const UNHELD_RECORDS = 200_000;
-/** What a list weighs beside its records. */
+/** The fixed size of a list, in records. */
 const LIST_WEIGHT = 100;
-/** A list that no subscriber holds goes when it was not read for so long. */
+/** A list without a subscriber is dropped if it was not read for this long. */
 const UNREAD_MS = 60_000;
-/** A subscriber may gather changes for so long before it reads its lists again. */
+/** How long a subscriber may batch changes before it reads its lists again. */
 const GATHER_MS = 5_000;
 
 interface KeptList {
   readonly key: string;
   readonly list: LiveList;
   readAt: number;
-  /** How many changes there had been when it was read last. */
+  /** The number of changes when it was last read. */
   readAfter: number;
 }
 
 /**
- * Lists that were asked for are kept and mended, not computed anew: a change costs as much as the records it touched.
+ * Caches lists and updates them incrementally: a change costs as much as the records it touched.
  *
  * A subscriber is called after every change and then reads the lists that it shows. So a list that was read after the
- * last change, or after the one before it, is held and stays, however many there are. The others go, the ones that were
- * read longest ago first, when they keep too many records or were not read for a minute.
+ * last change, or the one before it, is in use and stays, however many there are. Other lists are dropped, least
+ * recently read first, if they contain too many records or were not read for a minute.
  */
 export class Lists {
   readonly #state: () => ClientState;
@@ -38,7 +38,7 @@ export class Lists {
   readonly #byTable = new Map<string, Set<LiveList>>();
   #changes = 0;
   #subscribers = 0;
-  /** What has come since the last sweep, in records, and when that was. */
+  /** The records added since the last sweep, and the time of that sweep. */
   #added = 0;
   #sweptAt = 0;
 
@@ -48,7 +48,7 @@ export class Lists {
     this.#clock = clock;
   }
 
-  /** A subscriber came; the function that is given back says that it has gone. */
+  /** Counts a subscriber. Returns a function that ends the subscription. */
   subscribed(): () => void {
     this.#subscribers += 1;
     let isGone = false;
@@ -118,6 +118,8 @@ export class Lists {
 
 const weightOf = ({ list }: KeptList) => LIST_WEIGHT + list.size;
 
-/** What JSON would leave out or take for null: in no text of a record is a NUL. */
+/**
+ * Marks values that JSON would drop or turn into null. Record strings cannot contain NUL, so the marker is unambiguous.
+ */
 const apart = (_key: string, value: unknown): unknown =>
   value === undefined || (typeof value === "number" && !Number.isFinite(value)) ? `\0${value}` : value;

@@ -4,22 +4,22 @@ import type { JsonObject } from "../../protocol/json.ts";
 import type { ListQuery } from "./list-query.ts";
 import { asGiven } from "./shown-rows.ts";
 
-/** Kept beyond what is shown, so that a record that leaves makes room for one that is at hand. */
+/** Records kept beyond the shown ones, so that a record can replace one that leaves the list. */
 const SPARE = 1_000;
-/** Up to so many records are moved one by one; more are sorted in together. */
+/** Up to this many changed records are moved one by one; more are merged by sorting. */
 const MANY = 64;
 
 type StateOfRows = Pick<ClientState, "rows" | "overlay">;
 
 /**
- * One list that the app looks at, mended rather than computed anew.
+ * One list of the app, updated incrementally:
  *
- *     all that match, in order:   ├── shown ──┼──── spare ────┤ ─ ─ ─ behind: not kept ─ ─ ─
- *                                 └────────── kept ───────────┘
+ *    all that match, in order:   ├── shown ──┼──── spare ────┤ ─ ─ ─ behind: not kept ─ ─ ─
+ *                                └────────── kept ───────────┘
  *
- * Whatever matches and is not kept comes after the last of those that are. So a change behind it costs one comparison,
- * one before it a move within what is kept; rows are gone through again only when the spare ones are used up. A list
- * without a limit keeps all.
+ * Records that match and are not kept sort after the last kept one. So a change behind it costs one comparison, and a
+ * change before it a move within the kept ones. All rows are scanned again only when the spare ones are used up. A list
+ * without a limit keeps all records.
  */
 export class LiveList {
   readonly query: ListQuery;
@@ -27,10 +27,10 @@ export class LiveList {
   readonly #many: number;
   readonly #byId = new Map<string, JsonObject>();
   #kept: JsonObject[] = [];
-  /** Nothing that matches lies behind. */
+  /** No matching record lies behind the kept ones. */
   #isWhole = true;
   #shown: readonly JsonObject[] = [];
-  /** Records whose view may have changed since they were looked at. Undefined: all. */
+  /** Records whose view may have changed since the last update. Undefined: all. */
   #stale: Set<string> | undefined;
 
   constructor(query: ListQuery, spare = SPARE, many = MANY) {
@@ -39,19 +39,19 @@ export class LiveList {
     this.#many = many;
   }
 
-  /** How many records it keeps. */
+  /** The number of kept records. */
   get size(): number {
     return this.#kept.length;
   }
 
-  /** This record changed; without an id: any may have. */
+  /** Notes that this record changed; without an id, any record may have changed. */
   note(id?: string): void {
     if (id !== undefined) this.#stale?.add(id);
-    // A list that nobody reads any more must not gather what changed for ever; nor is mending cheaper then.
+    // Bound the set for a list that is never read. With so many changes, a full scan is cheaper anyway.
     if (id === undefined || (this.#stale?.size ?? 0) > this.#kept.length + SPARE) this.#stale = undefined;
   }
 
-  /** The same array as long as nothing in it changes. */
+  /** Returns the same array until something in it changes. */
   read(state: StateOfRows): readonly JsonObject[] {
     const stale = this.#stale;
     if (stale?.size === 0) return this.#shown;
@@ -66,13 +66,13 @@ export class LiveList {
     return this.#shown;
   }
 
-  /** Goes through all rows. */
+  /** Scans all rows. */
   #fill(state: StateOfRows): void {
     const { sorted } = this.query;
     let found: JsonObject[] = [];
     this.#isWhole = true;
     for (const data of matching(this.query, state)) {
-      // Sorted now and then, so that few have to be held: the last of the best is what the others have to beat.
+      // Sort and cut at intervals, which bounds memory. Later records must then beat the last kept one.
       if (this.#isBehind(data, found[this.#capacity - 1])) continue;
       found.push(data);
       if (found.length < 2 * this.#capacity) continue;
@@ -85,7 +85,7 @@ export class LiveList {
     this.#trim();
   }
 
-  /** Moves the touched records only. False: nothing that is kept has changed. */
+  /** Moves only the changed records. Returns false if no kept record has changed. */
   #mend(stale: ReadonlySet<string>, state: StateOfRows): boolean {
     const { table, matches, show } = this.query;
     const last = this.#kept.at(-1);
@@ -109,13 +109,13 @@ export class LiveList {
     return true;
   }
 
-  /** Only what lies between the two places moves. `splice` would give a long list new memory, twice. */
+  /** Moves only the records between the two indices. `splice` would reallocate a long list twice. */
   #move({ before, now }: Move): void {
     const kept = this.#kept;
-    // One that comes begins behind the last, one that goes ends there.
+    // A new record starts behind the last one, and a removed record ends there.
     const from = before ? this.#placeOf(before) : kept.length;
     let to = now ? this.#placeOf(now) : kept.length;
-    // Its old place is given up: what lies behind that is one further to the front.
+    // Removing the record from its old index shifts all later ones forward.
     if (before && to > from) to -= 1;
     if (from > to) for (let at = from; at > to; at--) kept[at] = kept[at - 1] as JsonObject;
     else for (let at = from; at < to; at++) kept[at] = kept[at + 1] as JsonObject;
@@ -123,7 +123,7 @@ export class LiveList {
     else kept.pop();
   }
 
-  /** Sorting what is nearly in order costs about one look at each. */
+  /** Sorting a nearly sorted list takes about linear time. */
   #merge(moves: readonly Move[]): void {
     const gone = new Set(moves.map(({ before }) => before));
     const stay = this.#kept.filter((data) => !gone.has(data));
@@ -131,7 +131,7 @@ export class LiveList {
     this.#kept = this.query.sorted(stay);
   }
 
-  /** Without a last one there is no room at all: everything lies behind. */
+  /** Without a last record there is no capacity: every record lies behind. */
   #isBehind(data: JsonObject, last: JsonObject | undefined): boolean {
     return !this.#isWhole && (!last || this.query.compare(data, last) > 0);
   }
@@ -143,7 +143,7 @@ export class LiveList {
     }
   }
 
-  /** The first place whose record does not come before this one. */
+  /** The first index whose record does not sort before this one. */
   #placeOf(data: JsonObject): number {
     let low = 0;
     let high = this.#kept.length;
@@ -157,7 +157,7 @@ export class LiveList {
   }
 }
 
-/** A record as it lies in the list, and as it should. */
+/** A record as it is in the list, and as it should be. */
 interface Move {
   readonly before: JsonObject | undefined;
   readonly now: JsonObject | undefined;

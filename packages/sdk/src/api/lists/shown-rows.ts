@@ -5,12 +5,12 @@ import type { Model } from "../../protocol/schema/model-schema.ts";
 
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
-/** A row as the app is given it. The same row is given as the same object. */
+/** Converts a row for the app. The same row always gives the same object. */
 export type ShowRow = (table: string, row: Row) => Row;
 
 /**
- * Rows that were written before a field got its default have none: the schema says that they read as if they had. What lies
- * in the store stays as the log has it, so that another version of the app reads it by its own schema.
+ * Fills in defaults for rows that were written before a field had one. The stored rows stay as in the log, so that
+ * another version of the app can apply its own schema.
  */
 export function shownRows(models: Readonly<Record<string, Model>>): ShowRow {
   const defaults = new Map(
@@ -34,10 +34,10 @@ export function shownRows(models: Readonly<Record<string, Model>>): ShowRow {
   };
 }
 
-/** A default is the schema's own: rows hold copies. */
+/** Rows get copies of a default, because the original belongs to the schema. */
 const copyOf = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
-/** Bundlers put the word in its place. Where there is none, it counts as production. */
+/** Bundlers replace the expression. Without a bundler, it counts as production. */
 function isDevelopment(): boolean {
   try {
     return process.env.NODE_ENV !== "production";
@@ -47,8 +47,8 @@ function isDevelopment(): boolean {
 }
 
 /**
- * While an app is developed its rows are frozen: a change in place would be shown by accident, and written never. In
- * production nobody pays for it.
+ * In development, rows are frozen: a change in place would show up by accident and never be saved. Production skips the
+ * cost.
  */
 export const asGiven: <T extends Json>(data: T) => T = isDevelopment() ? frozen : (data) => data;
 

@@ -3,38 +3,42 @@ import type { JsonObject } from "../../protocol/json.ts";
 import type { ParticipantKind } from "../../protocol/log/log.ts";
 import type { PeerSession } from "../../protocol/presence/presence.ts";
 
-/** Somebody in a room, once, however many windows they have open. */
+/** A participant in a room, listed once for all its windows. */
 export interface RoomPeer {
   /** `<participantKind>:<participantId>` */
   readonly participant: string;
   readonly participantKind: ParticipantKind;
   readonly participantId: string;
-  /** What they said last, in whichever window. */
+  /** The participant's last state, from any window. */
   readonly state: JsonObject;
-  /** Each window, the one that spoke last first. */
+  /** The participant's windows, most recently updated first. */
   readonly sessions: readonly PeerSession[];
 }
 
-/** A room of people and agents who see each other. It is entered with the first `set` or `subscribe`. */
+/** A room in which people and agents see each other. The first `set` or `subscribe` enters it. */
 export interface Presence {
   readonly room: string;
-  /** Says something of this client to the others; replaces what was said before. Up to 4 KiB of JSON, up to 20 times a second: of more, the last counts. */
+  /**
+   * Sets this client's state in the room and replaces the previous one. Up to 4 KiB of JSON and 20 updates a second; if
+   * there are more, the last one wins.
+   */
   set(state: JsonObject): void;
-  /** What this client said last. */
+  /** The last state that this client set. */
   state(): JsonObject;
-  /** Everybody in the room, oneself included. */
+  /** All participants in the room, including this one. */
   peers(): readonly RoomPeer[];
   others(): readonly RoomPeer[];
   /** This participant as the others see it. */
   self(): RoomPeer | undefined;
   /**
-   * `live`: what is shown is how it is. `connecting`: not inside, or the line is gone; who was there stands still for
-   * a few seconds, then nobody is shown. `denied`: the token does not reach this room; `error` says more.
+   * - `live`: the peers are up to date.
+   * - `connecting`: not inside, or the connection is lost. The last known peers are shown for a few seconds, then none.
+   * - `denied`: the token does not allow this room; see `error`.
    */
   status(): "live" | "connecting" | "denied";
   error(): SyncError | undefined;
-  /** Called after every change of the answers above. */
+  /** Called after every change of the results above. */
   subscribe(listener: () => void): () => void;
-  /** Ends what this object has to do with the room; the room is left when nothing else in the app is in it. */
+  /** Ends this object's use of the room. The client leaves the room with the last use. */
   leave(): void;
 }

@@ -6,7 +6,7 @@ import type { Peer } from "../../protocol/presence/presence.ts";
 import { notifyApp } from "../notify-app.ts";
 import type { Presence, RoomPeer } from "./presence-api.ts";
 
-/** What the answers about one room are made of; as long as it is the same object they are the same answers. */
+/** The inputs of the results for one room. The same object means the same results. */
 interface Shown {
   readonly of: Room | undefined;
   readonly live: boolean;
@@ -20,7 +20,7 @@ interface Shown {
 
 const NOTHING: JsonObject = {};
 
-/** Gives out rooms: each object has a stake of its own in a room, and all in one room say the same of it. */
+/** Creates room objects. Each counts as one use of its room, and all objects of one room share their results. */
 export function roomsOn(loop: CollabEngine): (name: string) => Presence {
   const shown = new Map<string, Shown>();
   const peers = new WeakMap<Peer, RoomPeer>();

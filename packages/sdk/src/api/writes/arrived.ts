@@ -6,7 +6,10 @@ import type { ClientState } from "../../core/state.ts";
 
 const ON_THE_WAY: ReadonlySet<string> = new Set(["saving", "queued", "sending"]);
 
-/** Resolves when none of such operations on a record is on its way: each has its answer, or waits for a person, itself or what it builds on. */
+/**
+ * Resolves when each matching operation on a record has an outcome, waits for a person, or depends on a write that
+ * does.
+ */
 export function arrived(
   store: StoreApi<ClientState>,
   key: string,

@@ -4,7 +4,7 @@ import type { CommitOperation, CommitOptions } from "../sync-client.ts";
 import { makeWrite, type WriteDeps } from "./write.ts";
 import type { Write } from "./write-api.ts";
 
-/** Several operations that happen together or not at all, if what they stand on has not moved. */
+/** Commits several operations together or not at all, provided that their premises have not changed. */
 export function makeCommit<S extends ModelSchema>(
   deps: WriteDeps,
   operations: readonly CommitOperation<S>[],

@@ -4,7 +4,7 @@ import { localError } from "../../errors.ts";
 import { type AskedOperation, checkCount, checked, checkOwner, type WriteDeps } from "./write.ts";
 import type { Write } from "./write-api.ts";
 
-/** A person's answer to a held or parked write, and what is sent because of it. */
+/** Applies a decision about a conflicted or rejected write, and returns the write that is sent because of it. */
 export function makeDecision(deps: WriteDeps, clientTxId: string, id: string, decision: Decision): Write {
   if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot resolve writes.");
   checkOwner(deps);
@@ -14,7 +14,7 @@ export function makeDecision(deps: WriteDeps, clientTxId: string, id: string, de
   return { id, clientTxId: newTxId, queued, receipt };
 }
 
-/** The operations of an edited write, checked as those of a new one. */
+/** The operations of an edited write, validated like those of a new one. */
 export function editedOperations(deps: WriteDeps, asked: readonly AskedOperation[]): readonly NewOperation[] {
   checkCount(asked);
   return asked.map((o) => ({ ...checked(deps, o), onStale: "notify" }));

@@ -4,8 +4,8 @@ import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 
 /**
- * A copy of what the app gave, if JSON can carry it. A write is stored as text: what would change or vanish on the way
- * (undefined, NaN, a Date, a function) is refused where the mistake is made, not found missing in the rows later.
+ * Copies data of the app and checks that it is valid JSON. Writes are stored as text. Values that would change or
+ * vanish in JSON (undefined, NaN, a Date, a function) are refused here, where the mistake is made.
  */
 export function jsonCopy(data: unknown, path: string): JsonObject {
   if (!isPlainObject(data)) throw refused(path, "must be an object");
@@ -70,7 +70,7 @@ export function checkId(id: unknown): string {
   );
 }
 
-/** Room is left for the counter that another log may add to a name. */
+/** Leaves room for the suffix that a replaced log adds to a name. */
 const TX_ID = /^[\x21-\x7e]{1,200}$/;
 
 export function checkTxId(clientTxId: unknown): string {

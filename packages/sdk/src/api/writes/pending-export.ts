@@ -4,16 +4,16 @@ import { adapted } from "../../core/schema/upcast.ts";
 import type { ClientState } from "../../core/state.ts";
 import { localError } from "../../errors.ts";
 
-/** Everything that waits in a queue, as JSON: for a file, for support, for another device. */
+/** All unsettled writes of a queue, as JSON: for a file, for support, or for another device. */
 export interface PendingExport {
   readonly object: "holdfast_pending";
   readonly version: 1;
   readonly clientId: string;
-  /** Hash of the schema of the app that exported it. */
+  /** The schema hash of the exporting app. */
   readonly schema: string;
   /** Milliseconds since 1970. */
   readonly exportedAt: number;
-  /** In the order in which they are sent; `stage` says what became of those that wait for a person. */
+  /** In the order in which they are sent. `stage` shows the outcome of writes that wait for a person. */
   readonly writes: readonly Mutation[];
 }
 
@@ -23,11 +23,11 @@ export const exportPending = (state: ClientState, exportedAt: number): PendingEx
   clientId: state.clientId,
   schema: state.schemaHash,
   exportedAt,
-  // A copy that nobody else writes to; also of those that are being put on disk.
+  // A deep copy that shares nothing with the queue. It includes writes that are being stored.
   writes: JSON.parse(JSON.stringify([...inOrder(state.queue)].filter((m) => m.stage.phase !== "confirmed"))),
 });
 
-/** The writes of an export, each under its own name: what the server has taken already it takes no second time. */
+/** The writes of an export under their own names, so that the server does not commit one twice. */
 export function readExport(state: ClientState, exported: unknown): readonly Mutation[] {
   const { object, version, writes } = (exported ?? {}) as Partial<Record<keyof PendingExport, unknown>>;
   if (object !== "holdfast_pending" || version !== 1 || !Array.isArray(writes) || !writes.every(isWrite))
@@ -38,7 +38,7 @@ export function readExport(state: ClientState, exported: unknown): readonly Muta
       const { phase } = write.stage;
       const stage = phase === "held" || phase === "parked" ? write.stage : ({ phase: "saving" } as const);
       const taken: Mutation = { ...write, seq: undefined, attempts: 0, landed: [], stage };
-      // One that was exported before it had its text gets it now.
+      // A write that was exported before it was serialized is serialized now.
       return adapted(taken.body === "" ? serialized(taken, state.clientId, state.rows) : taken, state);
     });
 }

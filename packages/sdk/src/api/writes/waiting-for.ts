@@ -12,20 +12,20 @@ import { jsonCopy } from "./payload.ts";
 import type { WriteDeps } from "./write.ts";
 
 export interface WaitingFor {
-  /** Called after every step, before the app is told. */
+  /** Called after every step, before the app's listeners. */
   note(state: ClientState): void;
   conflicts(state: ClientState): readonly Conflict[];
   attention(state: ClientState): readonly AttentionItem[];
 }
 
 /**
- * What waits for a person, as objects that can be answered. As long as nothing in one changes, it stays the same object.
- * Conflicts are worked out when something about one of them has changed, and not for changes elsewhere.
+ * Conflicts and rejected writes as objects with methods. Each object stays the same until its content changes.
+ * Conflicts are recomputed only if one of their records or writes has changed.
  */
 export function waitingFor(deps: WriteDeps): WaitingFor {
   let known: ReadonlyMap<string, { readonly dispute: OpenConflict; readonly conflict: Conflict }> = new Map();
   let conflicts: readonly Conflict[] = [];
-  /** The records that the conflicts are about, and the writes that waited when they were worked out. Undefined: stale. */
+  /** The records of the conflicts and the waiting writes at the last computation. Undefined: stale. */
   let basis: { readonly records: ReadonlySet<string>; readonly waiting: readonly string[] } | undefined;
   const items = new WeakMap<object, AttentionItem>();
   let attention: readonly AttentionItem[] = [];
@@ -45,7 +45,7 @@ export function waitingFor(deps: WriteDeps): WaitingFor {
       if (basis) return conflicts;
       let [write, nth] = ["", 0];
       const now = conflictsOf(state).map((dispute) => {
-        // A write has one for each of its notifications, in one order.
+        // A write has one conflict per notification, in a fixed order.
         nth = dispute.clientTxId === write ? nth + 1 : 0;
         write = dispute.clientTxId;
         const key = `${write} ${nth}`;
@@ -64,7 +64,7 @@ export function waitingFor(deps: WriteDeps): WaitingFor {
     },
     attention(state) {
       const next = rejectedOf(state).map((parked) => {
-        // The stage is the same object from the refusal to the answer, whatever else becomes known of the write.
+        // The stage object stays the same from the refusal to the decision, whatever else changes in the write.
         const item = items.get(parked.stage) ?? attentionOf(deps, parked);
         items.set(parked.stage, item);
         return item;

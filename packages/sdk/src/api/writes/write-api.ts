@@ -2,28 +2,30 @@ import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import type { OnStale } from "../../protocol/commits/stale.ts";
 
 export interface WriteOptions {
-  /** Default `notify`: a stale write is held and becomes a conflict. */
+  /** Default `notify`: a stale write is not applied and becomes a conflict. */
   onStale?: OnStale;
-  /** Default: how far this client's rows had read when the write was made. */
+  /** Default: the position of this client's rows when the write was made. */
   readAt?: number;
-  /** The caller's own name for the write, for instance derived from a business event; default: made. */
+  /** The caller's own name for the write, for example derived from a business event. Default: generated. */
   clientTxId?: string;
-  /** The lease that the write is made under; of several, each operation takes the one on its record. */
+  /** The lease under which the write is made. If there are several, each operation uses the one on its record. */
   claim?: LeaseRef | readonly LeaseRef[];
 }
 
-/** What a write answers at once. */
+/** The immediate result of a write. */
 export interface Write {
-  /** The record's id; for `commit`, the first operation's. */
+  /** The record's id; for `commit`, the id of the first operation. */
   readonly id: string;
   readonly clientTxId: string;
   /** Resolves when the write is on disk and survives a reload. */
   readonly queued: Promise<void>;
-  /** Resolves with the confirmed receipt; rejects with a `SyncError` when the write was refused, held or discarded. */
+  /**
+   * Resolves with the confirmed receipt. Rejects with a `SyncError` if the write was refused, conflicted or discarded.
+   */
   readonly receipt: Promise<CommitReceipt>;
 }
 
-/** What a write needs to know of the lease that it is made under. */
+/** The parts of a lease that a write needs. */
 export interface LeaseRef {
   /** The claim's id. */
   readonly id: string;

@@ -18,7 +18,7 @@ import type { ShowRow } from "../lists/shown-rows.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
 import type { LeaseRef, Write, WriteOptions } from "./write-api.ts";
 
-/** What the parts of the public surface share. */
+/** The dependencies of the write functions. */
 export interface WriteDeps {
   readonly engine: Engine;
   readonly waiters: PendingPromises;
@@ -36,7 +36,7 @@ export interface AskedOperation {
 
 const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
 
-/** Every write of the app comes through here: one operation or a hundred, it is one commit. */
+/** Every write of the app goes through this function. One operation or a hundred are one commit. */
 export function makeWrite(
   deps: WriteDeps,
   asked: readonly AskedOperation[],
@@ -61,7 +61,7 @@ export function makeWrite(
   return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };
 }
 
-/** What is written belongs to the owner of the store: another participant's writes would be sent as theirs. */
+/** Writes belong to the owner of the store. A write by another participant would be sent in the owner's name. */
 export function checkOwner({ engine }: WriteDeps): void {
   const state = engine.store.getState();
   if (state.withheld) throw localError("not_owner", anothersToken(state));
@@ -74,7 +74,7 @@ export function checkCount(asked: readonly unknown[], reads: readonly unknown[] 
     );
 }
 
-/** What a claim is on is there already: a create is under none. */
+/** A claim is on an existing record, so a create has none. */
 function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation {
   const lease = claims.find(({ model, recordId: id }) => recordKey({ model, id }) === recordKey(o));
   return lease && o.action !== "create" ? { ...o, claim: lease.id } : o;
@@ -86,7 +86,7 @@ export function checkModel(models: object, model: unknown): void {
   throw new SyncError(knownFailure("unknown_model", message, { param: "model" }));
 }
 
-/** An operation as the app gave it, if the schema knows it. */
+/** An operation of the app, validated against the schema. */
 export function checked(deps: WriteDeps, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
   const models = deps.engine.store.getState().models;
   checkModel(models, model);
@@ -113,7 +113,7 @@ export function checked(deps: WriteDeps, { action, model, id, data }: AskedOpera
   }
 }
 
-/** What the schema says of the data is said here already: a write that no server would take is not queued. */
+/** Validates the data against the schema, so that a write that the server would refuse is not queued. */
 function checkedData(
   models: Readonly<Record<string, Model>>,
   model: string,
