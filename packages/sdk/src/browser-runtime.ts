@@ -3,17 +3,17 @@ import { browserSignals } from "./browser/signals.ts";
 import { browserTabs } from "./browser/tabs.ts";
 import { openRuntime as open, type Runtime, type RuntimeDeps } from "./runtime.ts";
 
-/** Not in workers: there a page of the same origin has to ask. And not in Firefox unasked, which shows the person a prompt. */
+/** Not in workers, where the API is missing, and not in Firefox by default, because it shows a prompt. */
 export function mayPersist(wanted: boolean | undefined): boolean {
   if (typeof navigator === "undefined" || typeof navigator.storage?.persist !== "function") return false;
   return wanted ?? !/\bFirefox\//.test(navigator.userAgent);
 }
 
-/** The part of a client in a browser that works with the world. */
+/** Creates the runtime of a client in a browser. */
 export const openRuntime = (deps: RuntimeDeps): Runtime =>
   open(
     {
-      // A chunk of its own: it is large, and does not change with this package.
+      // A separate chunk: it is large, and does not change with this package.
       storage: async (name) => (await import("./storage/indexeddb.ts")).indexedDbStorage({ name }),
       tabs: (store) => browserTabs(store, deps.clock),
       signals: browserSignals,

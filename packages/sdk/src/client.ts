@@ -28,21 +28,21 @@ import type { ModelName } from "./protocol/schema/row-types.ts";
 import type { Leaving, Runtime, RuntimeDeps } from "./runtime.ts";
 import { runtimeLater } from "./runtime-later.ts";
 
-/** What a client is made of that is not the same everywhere. */
+/** The parts of a client that differ between platforms. */
 export interface Shell {
   readonly clock: Clock;
   readonly random: Random;
-  /** Nothing is kept beyond the process, as the app wants it. */
+  /** The app wants nothing to be stored beyond the process. */
   readonly inMemory?: boolean;
-  /** The part that works with the disk and the server. Tried again until it is there. */
+  /** Loads the runtime, which works with disk and server. Retried until it succeeds. */
   readonly runtime: () => Promise<{ openRuntime(deps: RuntimeDeps): Runtime }>;
-  /** The part that is loaded when claims or presence are first used. */
+  /** Loads claims and presence on first use. */
   readonly company?: (() => Promise<{ openCollab(deps: LeasesDeps, world: CollabEngineDeps): Collab }>) | undefined;
 }
 
 const NONE: readonly never[] = [];
 
-/** Puts a client together, and takes it apart again. It decides nothing: that is the core's. */
+/** Assembles a client, and closes it. All decisions are made in the core. */
 export function createShell<const S extends ModelSchema>(shell: Shell, options: ClientOptions<S>): SyncClient<S> {
   const settings = checkOptions(options);
   const { clock, random, inMemory = false } = shell;
@@ -59,7 +59,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     }),
     clock,
     random,
-    // Nothing is asked of the world before its part has read the store.
+    // Effects start only after the runtime has read the store.
     perform: (effect, state) => runtime.now()?.perform(effect, state),
   });
 
@@ -107,7 +107,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   const ending = createEnding();
 
-  /** The part, when the local store has been read. */
+  /** The runtime, once the local store has been read. */
   async function usable(): Promise<Runtime> {
     const there = await ending.orEnd(runtime.there);
     await until(engine.store, ending, isRunning);
@@ -121,7 +121,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     runtime.now()?.leave(why);
     ending.end(localError("client_closed"));
     const farewell = company.close();
-    // From here on nothing new begins; what the app has written still reaches the disk.
+    // Start no new requests. Pending writes of the app are still stored.
     engine.dispatch({ type: "paused" });
     try {
       await runtime.close(farewell, why);
@@ -136,7 +136,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     closing ??= takeApart(why);
     return closing;
   };
-  // Somebody signed out in another tab, and the store is gone.
+  // The user signed out in another tab, which deleted the store.
   engine.listen(({ type }) => type === "signedOut" && void end("signed-out-elsewhere"));
 
   return {
@@ -181,7 +181,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       return mutations.length;
     },
     pause: () => engine.dispatch({ type: "paused" }),
-    // One that is being closed stays as it is.
+    // A client that is closing stays paused.
     resume: () => {
       if (!closing) engine.dispatch({ type: "resumed" });
     },
@@ -210,7 +210,7 @@ function modelApis<S extends ModelSchema>(
   return Object.fromEntries(apis) as SyncClient<S>["models"];
 }
 
-/** Rows of the local store, or of the first snapshot. */
+/** The local store or the first snapshot has provided rows. */
 const hasRows = ({ rows }: ClientState) => rows.position !== undefined;
 /** The local store has been read. */
 const isRunning = ({ life }: ClientState) => life === "running";

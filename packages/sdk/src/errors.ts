@@ -4,7 +4,10 @@ import type { CommitReceipt } from "./protocol/commits/commit.ts";
 import type { RequiredCapability } from "./protocol/errors/error.ts";
 import type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes.ts";
 
-/** The one error of this package. `code` says what it was, `then` what to do about it; the message is for people. */
+/**
+ * The error class of this package. `code` identifies the problem, `then` says what to do, and the message is for
+ * people.
+ */
 export class SyncError extends Error {
   override readonly name = "SyncError";
   readonly code: ErrorCode | LocalErrorCode | (string & {});
@@ -13,15 +16,15 @@ export class SyncError extends Error {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly docUrl: string | undefined;
-  /** The field, model or operation that it is about. */
+  /** The field, model or operation that caused the error. */
   readonly param: string | undefined;
-  /** For a write that was refused or held after the server judged it. */
+  /** For a write that the server refused or found in conflict. */
   readonly receipt: CommitReceipt | undefined;
-  /** For a denied write: what would have been needed. */
+  /** For a denied write: the missing capability. */
   readonly requiredCapability: RequiredCapability | undefined;
-  /** For `claim_conflict` and `claim_lost`: who holds the record. */
+  /** For `claim_conflict` and `claim_lost`: the holders of the record. */
   readonly claims: readonly Claim[] | undefined;
-  /** For a lease that was lost: why. */
+  /** For a lost lease: the cause. */
   readonly reason: LossReason | undefined;
 
   constructor(failure: Failure, options?: { cause?: unknown }) {
@@ -42,6 +45,6 @@ export class SyncError extends Error {
 
 export const isSyncError = (error: unknown): error is SyncError => error instanceof SyncError;
 
-/** An error that was found on this side. */
+/** An error that the client detected. */
 export const localError = (code: LocalErrorCode, message?: string): SyncError =>
   new SyncError(localFailure(code, message));

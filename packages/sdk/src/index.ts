@@ -36,7 +36,7 @@ export type { Json, JsonObject } from "./protocol/json.ts";
 export type { Field, Model, ModelSchema } from "./protocol/schema/model-schema.ts";
 export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./protocol/schema/row-types.ts";
 
-/** A client for browsers: it keeps its queue and rows in IndexedDB and shares them with the other tabs. */
+/** Creates a client for browsers. It stores its queue and rows in IndexedDB and shares them with other tabs. */
 export function createClient<const S extends ModelSchema>(options: ClientOptions<S>): SyncClient<S> {
   return createShell(
     { clock: systemClock, random: systemRandom, runtime: () => import("./browser-runtime.ts") },

@@ -48,13 +48,13 @@ export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } fro
 
 export interface NodeClientOptions<S extends ModelSchema> extends ClientOptions<S> {
   /**
-   * Where queue and rows are kept: `fileStorage("./agent.db")`. Without it they live as long as the process, and
-   * `drain` has to be called before it exits.
+   * Where to store queue and rows: `fileStorage("./agent.db")`. Without it they are lost with the process, so call
+   * `drain` before it exits.
    */
   readonly storage?: FileStorage;
 }
 
-/** The same client for agents and scripts. What cannot be its store is refused here and now, with a `SyncError`. */
+/** Creates a client for agents and scripts. Throws a `SyncError` at once if the storage cannot be its store. */
 export function createClient<const S extends ModelSchema>(options: NodeClientOptions<S>): SyncClient<S> {
   const { storage: file, ...rest } = options;
   const { store } = checkOptions(rest);

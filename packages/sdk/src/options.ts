@@ -5,46 +5,46 @@ import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 
 export interface ClientOptions<S extends ModelSchema> {
-  /** The models that this app knows, as `defineSchema` gave them. Other models of the server are not read. */
+  /** The models of this app, from `defineSchema`. Other models of the server are not read. */
   readonly schema: S;
-  /** Where the service is, for instance `https://sync.example.com`; with or without `/api` at its end. */
+  /** The address of the server, for example `https://sync.example.com`, with or without a final `/api`. */
   readonly url: string;
   /**
-   * Gives the token of the person who is signed in. Asked once, again at about 80 % of the token's life, and when the server refuses the one it gave. When it
-   * rejects with what `fetch` throws without an answer, it is tried again like any request; with anything else, or
-   * with no token, nobody is signed in (`needs-auth`).
+   * Returns the token of the signed-in user. Called at the start, at about 80 % of the token's life, and when the
+   * server refuses the token. If it rejects with a network error of `fetch`, the client retries. If it rejects with any
+   * other error or returns no token, the status becomes `needs-auth`.
    */
   readonly getToken: () => string | Promise<string>;
-  /**
-   * Name of the local store. Default: made of the address and `user`.
-   */
+  /** Name of the local store. Default: derived from `url` and `user`. */
   readonly store?: string;
   /**
-   * Who is signed in: each gets a store of their own. A store belongs to one participant of one organization and
-   * environment for ever; with another one's token the status is `needs-auth`, and nothing of it is shown or sent.
+   * The signed-in user. Each user gets a separate store. A store belongs to one participant of one organization and
+   * environment forever; with another participant's token, the status is `needs-auth` and the client shows and sends
+   * nothing.
    */
   readonly user?: string;
-  /** Names this device and person to the server; default: made once per store and kept there. */
+  /** Identifies this device and user to the server. Default: generated once per store and kept there. */
   readonly clientId?: string;
-  /** Begin as if `pause()` had been called: local rows and writes are shown, nothing is sent. */
+  /** Starts as if `pause()` had been called: local rows and writes are shown, nothing is sent. */
   readonly paused?: boolean;
-  /** How long a request may hear nothing before its outcome counts as unknown and it is sent again. Default 30 000. */
+  /** How long a request may receive no data before its outcome counts as unknown and it is retried. Default 30 000. */
   readonly requestTimeoutMs?: number;
   /**
-   * Whether to open a socket. Default true. Without one the log is asked for every 5 s, claims wait by long polls, and
-   * of the others' claims and presence nothing is heard.
+   * Whether to open a socket. Default true. Without one, the client polls the log every 5 s, claims wait with long
+   * polls, and other participants' claims and presence are not available.
    */
   readonly stream?: boolean;
-  /** Which records are read, of the models of the schema; default: all that the token covers. See `follow`. */
+  /** Which records to read of the schema's models. Default: all that the token covers. See `follow`. */
   readonly follow?: Scope;
   /**
-   * Whether to ask the browser, with the first queued write, not to clear the store by itself. Default: where the browser
-   * decides alone. Firefox asks the person instead, so there it is asked for with `true` only; `false` never asks.
+   * Whether to ask the browser, at the first queued write, not to evict the store. Default: only in browsers that
+   * decide without a prompt. Firefox prompts the user, so it is asked only with `true`; `false` never asks.
    */
   readonly persist?: boolean;
   /**
-   * For writes that an older version of the app has queued: by the hash of its schema (`schemaHash`), what one of its
-   * operations means in this one. Writes that use nothing that has changed need none; others without one need attention.
+   * Converts queued writes of older app versions: by the hash of the older schema (`schemaHash`), a function that
+   * converts one operation. Writes that use only unchanged parts of the schema need none; all others without one need
+   * attention.
    */
   readonly upcast?: Readonly<Record<string, Upcast>>;
 }
@@ -58,7 +58,7 @@ export interface Settings<S extends ModelSchema>
 
 const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 
-/** Fills in the defaults, and refuses at once what could only fail later. */
+/** Fills in defaults and refuses invalid options at once. */
 export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): Settings<S> {
   let { store } = options;
   const { user } = options;

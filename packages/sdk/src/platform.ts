@@ -4,7 +4,7 @@ import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import { openRuntime, type Ports } from "./runtime.ts";
 
-/** Everything that differs between a Node process and a test, or another place that has all of the code at hand. */
+/** Everything that differs between a Node process, a test, and other environments that load all code at once. */
 export interface Platform extends Ports, Omit<Shell, "runtime"> {}
 
 export const createClientOn = <const S extends ModelSchema>(

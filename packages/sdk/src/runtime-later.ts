@@ -11,8 +11,8 @@ export interface RuntimeLater {
 }
 
 /**
- * Loads the part that works with the world, and tries again until it is there: until then what the app writes is
- * shown and promised to nobody.
+ * Loads the runtime and retries until it succeeds. Until then, writes of the app are only shown, and their `queued`
+ * promises stay pending.
  */
 export function runtimeLater(load: () => Promise<() => Runtime>, engine: Engine, clock: Clock): RuntimeLater {
   let runtime: Runtime | undefined;
@@ -23,7 +23,7 @@ export function runtimeLater(load: () => Promise<() => Runtime>, engine: Engine,
     arrive = resolve;
   });
 
-  /** The attempt that is under way, or the last one. */
+  /** The current or last attempt to load the runtime. */
   let attempted = Promise.resolve();
   function attempt(): void {
     attempted = load().then(
@@ -45,7 +45,7 @@ export function runtimeLater(load: () => Promise<() => Runtime>, engine: Engine,
     async close(farewell, why) {
       isClosed = true;
       calledOff();
-      // One that is about to come is still opened: what the app has written goes to the disk.
+      // If the runtime is still loading, open it, so that pending writes of the app are stored.
       await attempted;
       await runtime?.close(farewell, why);
     },

@@ -29,26 +29,26 @@ import { kyExchange } from "./transport/ky-exchange.ts";
 import { logStream } from "./transport/stream.ts";
 import { tokenSource } from "./transport/token.ts";
 
-/** The world that a client works in: what differs between a browser, a Node process and a test. */
+/** The environment of a client: the parts that differ between a browser, a Node process and a test. */
 export interface Ports {
   readonly storage: (store: string) => Promise<Storage>;
   readonly tabs: (store: string) => Tabs;
   readonly signals: () => Signals;
-  /** Asks the platform to keep the store whatever it needs the room for. */
+  /** Asks the platform to protect the store from eviction. */
   readonly persist?: () => Promise<boolean>;
   readonly witness?: (store: string) => EvictionMarker | undefined;
-  /** Where the platform has none of its own. */
+  /** For platforms without their own WebSocket. */
   readonly WebSocket?: unknown;
-  /** How requests go out. Default: with ky. */
+  /** How requests are sent. Default: ky. */
   readonly exchange?: Exchange;
-  /** Used, through ky, instead of the platform's. */
+  /** A replacement for the platform's fetch, used through ky. */
   readonly fetch?: typeof globalThis.fetch;
-  /** For tests: other ways to the server than HTTP and a socket. */
+  /** For tests: replacements for HTTP and the socket. */
   readonly server?: (token: TokenSource) => Server;
   readonly stream?: () => Stream;
 }
 
-/** What the part is given of the client that it belongs to. */
+/** What the runtime gets from its client. */
 export interface RuntimeDeps {
   readonly settings: Settings<ModelSchema>;
   readonly engine: Engine;
@@ -58,24 +58,27 @@ export interface RuntimeDeps {
   readonly hear: (frame: CollabFrame) => void;
 }
 
-/** Why a client ends. `signed-out`: nothing of it is to stay on this device. */
+/** Why a client ends. `signed-out`: nothing of it may stay on this device. */
 export type Leaving = "closed" | "signed-out" | "signed-out-elsewhere";
 
 /**
- * The part of a client that works with the world: the disk, the other tabs, the server. What is shown and decided is
- * elsewhere, so a page can have this one loaded after it has begun to show something.
+ * The part of a client that works with disk, tabs and server. It is separate from the view and the decisions, so that a
+ * page can load it after it has rendered.
  */
 export interface Runtime {
   perform(effect: Effect, state: ClientState): void;
   readonly server: Server;
   readonly stream: Stream;
-  /** What waits for a person: there as soon as anything can. */
+  /** Conflicts and rejected writes. */
   readonly waitingFor: typeof waitingFor;
   readonly exportPending: typeof exportPending;
   readonly readExport: typeof readExport;
-  /** The client is about to be closed. The other tabs are told when their store goes, before one of them leads. */
+  /**
+   * The client is about to close. Other tabs are notified that the store is being deleted before one of them becomes
+   * leader.
+   */
   leave(why: Leaving): void;
-  /** Resolves when what was written is on disk, or nothing is left there, and nothing is open any more. */
+  /** Resolves when pending writes are stored, or the store is deleted, and all connections are closed. */
   close(farewell: Promise<void>, why: Leaving): Promise<void>;
 }
 
@@ -118,9 +121,9 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
       noEvictionMarker();
       signals.close();
       await Promise.all([performer.close(), farewell]);
-      // After the last write is on disk and the others were told.
+      // After the last write is on disk and the other tabs were notified.
       tabs.close();
-      // Also the one that the tab has made which signs out elsewhere: both come to the same.
+      // The tab that signs out and the tabs that it notifies may both do this; the result is the same.
       if (why !== "closed") witness?.forget();
       await (why === "signed-out" ? storage.destroy() : storage.close());
     },
