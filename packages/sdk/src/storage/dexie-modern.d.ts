@@ -1,4 +1,4 @@
-/** Dexie describes only the build that its name leads to; this one is the same for browsers of today. */
+/** Dexie declares types only for its default build. The modern build has the same API. */
 declare module "dexie/dist/modern/dexie.mjs" {
   export { Dexie } from "dexie";
 }

@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import { lastSeqOf, type StoredMeta, type StoredMutation, toStored } from "./stored.ts";
 import { answer, strictTransaction } from "./strict-transaction.ts";
 
-/** Changes of the queue are on the disk before anybody is told so. */
+/** Stores queue changes. Resolves only when they are on disk. */
 export function enqueue(db: Database, changes: readonly QueueChange[]): Promise<Enqueued> {
   const isNew = changes.every(({ put, drop }) => drop.length === 0 && put.every(({ over }) => !over));
   return isNew
@@ -12,7 +12,7 @@ export function enqueue(db: Database, changes: readonly QueueChange[]): Promise<
     : strictTransaction(db, ["mutations", "meta"], (transaction) => exchange(transaction, changes));
 }
 
-/** New writes need nothing but their places. */
+/** New writes need only their `seq` numbers. */
 async function putNew(transaction: IDBTransaction, changes: readonly QueueChange[]): Promise<Enqueued> {
   const store = transaction.objectStore("mutations");
   const requests = changes.map(({ put }) => put.map(({ mutation }) => store.put(toStored(mutation))));

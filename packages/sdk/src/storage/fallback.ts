@@ -4,8 +4,9 @@ import { localError } from "../errors.ts";
 import { MemoryDisk, memoryStorage } from "./memory.ts";
 
 /**
- * A store that goes on in memory when the disk fails: once, for good, and saying so. What the disk held until then is
- * in the client's own memory; what it still holds is sent again after a reload, under the same names.
+ * A store that switches to memory, once and permanently, if the disk fails, and reports that. The client's memory
+ * already contains what the disk held. Writes that are still on disk are sent again after a reload, under the same
+ * names.
  */
 export function withMemoryFallback(
   disk: () => Promise<Storage>,
@@ -15,7 +16,7 @@ export function withMemoryFallback(
   const fallback = memoryStorage(memory);
   let primary: Promise<Storage> | undefined;
   let broken = false;
-  /** What the disk has not answered yet, oldest first: each goes over to memory. */
+  /** Operations that the disk has not completed, oldest first. If the disk fails, each of them runs in memory. */
   const open = new Set<() => void>();
   let lastInMemory: Promise<unknown> = Promise.resolve();
 
@@ -29,7 +30,7 @@ export function withMemoryFallback(
     return new Promise((resolve, reject) => {
       const goOver = () => inMemory(work).then(resolve, reject);
       open.add(goOver);
-      // What the disk says after it was given up counts no more: memory has answered in its place.
+      // Ignore results of the disk after the switch: the operation runs in memory instead.
       storage.then(work).then(
         (result) => {
           if (open.delete(goOver)) resolve(result);
@@ -41,7 +42,7 @@ export function withMemoryFallback(
     });
   }
 
-  /** One after the other: what becomes of a write is told in the order in which it happened to it. */
+  /** Runs operations one after the other, so that the outcomes of a write are reported in order. */
   function inMemory<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
     const done = lastInMemory.then(() => work(fallback));
     lastInMemory = done.catch(() => {});
@@ -53,7 +54,7 @@ export function withMemoryFallback(
     return storage;
   }
 
-  /** It counts as lost before that is told: whoever hears of it may ask for something at once. */
+  /** Switches to memory before notifying: a listener may start an operation at once. */
   function lost(error: unknown): void {
     const isNews = !broken;
     broken = true;
@@ -75,7 +76,7 @@ export function withMemoryFallback(
     },
     enqueue: async (changes) => {
       const enqueued = await run((storage) => storage.enqueue(changes));
-      // Places that memory gives later have to lie behind those that the disk gave.
+      // Memory must assign `seq` numbers after those that the disk has assigned.
       for (const places of enqueued.places) if (places !== "refused") for (const seq of places) memory.startAfter(seq);
       return enqueued;
     },
@@ -86,11 +87,11 @@ export function withMemoryFallback(
     keepRows: (stretch, generation) => run((storage) => storage.keepRows(stretch, generation)),
     keepPage: (page, generation) => run((storage) => storage.keepPage(page, generation)),
     own: (owner, instead) => run((storage) => storage.own(owner, instead)),
-    /** From now on nothing is put on the disk any more: it is being taken away. */
+    /** From now on nothing is written to the disk, because it is being deleted. */
     detach: () => {
       broken = true;
     },
-    /** Of a disk that failed before, too: whoever wants nothing to stay there is told when it does. */
+    /** Also deletes a disk that failed before. Rejects if that fails, so that the app knows that data stays there. */
     destroy: async () => {
       try {
         await (await primary)?.destroy();

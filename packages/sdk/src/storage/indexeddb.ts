@@ -21,15 +21,15 @@ import { answer, strictTransaction } from "./strict-transaction.ts";
 import { Tombstones } from "./tombstones.ts";
 
 const OPEN_MS = 10_000;
-/** So many records that are gone may lie in the store: reading them costs a start about 30 ms. */
+/** The number of tombstones at which they are pruned: reading so many delays a start by about 30 ms. */
 const PRUNE_AT = 1_000;
 
 export interface IndexedDbOptions {
-  /** Databases are told apart by name: one per app, server and signed-in person. */
+  /** The name of the database: one per app, server and signed-in user. */
   readonly name: string;
   /** How long an open may take before it counts as blocked. Default 10 000. */
   readonly openMs?: number;
-  /** From how many tombstones on they are pruned. Default 1 000. */
+  /** The number of tombstones at which they are pruned. Default 1 000. */
   readonly pruneAt?: number;
 }
 
@@ -41,7 +41,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
   let closed = false;
   let db = newDatabase();
 
-  /** Each time that the database is opened it has to be the one that it was: one that was emptied is opened like a new one. */
+  /** Checks at every open that the database is the same as before: a cleared database opens like a new one. */
   function newDatabase(): Database {
     const made = new Database(name);
     let wasOpen = false;
@@ -53,12 +53,12 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
       },
       true,
     );
-    // Not by us: the browser clears what the site has stored, or another page deletes the database. It is looked at now and
-    // not at the next write: what was said to be on disk may not be there any more.
+    // The client did not close it: the browser cleared the site's data, or another page deleted the database. Check it
+    // now and not at the next write, because writes that were reported as durable may be lost.
     made.on("close", () => {
       if (!wasOpen || closed || made !== db) return;
       wasOpen = false;
-      // The event comes before it is closed.
+      // The event fires before the database is closed.
       queueMicrotask(() => {
         if (made === db) withDatabase((there) => opened(there, openMs)).catch((error: StorageFailure) => lost(error));
       });
@@ -67,8 +67,8 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
   }
 
   /**
-   * Safari loses open databases, and any handle may be closed under us. The work is tried once more on a fresh one;
-   * it is safe to repeat because a transaction that failed has done nothing.
+   * Safari loses open databases, and any handle may be closed unexpectedly. Retry once with a new handle. That is safe,
+   * because a failed transaction has no effect.
    */
   async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
     const before = db;
@@ -76,7 +76,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
       return await work(before);
     } catch (first) {
       if (!isLostHandle(first)) throw failure(first);
-      // Of several that lose the same one, the first opens the next for all.
+      // If several operations lose the same handle, the first one opens the next handle for all.
       if (db === before) {
         db = newDatabase();
         before.close();
@@ -91,7 +91,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     }
   }
 
-  /** Beside all else. Where it fails nothing is lost: the next start finds what is left. */
+  /** Runs in the background. If it fails, nothing is lost: the next start finds the remaining tombstones. */
   function prune(generation: number): void {
     if (closed) return;
     const there = db;
@@ -163,7 +163,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     },
 
     own: (owner, instead) =>
-      // On the disk at once: a store that forgets its owner would be the next one's.
+      // Strict: a store that loses its owner would accept the next participant as its owner.
       withDatabase((db) =>
         strictTransaction(db, ["meta"], async (transaction) => {
           const meta = transaction.objectStore("meta");
@@ -192,7 +192,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
 
 const leadOf = async (db: Database): Promise<StoredMeta> => (await db.meta.get("lead")) ?? { key: "lead" };
 
-/** Does the work if nobody else leads by now: asked in the transaction that does it, so that nothing comes between. */
+/** Does the work unless another tab leads by now. The check runs in the same transaction as the work. */
 function fenced<T>(
   db: Database,
   tables: readonly Table[],
@@ -205,7 +205,7 @@ function fenced<T>(
   });
 }
 
-/** Counts a change of the queue. */
+/** Numbers a change of the queue. */
 async function changed(
   db: Database,
   lead: StoredMeta,
@@ -242,8 +242,9 @@ async function look(db: Database, seen: Seen): Promise<QueueSnapshot> {
 }
 
 /**
- * In two transactions: the rows, however many, keep no tab from putting a write on disk. Killed between them the queue
- * still holds what the rows contain; it is sent again under its name, and answered as before.
+ * Uses two transactions, so that storing many rows does not delay the writes of other tabs. After a crash between them,
+ * the queue still contains writes that the rows include; they are sent again under their names and get the same
+ * receipts.
  */
 async function keepRows(
   db: Database,

@@ -5,7 +5,7 @@ import type { QueueSnapshot } from "../core/state.ts";
 import type { Enqueued, Kept, Seen, Storage, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
 import { fromStored, hasNews, type StoredMutation, toStored } from "./stored.ts";
 
-/** What a store holds. Handing the same one to a second client is what a reload is to a browser. */
+/** The content of a store. Giving it to a second client has the effect of a reload in a browser. */
 export class MemoryDisk {
   #clientId: string | undefined;
   #lastSeq = 0;
@@ -17,12 +17,12 @@ export class MemoryDisk {
   #partial: PartialSnapshot | undefined;
   readonly #isFallback: boolean;
 
-  /** `isFallback`: what its places should hold may lie on a disk that failed. */
+  /** `isFallback`: the contents of expected slots may be on a disk that failed. */
   constructor({ isFallback = false } = {}) {
     this.#isFallback = isFallback;
   }
 
-  /** Places that are given from now on lie behind this one. */
+  /** Assigns `seq` numbers above this one from now on. */
   startAfter(seq: number): void {
     this.#lastSeq = Math.max(this.#lastSeq, seq);
   }

@@ -37,7 +37,7 @@ const CODES: Readonly<Record<string, StorageTrouble["code"]>> = {
 
 export function failure(error: unknown): StorageFailure {
   if (error instanceof StorageFailure) return error;
-  // Dexie wraps what the platform said.
+  // Dexie wraps the platform's error.
   const inner = (error as { inner?: unknown } | undefined)?.inner;
   const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
   const code = CODES[name] ?? CODES[(inner as Error | undefined)?.name ?? ""] ?? "failed";

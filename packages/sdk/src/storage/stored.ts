@@ -3,29 +3,32 @@ import { changeTables, tableOf } from "../core/log/tables.ts";
 import { asKept, type Mutation } from "../core/queue/mutation.ts";
 import type { Seen } from "../engine/ports.ts";
 
-/* How things lie in IndexedDB. Reading is tolerant: a newer version of this package may have written there. */
+/*
+ * The format of the data in IndexedDB. Reading is tolerant, because a newer version of this package may have written
+ * it.
+ */
 
-/** One row per write. Keyed by `seq`, which the database counts up for all tabs. */
+/** One row per write, keyed by `seq`, which the database increments for all tabs. */
 export interface StoredMutation extends Omit<Mutation, "seq"> {
   seq?: number;
 }
 
-/** A row as the log said last, or that it is gone. It stands above what a page says of its record. */
+/** A row in its latest state, or the tombstone of a deleted record. It overrides the snapshot chunks. */
 export interface StoredRow extends Partial<LogRow> {
-  /** Lower-case model name and id: the key. */
+  /** The lower-case model name and the id are the key. */
   readonly model: string;
   readonly id: string;
   readonly gone?: true;
-  /** Removed for good: the pages are rid of it at once. */
+  /** Erased: the snapshot chunks are rewritten without it at once. */
   readonly erased?: true;
 }
 
 /**
- * Rows of a snapshot, many to an object: what a browser's store costs is the object, not its size. One object for each
- * row is 6 to 9 thousand rows/s in Chromium, five hundred of them as one text are 250 thousand.
+ * Many rows of a snapshot in one object. In a browser's store, the number of objects determines the cost, not their
+ * size: Chromium stores 6 to 9 thousand rows/s as separate objects, and 250 thousand with five hundred rows per object.
  */
 export interface StoredChunk {
-  /** Its place: pages are read in the order in which they came. */
+  /** The chunk's number: chunks are read in the order in which they arrived. */
   n?: number;
   readonly rows: string;
 }
@@ -38,21 +41,21 @@ export interface StoredMeta {
   readonly logId?: string;
   readonly rowsVersion?: number;
   readonly viewHash?: string;
-  /** How far the rows have read; none while only a part of a snapshot is there. */
+  /** The rows' position; absent while only a part of a snapshot is stored. */
   readonly position?: number;
-  /** The snapshot that is being kept: its position, and where its next page begins. */
+  /** The unfinished snapshot: its position, and where its next page begins. */
   readonly stamp?: number;
   readonly scope?: string;
   readonly cursor?: string;
-  /** How often the tab that sends has changed. */
+  /** How many times a tab has become the leader. */
   readonly generation?: number;
-  /** How often the queue was changed, new writes apart. */
+  /** The number of queue changes, not counting new writes. */
   readonly changes?: number;
-  /** The last place that is known to have been given to a write that is gone. */
+  /** The highest known `seq` of a write that has left the queue. */
   readonly lastSeq?: number;
 }
 
-/** What a write is stored as: what is only true of this moment in this tab is left out. */
+/** The stored form of a write, without state that only matters in this tab. */
 export function toStored(mutation: Mutation): StoredMutation {
   const { seq, ...rest } = asKept(mutation);
   return { ...rest, attempts: 0, landed: [], ...(seq !== undefined && { seq }) };
@@ -60,7 +63,7 @@ export function toStored(mutation: Mutation): StoredMutation {
 
 export const fromStored = (stored: StoredMutation): Mutation => ({ ...stored, seq: stored.seq });
 
-/** `/` is no letter of a model's name. */
+/** Model names cannot contain `/`, so the key is unambiguous. */
 export const rowKey = ({ model, id }: StoredRow): string => `${model}/${id}`;
 
 export const storedRow = (model: string, id: string, row: LogRow): StoredRow => ({ ...row, model: tableOf(model), id });
@@ -78,7 +81,7 @@ export function storedChunks(changes: readonly RowChange[]): StoredChunk[] {
 export const rowsInParts = (parts: readonly StoredChunk[]): readonly StoredRow[] =>
   parts.flatMap(({ rows }) => JSON.parse(rows) as StoredRow[]);
 
-/** The rows, or the part of a snapshot that was kept of them. Of one record the last says what is so. */
+/** The stored rows, or the stored part of a snapshot. If a record occurs several times, the last one counts. */
 export function fromStoredRows(
   stored: readonly StoredRow[],
   { logId, rowsVersion, viewHash, position, stamp, scope, cursor }: Partial<StoredMeta> = {},
@@ -92,7 +95,7 @@ export function fromStoredRows(
   };
 }
 
-/** Whether rows that are kept have read further than what was seen of them, or another log. */
+/** Whether the stored rows have read further than the caller, or belong to another log. */
 export function hasNews(
   kept: Pick<StoredMeta, "logId" | "position"> | Pick<Rows, "logId" | "position"> | undefined,
   seen: Seen,
@@ -106,7 +109,7 @@ const toChange = ({ model, id, gone, erased: _, ...value }: StoredRow): RowChang
   value: gone ? undefined : (value as LogRow),
 });
 
-/** The last place that was given, of those that are known. */
+/** The highest known `seq`. */
 export const lastSeqOf = (
   { lastSeq = 0 }: StoredMeta,
   places: readonly { readonly seq?: number | undefined }[],

@@ -1,8 +1,8 @@
 import type { Database } from "./database.ts";
 
 /**
- * Written with the platform's own transaction, because its durability is asked for one by one: "strict" waits until
- * the bytes are on the disk, not in a buffer. Resolves at `complete`: before it the writes can still be lost.
+ * Uses the platform's transaction directly, because it can set the durability of each transaction: "strict" waits until
+ * the bytes are on disk, not in a buffer. Resolves at `complete`; before that, the writes can still be lost.
  */
 export function strictTransaction<T>(
   db: Database,
@@ -18,7 +18,7 @@ export function strictTransaction<T>(
       (worked) => {
         result = worked;
       },
-      // Its end tells why.
+      // The transaction's error event reports the cause.
       () => transaction.abort(),
     );
     transaction.oncomplete = () => resolve(result);
@@ -26,7 +26,7 @@ export function strictTransaction<T>(
   });
 }
 
-/** What the platform answers, while the transaction lives: nothing else may be waited for in it. */
+/** The result of a request inside a live transaction. Awaiting anything else would end the transaction. */
 export function answer<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

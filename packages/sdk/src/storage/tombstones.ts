@@ -1,42 +1,42 @@
 import type { Database } from "./database.ts";
 import { rowKey, type StoredChunk, type StoredRow } from "./stored.ts";
 
-/** So much is gone through in one transaction: the writes of all tabs wait for it. */
+/** How many chunks to process per transaction: the writes of all tabs wait for it. */
 const PARTS_AT_ONCE = 4;
 const ROWS_AT_ONCE = 200;
 
 /**
- * Which records are stored as gone. A tombstone has to stand above what a part says of its record; once no part names the
- * record any more, nothing is left for it to say. Without pruning each start would read all that ever went.
+ * The stored tombstones. A tombstone overrides the snapshot chunks that contain its record. When no chunk contains the
+ * record any more, the tombstone can be deleted. Without pruning, each start would read every tombstone ever stored.
  */
 export class Tombstones {
   readonly #byKey = new Map<string, StoredRow>();
-  /** Counts how often all rows were replaced. */
+  /** Counts how many times all rows were replaced. */
   #era = 0;
   #isPruning = false;
 
-  /** These rows are stored from now on. */
+  /** Notes rows that are being stored. */
   note(rows: readonly StoredRow[]): void {
     for (const row of rows)
       if (row.gone) this.#byKey.set(rowKey(row), row);
       else this.#byKey.delete(rowKey(row));
   }
 
-  /** All rows are about to be replaced: what is gone of those that come is another matter. */
+  /** All rows are about to be replaced, so the present tombstones become irrelevant. */
   forget(): void {
     this.#era += 1;
     this.#byKey.clear();
   }
 
   /**
-   * Takes the gone records out of the parts, a few parts at a time, and then the tombstones away: once there are so many
-   * of them, or as soon as one is of an erased record.
+   * Removes deleted records from the chunks, a few chunks at a time, and then their tombstones. It runs once there are
+   * enough of them, or as soon as one belongs to an erased record.
    */
   async prune(db: Database, atLeast: number, fenced: Fenced): Promise<void> {
     if (this.#isPruning || (this.#byKey.size < atLeast && !this.#hasErased())) return;
     this.#isPruning = true;
     try {
-      // What is erased while the others are pruned does not wait for a next time.
+      // Records that are erased during pruning are pruned in the same run.
       do await this.#prune(db, fenced);
       while (this.#hasErased());
     } finally {
@@ -51,7 +51,7 @@ export class Tombstones {
 
   async #prune(db: Database, fenced: Fenced): Promise<void> {
     const era = this.#era;
-    // Another tab that led meanwhile may have brought some of them back: the disk says which are gone.
+    // Another tab that led meanwhile may have restored some records. Check on disk which ones are still deleted.
     const asked = [...this.#byKey.values()];
     const gone = new Map<string, StoredRow>();
     for (const slice of slicesOf(asked))
@@ -71,15 +71,15 @@ export class Tombstones {
         const over = await goneOf(db, slice);
         await db.rows.bulkDelete(over.map(({ model, id }) => [model, id]));
       });
-    // Those that are no tombstones any more are none to prune later.
+    // Forget the ones that are no tombstones any more.
     for (const row of asked) this.#byKey.delete(rowKey(row));
   }
 }
 
-/** Does the work in one transaction, and throws where another tab leads by now. */
+/** Does the work in one transaction. Throws if another tab leads by now. */
 type Fenced = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** All rows were replaced while they were pruned: what was to go is gone with them. */
+/** All rows were replaced during the pruning, which removed the tombstones too. */
 class Replaced extends Error {}
 
 async function goneOf(db: Database, asked: readonly StoredRow[]): Promise<readonly StoredRow[]> {
