@@ -1,28 +1,28 @@
 import type { Clock } from "../engine/ports.ts";
 
-/** `call`: does a tab lead? `here`: I do. `gone`: I did. */
+/** `call`: is there a leader? `here`: I lead. `gone`: I have stopped leading. */
 export type Call = { readonly type: "call" } | { readonly type: "here" } | { readonly type: "gone" };
 
-/** What an election is given of the tab that takes part in it. */
+/** What an election gets from its tab. */
 export interface ElectionContext {
   readonly name: string;
   readonly clock: Clock;
-  /** Says it to the other tabs. */
+  /** Sends the call to the other tabs. */
   say(call: Call): void;
   elected(): void;
-  /** Another tab took the lead away. */
+  /** Another tab took over the lead. */
   replaced(): void;
 }
 
-/** Which tab of a browser profile leads. */
+/** Decides which tab of a browser profile leads. */
 export interface Election {
-  /** Takes part from now on, from the end of the queue of candidates; or does not. */
+  /** With `true`, joins the election behind the other candidates. With `false`, leaves it. */
   campaign(wanted: boolean): void;
-  /** Another tab said it. */
+  /** Another tab sent this call. */
   heard(call: Call): void;
   close(): void;
 }
 
-/** A candidate asks so often whether the leader is there, and waits so long for its answer. */
+/** How often a candidate checks whether the leader is alive, and how long it waits for the reply. */
 export const ASK_MS = 3_000;
 export const ANSWER_MS = 3_000;

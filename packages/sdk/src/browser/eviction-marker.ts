@@ -1,6 +1,6 @@
 import type { EvictionMarker } from "../engine/ports.ts";
 
-/** Where `localStorage` is at hand: not in workers, and not where a person has forbidden it. */
+/** Undefined without `localStorage`: in workers, or if the user has blocked it. */
 export function browserEvictionMarker(store: string): EvictionMarker | undefined {
   const key = `holdfast:${store}`;
   try {
@@ -19,14 +19,14 @@ export function browserEvictionMarker(store: string): EvictionMarker | undefined
         try {
           localStorage.setItem(key, JSON.stringify(note));
         } catch {
-          // Without room for a note there is none.
+          // There is no space for the marker, so it is missing.
         }
       },
       forget() {
         try {
           localStorage.removeItem(key);
         } catch {
-          // Forbidden since: it cannot be read either.
+          // Access was blocked since, so the marker cannot be read either.
         }
       },
     };

@@ -1,27 +1,27 @@
 import { ANSWER_MS, ASK_MS, type Election, type ElectionContext } from "./election.ts";
 
-/** How long a candidate waits for the first answer: a leader answers at once unless its page is busy. */
+/** How long a candidate waits for the first reply. A leader replies at once unless its page is busy. */
 const FIRST_ANSWER_MS = 250;
-/** Several that hear that the leader is gone do not all ask at the same moment. */
+/** Spreads the candidates' first calls after a leader has gone. */
 const SPREAD_MS = 200;
 
 /**
- * An election without locks, which browsers offer to secure pages only: the leader holds a lease, and renews it by
- * answering. A candidate asks; while it is answered it follows, and without an answer it leads.
+ * An election without locks, which browsers offer only in secure contexts. The leader holds a lease that it renews by
+ * replying to calls. A candidate calls: while it gets replies it follows, and without a reply it leads.
  *
- *     stand ──call──► no answer in 250 ms ─────────────────► leads ──stand(false)──► gone
- *               └──► here ──3 s──► call ──► here ──3 s──► …    ▲
- *                                    └──► no answer in 3 s ────┘
+ * campaign ──call──► no reply in 250 ms ──────────────────► leads ──campaign(false)──► gone
+ *              └──► here ──3 s──► call ──► here ──3 s──► …    ▲
+ *                                   └──► no reply in 3 s ─────┘
  *
- * Two candidates may both get no answer. Each then counts the store's generation up as it begins to lead, and the one
- * with the later generation stays (`core/tabs/leadership.ts`): the other is deposed, stands again, and is answered.
+ * Two candidates may both get no reply. Each then raises the store's generation as it begins to lead, and the one with
+ * the higher generation stays (`core/tabs/leadership.ts`): the other is fenced, campaigns again, and gets a reply.
  */
 export function leaseElection({ clock, say, elected }: ElectionContext): Election {
   let stay: { leads: boolean } | undefined;
   let heardAt = Number.NEGATIVE_INFINITY;
   let calledOff = () => {};
   const closing = new AbortController();
-  // The page goes, for ever or into the browser's memory: there it answers no more.
+  // The page is being closed or cached, and a cached page does not reply.
   if (typeof addEventListener === "function")
     addEventListener("pagehide", () => stay?.leads && say({ type: "gone" }), { signal: closing.signal });
 

@@ -1,12 +1,12 @@
 import { ANSWER_MS, ASK_MS, type Election, type ElectionContext } from "./election.ts";
 
 /**
- * The tab that holds the lock leads; the browser gives the lock to the next when that tab goes. A tab that is frozen keeps
- * its lock and does nothing: a candidate that asks and gets no answer takes the lock from it. Timers of tabs in the
- * background may be late, answers to messages are not, so it is the candidate that measures time.
+ * The tab that holds the lock leads. When that tab closes, the browser gives the lock to the next one. A frozen tab
+ * keeps its lock and does nothing, so a candidate whose call gets no reply steals the lock. The candidate measures the
+ * time, because browsers delay timers in background tabs, but not replies to messages.
  */
 export function lockElection({ name, clock, say, elected, replaced }: ElectionContext): Election {
-  /** One candidacy, from `stand` to the end of the lead or of the wish for it. */
+  /** One candidacy, from `campaign(true)` until the tab stops leading or leaves the election. */
   let stay: { leads: boolean; readonly leave: AbortController; release(): void } | undefined;
   let heardAt = clock.monotonic();
   let calledOff = () => {};
@@ -25,12 +25,12 @@ export function lockElection({ name, clock, say, elected, replaced }: ElectionCo
         if (stay !== own) return undefined;
         own.leads = true;
         calledOff();
-        // Also to those that asked the one before: they need not take the lock from this one at once.
+        // Candidates that called the previous leader receive this too, and need not steal the lock.
         say({ type: "here" });
         elected();
         return held;
       })
-      // Called off while it waited, or taken away by another tab.
+      // The request was aborted while it waited, or another tab stole the lock.
       .catch(() => {
         if (stay !== own || !own.leads) return;
         stay = undefined;
@@ -48,7 +48,7 @@ export function lockElection({ name, clock, say, elected, replaced }: ElectionCo
     else own.leave.abort();
   }
 
-  /** Asks again and again, as long as this tab waits for the lock. */
+  /** Calls repeatedly while this tab waits for the lock. */
   function watch(): void {
     const own = stay;
     const then = (ms: number, what: () => void) => {

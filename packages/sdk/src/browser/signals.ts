@@ -1,16 +1,13 @@
 import type { Signals } from "../engine/ports.ts";
 
-/** Where nobody tells whether there is a network: it is there until a request fails. */
+/** For platforms without network events: the network counts as available until a request fails. */
 export const noSignals = (): Signals => ({ start: () => {}, close: () => {} });
 
-/** A timer that comes this much too late has slept: so did every socket of the page. */
+/** If a timer fires this late, the machine has slept, and the page's sockets are dead. */
 const BEAT_MS = 10_000;
 const SLEPT_MS = 3 * BEAT_MS;
 
-/**
- * What the browser notices: going offline and online, coming back to the front, waking up. A worker hears of the network
- * alone; what only a page can hear simply never comes.
- */
+/** Browser events: offline and online, visible again, and wake-up. A worker gets only the network events. */
 export function browserSignals(): Signals {
   if (typeof addEventListener !== "function") return noSignals();
   const closing = new AbortController();
@@ -18,7 +15,7 @@ export function browserSignals(): Signals {
   return {
     start({ network, woke, hidden }) {
       const { signal } = closing;
-      // An open socket stays open and silent when the browser goes offline, so these events are all there is to go by.
+      // An open socket stays open and silent when the browser goes offline, so only these events show it.
       addEventListener("offline", () => network(false), { signal });
       addEventListener("online", () => network(true), { signal });
       addEventListener("focus", woke, { signal });
@@ -28,7 +25,7 @@ export function browserSignals(): Signals {
         document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && woke(), {
           signal,
         });
-        // After the browser froze the page, also where it stays in the background.
+        // Fires after a freeze, even if the page stays in the background.
         document.addEventListener("resume", woke, { signal });
       }
       let last = Date.now();

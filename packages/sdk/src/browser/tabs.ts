@@ -4,7 +4,7 @@ import type { Call } from "./election.ts";
 import { leaseElection } from "./lease-election.ts";
 import { lockElection } from "./lock-election.ts";
 
-/** A client that is alone with its store: it sends from the start and has nobody to tell. */
+/** A client that does not share its store: it leads from the start and sends no messages. */
 export function alone(): Tabs {
   let lead = () => {};
   return {
@@ -17,10 +17,10 @@ export function alone(): Tabs {
   };
 }
 
-/** How long a tab that hears nothing of the others leaves the lead to the one that took it. */
+/** How long a tab without a channel leaves the lead to the tab that took it. */
 const APART_MS = 10_000;
 
-/** Tabs that share a store and cannot talk: they lead in turns, so that what each has put on disk is sent. */
+/** Tabs that share a store but have no channel. They lead alternately, so that each tab's stored writes are sent. */
 export function apart(clock: Clock): Tabs {
   const { start, post, ...one } = alone();
   let leads = false;
@@ -34,7 +34,7 @@ export function apart(clock: Clock): Tabs {
     post,
     campaign(wanted) {
       calledOff();
-      // It stands again although it led: another tab took the lead.
+      // It campaigns again although it led: another tab took the lead.
       if (wanted && leads) calledOff = clock.wait(APART_MS, lead);
       else if (wanted) lead();
       else leads = false;
@@ -43,7 +43,7 @@ export function apart(clock: Clock): Tabs {
   };
 }
 
-/** The tabs of one browser profile share a store: they talk over a channel, and elect the one that leads. */
+/** Tabs of one browser profile that share a store. They communicate over a BroadcastChannel and elect a leader. */
 export function browserTabs(store: string, clock: Clock): Tabs {
   if (typeof navigator === "undefined") return alone();
   if (typeof BroadcastChannel === "undefined") return apart(clock);
@@ -51,7 +51,7 @@ export function browserTabs(store: string, clock: Clock): Tabs {
   const channel = new BroadcastChannel(name);
   const say = (message: TabMessage | Call) => channel.postMessage(message);
   let listener: Parameters<Tabs["start"]>[0] | undefined;
-  // Pages that are not secure have no locks, nor have old browsers.
+  // Insecure contexts and old browsers have no locks.
   const election = (navigator.locks ? lockElection : leaseElection)({
     name,
     clock,

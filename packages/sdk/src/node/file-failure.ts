@@ -2,7 +2,7 @@ import { StorageFailure } from "../engine/ports.ts";
 
 type Code = StorageFailure["code"];
 
-/** What the database said, as a sentence about the file. */
+/** Turns an error of the database into a sentence about the file. */
 export function fileFailure(path: string, error: unknown): StorageFailure {
   if (error instanceof StorageFailure) return error;
   const [code, sentence] = whatFailed(path, error);
@@ -23,7 +23,7 @@ function whatFailed(path: string, error: unknown): [Code, string] {
   return [code === "" ? "unavailable" : "failed", `The store ${path} failed (${said}).`];
 }
 
-/** What is in the file cannot be what was written. */
+/** The file is damaged: its content cannot be what was written. */
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);
   return code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || error instanceof SyntaxError;
@@ -32,7 +32,7 @@ export function isDamage(error: unknown): boolean {
 export const isBusy = (error: unknown): boolean =>
   sqliteCode(error).startsWith("SQLITE_BUSY") || sqliteCode(error).startsWith("SQLITE_LOCKED");
 
-/** Empty for what the system, or the opening of the file, said. */
+/** Empty for errors of the operating system or of opening the file. */
 export function sqliteCode(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === "string" && code.startsWith("SQLITE_") ? code : "";

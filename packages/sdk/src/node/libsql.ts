@@ -5,8 +5,8 @@ import { storeRefusal } from "./store-refusal.ts";
 export type SqliteDatabase = LibsqlDatabase.Database;
 
 /**
- * The database is a peer that only agents with a durable store install: a browser app must not get ten megabytes of
- * binary. Loaded by `require`, so that `createClient` can say at once that it is missing.
+ * The database is an optional peer for agents with a durable store, so that browser apps do not install ten megabytes
+ * of binaries. Loaded with `require`, so that `createClient` can report at once that it is missing.
  */
 export function loadSqlite(): (path: string) => SqliteDatabase {
   try {
@@ -24,11 +24,13 @@ export function loadSqlite(): (path: string) => SqliteDatabase {
   }
 }
 
-/** Read to its end: a statement that was not keeps the file locked until it is collected, long after `close`. */
+/** Reads all rows: an unfinished statement keeps the file locked until it is collected, long after `close`. */
 export const rowOf = (db: SqliteDatabase, question: string) =>
   db.prepare(question).all()[0] as Readonly<Record<string, unknown>> | undefined;
 
-/** The library's own hides what failed: a full disk has rolled back already, and its second rollback is an error. */
+/**
+ * The library's own transaction hides the error: a full disk has already rolled back, and its second rollback throws.
+ */
 export function inTransaction<T>(db: SqliteDatabase, kind: "immediate" | "exclusive", work: () => T): T {
   db.exec(`begin ${kind}`);
   try {

@@ -1,15 +1,15 @@
 import { type Storage, StorageFailure } from "../engine/ports.ts";
 
 export interface OpenedNow {
-  /** Rejects where the disk failed. */
+  /** Rejects if the disk failed. */
   storage(): Promise<Storage>;
-  /** For a client that is closed before it has asked for its store. Closing twice does nothing. */
+  /** For a client that is closed before it has used its store. Closing twice has no effect. */
   close(): Promise<void>;
 }
 
 /**
- * Opens at once. What a person has to mend is thrown to whoever makes the client; a disk that fails is told when the
- * store is asked for, so that the client goes on in memory and says so.
+ * Opens the store at once. Errors that a person must fix are thrown to the caller of `createClient`. A disk failure is
+ * reported later, when the store is requested, so that the client can continue in memory.
  */
 export function openedNow(open: () => Storage): OpenedNow {
   try {

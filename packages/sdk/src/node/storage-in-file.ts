@@ -22,15 +22,15 @@ interface StoreRow {
 }
 
 /**
- * Queue, rows and name in one file. What a person wrote is on the disk when it is said to be; what only copies the
- * server, or can be found out from it again, is written without waiting for the disk.
+ * Queue, rows and client id in one file. Writes of the app are durable when they are reported as such. Data that can be
+ * read from the server again is written without waiting for the disk.
  */
 export function storageInFile(file: StoreFile): Storage {
   const sql = statements(file);
 
-  // Read to its end, as every statement here: one that was not would keep the file locked after `close`.
+  // Reads all rows, like every statement here: an unfinished statement would keep the file locked after `close`.
   const store = () => sql.store.all()[0] as StoreRow;
-  /** Does the work if nobody else leads by now: asked in the transaction that does it. */
+  /** Does the work unless another client leads by now. The check runs in the same transaction as the work. */
   const fenced = async <T>(generation: number, work: () => T): Promise<T | "fenced"> =>
     file.transaction("relaxed", () => (store().generation === generation ? work() : "fenced"));
 
@@ -39,7 +39,7 @@ export function storageInFile(file: StoreFile): Storage {
       fromStored({ ...(JSON.parse(text) as StoredMutation), seq }),
     );
 
-  /** The rows, or the part of a snapshot that was kept of them. */
+  /** The stored rows, or the stored part of a snapshot. */
   function rows({ log_id, rows_version, view_hash, position, stamp, cursor, scope }: StoreRow) {
     const found = (sql.records.all() as [string, string, string][]).map(([model, id, text]) =>
       storedRow(model, id, JSON.parse(text) as LogRow),
@@ -138,7 +138,7 @@ export function storageInFile(file: StoreFile): Storage {
     return "kept";
   }
 
-  /** What was read may be what only a damaged file holds: then it is put aside before anything is built on it. */
+  /** An error while reading may mean that the file is damaged. Then it is set aside before anything is built on it. */
   function reading<T>(work: () => T): T {
     try {
       return file.transaction("relaxed", work);
@@ -197,7 +197,7 @@ export function storageInFile(file: StoreFile): Storage {
   };
 }
 
-/** Without its place, which is the key. */
+/** Leaves out `seq`, which is the key. */
 function textOf(mutation: Mutation): string {
   const { seq: _, ...stored } = toStored(mutation);
   return JSON.stringify(stored);
@@ -230,7 +230,7 @@ function statements(file: StoreFile) {
       clear: db.prepare("delete from record"),
     };
   } catch (error) {
-    // Somebody took its tables away.
+    // The tables were deleted by someone else.
     file.close();
     throw fileFailure(path, error);
   }

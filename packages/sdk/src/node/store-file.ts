@@ -7,25 +7,25 @@ import { inTransaction, loadSqlite, type SqliteDatabase } from "./libsql.ts";
 import { storeRefusal, unusable } from "./store-refusal.ts";
 import { APPLICATION_ID, checkStore, EMPTY } from "./store-tables.ts";
 
-/** How much of a transaction outlives the machine: "strict" is on the disk when it is over, "relaxed" soon after. */
+/** How durable a transaction is: "strict" is on disk when it returns, "relaxed" soon after. */
 export type Durability = "strict" | "relaxed";
 
-/** One file, held by this process alone until it is closed or the process ends, however it ends. */
+/** One file, locked by this process until it is closed or the process ends. */
 export interface StoreFile {
   readonly path: string;
   readonly db: SqliteDatabase;
-  /** All of it or nothing. Fails with `StorageFailure`. */
+  /** Runs one transaction. Fails with `StorageFailure`. */
   transaction<T>(durability: Durability, work: () => T): T;
-  /** For a file that cannot be believed: closes it and gives it another name. */
+  /** Closes a damaged file and renames it. */
   setAside(error: unknown): StorageFailure;
   close(): void;
-  /** Closes it and takes everything off the disk. */
+  /** Closes the file and deletes it from disk. */
   destroy(): void;
 }
 
 /**
- * Opens the file, or makes it. `store` names whose it is: a file that holds another's queue is refused, as are one in
- * use, one of a newer version, and one that is no store. What fails otherwise is a `StorageFailure`.
+ * Opens or creates the file. `store` names its owner. Refuses a file with another store's queue, one in use, one of a
+ * newer version, and one that is no store. All other errors are `StorageFailure`.
  */
 export function openStoreFile(givenPath: string, store: string): StoreFile {
   let path = resolve(givenPath);
@@ -33,7 +33,7 @@ export function openStoreFile(givenPath: string, store: string): StoreFile {
   let db: SqliteDatabase;
   try {
     makeFile(path);
-    // Behind a link lies the file whose log lies beside it.
+    // Behind a symbolic link, the write-ahead log lies next to the target.
     path = realpathSync(path);
     db = openSqlite(path);
   } catch (error) {
@@ -55,8 +55,8 @@ export function openStoreFile(givenPath: string, store: string): StoreFile {
 }
 
 /**
- * Databases whose log could not be folded in. SQLite removes a log by its name when it closes, and by then another
- * store may lie there: so these are never closed, nor collected. They end with the process.
+ * Databases whose write-ahead log could not be folded in. On close, SQLite removes the log by name, and by then it may
+ * belong to another store. So these are never closed or collected; they end with the process.
  */
 const abandoned: SqliteDatabase[] = [];
 
@@ -78,7 +78,7 @@ class OpenFile implements StoreFile {
     try {
       if (!this.#isOpen) throw storageFailure("lost", `The store ${this.path} is closed.`);
       if (this.#durability !== durability) {
-        // With a write-ahead log "normal" waits for the disk only when the log is moved into the file.
+        // With a write-ahead log, "normal" waits for the disk only when the log is moved into the file.
         this.db.exec(`pragma synchronous = ${durability === "strict" ? "full" : "normal"}`);
         this.#durability = durability;
       }
@@ -90,7 +90,7 @@ class OpenFile implements StoreFile {
     }
   }
 
-  /** Which files these are. One that was removed can still be written, and is gone when the process ends. */
+  /** Remembers which files these are. A deleted file can still be written, and vanishes when the process ends. */
   remember(): void {
     this.#identity = this.#identities();
   }
@@ -124,12 +124,12 @@ class OpenFile implements StoreFile {
   }
 
   destroy(): void {
-    // Overwritten and not only removed: where an open file cannot be removed nothing is left in it either.
+    // Overwrites the data before deleting the file, because some systems cannot delete an open file.
     this.transaction("strict", () => this.db.exec(EMPTY));
     try {
       this.db.exec("pragma journal_mode = delete");
       this.#hasLog = false;
-      // While the lock is still held: nobody can open what is about to go.
+      // While the lock is still held, so that no other process opens the file before it is deleted.
       rmSync(this.path, { force: true });
     } catch (error) {
       throw fileFailure(this.path, error);
@@ -138,10 +138,10 @@ class OpenFile implements StoreFile {
     }
   }
 
-  /** Closing alone keeps the lock until the last statement is collected, whenever that is. */
+  /** Closing alone keeps the lock until the last statement is collected. */
   #release(): boolean {
     try {
-      // Folds the log in: what is left is one file, that can be copied.
+      // Folds the log in, so that a single file remains that can be copied.
       if (this.#hasLog) this.db.exec("pragma journal_mode = delete");
     } catch {
       return false;
@@ -149,7 +149,7 @@ class OpenFile implements StoreFile {
     try {
       this.db.exec("pragma locking_mode = normal; begin; select 1 from sqlite_schema; commit");
     } catch {
-      // It cannot be read; then the lock goes with the process.
+      // The file cannot be read; the lock ends with the process.
     }
     return true;
   }
@@ -170,24 +170,24 @@ class OpenFile implements StoreFile {
 }
 
 /**
- * Exclusive locks of the operating system's: the second to open is refused at once, and nothing of them stays when
- * the process is killed. No shared memory is needed then, so it works where there is none.
+ * Uses exclusive locks of the operating system: a second open fails at once, and a killed process leaves no lock. They
+ * need no shared memory, so they also work where there is none.
  */
 function prepare(file: OpenFile, store: string): void {
   const { db } = file;
   db.exec("pragma locking_mode = exclusive; pragma fullfsync = on");
   const missing = inTransaction(db, "exclusive", () => checkStore(file.path, db, store));
-  // Only now is anything written: what was refused stays as it is.
+  // Nothing is written before this point, so a refused file stays unchanged.
   file.beginLog();
   inTransaction(db, "immediate", () => {
     if (missing) db.exec(missing);
     db.prepare("insert into store (one, name, generation) values (1, ?, 0) on conflict do nothing").run(store);
   });
-  // From here on the header in the file itself says whose it is, also when the rest is damaged.
+  // From here on, the header in the file names its store, even if the rest gets damaged.
   if (missing) db.exec("pragma wal_checkpoint(truncate)");
 }
 
-/** Made by us, so that only this user can read it; what lies there already is not touched. */
+/** Creates the file so that only this user can read it. An existing file is not changed. */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   try {
@@ -197,9 +197,10 @@ function makeFile(path: string): void {
   }
 }
 
-/** A file that begins like a database, or with nothing but zeros as one does whose blocks were lost. */
+/** Whether the file begins like a database, or with zeros only, like one whose blocks were lost. */
 function mayBeOurs(path: string): boolean {
-  // Closing a file drops all locks that this process has on it: here nobody of it holds one that matters.
+  // Closing a file descriptor drops all locks that this process has on the file. At this point it has none that
+  // matters.
   const header = Buffer.alloc(72);
   const file = openSync(path, "r");
   try {

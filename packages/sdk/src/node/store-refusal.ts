@@ -1,10 +1,10 @@
 import { SyncError } from "../errors.ts";
 
-/** Why a file cannot be opened as the store; said here, so that no browser loads these sentences. */
+/** Why a file cannot be opened as the store. In a separate module, so that browsers do not load these sentences. */
 export type StoreRefusal =
-  /** Another client holds it: wait until that one is closed. */
+  /** Another client uses it. Close that client first. */
   | "store_in_use"
-  /** It is not this store, or what reads it is missing. */
+  /** It is not this store, or the database package is missing. */
   | "store_unusable";
 
 export function storeRefusal(code: StoreRefusal, message: string): SyncError {

@@ -1,7 +1,7 @@
 import { rowOf, type SqliteDatabase } from "./libsql.ts";
 import { unusable } from "./store-refusal.ts";
 
-/** "Hold", in the header of every store, so that no other program's database is taken for one. */
+/** "Hold", in the header of every store, so that another program's database is not taken for one. */
 export const APPLICATION_ID = 0x486f6c64;
 const VERSION = 4;
 
@@ -36,7 +36,7 @@ const TABLES = `
   pragma user_version = ${VERSION};
 `;
 
-/** What each version added to the one before it. */
+/** What each version added to the previous one. */
 const ADDED: readonly string[] = [
   "alter table store add column changes integer not null default 0;",
   "alter table store add column rows_version integer;",
@@ -45,7 +45,7 @@ const ADDED: readonly string[] = [
 
 const from = (version: number) => `${ADDED.slice(version - 1).join("")} pragma user_version = ${VERSION};`;
 
-/** What was in them is overwritten. */
+/** Overwrites the content of all tables. */
 export const EMPTY = `
   pragma secure_delete = on;
   delete from mutation;
@@ -53,7 +53,7 @@ export const EMPTY = `
   delete from store;
 `;
 
-/** What makes the file one of this version. Throws when it is not ours, or not this store. */
+/** Upgrades the file to this version. Throws if it is not a Holdfast store, or not this store. */
 export function checkStore(path: string, db: SqliteDatabase, store: string): string {
   const number = (question: string) => Number(Object.values(rowOf(db, question) ?? {})[0]);
   const application = number("pragma application_id");

@@ -4,13 +4,13 @@ import { Agent, interceptors, request } from "undici";
 import { headers } from "../protocol/headers.ts";
 import type { Exchange } from "../transport/exchange.ts";
 
-/** As many as `fetch` follows. */
+/** The same number that `fetch` follows. */
 const MAX_REDIRECTIONS = 20;
 
-/** Sends with undici's `request`, which takes about a third of the CPU that `fetch` takes in Node: it makes no web streams. */
+/** Sends with undici's `request`, which creates no web streams and uses about a third of the CPU of `fetch` in Node. */
 export function undiciExchange(): Exchange {
-  // A pool of our own: the global one may belong to the undici inside Node, whose handlers have another shape.
-  // Time limits are those of `http.ts`. An idle connection does not keep the process alive.
+  // A separate pool: the global one may belong to Node's internal undici, whose handlers have another shape. `http.ts`
+  // enforces time limits. Idle connections do not keep the process alive.
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 }).compose(
     interceptors.redirect({ maxRedirections: MAX_REDIRECTIONS }),
   );

@@ -1,8 +1,8 @@
 import type { Route } from "../protocol/client-paths.ts";
 
 /**
- * One request and its answer, as the platform carries them: ky in browsers, undici in Node. It makes one attempt and
- * knows no time limit. An answer of any status is an answer; it rejects only when there was none.
+ * Sends one request and returns the response: with ky in browsers, with undici in Node. It makes one attempt without a
+ * time limit. A response of any status is a result; it rejects only if there was none.
  */
 export type Exchange = (request: ExchangeRequest, signal: AbortSignal) => Promise<ExchangeResponse>;
 
@@ -12,13 +12,13 @@ export interface ExchangeRequest {
   readonly token: string;
   /** JSON, sent byte for byte. */
   readonly body?: string | undefined;
-  /** The request goes out although the page is going. */
+  /** The request outlives the page. */
   readonly keepalive: boolean;
 }
 
 export interface ExchangeResponse {
   readonly status: number;
   readonly retryAfter: string | null | undefined;
-  /** The decoded body, chunk by chunk as it arrives. A reader that stops early gives up the rest of it. */
+  /** The decoded body, chunk by chunk as it arrives. A reader that stops early discards the rest. */
   readonly body: AsyncIterable<Uint8Array>;
 }

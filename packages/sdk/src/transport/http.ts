@@ -25,7 +25,7 @@ interface Given extends Omit<Asked, "body" | "query"> {
   readonly query?: URLSearchParams;
 }
 
-/** Tries of one page of a snapshot: a long one should not begin anew because one of its pages was cut. */
+/** Attempts per snapshot page, so that a long snapshot does not restart because one page was cut off. */
 const PAGE_TRIES = 3;
 
 export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOptions): Server {
@@ -37,7 +37,7 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
     outer: AbortSignal,
     read: (response: ExchangeResponse, heard: Heard) => Promise<T>,
   ): Promise<T | Reply> {
-    // Before the request's clock starts: the app's own request for a token has its own limit.
+    // Before the request timeout starts, because `getToken` has its own limit.
     let bearer: string;
     try {
       bearer = await token.current();
@@ -87,13 +87,13 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
     },
   };
 
-  /** Of the models that the app knows, those that are wanted. */
+  /** Limits the read to the wanted models among those that the app knows. */
   function narrow(query: URLSearchParams, scope: Scope = {}): void {
     for (const model of scope.models ?? models) query.append("model", model);
     for (const group of scope.groups ?? []) query.append("group", group);
   }
 
-  /** One attempt: whether to try again is decided by the core, which knows what is safe to send again. */
+  /** Makes one attempt. The core decides whether to retry, because it knows what is safe to send again. */
   function request(
     name: ClientEndpointName,
     bearer: string,
@@ -106,7 +106,7 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
     return exchange({ method, url: address, token: bearer, body, keepalive: keepalive === true }, signal);
   }
 
-  /** A long snapshot should not begin anew because one of its pages was cut: it is tried again, as a smaller one. */
+  /** Retries a page that was cut off, with a smaller size, so that a long snapshot does not restart. */
   async function readPage(
     cursor: string | null,
     signal: AbortSignal,
@@ -127,7 +127,7 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
   }
 }
 
-/** It was not the time that ended it: then it is the core's to decide how to go on. */
+/** Cut off, but not by a timeout. After a timeout, the core decides how to continue. */
 const isCut = (page: SnapshotPage | Reply): boolean => page.kind === "silence" && !page.timedOut;
 
 const answered = async (response: ExchangeResponse, heard: Heard): Promise<Reply> => ({
@@ -143,17 +143,17 @@ const INCOMPLETE: Reply = {
   reason: "A snapshot page ended early.",
 };
 
-/** Says that something of the answer came. */
+/** Reports that data of the response has arrived. */
 type Heard = () => void;
 
-/** A body that drips is given up when it has taken so many times as long as silence may last. */
+/** A slow body is abandoned after this multiple of the silence limit. */
 const LONGEST = 20;
 
 /**
- * Does a request, body and all, and gives it up when nothing is heard for a time: a slow line may take long, a dead one
- * may not. The clock runs beside the request: a fetch that hangs after sleep may ignore that it was aborted, and the
- * queue must not hang with it. Each request has an AbortController of its own: the platform adds listeners to the signal
- * that it is given, and on one that lives as long as the client they would pile up.
+ * Runs a request including its body, and abandons it if no data arrives for a time: a slow connection may take long, a
+ * dead one may not. The timer runs beside the request, because a fetch that hangs after sleep may ignore its abort
+ * signal. Each request has its own AbortController, because the platform adds listeners to the signal, which would
+ * accumulate on a signal that lives as long as the client.
  */
 async function within<T>(
   ms: number,
@@ -179,7 +179,7 @@ async function within<T>(
   const heard = () => {
     hasBegun = true;
     clearTimeout(silence);
-    // What is heard of one that was given up starts no clock.
+    // Data of an abandoned request must not start a timer.
     if (!isOver) silence = noAnswer();
   };
   const giveUp = () => stop({ kind: "silence", timedOut: false, reason: "The request was aborted." });
@@ -197,7 +197,7 @@ async function within<T>(
   }
 }
 
-/** A body that is no JSON is no answer of ours: the core sees `undefined` and decides by the status. */
+/** A body that is not JSON does not come from our server: the core gets `undefined` and decides by the status. */
 async function json(response: ExchangeResponse, heard: Heard): Promise<unknown> {
   let text = "";
   for await (const piece of textOf(response.body, heard)) text += piece;
@@ -224,7 +224,7 @@ function logPage(body: unknown, after: number): LogPage | Reply {
   return { kind: "log", logId, ...introduction, stamp, from: after, to: Math.max(to, after), entries };
 }
 
-/** `Retry-After` in seconds, or as a date, in milliseconds from now. */
+/** Parses `Retry-After`, in seconds or as a date, into milliseconds from now. */
 function waitOf(said: string | null | undefined): number | undefined {
   if (said === null || said === undefined) return undefined;
   const ms = /^\d+$/.test(said) ? Number(said) * 1_000 : Date.parse(said) - Date.now();

@@ -2,13 +2,13 @@ import ky, { type BeforeRequestHook } from "ky";
 import { headers } from "../protocol/headers.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Sends with ky: in browsers, and wherever an app passes a `fetch` of its own. */
+/** Sends with ky: in browsers, and wherever an app provides its own `fetch`. */
 export function kyExchange(fetch?: typeof globalThis.fetch): Exchange {
   const client = ky.create({
-    // The core decides what is sent again, and which status is a failure.
+    // The core decides which requests to retry and which status is a failure.
     retry: 0,
     throwHttpErrors: false,
-    // ky's own limit ends at the headers. `http.ts` has one that also covers the body.
+    // ky's timeout ends at the headers. The one in `http.ts` also covers the body.
     timeout: false,
     hooks: { beforeRequest: [setToken] },
     ...(fetch && { fetch }),
@@ -32,14 +32,14 @@ export function kyExchange(fetch?: typeof globalThis.fetch): Exchange {
 const setToken: BeforeRequestHook = (request, { context }) =>
   request.headers.set("authorization", `Bearer ${context.token}`);
 
-/** Not every browser can iterate over a ReadableStream itself. */
+/** Not every browser can iterate over a ReadableStream. */
 async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
   if (!body) return;
   const reader = body.getReader();
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) yield chunk.value;
   } finally {
-    // Also after an early end: otherwise the connection stays open for a body that has no reader.
+    // Also after an early end: otherwise the connection stays open for a body without a reader.
     await reader.cancel().catch(() => {});
   }
 }

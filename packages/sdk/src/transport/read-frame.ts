@@ -1,6 +1,6 @@
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
 
-/** Reads a frame as far as this version knows it. Undefined: unknown, to be ignored; a newer server may say more. */
+/** Parses the frames that this version knows. Undefined: an unknown frame of a newer server, to be ignored. */
 export function readFrame(text: unknown): FrameDown | undefined {
   if (typeof text !== "string") return undefined;
   let said: unknown;
@@ -48,12 +48,12 @@ function isKnown(frame: Record<string, unknown>): boolean {
   }
 }
 
-/** A stretch with one entry that cannot be read is not applied at all: a hole in the rows would never be noticed. */
+/** If one entry of a range cannot be read, the whole range is refused: a missing entry would never be noticed. */
 const isEntries = (entries: unknown): boolean =>
   Array.isArray(entries) &&
   entries.every((e) => isPosition(e?.syncId) && typeof e.model === "string" && typeof e.id === "string");
 
-/** Lists of claims, each with a name, a state, and what it is on. */
+/** Whether these are lists of claims, each with an id, a status and a target. */
 const areNamed = (...lists: unknown[]): boolean =>
   lists.every(
     (list) =>

@@ -10,7 +10,7 @@ export interface SnapshotPage extends TokenFacts {
   readonly nextCursor: string | null;
 }
 
-/** Reads a page as it comes in, line by line. Undefined: it ended before its last line, so it is not to be believed. */
+/** Reads a page line by line as it arrives. Undefined: it ended before its last line, so it is incomplete. */
 export async function readSnapshotPage(
   body: AsyncIterable<Uint8Array>,
   heard: () => void,

@@ -6,32 +6,33 @@ import { STREAM_PROTOCOL } from "../protocol/version.ts";
 import { readFrame } from "./read-frame.ts";
 
 /*
- * One partysocket for the client's life. It would reconnect by itself; here it may not, because waits have to be jittered,
- * shown in `status()` and called off in one place, the core. So its address is a gate:
+ * One partysocket for the life of the client. Its own reconnecting is suppressed, because the core alone decides when
+ * to connect: waits must be random, shown in `status()`, and cancelable in one place. So its address callback is a
+ * gate:
  *
  *   core: openStream ──► gate opens ──► connecting ──► open ──► closed, failed, or silent
- *                            ▲                                        │
- *                            └──── partysocket waits at the gate ◄────┘  the listener is told, once
+ *                           ▲                                        │
+ *                           └──── partysocket waits at the gate ◄────┘  the listener is notified once
  */
 
 export interface StreamOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly models: readonly string[];
-  /** Where the platform has no WebSocket of its own. */
+  /** For platforms without their own WebSocket. */
   readonly WebSocket?: unknown;
 }
 
-/** A socket that says nothing for this long is asked whether it still lives. */
+/** A socket that is silent for this long gets a ping. */
 const PING_AFTER_MS = limits.pingMs - 5_000;
 const CONNECT_MS = 10_000;
-/** Not a code of the protocol: this side gave the socket up. */
+/** Not a code of the protocol: the client gave up the socket. */
 const SILENT = 4000;
 
-/** The socket that the log comes down on. It keeps nothing and decides nothing: the core says when to open it. */
+/** The WebSocket that delivers the log. It has no state of its own: the core decides when to open it. */
 export function logStream({ url, clock, models, WebSocket }: StreamOptions): Stream {
   const address = streamAddress(url);
-  /** Hears the present attempt. Undefined: there is none, and the gate is shut. */
+  /** The listener of the present attempt. Undefined: there is none, and the gate is shut. */
   let listener: StreamListener | undefined;
   let pings = 0;
   let openGate = () => {};
@@ -48,11 +49,11 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     STREAM_PROTOCOL,
     {
       startClosed: true,
-      // A frame is for the socket that is open now. The next one begins with `hello`.
+      // A frame belongs to the socket that is open now. The next socket starts with `hello`.
       maxEnqueuedMessages: 0,
       minReconnectionDelay: 0,
       maxReconnectionDelay: 0,
-      // Never reached: ours is shorter, and runs on the client's clock.
+      // Never reached: the client's own limit is shorter and uses the client's clock.
       connectionTimeout: 2 * CONNECT_MS,
       WebSocket,
     },
@@ -62,13 +63,13 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     stopClock();
     stopClock = clock.wait(ms, () => {
       const told = shutGate();
-      // A close handshake may take minutes after sleep. This one lets go of the socket at once.
+      // After sleep, a close handshake may take minutes. `reconnect` drops the socket at once.
       socket.reconnect(SILENT);
       told?.closed(SILENT, reason);
     });
   }
 
-  /** Sleep, or a cable pulled, leaves a socket that looks open and is silent for ever. */
+  /** After sleep or a pulled cable, a socket looks open and stays silent forever. */
   function listenForSilence(): void {
     stopClock();
     stopClock = clock.wait(PING_AFTER_MS, () => {
@@ -78,7 +79,7 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     });
   }
 
-  /** Ends the present attempt, and returns its listener: it is told last, because it may open the next one. */
+  /** Ends the present attempt and returns its listener. Notify it last, because it may open the next one. */
   function shutGate(): StreamListener | undefined {
     const told = listener;
     listener = undefined;
@@ -90,7 +91,7 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     if (listener && socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame));
   }
 
-  // Properties, because `addEventListener` gets copies of the events, without the code of a close.
+  // Properties, because `addEventListener` gets copies of the events, without the close code.
   socket.onopen = () => {
     if (!listener) return;
     listenForSilence();
@@ -103,7 +104,7 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     if (frame) listener.frame(frame);
   };
   socket.onclose = (event) => {
-    // partysocket makes an event of its own, with code 1000, when we close the socket and before every error.
+    // partysocket fires its own close event, with code 1000, when the client closes the socket and before every error.
     const isMadeUp: boolean = event instanceof CloseEvent;
     if (!isMadeUp) shutGate()?.closed(event.code, event.reason);
   };

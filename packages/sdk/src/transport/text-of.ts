@@ -1,4 +1,6 @@
-/** A body as text, chunk by chunk. Calls `heard` for each, so that a slow body is not mistaken for a dead connection. */
+/**
+ * Decodes a body chunk by chunk. Calls `heard` for each chunk, so that a slow body is not taken for a dead connection.
+ */
 export async function* textOf(body: AsyncIterable<Uint8Array>, heard: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   for await (const chunk of body) {

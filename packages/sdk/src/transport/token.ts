@@ -2,7 +2,7 @@ import isNetworkError from "is-network-error";
 import type { Reply } from "../core/queue/outcome.ts";
 import { type Clock, type TokenSource, TokenUnreachable } from "../engine/ports.ts";
 
-/** Keeps the token that the app gave, and asks for it once however many requests need it. */
+/** Caches the app's token, and calls `getToken` once however many requests need it. */
 export function tokenSource(getToken: () => string | Promise<string>, clock: Clock): TokenSource {
   let held: string | undefined;
   let asking: Promise<string> | undefined;
@@ -29,7 +29,7 @@ export function tokenSource(getToken: () => string | Promise<string>, clock: Clo
   };
 }
 
-/** The app's own request for a token may hang; the queue must not hang with it. */
+/** `getToken` may hang; the queue must not hang with it. */
 const TOKEN_MS = 30_000;
 
 async function fetchToken(getToken: () => string | Promise<string>, clock: Clock): Promise<string> {
@@ -51,13 +51,13 @@ async function fetchToken(getToken: () => string | Promise<string>, clock: Clock
 }
 
 /**
- * What `fetch` throws when there was no answer, or it was given up: a refusal would have been an answer. A TypeError is
- * one of those only in a platform's own words: any other is a mistake in the app, which trying again does not mend.
+ * A network error of `fetch`: no response, or an aborted request. A TypeError counts only with a platform's message:
+ * any other TypeError is a bug in the app, which a retry does not fix.
  */
 const isNetworkFailure = (error: unknown): boolean =>
   isNetworkError(error) || /^(Abort|Timeout|Network)Error$/.test((error as Error | undefined)?.name ?? "");
 
-/** What became of a request for which there was no token. */
+/** The reply to a request for which there was no token. */
 export function withoutToken(error: unknown): Reply {
   const reason = `getToken failed: ${reasonOf(error)}`;
   return error instanceof TokenUnreachable
