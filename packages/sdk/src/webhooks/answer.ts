@@ -5,7 +5,7 @@ import type { WebhookErrorCode, WebhookVerificationError } from "./verification-
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Short: the service keeps its beginning with the attempt. */
+  /** Short, because the service stores its beginning with the attempt. */
   readonly body:
     | { readonly code: string; readonly message: string }
     | { readonly applied: number; readonly known: number };
@@ -23,12 +23,12 @@ export const tooLarge = (limit: number) => refuse(413, "body_too_large", `The bo
 
 export const cutOff = refuse(400, "body_cut_off", "The body was cut off.");
 
-/** The shortest wait there is: the service waits at least as long as its schedule says. */
+/** The shortest delay: the service waits at least as long as its own schedule. */
 const later = { [headers.retryAfter]: "1" };
 
 export const busy = refuse(503, "busy", "An earlier delivery is still being applied.", later);
 
-// What went wrong is told to onError only: it may hold what is nobody else's business.
+// Only `onError` gets the details, because they may be confidential.
 const FAILED = "The receiver failed; see its log.";
 export const failed = refuse(500, "failed", FAILED);
 
@@ -55,7 +55,7 @@ const statuses: Record<WebhookErrorCode, number> = {
   timestamp_too_old: 401,
   timestamp_too_new: 401,
   signature_mismatch: 401,
-  // The receiver's own doing, which the sender cannot mend.
+  // A misconfiguration of the receiver, which the sender cannot fix.
   invalid_secret: 500,
   body_not_raw: 500,
 };

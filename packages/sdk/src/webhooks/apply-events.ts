@@ -4,22 +4,22 @@ import type { PositionStore } from "./position-store.ts";
 
 export interface Application {
   readonly store: PositionStore;
-  /** The log that the positions of the events count in. */
+  /** The log of the events' positions. */
   readonly logId: string | undefined;
   apply(event: WebhookEvent): unknown;
-  /** Whether there is no time left for another one. */
+  /** Whether the time limit has passed. */
   isOver(): boolean;
 }
 
 export type Outcome = { readonly applied: number; readonly known: number } & (
   | { readonly name: "done" }
-  /** Time was over before this event. */
+  /** The time limit passed before this event. */
   | { readonly name: "cut"; readonly next: number }
   /** This event, or the store, failed. */
   | { readonly name: "failed"; readonly at: number | undefined; readonly error: unknown }
 );
 
-/** Applies what the store does not know yet, in the order of the log, one after the other, and moves the store along. */
+/** Applies the events that the store does not know yet, one after the other in log order, and updates the store. */
 export async function applyEvents(
   events: readonly WebhookEvent[],
   { store, logId, apply, isOver }: Application,
@@ -36,7 +36,7 @@ export async function applyEvents(
         known += 1;
         continue;
       }
-      // One at least, however little time there is: else a delivery might never get on.
+      // Always apply at least one event, so that a slow delivery still makes progress.
       if (applied > 0 && isOver()) return { name: "cut", next: at, applied, known };
       await apply(event);
       await store.write(at, logId);
@@ -50,13 +50,13 @@ export async function applyEvents(
 }
 
 /**
- * Up to where the events of this log are known. Databases give large numbers as text; anything else that is no position must
- * not pass for the beginning.
+ * The position up to which the events of this log were applied. Databases may return large numbers as strings. Any
+ * other value must not count as the beginning of the log.
  */
 async function positionIn(store: PositionStore, logId: string | undefined): Promise<number> {
   const known = (await store.read()) ?? 0;
   const isPlace = typeof known === "object";
-  // What was known of another log says nothing of this one: all that is told of it is new.
+  // The stored position belongs to another log, so all events of this log are new.
   if (isPlace && known.logId !== undefined && logId !== undefined && known.logId !== logId) return 0;
   const position = Number(isPlace ? known.syncId : known);
   if (!Number.isSafeInteger(position)) throw new TypeError("The store's read() must return a position.");

@@ -8,7 +8,7 @@ export interface ReadBatch {
   readonly logId: string | undefined;
 }
 
-/** What a body tells; events of models that the schema does not have are left out. */
+/** Parses a body. Leaves out events of models that the schema does not contain. */
 export function readBatch(body: Uint8Array, schema: ModelSchema | undefined): ReadBatch {
   const batch = parse(body);
   const events = isObject(batch) && Array.isArray(batch.data) ? (batch.data as unknown[]) : undefined;
@@ -40,7 +40,7 @@ function isEvent(value: unknown): value is WebhookEvent {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The service tells models apart whatever their case; an app compares with the name in its own schema. */
+/** The service ignores the case of model names; an app compares with the spelling in its own schema. */
 function inWordsOf(schema: ModelSchema | undefined, events: WebhookEvent[]): WebhookEvent[] {
   if (!schema) return events;
   const ours = new Map(Object.keys(schema.models).map((name) => [name.toLowerCase(), name]));

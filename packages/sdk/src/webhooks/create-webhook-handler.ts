@@ -8,36 +8,39 @@ import { keysOf, type Secrets } from "./secret.ts";
 import { arrivedByFetch, asResponse } from "./web-request.ts";
 
 export interface WebhookHandlerOptions<S extends ModelSchema = ModelSchema> {
-  /** The signing secret of the endpoint, `whsec_…`; several while one is being rolled. */
+  /** The signing secret of the endpoint, `whsec_…`; several during a secret rotation. */
   readonly secret: Secrets;
-  /** Types the events, as `defineSchema` gave it. Events of models that it does not have are passed over. */
+  /** The schema from `defineSchema`, which types the events. Events of other models are skipped. */
   readonly schema?: S;
   /**
-   * Called for each event that the store does not know yet, in the order of the log, one after the other. When it
-   * throws, or rejects, the delivery is answered with 500 and comes again, beginning with this event. It is waited for as
-   * long as it takes: what it asks of others needs a time limit of its own.
+   * Called for each event that the store does not know yet, one after the other in log order. If it throws or rejects,
+   * the delivery is answered with 500 and retried from this event. The handler waits for it without a limit, so give
+   * your own requests in it a timeout.
    */
   readonly onEvent: (event: WebhookEventOf<S>, delivery: Handed) => unknown;
-  /** How far one has come. Default: `memoryPosition()`, which a restart forgets. */
+  /** Where to store the position. Default: `memoryPosition()`, which is lost on a restart. */
   readonly store?: PositionStore;
-  /** Told what failed here: in `onEvent`, in the store, or because the raw body is gone. Default: `console.error`. */
+  /** Called with errors in `onEvent`, in the store, or because the raw body is missing. Default: `console.error`. */
   readonly onError?: (error: unknown, delivery: FailedDelivery) => unknown;
   /**
-   * How long a delivery is worked on. Then it is answered with 503 after the event that is being applied, and comes
-   * again with the rest. Default 10 000; the service waits 15 000 for an answer.
+   * How long to work on one delivery. After that, the event in progress is finished, the delivery is answered with 503,
+   * and the rest is delivered again. Default 10 000; the service waits 15 000 for an answer.
    */
   readonly timeLimitMs?: number;
-  /** The largest body, in bytes; beyond it 413. Default 8 MiB: a batch has 1 MiB, a single large event may have more. */
+  /**
+   * The maximum body size in bytes; larger bodies are answered with 413. Default 8 MiB: a batch has up to 1 MiB, but a
+   * single large event may have more.
+   */
   readonly bodyLimit?: number;
-  /** How far a delivery's timestamp may be from this machine's clock. Default: 5 minutes. */
+  /** How far a delivery's timestamp may differ from this machine's clock. Default: 5 minutes. */
   readonly toleranceMs?: number;
   /** This machine's clock, in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
-/** The same receiver for both kinds of server. Its methods can be passed on without it. */
+/** One receiver for both kinds of server. Its methods work without `this`. */
 export interface WebhookHandler {
-  /** For whatever hands over a `Request`: Workers, Deno, Bun, route handlers of frameworks. */
+  /** For platforms that use `Request`: Workers, Deno, Bun, route handlers of frameworks. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** For Node's `http` and the frameworks on it. */
   readonly node: (request: NodeRequest, response: NodeResponse) => Promise<void>;
@@ -45,12 +48,15 @@ export interface WebhookHandler {
 
 const MEBIBYTE = 1_048_576;
 
-/** Takes deliveries: verifies them, and hands over each event once and in order, as far as the store remembers. */
+/**
+ * Creates a receiver that verifies deliveries, and passes on each event once and in order, as far as the store
+ * remembers.
+ */
 export function createWebhookHandler<const S extends ModelSchema = ModelSchema>(
   options: WebhookHandlerOptions<S>,
 ): WebhookHandler {
   const { bodyLimit = 8 * MEBIBYTE, ...others } = options;
-  // A secret that cannot be right is found when the app starts, not when the first delivery comes.
+  // Refuse an invalid secret when the app starts, not at the first delivery.
   keysOf(options.secret);
   const receive = receiver(settingsOf(others));
   return {
@@ -63,7 +69,7 @@ export function createWebhookHandler<const S extends ModelSchema = ModelSchema>(
 function settingsOf<S extends ModelSchema>(options: Omit<WebhookHandlerOptions<S>, "bodyLimit">): Settings {
   const { secret, schema, store = memoryPosition(), toleranceMs = webhookLimits.toleranceMs } = options;
   const { timeLimitMs = 10_000, now = Date.now, onError = toConsole } = options;
-  // What the service signed keeps to the schema that was pushed to it.
+  // Signed events conform to the schema that was pushed to the service.
   const onEvent = options.onEvent as unknown as Settings["onEvent"];
   return { secret, schema, store, toleranceMs, timeLimitMs, now, onError, onEvent };
 }

@@ -1,4 +1,4 @@
-// Needs no platform but fetch's own words and WebCrypto: Node, edge runtimes and browsers alike.
+// Uses only fetch types and WebCrypto, so it runs in Node, in edge runtimes and in browsers.
 export type { ModelSchema } from "../protocol/schema/model-schema.ts";
 export { defineSchema } from "../protocol/schema/row-types.ts";
 export { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from "./create-webhook-handler.ts";

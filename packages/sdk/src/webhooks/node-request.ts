@@ -3,15 +3,15 @@ import { bytesOf, isRawBody, joined, type RawBody } from "./raw-body.ts";
 import type { Arrived } from "./receive.ts";
 import { WebhookVerificationError } from "./verification-error.ts";
 
-/** As much of Node's `IncomingMessage` as is needed, so that this also compiles where Node is unknown. */
+/** The needed part of Node's `IncomingMessage`, so that this compiles without Node's types. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Whether somebody read from it before. */
+  /** Whether the body was read before. */
   readonly readableDidRead?: boolean;
-  /** What a framework made of the body. */
+  /** The body as parsed by a framework. */
   readonly body?: unknown;
-  /** Where some frameworks keep it as it came. */
+  /** The raw body, as some frameworks keep it. */
   readonly rawBody?: unknown;
   readonly destroyed?: boolean;
   on(event: "data", listener: (part: RawBody) => void): unknown;
@@ -19,7 +19,7 @@ export interface NodeRequest {
   resume(): unknown;
 }
 
-/** As much of Node's `ServerResponse` as is needed. */
+/** The needed part of Node's `ServerResponse`. */
 export interface NodeResponse {
   readonly headersSent?: boolean;
   writeHead(status: number, headers: Record<string, string | number>): unknown;
@@ -33,7 +33,7 @@ export const arrivedByNode = (request: NodeRequest, limit: number): Arrived => (
 });
 
 export function answerByNode(request: NodeRequest, response: NodeResponse, { status, headers, body }: Answer): void {
-  // Somebody else has answered meanwhile, a framework's own time-out for instance.
+  // Another handler has answered already, for example a framework's timeout.
   if (response.headersSent) return;
   const text = JSON.stringify(body);
   response.writeHead(status, {
@@ -42,7 +42,7 @@ export function answerByNode(request: NodeRequest, response: NodeResponse, { sta
     "content-length": bytesOf(text).length,
   });
   response.end(text);
-  // What was not read is let go by, so that the answer is not lost in a connection that was broken off.
+  // Drain the unread body, so that the answer is not lost with a broken connection.
   request.resume();
 }
 
@@ -55,7 +55,7 @@ async function bodyOf(request: NodeRequest, limit: number): Promise<RawBody | An
       "The body was already parsed, but the signature covers the raw bytes. Mount this handler before the JSON parser, or keep the bytes in request.rawBody.",
     );
   if (Number(request.headers["content-length"]) > limit) return tooLarge(limit);
-  // Removed before anybody listened: nothing would be heard of it any more.
+  // The request was destroyed before this handler listened, so no event will fire.
   if (request.destroyed) return cutOff;
   return await readAll(request, limit);
 }
@@ -74,10 +74,10 @@ function readAll(request: NodeRequest, limit: number): Promise<RawBody | Answer>
       }
     });
     request.on("end", () => resolve(joined(parts)));
-    // Both also come after the end, and change nothing then.
+    // Both events may also fire after `end`, where they have no effect.
     request.on("error", () => resolve(cutOff));
     request.on("close", () => resolve(cutOff));
-    // Somebody may have paused it meanwhile.
+    // The stream may have been paused before.
     request.resume();
   });
 }

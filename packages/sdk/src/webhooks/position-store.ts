@@ -1,24 +1,28 @@
-/** A position, and the log that it counts in. Another log (a restored database) gives the same positions to other events. */
+/** A position and its log. Another log (a restored database) assigns the same positions to other events. */
 export interface LogPosition {
   readonly syncId: number;
-  /** Undefined: the delivery did not say. */
+  /** Undefined if the delivery did not name the log. */
   readonly logId: string | undefined;
 }
 
 type Known = LogPosition | number | null | undefined;
 
-/** Where a receiver keeps how far it has come. */
+/** Stores a receiver's position. */
 export interface PositionStore {
   /**
-   * The last event that was applied; 0, null or undefined: none yet. Asked at the beginning of each delivery. A store that
-   * gives a number does not know the log: after a restore, events are skipped whose positions were given before.
+   * The position of the last applied event; 0, null or undefined: none yet. Called at the start of each delivery. A
+   * store that returns a number does not know the log: after a restore, it skips events whose positions were used
+   * before.
    */
   read(): Known | Promise<Known>;
-  /** That event was applied. A receiver whose `onEvent` writes it along with the data, in one transaction, does nothing here. */
+  /**
+   * Called after an event was applied. If your `onEvent` stores the position with its data in one transaction, leave
+   * this empty.
+   */
   write(syncId: number, logId: string | undefined): unknown;
 }
 
-/** Lives as long as the process. After a restart what was applied before may be handed over once more. */
+/** Lives as long as the process. After a restart, applied events may be delivered again. */
 export function memoryPosition(): PositionStore {
   let position: LogPosition | number = 0;
   return {

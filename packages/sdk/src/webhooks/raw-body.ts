@@ -1,6 +1,6 @@
 import { WebhookVerificationError } from "./verification-error.ts";
 
-/** A body as it came over the wire; never one that was parsed and written again. */
+/** A body as received, not parsed and serialized again. */
 export type RawBody = string | ArrayBuffer | ArrayBufferView;
 
 const encoder = new TextEncoder();
@@ -8,7 +8,7 @@ const encoder = new TextEncoder();
 export const isRawBody = (body: unknown): body is RawBody =>
   typeof body === "string" || body instanceof ArrayBuffer || ArrayBuffer.isView(body);
 
-/** Its bytes, not copied where they are bytes already. */
+/** Its bytes, without a copy if they are bytes already. */
 export function bytesOf(body: RawBody): Uint8Array {
   if (typeof body === "string") return encoder.encode(body);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);

@@ -11,17 +11,17 @@ import { turns } from "./turns.ts";
 import { WebhookVerificationError } from "./verification-error.ts";
 import { verifyWebhook } from "./verify-webhook.ts";
 
-/** What is known of the delivery in which something failed. */
+/** The delivery in which an error occurred, as far as it is known. */
 export interface FailedDelivery {
   readonly webhookId?: string;
   /** The event that was being applied. */
   readonly syncId?: number;
 }
 
-/** What is known of the delivery that an event came with. */
+/** The delivery of an event. */
 export interface Handed {
   readonly webhookId: string;
-  /** The log that `syncId` counts in: keep both. After a restore it is another one. */
+  /** The log of `syncId`. Store both: after a restore, the log is another one. */
   readonly logId?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Settings {
 export interface Arrived {
   readonly method: string | undefined;
   readonly headers: ReceivedHeaders;
-  /** The body, or why there is none. */
+  /** The body, or the answer if it cannot be read. */
   readBody(): Promise<RawBody | Answer>;
 }
 
@@ -47,20 +47,20 @@ interface Delivered extends Handed {
   readonly events: readonly WebhookEvent[];
 }
 
-/** What is answered to one request after the other, whatever they arrived by. Never rejects. */
+/** Handles requests from either kind of server. Never rejects. */
 export function receiver(settings: Settings): (arrived: Arrived) => Promise<Answer> {
   const inTurn = turns();
 
   const tell = (error: unknown, delivery: FailedDelivery) => {
-    // One that fails itself is left alone: there is nobody else to tell, and the answer says that something failed.
+    // Ignore errors of `onError` itself: the answer reports the failure anyway.
     (async () => settings.onError(error, delivery))().catch(() => {});
   };
 
-  /** Waits for its turn at most as long as there is time, then comes again. */
+  /** Waits until earlier deliveries are done, at most until the time limit; then the service delivers again. */
   async function applyInTurn({ events, webhookId, logId }: Delivered, limit: TimeLimit): Promise<Answer> {
     let hasBegun = false;
     const turn = inTurn(async (): Promise<Outcome | undefined> => {
-      // Answered already: nobody waits for what would be done now.
+      // The request was answered already, so there is nothing to do.
       if (limit.isOver()) return undefined;
       hasBegun = true;
       const apply = (event: WebhookEvent) =>

@@ -1,25 +1,25 @@
 import { webhookHeaders } from "../protocol/webhooks/webhook-limits.ts";
 import { WebhookVerificationError } from "./verification-error.ts";
 
-/** Headers as `fetch` has them, or as Node's `http` and the frameworks on it do. */
+/** Headers of `fetch`, or of Node's `http` and the frameworks on it. */
 export type ReceivedHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface SignedHeaders {
   readonly id: string;
-  /** Seconds since 1970, as it was signed. */
+  /** The signed time, in seconds since 1970. */
   readonly timestamp: string;
   readonly signatures: readonly string[];
 }
 
-// Without full stops: `id.timestamp.body` is what is signed, and must be read in one way only.
+// No dots, because the signed text `id.timestamp.body` must be unambiguous.
 const ID = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
 const TIMESTAMP = /^\d{1,12}$/;
 
 export const isWebhookId = (id: string): boolean => ID.test(id);
 
-/** The three headers of a delivery, or an error that names the one that is wrong. */
+/** The three headers of a delivery, or an error that names the invalid one. */
 export function readSignedHeaders(headers: ReceivedHeaders): SignedHeaders {
   const read = reader(headers);
   const id = read(webhookHeaders.id);
@@ -46,7 +46,7 @@ function reader(headers: ReceivedHeaders): (name: string) => string {
 const isHeaders = (headers: ReceivedHeaders): headers is { get(name: string): string | null } =>
   typeof headers?.get === "function";
 
-/** Node gives names in lower case; others may not. */
+/** Node gives lower-case names; other platforms may not. */
 function ofRecord(headers: Readonly<Record<string, string | readonly string[] | undefined>>) {
   const byName = new Map(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   return (name: string) => {

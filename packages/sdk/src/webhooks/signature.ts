@@ -4,21 +4,21 @@ import { isWebhookId, type ReceivedHeaders, readSignedHeaders } from "./received
 import { keysOf, type Secrets } from "./secret.ts";
 import { WebhookVerificationError } from "./verification-error.ts";
 
-// Standard Webhooks, symmetric: HMAC-SHA256 with the secret's bytes over `id.timestamp.body`, in base64 behind "v1,".
+// Standard Webhooks, symmetric: HMAC-SHA256 with the secret's bytes over `id.timestamp.body`, in base64 after "v1,".
 
 export interface SignOptions {
-  /** Of several each signs: the receiver may know any of them. */
+  /** If there are several, each one signs, because the receiver may know any of them. */
   readonly secret: Secrets;
-  /** The `webhook-id`: the same when the same content is sent again. */
+  /** The `webhook-id`, which stays the same when the same content is sent again. */
   readonly id: string;
   readonly body: RawBody;
-  /** When it is sent, in milliseconds since 1970. Default: now. */
+  /** The time of sending, in milliseconds since 1970. Default: now. */
   readonly now?: number;
 }
 
 export type SignatureHeaders = Record<(typeof webhookHeaders)[keyof typeof webhookHeaders], string>;
 
-/** The three headers that a delivery of this body carries. */
+/** The three headers of a delivery with this body. */
 export async function signWebhook({ secret, id, body, now = Date.now() }: SignOptions): Promise<SignatureHeaders> {
   const timestamp = String(Math.floor(now / 1000));
   if (!isWebhookId(id)) throw new TypeError(`A webhook-id must not have spaces or periods: ${JSON.stringify(id)}.`);
@@ -34,18 +34,18 @@ export interface CheckOptions {
   readonly secret: Secrets;
   readonly headers: ReceivedHeaders;
   readonly body: RawBody;
-  /** How far the timestamp may be from `now`, either way. Default: 5 minutes. */
+  /** How far the timestamp may differ from `now`, in either direction. Default: 5 minutes. */
   readonly toleranceMs?: number;
   /** The receiver's clock, in milliseconds since 1970. Default: now. */
   readonly now?: number;
 }
 
-/** Rejects unless one of the secrets signed exactly this body, not long ago. Gives its `webhook-id`. */
+/** Resolves with the `webhook-id` if one of the secrets signed exactly this body recently; rejects otherwise. */
 export async function checkSignature(options: CheckOptions): Promise<string> {
   const { secret, headers, body, toleranceMs = webhookLimits.toleranceMs, now = Date.now() } = options;
   const { id, timestamp, signatures } = readSignedHeaders(headers);
   checkTime(Number(timestamp), Math.floor(now / 1000), toleranceMs / 1000);
-  // One HMAC for each secret, however many signatures somebody sends along.
+  // One HMAC per secret, however many signatures the request contains.
   const expected = await allSignatures(secret, id, timestamp, body);
   const matches = expected.flatMap((one) => signatures.map((signature) => isSame(one, signature)));
   if (!matches.includes(true))
@@ -56,7 +56,7 @@ export async function checkSignature(options: CheckOptions): Promise<string> {
   return id;
 }
 
-/** Written so that what is no number refuses. */
+/** The comparison is written so that NaN is refused. */
 function checkTime(timestamp: number, now: number, tolerance: number): void {
   const far = `by more than ${tolerance} s; this machine's clock shows ${now}.`;
   if (!(now - timestamp <= tolerance))
@@ -80,7 +80,7 @@ async function hmac(key: Uint8Array<ArrayBuffer>, signed: Uint8Array<ArrayBuffer
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** In a time that says nothing of where they differ. Both are text: base64 has one spelling, and no other is taken. */
+/** Compares in constant time. Both are strings: base64 has one spelling, and no other is accepted. */
 function isSame(expected: string, given: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;

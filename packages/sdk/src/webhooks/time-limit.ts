@@ -1,6 +1,6 @@
 export interface TimeLimit {
   isOver(): boolean;
-  /** Resolves when it is over. */
+  /** Resolves when the time limit has passed. */
   readonly over: Promise<void>;
   end(): void;
 }
@@ -16,6 +16,6 @@ export function timeLimit(ms: number): TimeLimit {
     }, ms);
     end = () => clearTimeout(timer);
   });
-  // The clock too: work that never yields to timers keeps them from ringing.
+  // Also compares the clock, because work that never yields keeps timers from firing.
   return { over, end, isOver: () => hasRung || performance.now() - startedAt >= ms };
 }

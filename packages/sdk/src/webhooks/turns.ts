@@ -1,4 +1,4 @@
-/** Lets one in after the other, in the order in which they came; where nobody is in, at once. */
+/** Runs functions one after the other, in the order of the calls. */
 export function turns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<void> | undefined;
   return (work) => {

@@ -1,22 +1,22 @@
 export type WebhookErrorCode =
-  /** The signing secret is not `whsec_` and base64: the receiver's own setting is wrong. */
+  /** The signing secret is not `whsec_` and base64: the receiver is misconfigured. */
   | "invalid_secret"
-  /** `webhook-id`, `webhook-timestamp` or `webhook-signature` is not there. */
+  /** `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing. */
   | "missing_header"
-  /** One of them makes no sense, or came more than once. */
+  /** One of them is malformed or occurs more than once. */
   | "invalid_header"
-  /** It was signed longer ago than is tolerated: perhaps somebody sends an old request again. */
+  /** The signature is older than the tolerance: the request may be a replay. */
   | "timestamp_too_old"
-  /** It was signed in a future that is too far: one of the clocks is wrong. */
+  /** The signature is too far in the future: one of the clocks is wrong. */
   | "timestamp_too_new"
-  /** No signature was made with one of the secrets over this body. */
+  /** None of the secrets produces a signature of this body that matches. */
   | "signature_mismatch"
-  /** It is signed, and not a batch of events. */
+  /** The body is signed, but is not a batch of events. */
   | "invalid_body"
-  /** Only a parsed body was left: a signature is over the bytes as they came. */
+  /** Only a parsed body was available, but the signature covers the raw bytes. */
   | "body_not_raw";
 
-/** Why a request was not taken for a delivery. `code` is stable, the message is for people. */
+/** Why a request was not accepted as a delivery. `code` is stable; the message is for people. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
   readonly code: WebhookErrorCode;

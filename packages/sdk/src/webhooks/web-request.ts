@@ -3,7 +3,7 @@ import { joined, type RawBody } from "./raw-body.ts";
 import type { Arrived } from "./receive.ts";
 import { WebhookVerificationError } from "./verification-error.ts";
 
-/** A request of the web's own kind, as Workers, Deno, Bun and route handlers of frameworks hand it over. */
+/** A fetch `Request`, as used by Workers, Deno, Bun and route handlers of frameworks. */
 export const arrivedByFetch = (request: Request, limit: number): Arrived => ({
   method: request.method,
   headers: request.headers,
@@ -34,7 +34,7 @@ async function readBody(request: Request, limit: number): Promise<RawBody | Answ
       parts.push(part.value);
     }
   } catch {
-    // Whoever sent it has gone: what is answered is for whoever still listens.
+    // The sender has disconnected, so the answer may reach nobody.
     return cutOff;
   }
   return joined(parts);
