@@ -35,10 +35,11 @@ export interface Hooks<S extends ModelSchema> {
 }
 
 /**
- * Gives the hooks the types of your schema; call it once and export what it answers:
+ * Returns the hooks with the types of your schema. Call it once and export the result:
+ *
  * `export const { useQuery, useRecord, useMutation } = createHooks<typeof schema>();`
  *
- * They are the same functions that this package exports by name: only the types differ.
+ * They are the same functions that this package exports by name; only the types differ.
  */
 export const createHooks = <S extends ModelSchema>(): Hooks<S> => hooks as unknown as Hooks<S>;
 

@@ -1,9 +1,9 @@
 export type IsEqual<T> = (a: T, b: T) => boolean;
 
-/** Same value, or two arrays or plain objects whose items are the same values. */
+/** Whether two values are equal, or two arrays or plain objects have equal items. */
 export const shallowEqual = (a: unknown, b: unknown): boolean => equal(a, b, 1);
 
-/** The same, all the way down. */
+/** Whether two values are equal at every level. */
 export const deepEqual = (a: unknown, b: unknown): boolean => equal(a, b, Number.POSITIVE_INFINITY);
 
 function equal(a: unknown, b: unknown, depth: number): boolean {
@@ -17,7 +17,7 @@ function equal(a: unknown, b: unknown, depth: number): boolean {
   );
 }
 
-// A Map or an instance of a class keeps its content where no key shows it: two of them are never "equal" here.
+// A Map or a class instance may have hidden state, so two of them are never equal here.
 function isBag(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);

@@ -1,2 +1,2 @@
-/** The one empty list: whoever is shown nothing is always shown the same. */
+/** One shared empty list, so that its identity is stable. */
 export const none: readonly never[] = [];

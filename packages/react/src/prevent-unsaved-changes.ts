@@ -2,29 +2,29 @@ import type { ModelSchema, SyncClient } from "@holdfast/sdk";
 
 export interface UnsavedOptions {
   /**
-   * What has to be so before the page may be closed unasked. `durable` (default): every write is on disk, and will be
-   * sent when the app is open again. `sent`: the server has answered every write, too; one that waits for a person's
-   * decision was answered.
+   * When the page may be closed without a warning. `durable` (default): every write is on disk and will be sent when
+   * the app is open again. `sent`: the server has also answered every write, including those that wait for a person's
+   * decision.
    */
   readonly until?: "durable" | "sent";
 }
 
-/** Whether closing the page now would lose something, or leave it unsent, by what the client says of its writes. */
+/** Whether closing the page now would lose writes or leave them unsent. */
 export function isUnsaved<S extends ModelSchema>(
   client: SyncClient<S>,
   { until = "durable" }: UnsavedOptions,
 ): boolean {
   const { storage, conflicts, attention } = client.status();
   const pending = client.pending();
-  // In memory nothing outlives the page, also not what waits for a decision. What the server has taken is safe.
+  // Writes in memory are lost with the page, also those that wait for a decision. Confirmed writes are safe.
   const isOpen = pending.some(({ phase }) => phase !== "confirmed");
   if (storage === "memory") return isOpen || conflicts + attention > 0;
   return until === "sent" ? isOpen : pending.some(({ phase }) => phase === "saving");
 }
 
 /**
- * Lets the browser ask before the page is closed, while something is unsaved and at no other time: a listener that
- * stays would keep the page out of the browser's back/forward cache. Gives back the function that ends it.
+ * Lets the browser ask before the page is closed, but only while there are unsaved writes, because a permanent listener
+ * would disable the back/forward cache. Returns a function that ends it.
  */
 export function preventUnsavedChanges<S extends ModelSchema>(
   client: SyncClient<S>,
@@ -32,11 +32,11 @@ export function preventUnsavedChanges<S extends ModelSchema>(
 ): () => void {
   const ask = (event: BeforeUnloadEvent) => {
     event.preventDefault();
-    // Chromium before 119 asks only for this.
+    // Chromium before 119 needs this.
     event.returnValue = true;
   };
   const end = () => removeEventListener("beforeunload", ask);
-  // Adding it again, or taking away what is not there, does nothing.
+  // Adding the listener twice, or removing a missing one, has no effect.
   const look = () => (isUnsaved(client, options) ? addEventListener("beforeunload", ask) : end());
   const off = client.subscribe(look);
   look();

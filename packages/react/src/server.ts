@@ -1,2 +1,2 @@
-// For servers: it needs no React, so that a server component may import it.
+// For servers: it does not import React, so a server component may import it.
 export { dehydrate, type Snapshot, type SnapshotQuery } from "./hydration/dehydrate.ts";

@@ -1,7 +1,7 @@
 import type { ClaimOptions, Lease, SyncError } from "@holdfast/sdk";
 import { type AnyClient, modelOf } from "./model-of.ts";
 
-/** What this client has of one record or field. */
+/** This client's claim on one record or field. */
 export type ClaimView =
   | { readonly phase: "idle" }
   | { readonly phase: "waiting"; readonly position: number | undefined }
@@ -15,20 +15,20 @@ export type HookClaimOptions = Omit<ClaimOptions, "field" | "signal" | "onPositi
 export interface SharedClaim {
   view(): ClaimView;
   subscribe(listener: () => void): () => void;
-  /** A component is there. When the last one has gone, what is held or waited for is given up, a moment later. */
+  /** Registers a component. A moment after the last one has unmounted, the claim is released. */
   stay(auto: HookClaimOptions | undefined): () => void;
   claim(options: HookClaimOptions): void;
   release(): void;
 }
 
-/** StrictMode, a new key, a tab that is clicked twice: what comes back so soon never went. */
+/** StrictMode, a changed key and a double click unmount and mount again within this time. */
 const LINGER_MS = 100;
 
 const IDLE: ClaimView = { phase: "idle" };
 
 const shared = new WeakMap<AnyClient, Map<string, SharedClaim>>();
 
-/** What is there, without making anything: rendering leaves no trace. */
+/** Reads the view without creating a claim, because rendering must have no side effects. */
 export const claimView = (client: AnyClient, model: string, id: string, field: string | undefined): ClaimView =>
   shared
     .get(client)
@@ -56,7 +56,7 @@ function makeShared(
   const listeners = new Set<() => void>();
   const autos: HookClaimOptions[] = [];
   let view = IDLE;
-  /** Whether it was claimed for those who claim as long as they are there, and not because somebody said so. */
+  /** Whether it was claimed because of `auto`, and not by an explicit call. */
   let isAutomatic = false;
   let leaving = new AbortController();
   let staying = 0;
@@ -83,7 +83,8 @@ function makeShared(
       const error = await lease.lost;
       if (leaving !== own) return;
       show({ phase: "lost", error });
-      // Given up elsewhere by the same person, or with the page: whoever still stands here wants it.
+      // The claim was released elsewhere by the same participant, or because the page was hidden. A component with
+      // `auto` still wants it.
       const [auto] = autos;
       if (auto && (error.reason === "released" || error.reason === "hidden")) void claim(auto);
     } catch (error) {
@@ -99,7 +100,7 @@ function makeShared(
     if (before.phase !== "idle") show(IDLE);
   }
 
-  /** Gives it up in a moment, if then nobody is there for it. */
+  /** Releases the claim in a moment, unless a component uses it by then. */
   function linger(): void {
     clearTimeout(lingering);
     lingering = setTimeout(() => {

@@ -4,7 +4,7 @@ import { useClient } from "../hooks/use-client.ts";
 
 export type Bases = ReadonlyMap<string, readonly (JsonObject | null)[]>;
 
-/** What was shown in the place of each write: told by the export alone. Asked anew when the writes change. */
+/** The base values of each write, which only an export contains. Exported again when the writes change. */
 export function useBases(writes: readonly unknown[]): Bases {
   const client = useClient();
   const [bases, setBases] = useState<Bases>(new Map());
@@ -13,7 +13,7 @@ export function useBases(writes: readonly unknown[]): Bases {
     if (isCurrent)
       client.exportPending().then(
         (exported) => isCurrent && setBases(basesIn(exported)),
-        // A client that is closed tells nothing more; the writes are shown without what was there.
+        // A closed client rejects; the writes are shown without base values.
         () => {},
       );
     return () => {

@@ -1,14 +1,14 @@
-/** A text in three pieces: what the other one begins with too, what is different, what both end with. */
+/** A string in three parts: the common beginning, the difference, and the common end. */
 export interface ChangedPart {
   readonly head: string;
   readonly changed: string;
   readonly tail: string;
 }
 
-/** So much of what is the same is shown around a change. */
+/** How many unchanged characters to show around a change. */
 const AROUND = 40;
 
-/** Where a text differs from another. Of a long text what is far from there is left out. */
+/** Where a string differs from another. Long strings are cut to the surroundings of the difference. */
 export function changedPart(text: string, other: string): ChangedPart {
   const mine = [...text];
   const theirs = [...other];

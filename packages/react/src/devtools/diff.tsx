@@ -2,7 +2,9 @@ import type { JsonObject } from "@holdfast/sdk";
 import type { ReactElement } from "react";
 import { changedPart } from "./changed-part.ts";
 
-/** Field by field, what is written beside what is shown without it; for a conflict, also what others wrote. */
+/**
+ * Compares field by field: the written values with the values shown without the write, and for a conflict with theirs.
+ */
 export function Diff(props: {
   mine: JsonObject | undefined;
   base: JsonObject | null | undefined;
@@ -47,7 +49,7 @@ export function Diff(props: {
 
 type Side = JsonObject | null | undefined;
 
-/** One side of a field; of a text that differs from the one beside it the part that does is marked. */
+/** One side of a field. For a string that differs from the other side, the difference is marked. */
 function Value({ of, beside, field }: { of: Side; beside: Side; field: string }): ReactElement {
   const value = of?.[field];
   const other = beside?.[field];

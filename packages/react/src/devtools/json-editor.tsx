@@ -1,6 +1,6 @@
 import { type ReactElement, useId, useState } from "react";
 
-/** A text of JSON that is edited and sent. What cannot be sent says why, and stays as it is. */
+/** Edits and sends JSON. If it cannot be sent, it shows the error and keeps the text. */
 export function JsonEditor(props: {
   label: string;
   value: unknown;
@@ -14,7 +14,7 @@ export function JsonEditor(props: {
     try {
       props.send(JSON.parse(text));
     } catch (reason) {
-      // Not JSON, or not what the schema takes.
+      // Invalid JSON, or data that does not match the schema.
       setError(reason instanceof Error ? reason.message : String(reason));
     }
   };

@@ -15,7 +15,7 @@ interface Props {
   readonly rooms: readonly string[];
   readonly records: readonly (readonly [model: string, id: string])[];
   readonly recorder: Recorder;
-  /** Whether somebody has just asked for it. */
+  /** The user has just opened it. */
   readonly takesFocus: boolean;
   close(): void;
 }

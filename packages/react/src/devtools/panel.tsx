@@ -8,17 +8,17 @@ import { createRecorder } from "./recorder.ts";
 import { styles } from "./styles.ts";
 
 export interface DevtoolsProps {
-  /** Rooms whose people are shown. A panel that is open there enters them, so name those that the app is in anyway. */
+  /** Rooms to show. The open panel enters them, so name rooms that the app is in anyway. */
   readonly rooms?: readonly string[];
-  /** Records whose claims are shown, beside those that writes wait for. */
+  /** Records whose claims to show, besides those that writes wait for. */
   readonly records?: readonly (readonly [model: string, id: string])[];
-  /** The corner that it is in; default `bottom-right`. */
+  /** The panel's corner; default `bottom-right`. */
   readonly position?: "bottom-right" | "bottom-left";
-  /** Whether the panel is open at first. */
+  /** Whether the panel is open initially. */
   readonly defaultOpen?: boolean;
   /**
-   * For an app that shows the panel when somebody asks for it: it is open, takes the focus, and closing it calls this
-   * instead of leaving a button in the corner. The focus goes back to where it was.
+   * For an app that opens the panel on demand: it is open and takes the focus, and closing it calls this instead of
+   * leaving a button in the corner. The focus then returns to the previous element.
    */
   readonly onClose?: () => void;
 }
@@ -31,17 +31,17 @@ export function HoldfastDevtools({
   onClose,
 }: DevtoolsProps): ReactElement | null {
   const client = useClient();
-  // One for as long as the client is the same: also closed, and over StrictMode's second mount, it goes on.
+  // One recorder per client, which continues while the panel is closed and over StrictMode's second mount.
   const [kept, setKept] = useState(() => ({ client, recorder: createRecorder(client) }));
   if (kept.client !== client) setKept({ client, recorder: createRecorder(client) });
   const { recorder } = kept;
   useEffect(() => recorder.start(), [recorder]);
 
-  // What is there from the beginning takes no focus; what somebody opens or closes does.
+  // The panel takes the focus only if a person opens or closes it, not on the first render.
   const [{ isOpen, isAsked }, show] = useState({ isOpen: defaultOpen, isAsked: false });
   const close = onClose ?? (() => show({ isOpen: false, isAsked: true }));
 
-  // A server renders nothing of it, so that nothing has to be the same.
+  // A server renders nothing of it, which avoids hydration mismatches.
   const [isMounted, setMounted] = useState(false);
   useEffect(() => setMounted(true), []);
   if (!isMounted) return null;
@@ -64,7 +64,7 @@ export function HoldfastDevtools({
   );
 }
 
-/** Above all of the page, wherever in it this is mounted: in the browser's top layer, if it has one. */
+/** Shows the panel above the page, wherever it is mounted: in the browser's top layer, if available. */
 function toTop(place: HTMLElement | null): void {
   if (place?.showPopover && !place.matches(":popover-open")) place.showPopover();
 }

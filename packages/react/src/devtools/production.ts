@@ -1,2 +1,2 @@
-// In builds for production too: for an app that loads the panel on demand, as a chunk of its own.
+// Also works in production builds, for an app that loads the panel on demand as a separate chunk.
 export { type DevtoolsProps, HoldfastDevtools } from "./panel.tsx";

@@ -3,26 +3,26 @@ import { sentencesBetween } from "./sentences.ts";
 import { type View, viewOf } from "./view.ts";
 
 export interface RecordedEvent {
-  /** Counts up from 1; of the last 200 the older ones are gone. */
+  /** Increments from 1. Only the last 200 events are kept. */
   readonly number: number;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly says: string;
-  /** What the client said of itself right after. */
+  /** The client's state right after the event. */
   readonly view: View;
 }
 
 export const EVENTS_KEPT = 200;
 
 export interface Recorder {
-  /** Listens to the client until the function that is given back is called. */
+  /** Starts recording. Returns a function that stops it. */
   start(): () => void;
-  /** Oldest first; the same array until something happens. */
+  /** Oldest first. Returns the same array until a new event. */
   events(): readonly RecordedEvent[];
   subscribe(listener: () => void): () => void;
 }
 
-/** Remembers what happens to a client, from its public answers alone. */
+/** Records the events of a client, using only its public API. */
 export function createRecorder<S extends ModelSchema>(client: SyncClient<S>, now: () => number = Date.now): Recorder {
   const listeners = new Set<() => void>();
   let events: readonly RecordedEvent[] = [];

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from "./recorder.ts";
 
-/** A list of events as it is exported: for a report, or to be stepped through elsewhere. */
+/** An exported list of events, for a report or a replay elsewhere. */
 export interface Recording {
   readonly object: "holdfast_events";
   readonly version: 1;
@@ -13,7 +13,7 @@ export const recordingOf = (events: readonly RecordedEvent[]): Recording => ({
   events,
 });
 
-/** Reads what was exported; a sentence when it is something else. */
+/** Parses an export. Returns an error sentence if it is something else. */
 export function readRecording(text: string): Recording | string {
   const recording = parsed(text) as Partial<Recording> | undefined;
   if (recording?.object !== "holdfast_events" || recording.version !== 1 || !Array.isArray(recording.events))

@@ -5,7 +5,7 @@ import { inWords } from "./sentences.ts";
 import { WriteList } from "./tabs/queue-tab.tsx";
 import { clock, StatusList } from "./tabs/status-tab.tsx";
 
-/** Shows, event by event, what the client said of itself then. Nothing is done to the client that is running. */
+/** Shows the client's state event by event. It does not affect the running client. */
 export function Replay({ recording: { events }, close }: { recording: Recording; close: () => void }): ReactElement {
   const [at, setAt] = useState(0);
   const slider = useId();

@@ -1,7 +1,7 @@
 import type { PendingMutation, SyncStatus } from "@holdfast/sdk";
 import type { View } from "./view.ts";
 
-/** What has happened between two views, in the order in which a reader expects it. */
+/** Describes the changes between two views, in the order in which a reader expects them. */
 export function sentencesBetween(before: View, after: View): readonly string[] {
   return [
     ...aboutStatus(before.status, after.status),
@@ -23,11 +23,11 @@ const NAMES: Record<SyncStatus["name"], string> = {
 
 export const nameInWords = (name: SyncStatus["name"] | undefined): string => (name ? (NAMES[name] ?? name) : "");
 
-/** The state in a few words, for those who see the panel and for those who hear it. */
+/** The status in a few words, also for screen readers. */
 export const sumInWords = ({ name, pending, conflicts, attention }: SyncStatus): string =>
   `${nameInWords(name)} ${pending} unsettled, ${conflicts + attention} to decide`;
 
-/** Who sends what this tab writes; nothing where nothing was said of it. */
+/** Which tab sends this tab's writes; undefined if the status does not say so. */
 export function leaderInWords({ leads, name, storage }: Partial<SyncStatus>): string | undefined {
   if (leads === undefined || name === "starting") return undefined;
   if (leads) return "This tab: it syncs for all tabs of this browser profile.";
@@ -60,7 +60,7 @@ function aboutWrites(before: View, after: View): string[] {
     if (!known) return [`${inWords(write)} was written${write.phase === "saving" ? "" : `; ${phaseInWords(write)}`}.`];
     return known.phase === write.phase ? [] : [`${inWords(write)} ${phaseInWords(write)}.`];
   });
-  // Of a queue that is longer than what a view holds, the rest may come into sight or leave it.
+  // A view contains only the beginning of a long queue, so other writes may move into or out of it.
   const gone = before.pending
     .filter(({ clientTxId }) => !later.has(clientTxId) && !decided.has(clientTxId))
     .map((write) =>

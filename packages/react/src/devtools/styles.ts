@@ -1,4 +1,4 @@
-/** Everything lies below one class, and nothing that the app says of plain elements reaches inside. */
+/** All rules are scoped by one class, and the app's rules for plain elements do not apply inside. */
 export const styles = `
 .holdfast-devtools, .holdfast-devtools *:not(style) { all: revert; box-sizing: border-box; }
 .holdfast-devtools { position: fixed; inset: auto 12px 12px auto; z-index: 2147483000; margin: 0; border: 0; padding: 0; background: none; overflow: visible; font: 13px/1.45 system-ui, sans-serif; color: #1c2430; }

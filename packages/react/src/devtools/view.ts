@@ -2,7 +2,7 @@ import type { JsonObject, ModelSchema, PendingMutation, SyncClient, SyncStatus }
 
 type Operations = PendingMutation["operations"];
 
-/** What a client says of itself at one moment, as plain JSON: it can be compared, kept and exported. */
+/** The state of a client at one moment, as plain JSON that can be compared, stored and exported. */
 export interface View {
   readonly status: Partial<SyncStatus>;
   readonly pending: readonly PendingMutation[];
@@ -29,7 +29,7 @@ export interface SeenRefusal {
   readonly operations: Operations;
 }
 
-/** Of a long queue, its beginning: `status.pending` counts all. Each event keeps a view. */
+/** How many writes of a queue a view contains, because each event stores a view. `status.pending` counts all. */
 export const SEEN_AT_MOST = 50;
 
 export function viewOf<S extends ModelSchema>(client: SyncClient<S>): View {

@@ -5,7 +5,7 @@ import { useSelect } from "./use-select.ts";
 
 const read = (client: AnyClient) => client.attention();
 
-/** Writes that were refused. Each waits for `retry()` or `discard()`; none is dropped by itself. */
+/** Rejected writes. Each waits for `retry()`, `edit()` or `discard()`; none is dropped automatically. */
 export const useAttention = <T = readonly AttentionItem[]>(
   select?: (items: readonly AttentionItem[]) => T,
   isEqual?: IsEqual<T>,

@@ -7,9 +7,9 @@ import { useFirstOfEquals } from "./use-first-of-equals.ts";
 import { useSource } from "./use-source.ts";
 
 export interface UseClaimOptions extends HookClaimOptions {
-  /** Claims this field only. */
+  /** Claims only this field. */
   readonly field?: string;
-  /** Claims, or waits, for as long as the component is there. */
+  /** Claims the record, or waits for it, as long as the component is mounted. */
   readonly auto?: boolean;
   /** Renders once a second while the claim is held, so that `remainingMs` can be shown. */
   readonly tick?: boolean;
@@ -17,25 +17,31 @@ export interface UseClaimOptions extends HookClaimOptions {
 
 export interface ClaimState {
   /**
-   * `mine`: nobody else writes here. `waiting`: asked for, or in the line. `theirs`: somebody else holds it. `lost`: it
-   * was mine, and `error` says why it is not any more. `unknown`: nothing is heard of others, so it is not called free.
+   * - `mine`: no other participant can write here.
+   * - `waiting`: requested, or in the claim queue.
+   * - `theirs`: another participant holds it.
+   * - `lost`: it was mine; `error` says why it ended.
+   * - `unknown`: the claims of others are not known, so it may not be free.
    */
   readonly status: "free" | "mine" | "waiting" | "theirs" | "lost" | "unknown";
-  /** Who holds it, also when it is this participant; after a loss who took over, as far as it was told. */
+  /** The holder, which may be this participant; after a loss, the new holder if it is known. */
   readonly holder: SeenClaim | undefined;
-  /** While waiting: how many are before; 0 is next. */
+  /** While waiting: the number of participants ahead; 0 means next. */
   readonly position: number | undefined;
   readonly fence: number | undefined;
-  /** How long it may be relied on, as of this render. */
+  /** How long the claim is still reliable, as of this render. */
   readonly remainingMs: number;
   /** Why the last claim failed or was lost. */
   readonly error: SyncError | undefined;
-  /** While it is mine: give it to writes, `update(id, patch, { claim: lease })`, and what the claim did not last for becomes a conflict. */
+  /**
+   * While the status is `mine`: pass it to writes, `update(id, patch, { claim: lease })`. A write after the claim has
+   * ended becomes a conflict.
+   */
   readonly lease: LeaseRef | undefined;
   readonly claim: () => void;
-  /** Claims with `preempt`, past the line: takes it from an agent at once, where this participant may. */
+  /** Claims with `preempt`: takes the claim from an agent at once, if the token allows it. */
   readonly takeOver: () => void;
-  /** Gives it up, or leaves the line; writes under it reach the server first. */
+  /** Releases the claim or leaves the claim queue. Writes under the claim reach the server first. */
   readonly release: () => void;
 }
 
@@ -46,14 +52,14 @@ export type UseClaim<S extends ModelSchema> = (
 ) => ClaimState;
 
 /**
- * Who holds a record, or one field of it, and this client's own claim on it. All components that ask for the same share
- * one claim; it is given up a moment after the last of them has gone. `"skip"` asks for nothing.
+ * The holder of a record or one of its fields, and this client's own claim on it. Components that claim the same record
+ * or field share one claim, which is released a moment after the last of them unmounts. `"skip"` requests nothing.
  */
 export const useClaim: UseClaim<ModelSchema> = (model, id, { field, auto = false, tick = false, ...rest } = {}) => {
   const client = useClient();
   const options = useFirstOfEquals(rest);
   const isAsked = id !== "skip";
-  // Not kept from render to render: what was given up in between has been forgotten, and is made anew.
+  // Looked up for each call, not kept between renders: a claim that was released is dropped and created anew.
   const find = useCallback(() => sharedClaim(client, model, id, field), [client, model, id, field]);
 
   useEffect(() => (isAsked ? client.claims.watch(model, [id]) : undefined), [client, model, id, isAsked]);
@@ -93,7 +99,7 @@ export const useClaim: UseClaim<ModelSchema> = (model, id, { field, auto = false
   }, [find, isAsked, options]);
   const takeOver = useCallback(() => {
     if (!isAsked) return;
-    // Whoever waits already asks anew: past the line.
+    // If this client already waits, request the claim again with `preempt`.
     if (claimView(client, model, id, field).phase === "waiting") find().release();
     find().claim({ ...options, preempt: true });
   }, [client, model, id, field, find, isAsked, options]);
@@ -106,7 +112,7 @@ export const useClaim: UseClaim<ModelSchema> = (model, id, { field, auto = false
 const first = stateOf({ phase: "idle" }, stillClient.claims.of("", ""), undefined);
 const readFirst = () => first;
 
-/** Who took over, as the loss said: nothing else may be heard of the record. */
+/** The new holder as named by the loss. The record's claims may be unknown otherwise. */
 function takerOf(view: ClaimView): SeenClaim | undefined {
   const [taker] = (view.phase === "lost" && view.error.claims) || [];
   return taker && { ...taker, isMine: false };

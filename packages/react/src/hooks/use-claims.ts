@@ -18,8 +18,8 @@ export type UseClaims<S extends ModelSchema> = <T = ClaimsById>(
 ) => T;
 
 /**
- * Who holds these records, by id: for badges on a list. The ids may be written inline. What the server tells of many
- * records arrives record by record, and is rendered at once.
+ * The claims of these records by id, for badges in a list. The ids may be inline. Updates of many records arrive one by
+ * one and are rendered together.
  */
 export const useClaims: UseClaims<ModelSchema> = <T = ClaimsById>(
   model: string,
@@ -38,7 +38,7 @@ export const useClaims: UseClaims<ModelSchema> = <T = ClaimsById>(
 
 const ASKING: RecordClaims = { state: "unknown", why: "asking", holders: [], queue: [] };
 
-/** That a record is not watched yet is so for a moment, until the effect has run: it is as good as asked for. */
+/** Treats "not watched yet" like "requested": it lasts only until the effect has run. */
 const claimsOf = (client: AnyClient, model: string, ids: readonly string[]): ClaimsById =>
   Object.fromEntries(
     ids.map((id) => {
@@ -52,13 +52,13 @@ function sameClaims(a: ClaimsById, b: ClaimsById): boolean {
   return ids.length === Object.keys(b).length && ids.every((id) => isSame(a[id], b[id]));
 }
 
-/** What is unknown is the same when the reason is. */
+/** Unknown claims are equal if their reasons are. */
 const isSame = (a: RecordClaims | undefined, b: RecordClaims | undefined): boolean =>
   a === b || (a?.state === "unknown" && b?.state === "unknown" && a.why === b.why);
 
 const BATCH_MS = 16;
 
-/** Tells the listener once of all that happens within a frame. */
+/** Calls the listener once for all changes within a frame. */
 function inBatches(subscribe: AnyClient["subscribe"], listener: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const off = subscribe(() => {

@@ -4,7 +4,7 @@ import { ClientContext } from "../sync-provider.tsx";
 
 export type UseClient<S extends ModelSchema> = () => SyncClient<S>;
 
-/** The client that the nearest `<SyncProvider>` lends. For what has no hook: `drain`, `pause`, `resume`. */
+/** The client of the nearest `<SyncProvider>`. Use it for what has no hook: `drain`, `pause`, `resume`. */
 export const useClient: UseClient<ModelSchema> = () => {
   const client = useContext(ClientContext);
   if (!client) throw new Error("A Holdfast hook was called outside of <SyncProvider client={…}>.");

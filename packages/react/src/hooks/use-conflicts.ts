@@ -6,8 +6,8 @@ import { useSelect } from "./use-select.ts";
 const read = (client: AnyClient) => client.conflicts();
 
 /**
- * Writes that were held because somebody else changed the same fields meanwhile. Each is answered by `keepMine()`,
- * `takeTheirs()` or `merge(patch)`.
+ * Writes that were not applied because someone else changed the same fields or held a claim. Resolve each with
+ * `keepMine()`, `takeTheirs()` or `merge(patch)`.
  */
 export const useConflicts = <T = readonly Conflict[]>(
   select?: (conflicts: readonly Conflict[]) => T,

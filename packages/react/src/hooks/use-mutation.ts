@@ -12,8 +12,8 @@ export interface UseMutation<S extends ModelSchema> {
 }
 
 /**
- * The writes of one model, and `commit` for several operations at once. Each shows at once, waits in the durable queue
- * and answers with a `Write`. The object stays the same from render to render.
+ * The write methods of one model, and `commit` for several operations at once. Each write is shown at once, is queued
+ * durably and returns a `Write`. The returned object stays the same between renders.
  */
 export const useMutation = ((model?: string) => {
   const client = useClient();

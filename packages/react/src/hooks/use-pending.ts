@@ -5,7 +5,7 @@ import { useSelect } from "./use-select.ts";
 
 const read = (client: AnyClient) => client.pending();
 
-/** Writes that are not settled yet, oldest first; `select` those of one record to mark it as unsaved. */
+/** Writes that are not settled yet, oldest first. Use `select` to mark a record as unsaved. */
 export const usePending = <T = readonly PendingMutation[]>(
   select?: (pending: readonly PendingMutation[]) => T,
   isEqual?: IsEqual<T>,

@@ -5,13 +5,13 @@ import { stillClient } from "../hydration/inert-client.ts";
 import { useClient } from "./use-client.ts";
 import { useSource } from "./use-source.ts";
 
-/** The room as a server knows it: nobody has said anything. */
+/** The room on a server: empty. */
 const still = stillClient.presence("");
 
-/** The room, for as long as the component is there. */
+/** The room, as long as the component is mounted. */
 function useRoom(name: string): Presence {
   const client = useClient();
-  // It is entered by its first listener, so that a render which React throws away enters nothing.
+  // The first listener enters the room, so a discarded render enters nothing.
   const room = useMemo(() => client.presence(name), [client, name]);
   useEffect(() => () => room.leave(), [room]);
   return room;
@@ -19,7 +19,7 @@ function useRoom(name: string): Presence {
 
 export type SetPresence = (state: JsonObject | ((before: JsonObject) => JsonObject)) => void;
 
-/** What this client says of itself in a room, and how to say something else. The others see `initial` until then. */
+/** This client's state in a room, and a function that replaces it. Others see `initial` until then. */
 export function useMyPresence(name: string, initial?: JsonObject): readonly [JsonObject, SetPresence] {
   const room = useRoom(name);
   const state = useSource(room.subscribe, room.state, still.state);
@@ -32,7 +32,7 @@ export function useMyPresence(name: string, initial?: JsonObject): readonly [Jso
       inside.current = undefined;
     };
   }, [room]);
-  // A word that comes after the component has gone must not enter the room again.
+  // A call after the component has unmounted must not enter the room again.
   const set = useCallback<SetPresence>((next) => {
     const here = inside.current;
     if (here) here.set(typeof next === "function" ? next(here.state()) : next);
@@ -40,7 +40,7 @@ export function useMyPresence(name: string, initial?: JsonObject): readonly [Jso
   return [state, set];
 }
 
-/** The others in a room, each once. With `select`, only what it picks. */
+/** The other participants in a room, each listed once. With `select`, only its result. */
 export function useOthers<T = readonly RoomPeer[]>(
   name: string,
   select?: (others: readonly RoomPeer[]) => T,
@@ -56,7 +56,7 @@ export function useSelf(name: string): RoomPeer | undefined {
   return useSource(room.subscribe, room.self, still.self);
 }
 
-/** Whether what is shown of a room is how it is: `live`, `connecting`, or `denied` to this token. */
+/** Whether a room is up to date: `live`, `connecting`, or `denied` to this token. */
 export function usePresenceStatus(name: string): ReturnType<Presence["status"]> {
   const room = useRoom(name);
   return useSource(room.subscribe, room.status, still.status);

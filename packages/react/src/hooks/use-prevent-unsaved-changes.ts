@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { preventUnsavedChanges, type UnsavedOptions } from "../prevent-unsaved-changes.ts";
 import { useClient } from "./use-client.ts";
 
-/** `preventUnsavedChanges` for as long as the component is there. It renders nothing again. */
+/** Applies `preventUnsavedChanges` as long as the component is mounted. It causes no renders. */
 export function usePreventUnsavedChanges({ until = "durable" }: UnsavedOptions = {}): void {
   const client = useClient();
   useEffect(() => preventUnsavedChanges(client, { until }), [client, until]);

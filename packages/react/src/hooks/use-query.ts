@@ -17,8 +17,8 @@ export type UseQuery<S extends ModelSchema> = <M extends ModelName<S>, T = reado
 type AnyQuery = Query<ModelSchema, string>;
 
 /**
- * The records that match, in order. The query may be written inline; one that says the same is the same. `"skip"`
- * reads nothing and answers with no records.
+ * The matching records, in order. The query may be inline: an equal query counts as the same. `"skip"` reads nothing
+ * and returns no records.
  */
 export const useQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
   model: string,

@@ -13,8 +13,8 @@ export type UseRecord<S extends ModelSchema> = <M extends ModelName<S>, T = RowO
 ) => T | undefined;
 
 /**
- * One record as the user should see it now, or undefined when there is none. With `select`, only what it picks;
- * `"skip"` instead of an id reads nothing.
+ * One record as the user should see it now, or undefined if it does not exist. With `select`, only its result; `"skip"`
+ * instead of an id reads nothing.
  */
 export const useRecord: UseRecord<ModelSchema> = <T = AnyRow>(
   model: string,

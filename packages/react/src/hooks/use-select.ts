@@ -6,7 +6,7 @@ import type { AnyClient } from "../model-of.ts";
 import { useClient } from "./use-client.ts";
 import { useSource } from "./use-source.ts";
 
-/** Asks the client. `read` has to keep its identity while it asks the same question; `select` may be written inline. */
+/** Reads from the client. `read` must keep its identity as long as it reads the same; `select` may be inline. */
 export function useSelect<Answer, T = Answer>(
   read: (client: AnyClient, seed: Seed | undefined) => Answer,
   select?: (answer: Answer) => T,

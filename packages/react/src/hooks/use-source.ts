@@ -2,13 +2,12 @@ import { type RefObject, useEffect, useMemo, useRef, useSyncExternalStore } from
 import { type IsEqual, shallowEqual } from "../equal.ts";
 
 /**
- * The one subscription that every hook is made of: asks a question, selects from the answer, and renders again only
- * when the selection has changed.
+ * The subscription behind every hook: reads a value, selects from it, and renders again only if the selection has
+ * changed.
  *
- * `read` has to keep its identity while it asks the same question, and so has `readFirst`: what a server rendered, and
- * what a browser shows while it takes that over. `select` may be written inline: its result is kept as long as neither
- * the answer nor, by `isEqual`, the result itself has changed, so that a selector which makes a new object each time
- * neither loops nor renders for nothing.
+ * `read` must keep its identity as long as it reads the same. So must `readFirst`, which provides the value on a server
+ * and during hydration. `select` may be inline: its result is reused until the value or, by `isEqual`, the result has
+ * changed. A selector that creates a new object each time causes neither a loop nor needless renders.
  */
 export function useSource<Answer, T = Answer>(
   subscribe: (listener: () => void) => () => void,
@@ -39,7 +38,7 @@ function selected<Answer, T>(
   isEqual: IsEqual<T>,
   select: ((answer: Answer) => T) | undefined,
 ): () => T {
-  // Kept in this closure and not in a ref: React may prepare several renders, with other selectors, side by side.
+  // In this closure and not in a ref, because React may prepare several renders with other selectors concurrently.
   let last: { readonly answer: Answer; readonly value: T } | undefined;
   return () => {
     const answer = read();

@@ -9,7 +9,7 @@ import { useClient } from "./use-client.ts";
 import { type UseQuery, useQuery } from "./use-query.ts";
 import { type UseRecord, useRecord } from "./use-record.ts";
 
-/** `useQuery` that suspends until the client's rows can be read, or a snapshot answers. */
+/** `useQuery` that suspends until the client's rows can be read or a snapshot contains the result. */
 export const useSuspenseQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
   model: string,
   query?: Query<ModelSchema, string> | "skip",
@@ -21,7 +21,7 @@ export const useSuspenseQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
   return answer;
 };
 
-/** `useRecord` that suspends in the same way: undefined then means that there is no such record. */
+/** `useRecord` that suspends in the same way. Undefined then means that the record does not exist. */
 export const useSuspenseRecord: UseRecord<ModelSchema> = <T = AnyRow>(
   model: string,
   id: string,

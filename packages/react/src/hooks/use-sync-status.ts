@@ -5,6 +5,9 @@ import { useSelect } from "./use-select.ts";
 
 const read = (client: AnyClient) => client.status();
 
-/** Connected or not, and how much waits. `select` what you show: the whole status changes with every write. */
+/**
+ * The connection state and the number of pending writes. Use `select`, because the whole status changes with every
+ * write.
+ */
 export const useSyncStatus = <T = SyncStatus>(select?: (status: SyncStatus) => T, isEqual?: IsEqual<T>): T =>
   useSelect(read, select, isEqual);

@@ -1,9 +1,11 @@
 import type { ModelName, ModelSchema, Query, RowOf, SyncClient } from "@holdfast/sdk";
 import type { AnyRow } from "../model-of.ts";
 
-/** What a server has read for a page: plain JSON, to be sent along with the page and given to `HydrationBoundary`. */
+/**
+ * The results of a page's queries on a server, as plain JSON. Send it with the page and pass it to `HydrationBoundary`.
+ */
 export interface Snapshot {
-  /** Position of the log that the rows are of. */
+  /** The log position of the rows. */
   readonly syncId: number;
   readonly answers: readonly {
     readonly model: string;
@@ -13,14 +15,14 @@ export interface Snapshot {
   }[];
 }
 
-/** What a page reads: a model with a query (none: all its records), or with the id of one record. */
+/** A read of a page: a model with a query (or without: all its records), or with the id of one record. */
 export type SnapshotQuery<S extends ModelSchema> = {
   [M in ModelName<S>]: readonly [model: M, query?: Query<S, M> | string];
 }[ModelName<S>];
 
 /**
- * Answers a page's queries on a server: once the client has rows, as of then. Rejects when it has none after
- * `timeoutMs` (default 10 000), so that a page fails rather than hangs.
+ * Runs a page's queries on a server once the client has rows. Rejects if it has none after `timeoutMs` (default 10
+ * 000), so that a page fails instead of hanging.
  */
 export async function dehydrate<S extends ModelSchema>(
   client: SyncClient<S>,

@@ -3,8 +3,8 @@ import type { Snapshot } from "./dehydrate.ts";
 import { SeedContext } from "./hydration.ts";
 
 /**
- * Shows what a server has read for the page (`dehydrate`) until the client has read as far itself. Boundaries may lie
- * within each other: what the inner one does not answer, the outer one does.
+ * Shows a server's results for the page (`dehydrate`) until the client has read as far itself. Boundaries can be
+ * nested: a query that the inner one does not contain is looked up in the outer one.
  */
 export function HydrationBoundary(props: { state: Snapshot; children?: ReactNode }): ReactElement {
   const outer = useContext(SeedContext);

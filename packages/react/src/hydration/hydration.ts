@@ -5,7 +5,7 @@ import { none } from "../none.ts";
 import type { Snapshot } from "./dehydrate.ts";
 import { stillClient } from "./inert-client.ts";
 
-/** A page's snapshot, and that of the boundary around it. */
+/** A page's snapshot, and that of the enclosing boundary. */
 export interface Seed {
   readonly state: Snapshot;
   readonly outer: Seed | undefined;
@@ -13,11 +13,11 @@ export interface Seed {
 
 export const SeedContext = createContext<Seed | undefined>(undefined);
 
-/** Whether the snapshots answer this query, and nothing newer does. */
+/** Whether a snapshot contains this query, and the client's rows are not newer. */
 export const isSeeded = (client: AnyClient, seed: Seed | undefined, model: string, query: Asked) =>
   answerTo(client, seed, model, query) !== undefined;
 
-/** A list as it is to be shown: the client's, or the snapshot's as long as the client has not read as far. */
+/** The list to show: the client's, or the snapshot's until the client has read as far. */
 export function listNow(
   client: AnyClient,
   seed: Seed | undefined,
@@ -28,7 +28,7 @@ export function listNow(
   return answer ? overlaid(client, answer) : modelOf(client, model).list(query);
 }
 
-/** A record as it is to be shown, in the same way. */
+/** The record to show, in the same way. */
 export function recordNow(client: AnyClient, seed: Seed | undefined, model: string, id: string): AnyRow | undefined {
   const isIt = (row: AnyRow) => row.id === id;
   const answer = find(client, seed, model, ({ rows }) => rows.some(isIt));
@@ -39,7 +39,7 @@ type Asked = object | string | undefined;
 type Answer = Snapshot["answers"][number];
 
 function answerTo(client: AnyClient, seed: Seed | undefined, model: string, query: Asked = {}) {
-  // As it came with the page: what is undefined has not come.
+  // Without undefined values, as in the JSON of the page.
   const said = seed && JSON.parse(JSON.stringify(query));
   return find(client, seed, model, (answer) => deepEqual(answer.query, said));
 }
@@ -56,7 +56,7 @@ function find(client: AnyClient, seed: Seed | undefined, model: string, isIt: (a
 
 const reachedBy = new WeakMap<Snapshot, AnyClient>();
 
-/** A store of yesterday would otherwise be shown in the place of what the server has just sent. Once so, always so. */
+/** Without this, an old store would be shown instead of the server's newer results. Once reached, it stays reached. */
 function hasReached(client: AnyClient, snapshot: Snapshot): boolean {
   if (client === stillClient) return false;
   if (reachedBy.get(snapshot) !== client && client.status().syncId >= snapshot.syncId) reachedBy.set(snapshot, client);
@@ -65,7 +65,7 @@ function hasReached(client: AnyClient, snapshot: Snapshot): boolean {
 
 const overlays = new WeakMap<Answer, { now: unknown; pending: unknown; rows: readonly AnyRow[] }>();
 
-/** The client's own unsettled writes on top of a snapshot's rows. The same array as long as nothing changes. */
+/** The client's unsettled writes on top of a snapshot's rows. Returns the same array until something changes. */
 function overlaid(client: AnyClient, answer: Answer): readonly AnyRow[] {
   const { model, query, rows } = answer;
   const pending = client.pending();

@@ -9,12 +9,12 @@ const refuse = () => {
   throw new Error("Without a client nothing can be written.");
 };
 
-/** What is not answered here writes, or claims. */
+/** Every other method throws, because an inert client neither writes nor claims. */
 const readsOnly = (answers: object) =>
   new Proxy(answers, { get: (own, name) => own[name as keyof typeof own] ?? refuse });
 const model = readsOnly({ get: off, list: () => none });
 
-/** What is undefined in it is left out. */
+/** Undefined fields are left out. */
 const status = {
   name: "starting",
   leads: false,
@@ -36,11 +36,11 @@ const room = readsOnly({
 });
 
 /**
- * A client of which nothing is known yet. The page that a server renders is what it answers, and so is the first one
- * that a browser shows of it: by then the real one may have rows, and React would find another page than was sent.
+ * A client without data, for rendering on a server and for the first render in a browser. The real client may have rows
+ * by then, which would cause a hydration mismatch.
  */
 export const stillClient = readsOnly({
-  // Any name of a model: that it is in the schema is known to real clients alone.
+  // Accepts any model name, because only a real client knows the schema.
   models: new Proxy({}, { get: () => model }),
   claims: { watch: listen, of: () => unknown },
   presence: () => room,

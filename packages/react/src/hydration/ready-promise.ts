@@ -9,8 +9,8 @@ interface Arrival {
 const arrivals = new WeakMap<AnyClient, Arrival>();
 
 /**
- * Undefined once the client's rows can be read; until then what to wait for, the same promise each time. Throws when
- * none will ever come: React asks again after a promise that rejected, too.
+ * Undefined once the client's rows can be read; until then the promise to suspend on, always the same. Throws if it was
+ * rejected, because React would otherwise render again and suspend on it forever.
  */
 export function arrival(client: AnyClient): Promise<void> | undefined {
   const known = arrivals.get(client) ?? begin(client);

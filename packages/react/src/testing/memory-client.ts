@@ -2,24 +2,24 @@ import type { AttentionItem, Conflict, ModelSchema, PendingMutation, SyncClient,
 
 type Row = { readonly id: string } & Record<string, unknown>;
 
-/** What a test may do to the double beside what an app may do to a client. */
+/** The controls of the test double. */
 export interface MemoryClient<S extends ModelSchema> {
   readonly client: SyncClient<S>;
-  /** Puts a row, or takes it away, as an entry of the log would. */
+  /** Sets or removes a row, like a log entry. */
   put(model: string, row: Row): void;
   remove(model: string, id: string): void;
   set(change: Partial<Answers>): void;
-  /** The position that its rows have reached. */
+  /** Sets the position of its rows. */
   reach(syncId: number): void;
-  /** What `ready` answers. */
+  /** Sets the result of `ready`. */
   arrive(ready: Promise<void>): void;
-  /** What `exportPending` answers. */
+  /** Sets the result of `exportPending`. */
   export(exported: object): void;
-  /** How often a list was worked out. */
+  /** How many times a list was computed. */
   readonly listed: () => number;
   readonly listeners: () => number;
   readonly closed: () => boolean;
-  /** The writes that were made, as [method, ...arguments]. */
+  /** The writes so far, as [method, ...arguments]. */
   readonly writes: readonly (readonly unknown[])[];
 }
 
@@ -48,7 +48,10 @@ const online: SyncStatus = {
   unreadable: [],
 };
 
-/** A client without storage or network, for the hooks' tests: it keeps the promises about identity that they lean on. */
+/**
+ * A client without storage or network, for the tests of hooks. It keeps the guarantees about identity that hooks rely
+ * on.
+ */
 export function createMemoryClient<S extends ModelSchema>(models: readonly string[]): MemoryClient<S> {
   const tables = new Map<string, ReadonlyMap<string, Row>>(models.map((model) => [model, new Map()]));
   const lists = new Map<string, { table: ReadonlyMap<string, Row>; rows: readonly Row[] }>();

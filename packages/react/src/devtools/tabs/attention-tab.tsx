@@ -103,10 +103,10 @@ function RefusedItem({ item, bases }: { item: AttentionItem; bases: ReturnType<B
   );
 }
 
-/** What an app may say of an operation; the client keeps more beside it. */
+/** The fields that an app may set in an operation; the client stores more. */
 const asked = ({ action, model, id, data }: AttentionItem["operations"][number]) => ({ action, model, id, data });
 
-/** Whatever comes of the write shows up in this panel again. */
+/** Ignores the outcome, because this panel shows it anyway. */
 function quiet({ receipt }: { receipt: Promise<unknown> }): void {
   receipt.catch(() => {});
 }

@@ -5,7 +5,7 @@ import { useConflicts } from "../../hooks/use-conflicts.ts";
 import { usePending } from "../../hooks/use-pending.ts";
 import { SEEN_AT_MOST } from "../view.ts";
 
-/** Listens only while it is shown. */
+/** Watches the claims only while it is shown. */
 export function ClaimsTab({ records }: { records: readonly (readonly [model: string, id: string])[] }): ReactElement {
   const written = usePending((pending) =>
     pending.slice(0, SEEN_AT_MOST).flatMap(({ operations }) => operations.map(({ model, id }) => `${model} ${id}`)),

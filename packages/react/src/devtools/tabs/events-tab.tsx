@@ -14,7 +14,7 @@ export function EventsTab({ recorder }: { recorder: Recorder }): ReactElement {
     const chosen = target.files?.[0];
     if (!chosen) return;
     const read = readRecording(await chosen.text());
-    // The same file may be chosen again.
+    // Allows choosing the same file again.
     target.value = "";
     setError(typeof read === "string" ? read : "");
     if (typeof read !== "string") setRecording(read);

@@ -1,7 +1,7 @@
 import type { ReactElement } from "react";
 import { useOthers, usePresenceStatus, useSelf } from "../../hooks/use-presence.ts";
 
-/** Listens only while it is shown. */
+/** Subscribes to the rooms only while it is shown. */
 export function PresenceTab({ rooms }: { rooms: readonly string[] }): ReactElement {
   if (rooms.length === 0) return <p>The app names no rooms to this panel.</p>;
   return (

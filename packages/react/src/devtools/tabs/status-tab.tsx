@@ -7,7 +7,7 @@ export function StatusTab(): ReactElement {
   return <StatusList status={useSyncStatus()} />;
 }
 
-/** What a status says, line by line; what it does not say is left out. */
+/** The fields of a status, one per line. Missing fields are left out. */
 export function StatusList({ status }: { status: Partial<SyncStatus> }): ReactElement {
   return (
     <dl>

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactElement, type ReactNode, useId, useRef, useState } from "react";
 
-/** Tabs as a keyboard expects them: arrows, Home and End go from one to the next, Tab goes into what it shows. */
+/** Tabs with the usual keyboard support: arrows, Home and End select a tab, the Tab key moves into its content. */
 export function Tabs({ tabs }: { tabs: readonly { name: string; body: ReactNode }[] }): ReactElement {
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
