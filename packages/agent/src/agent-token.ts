@@ -7,8 +7,8 @@ const run = promisify(exec);
 const TIMEOUT_MS = 20_000;
 
 /**
- * Gives the agent's token each time one is needed. Tokens of agents end after minutes; a command or an address gives the
- * next one, so that a host need not be restarted. Nothing that they print or answer is ever shown: it may be the token.
+ * Returns the agent's token each time one is needed. Agent tokens expire after minutes; a command or a URL provides the
+ * next one, so that the host need not restart. Their output is never shown in an error, because it may be the token.
  */
 export function agentToken(origin: TokenOrigin): () => Promise<string> {
   switch (origin.kind) {
@@ -36,7 +36,7 @@ async function ofCommand(command: string): Promise<string> {
   }
 }
 
-/** The body is the token, or JSON with a `token`, as the service answers. */
+/** The body is the token, or JSON with a `token` field, as the service responds. */
 async function ofAddress(url: string): Promise<string> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!answer.ok) throw new Error(`HOLDFAST_TOKEN_URL answered ${answer.status}.`);

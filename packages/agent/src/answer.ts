@@ -1,6 +1,6 @@
 import { isSyncError, type Remedy, type SyncError } from "@holdfast/sdk";
 
-/** What a tool answers a model: what was asked for, or why not and what to do about it. JSON, always. */
+/** A tool's answer to a model: the result, or an error with advice. Always JSON. */
 export type Answer = Success | Refusal;
 
 export interface Success {
@@ -13,12 +13,12 @@ export interface Refusal {
   /** Stable: one of the service's error codes, or one of `ownCodes`. */
   readonly code: string;
   readonly message: string;
-  /** What is worth trying, for the model. */
+  /** Advice for the model on what to try next. */
   readonly next: string;
   readonly [more: string]: unknown;
 }
 
-/** What no server answers: what went wrong between a model and these tools. */
+/** Codes for problems between a model and these tools, which no server returns. */
 export const ownCodes = {
   invalid_input: "Call the tool again with an input that fits its schema.",
   not_read: "Read the record first, then decide what to write.",
@@ -46,7 +46,7 @@ export const refuse = (code: keyof typeof ownCodes, message: string, more: objec
   ...more,
 });
 
-/** Under the service's own codes, where it is found on this side. */
+/** Uses the service's code, although the client detected it. */
 export const notFound = ({ model, id }: { model: string; id: string }): Refusal => ({
   ok: false,
   code: "record_not_found",
@@ -62,7 +62,7 @@ export const unknownField = (model: string, field: string): Refusal => ({
   param: field,
 });
 
-/** Whatever was thrown, as an answer. */
+/** Turns any error into an answer. */
 export function refusalOf(error: unknown): Refusal {
   if (!isSyncError(error)) return refuse("internal_error", error instanceof Error ? error.message : String(error));
   if (error.code === "client_closed") return refuse("closed", error.message);
@@ -77,7 +77,7 @@ export function refusalOf(error: unknown): Refusal {
   };
 }
 
-/** Who stands in the way, as far as a model has a use for it. */
+/** The present holders, with the fields that a model can use. */
 const holdersOf = ({ claims = [] }: SyncError) =>
   claims.map(({ actor, participantKind, action, description, field, expiresInMs }) => ({
     actor,

@@ -4,7 +4,7 @@ import { type Words, WordsError } from "./mcp-args.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** The models that the tools will know: of a file, or those that the server has; of them the ones that were asked for. */
+/** The models of the tools: from a file or from the server, narrowed to the requested ones. */
 export async function chooseSchema(
   words: Pick<Words, "url" | "schemaFile" | "models">,
   token: () => Promise<string>,
@@ -30,7 +30,7 @@ async function ofFile(file: string): Promise<ModelSchema> {
   }
 }
 
-/** Of the chosen models, those that the token may read, and the others. */
+/** Splits the chosen models into those that the token may read and the others. */
 export async function coveredModels(
   { models }: ModelSchema,
   url: string,
@@ -39,7 +39,7 @@ export async function coveredModels(
   const query = new URLSearchParams({ limit: "1" });
   for (const name of Object.keys(models)) query.append("model", name);
   const page = await ask<{ models?: readonly string[] }>(url, `/v1/log?${query}`, token);
-  // An older server does not say; what it does not show is refused when it is asked for.
+  // An older server does not report this; it refuses a read of such a model instead.
   const there = new Set(
     page.models?.map((name) => name.toLowerCase()) ?? Object.keys(models).map((name) => name.toLowerCase()),
   );

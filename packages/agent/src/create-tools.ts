@@ -8,17 +8,17 @@ import { type ReleaseInput, releaseRecord } from "./tools/release-record.ts";
 import { type UpdateInput, updateRecord } from "./tools/update-record.ts";
 
 export interface ToolOptions<S extends ModelSchema> {
-  /** A client of the agent's own, with its own token: claims and writes are made in its name. */
+  /** The agent's own client with its own token. Claims and writes are made in its name. */
   readonly client: SyncClient<S>;
-  /** The schema that the client was made with; fewer models, where the agent should know of fewer. */
+  /** The schema of the client, or one with fewer models to limit what the agent sees. */
   readonly schema: ModelSchema;
-  /** How long an answer of the service is waited for before the model is told that there is none. Default 10 000. */
+  /** How long to wait for the service before the model is informed that there is no answer yet. Default 10 000. */
   readonly answerMs?: number;
-  /** A claim that no call has used for so long is released. Default 300 000. */
+  /** A claim that no call has used for this long is released. Default 300 000. */
   readonly claimIdleMs?: number;
 }
 
-/** Tools for one agent: they remember what it has read and what it holds. */
+/** Tools for one agent. They remember the records that it has read and the claims that it holds. */
 export interface ToolKit {
   /** For `tools` of the AI SDK, or for any loop that calls `execute`. */
   readonly tools: {
@@ -28,16 +28,19 @@ export interface ToolKit {
     readonly update_record: AgentTool<UpdateInput>;
     readonly release_record: AgentTool<ReleaseInput>;
   };
-  /** Releases every claim that is still held; the client stays open. Takes 2 s at most. */
+  /** Releases all held claims; the client stays open. Takes 2 s at most. */
   close(): Promise<void>;
 }
 
 const CLOSE_MS = 2_000;
 
-/** Tools that let a model work on records together with people: it reads, claims, updates and releases, and overwrites nobody. */
+/**
+ * Creates tools with which a model edits records together with people: it reads, claims, updates and releases records,
+ * and never overwrites unseen changes.
+ */
 export function createTools<const S extends ModelSchema>(options: ToolOptions<S>): ToolKit {
   const { schema, answerMs = 10_000, claimIdleMs = 300_000 } = options;
-  // The tools name models and fields at run time: what the schema's types would say is checked against its value.
+  // The tools use model and field names at run time and check them against the schema's value, not its types.
   const client = options.client as unknown as SyncClient<ModelSchema>;
   const desk = createDesk({ client, schema, answerMs, claimIdleMs });
   return {

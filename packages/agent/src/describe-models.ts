@@ -1,6 +1,6 @@
 import type { Field, ModelSchema } from "@holdfast/sdk";
 
-/** The schema in the fewest words that a model needs to write a correct call. */
+/** Describes the schema as briefly as possible for a model to make correct calls. */
 export const describeModels = ({ models }: ModelSchema): string =>
   Object.entries(models)
     .map(([name, { fields }]) => `${name} { ${Object.entries(fields).map(describeField).join(", ")} }`)

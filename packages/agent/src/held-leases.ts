@@ -6,16 +6,21 @@ export interface Target {
   readonly field?: string | undefined;
 }
 
-/** The claims that the agent holds. The client renews them; an agent that forgets one loses it after a while. */
+/**
+ * The claims that the agent holds. The client renews them. A claim that the agent does not use for a while is released.
+ */
 export interface Holdings {
   keep(target: Target, lease: Lease): void;
   get(target: Target): Lease | undefined;
-  /** The lease that a write of these fields is made under, if there is one. */
+  /** The lease for a write of these fields, if there is one. */
   covering(model: string, id: string, fields: readonly string[]): Lease | undefined;
-  /** Why a claim of the record is over that the agent did not release; told until it reads, claims or releases it. */
+  /**
+   * Why a claim on the record ended that the agent did not release. Reported until the agent reads, claims or releases
+   * it.
+   */
   lossOf(model: string, id: string): SyncError | undefined;
   forgetLoss(model: string, id: string): void;
-  /** Undefined: it is not held. */
+  /** Undefined: the agent does not hold it. */
   release(target: Target): Promise<void> | undefined;
   releaseAll(): Promise<void>;
 }
@@ -32,7 +37,7 @@ export function createHoldings(idleMs: number): Holdings {
   const recordOf = ({ model, id }: Target) => `${model} ${id}`;
   const keyOf = (target: Target) => `${recordOf(target)} ${target.field ?? ""}`;
 
-  /** Models forget: what nobody used for a while is given up, so that others need not wait for the process to end. */
+  /** Models forget to release claims. Release an unused one, so that others need not wait until the process ends. */
   const idleTimer = (target: Target) => setTimeout(() => void release(target), idleMs).unref();
   function release(target: Target): Promise<void> | undefined {
     const one = held.get(keyOf(target));
@@ -54,7 +59,7 @@ export function createHoldings(idleMs: number): Holdings {
       losses.delete(recordOf(target));
       const before = held.get(key);
       if (before) {
-        // Two calls at once share one claim; it is given up with the last lease.
+        // Two concurrent calls share one claim, which is released with the last lease.
         clearTimeout(before.idle);
         void before.lease.release();
       }

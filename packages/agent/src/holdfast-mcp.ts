@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The MCP server over stdio. stdout belongs to the protocol: whatever is said to people goes to stderr.
+// The MCP server over stdio. stdout belongs to the protocol, so messages for people go to stderr.
 import { createClient, fileStorage } from "@holdfast/sdk/node";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { agentToken } from "./agent-token.ts";
@@ -26,7 +26,7 @@ async function serve(words: Words): Promise<void> {
   const handle = serveStdio(() => createMcpServer(kit, version), { onerror: (error) => say(error.message) });
   say(`serving ${Object.keys(schema.models).length} models from ${words.url}`);
 
-  // Whoever started us says that it is over by closing our stdin, or by a signal. What is held is released either way.
+  // The host ends the server by closing its stdin or with a signal. Held claims are released in either case.
   let isEnding = false;
   const close = async () => {
     await kit.close();
@@ -43,7 +43,7 @@ async function serve(words: Words): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
   process.stdin.on("end", end);
   process.stdin.on("close", end);
-  // A host that is gone reads nothing any more: that is an end too, not a fault.
+  // A host that has closed the pipe is a normal end, not an error.
   process.stdout.on("error", end);
 }
 

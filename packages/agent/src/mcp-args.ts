@@ -29,10 +29,10 @@ export interface Words {
   readonly store: string | undefined;
 }
 
-/** What is said to whoever started it, without a stack. */
+/** An error for the user of the command, shown without a stack trace. */
 export class WordsError extends Error {}
 
-/** Undefined: help was asked for. */
+/** Undefined: help was requested. */
 export function readWords(
   words: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -7,7 +7,7 @@ List or read before you update: an update is based on your last read, and is ref
 Claim a record before you work on it for longer than a moment, and release it when you are done. If someone else has claimed it, work on another record, or wait in the queue.
 Every answer has ok: true or ok: false; with false it has a stable code, a message, and what to do next.`;
 
-/** What hosts show of a tool, and what they tell by whether to ask a person: an update replaces what was there. */
+/** What hosts show for a tool and use to decide whether to ask a person: an update replaces values. */
 const HINTS: Readonly<
   Record<keyof ToolKit["tools"], { title: string; readOnlyHint: boolean; destructiveHint: boolean }>
 > = {
@@ -18,7 +18,7 @@ const HINTS: Readonly<
   release_record: { title: "Release a claim", readOnlyHint: false, destructiveHint: false },
 };
 
-/** The tools as an MCP server, to be connected to any transport. Closing it leaves the tools open. */
+/** The tools as an MCP server for any transport. Closing it leaves the tools open. */
 export function createMcpServer({ tools }: ToolKit, version: string): McpServer {
   const server = new McpServer({ name: "holdfast", version }, { instructions: INSTRUCTIONS });
   for (const [name, tool] of Object.entries(tools) as [keyof typeof HINTS, AgentTool][]) {
@@ -31,7 +31,7 @@ export function createMcpServer({ tools }: ToolKit, version: string): McpServer 
         const answer = await tool.execute(input, { abortSignal: mcpReq.signal });
         return {
           content: [{ type: "text", text: JSON.stringify(answer) }],
-          // The text has it all, for every host; said twice it would fill a model's context twice.
+          // The text contains everything, for every host. Repeating it here would use the model's context twice.
           structuredContent: { ok: answer.ok, ...(!answer.ok && { code: answer.code }) },
           isError: !answer.ok,
         };
@@ -41,7 +41,10 @@ export function createMcpServer({ tools }: ToolKit, version: string): McpServer 
   return server;
 }
 
-/** The schema tells hosts what to send; what was sent the tool judges, so that a refusal has a code here as everywhere. */
+/**
+ * The schema informs hosts what to send, but the tool validates the input, so that a refusal has a code like all
+ * others.
+ */
 function judgedByTheTool({ inputSchema }: AgentTool) {
   const standard = inputSchema["~standard"];
   return { "~standard": { ...standard, validate: (value: unknown) => ({ value }) } };

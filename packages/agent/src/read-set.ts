@@ -1,22 +1,22 @@
 import type { JsonObject, ModelSchema, SyncClient } from "@holdfast/sdk";
 
-/** A record as the agent was shown it, and the position in the log that its rows had reached then. */
+/** A record as the agent has read it, and the rows' log position at that time. */
 export interface Reading {
   readonly record: JsonObject;
   readonly readAt: number;
 }
 
 /**
- * What the agent has seen. An update is made in view of the last reading of its record, however long the agent thought
- * in between: so what somebody else changed meanwhile is found by the server, and never overwritten.
+ * The records that the agent has read. An update is based on the last read of its record, however long ago, so that the
+ * server detects what others changed meanwhile and nothing is overwritten.
  */
 export interface Readings {
-  /** The record as it is now, which from now on counts as seen; undefined: there is none. */
+  /** Reads the record as it is now, which counts as seen from now on; undefined: it does not exist. */
   take(model: string, id: string): Reading | undefined;
   last(model: string, id: string): Reading | undefined;
 }
 
-/** Of records that were seen long ago nothing is remembered: they have to be read again. */
+/** The maximum number of records. Older ones must be read again. */
 const REMEMBERED = 10_000;
 
 export function createReadings(client: SyncClient<ModelSchema>): Readings {
@@ -25,7 +25,7 @@ export function createReadings(client: SyncClient<ModelSchema>): Readings {
     take(model, id) {
       const key = `${model} ${id}`;
       const record = client.models[model]?.get(id) as JsonObject | undefined;
-      // Taken out and put back: the map's order is the order of reading, and the first is the one to forget.
+      // Delete and insert again: the map's order is the order of reading, and the first entry is forgotten first.
       seen.delete(key);
       if (record === undefined) return undefined;
       const reading = { record, readAt: client.status().syncId };
@@ -41,7 +41,7 @@ export function createReadings(client: SyncClient<ModelSchema>): Readings {
   };
 }
 
-/** What is another now than it was: field → both values. */
+/** The fields that have changed → both values. */
 export function changesBetween(before: JsonObject, now: JsonObject): Record<string, { was: unknown; is: unknown }> {
   const fields = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(now[field]));

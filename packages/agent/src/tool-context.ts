@@ -9,9 +9,9 @@ export interface Desk {
   readonly schema: ModelSchema;
   readonly readings: Readings;
   readonly holdings: Holdings;
-  /** How long an answer of the service is waited for. */
+  /** How long to wait for an answer of the service. */
   readonly answerMs: number;
-  /** What became of writes that were answered as queued, until it is told: only then it counts as read. */
+  /** The outcomes of writes that were answered as queued, until they are reported. Only then they count as read. */
   readonly late: (() => Refusal)[];
 }
 
@@ -33,10 +33,10 @@ export function createDesk({ client, schema, answerMs, claimIdleMs }: DeskOption
   };
 }
 
-/** How long a line that is being opened is waited for: what is on the disk may be old. */
+/** How long to wait for a first connection, because stored rows may be old. */
 const LINE_MS = 3_000;
 
-/** Undefined as soon as records can be read; else why they cannot. */
+/** Undefined as soon as records can be read; otherwise why they cannot. */
 export async function unreadable(desk: Desk): Promise<Refusal | undefined> {
   const { client, answerMs } = desk;
   const ready = client.ready().then(() => true);
@@ -52,23 +52,23 @@ export async function unreadable(desk: Desk): Promise<Refusal | undefined> {
   return withoutToken(desk);
 }
 
-/** Nothing can be done without a token that the service takes, and what is kept may be out of date or another one's. */
+/** Without a valid token nothing can be done, and the stored rows may be out of date or another participant's. */
 export function withoutToken({ client }: Desk): Refusal | undefined {
   const { name, reason } = client.status();
   return name === "needs-auth" ? refuse("needs_auth", reason ?? "The server refuses the token.") : undefined;
 }
 
-/** For the first time: a line that failed once is not waited for. */
+/** Connecting for the first time. The tools do not wait for a connection that has failed once. */
 const isOpening = ({ name, reason }: SyncStatus) =>
   name === "starting" || (name === "connecting" && reason === undefined);
 
-/** Said with what was read, unless it is certain to be what is there now. */
+/** Added to a result unless the rows are certain to be current. */
 export function connectionOf({ client }: Desk): { connection?: string } {
   const { name } = client.status();
   return name === "online" ? {} : { connection: name };
 }
 
-/** Resolves as soon as the client shows that it is so, or when the time is over. */
+/** Resolves when the condition holds or the time is over. */
 export async function until(client: Desk["client"], isSo: () => boolean, ms: number): Promise<void> {
   let off = () => {};
   const seen = new Promise<void>((resolve) => {

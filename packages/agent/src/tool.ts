@@ -2,16 +2,16 @@ import { z } from "zod";
 import { type Answer, refusalOf, refuse } from "./answer.ts";
 import { type Desk, unreadable } from "./tool-context.ts";
 
-/** A tool in the shape that the AI SDK takes: put it into `tools` as it is. */
+/** A tool in the shape that the AI SDK expects: add it to `tools` as it is. */
 export interface AgentTool<Input = unknown> {
   readonly description: string;
-  /** A zod schema, which is a standard schema too. */
+  /** A zod schema, which also implements Standard Schema. */
   readonly inputSchema: z.ZodType<Input>;
-  /** Never rejects: what went wrong is in the answer, with a stable `code`. */
+  /** Never rejects: an error is an answer with a stable `code`. */
   readonly execute: (input: Input, options?: ToolCall) => Promise<Answer>;
 }
 
-/** What the AI SDK says of a call, as far as it matters here. */
+/** The needed part of the AI SDK's options for a call. */
 export interface ToolCall {
   readonly abortSignal?: AbortSignal | undefined;
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** Of this package, as its manifest has it: beside `src` in the workspace, beside `dist` when it is published. */
+/**
+ * The version in this package's manifest, which is next to `src` in the workspace and next to `dist` when published.
+ */
 export const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
 };

@@ -41,7 +41,7 @@ export function claimRecord(desk: Desk): AgentTool<ClaimInput> {
   });
 }
 
-/** The lease, or why there is none in time. */
+/** Resolves with the lease, or with why there is none in time. */
 async function take(
   { client, answerMs }: Desk,
   { model, id, field, reason, waitSeconds = 0 }: ClaimInput,
@@ -49,7 +49,7 @@ async function take(
 ): Promise<Lease | Answer> {
   const patience = AbortSignal.timeout(waitSeconds * 1_000 + answerMs);
   let before: number | undefined;
-  // In the line it is left when the time is over that the model gave; without an answer at all, a little later.
+  // Leave the claim queue when the model's time limit is over; without any answer from the server, a little later.
   const turn = new AbortController();
   const timer = waitSeconds > 0 ? setTimeout(() => turn.abort(), waitSeconds * 1_000) : undefined;
   const left = AbortSignal.any([patience, turn.signal, ...(signal ? [signal] : [])]);

@@ -27,7 +27,9 @@ export interface ListInput {
   fields?: string[] | undefined;
 }
 
-/** A model's context is dearer than another call: so many bytes of records an answer holds, but one record at least. */
+/**
+ * An answer contains at most this many bytes of records, but at least one record. Context costs more than another call.
+ */
 const MOST_BYTES = 20_000;
 
 export function listRecords(desk: Desk): AgentTool<ListInput> {
@@ -65,7 +67,7 @@ export function listRecords(desk: Desk): AgentTool<ListInput> {
     }) ?? []) as readonly JsonObject[];
     const page = all.slice(offset, offset + limit).map((record) => (wanted ? only(record, wanted) : record));
     const records = withinBytes(page);
-    // Of some fields only nothing can be decided about the others.
+    // A partial read does not count as reading the record, because the other fields stay unseen.
     if (!wanted) for (const { id } of records) desk.readings.take(model, String(id));
     const more = all.length > offset + records.length;
     const cut = page.length - records.length;
@@ -96,7 +98,7 @@ function withinBytes(records: readonly JsonObject[]): readonly JsonObject[] {
   return end < 0 ? records : records.slice(0, Math.max(1, end));
 }
 
-/** A condition that no record can meet is a slip of the model's, and an empty list would tell it something that is not so. */
+/** A condition that no record can meet is a mistake of the model, and an empty list would mislead it. */
 function neverMatching(
   fields: Readonly<Record<string, Field>>,
   where: Readonly<Record<string, unknown>>,

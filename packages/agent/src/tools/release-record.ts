@@ -16,7 +16,7 @@ export function releaseRecord(desk: Desk): AgentTool<ReleaseInput> {
   return defineTool<ReleaseInput>(desk, DESCRIPTION, z.object({ model, id, field }), async (asked) => {
     const releasing = desk.holdings.release(asked);
     desk.holdings.forgetLoss(asked.model, asked.id);
-    // Without a line it is released as soon as there is one; nothing is left for the model to do.
+    // Without a connection, the claim is released as soon as there is one. The model need not do anything.
     if (releasing) await within(releasing, desk.answerMs);
     return { ok: true, released: releasing !== undefined };
   });

@@ -19,7 +19,7 @@ export interface UpdateInput {
 
 type Outcome = { readonly receipt: CommitReceipt } | { readonly error: unknown };
 
-/** How long the news that made a write stale may take to arrive here. */
+/** How long the entries that made a write stale may take to arrive here. */
 const NEWS_MS = 2_000;
 
 export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
@@ -45,7 +45,7 @@ export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
     const inTime = await within(outcome, desk.answerMs);
     if (inTime && "receipt" in inTime) return confirmed(desk, asked, inTime.receipt);
     if (inTime) return (await refused(desk, asked, write, inTime.error))();
-    // What becomes of it is told with the next answer, if it was not taken.
+    // If the write fails later, the next answer reports it.
     void outcome
       .then(async (late) => {
         if ("error" in late) desk.late.push(await refused(desk, asked, write, late.error));
@@ -71,8 +71,8 @@ function confirmed(desk: Desk, { model, id }: UpdateInput, { lastSyncId }: Commi
 }
 
 /**
- * Nothing of a refused write is left behind: it is the model that decides anew, in view of what is there now. That
- * counts as read when it is told, which is what calling the answer means.
+ * Discards a refused write completely: the model decides again, based on the present values. They count as read when
+ * the returned function is called, which reports them.
  */
 async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unknown): Promise<() => Refusal> {
   const { client, readings } = desk;
@@ -94,7 +94,7 @@ async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unkn
   };
 }
 
-/** Whether the rows here show another record than the one that was seen. */
+/** Whether the rows here differ from the record that the agent has seen. */
 const hasMoved = (desk: Desk, model: string, id: string, seen: JsonObject): boolean => {
   const now = rowOf(desk, model, id);
   return now === undefined || Object.keys(changesBetween(seen, now)).length > 0;
