@@ -12,6 +12,8 @@ const postgresTests = "**/*.pg.test.ts";
 const browserTests = "**/*.web.test.{ts,tsx}";
 const packageTests = "e2e/packages/**/*.test.ts";
 const exampleTests = "e2e/examples/**/*.test.ts";
+/** They build images, or what goes into one. */
+const containerTests = "e2e/deploy/**/*.container.test.ts";
 const reactTests = "packages/react/**/*.test.{ts,tsx}";
 const domTests = [reactTests, "apps/**/*.test.tsx"];
 
@@ -47,6 +49,7 @@ export default defineConfig({
             browserTests,
             packageTests,
             exampleTests,
+            containerTests,
             ...domTests,
           ],
           environment: "node",
@@ -91,6 +94,17 @@ export default defineConfig({
           include: [packageTests],
           // Packs every package and installs all of them in an empty folder, once for the whole run.
           globalSetup: ["e2e/packages/global-setup.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Installs and builds the server as deploy/Dockerfile does, which takes minutes: `npm run containers`.
+          name: "containers",
+          include: [containerTests],
+          globalSetup: ["packages/server/src/testing/global-setup.ts"],
+          pool: "forks",
+          hookTimeout: 60_000,
         },
       },
       {

@@ -23,6 +23,7 @@ const jobs = {
     builds: true,
   },
   examples: { says: "builds and tests the Next.js example with the packed packages", run: examples },
+  containers: { says: "builds and starts deploy/Dockerfile and deploy/compose.yaml", run: containers },
   e2e: { says: "runs the end-to-end tests; further arguments go to Playwright", run: endToEnd },
   holdfast: {
     says: "manages a server: schema, keys, organizations, log, webhooks, dump and restore",
@@ -61,6 +62,10 @@ const jobs = {
   },
   "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
 };
+
+async function containers() {
+  return runTool("vitest", ["run", "--project=containers"]);
+}
 
 async function examples() {
   process.env.CHROMIUM_PATH = ensureChromium(say);

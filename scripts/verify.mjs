@@ -30,6 +30,7 @@ export const verifySteps = {
   api: async () => (await runTool("tsc", ["-b"])) || runNode(["scripts/write-api.ts", "--check"]),
   layers: () => runNode(["scripts/check-layers.ts"]),
   rules: () => runNode(["scripts/check-rules.ts"]),
+  words: () => runNode(["scripts/check-words.ts"]),
   format: () => runTool("biome", ["check", "--error-on-warnings"]),
   tests: () =>
     runTool("vitest", [

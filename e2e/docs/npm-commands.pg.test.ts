@@ -25,7 +25,7 @@ const started: Readonly<Record<string, RegExp>> = {
 };
 
 /** Run by `npm test` itself, or by the tests of packages and examples. */
-const elsewhere = new Set(["test", "verify", "pack", "examples", "e2e"]);
+const elsewhere = new Set(["test", "verify", "pack", "examples", "containers", "e2e"]);
 
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: Record<string, string> };
 const jobs = Object.entries(scripts).flatMap(([name, script]) =>

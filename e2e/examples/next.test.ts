@@ -72,7 +72,7 @@ test("[V25] a browser takes it over without a complaint, asks nobody else, and i
   try {
     const page = await browser.newPage();
     const complaints: string[] = [];
-    const strangers: string[] = [];
+    const outsiders: string[] = [];
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
       // A browser asks for an icon that the example does not have.
@@ -80,7 +80,7 @@ test("[V25] a browser takes it over without a complaint, asks nobody else, and i
       if (message.type() === "error" && !isIcon) complaints.push(message.text());
     });
     page.on("request", (request) => {
-      if (new URL(request.url()).hostname !== "127.0.0.1") strangers.push(request.url());
+      if (new URL(request.url()).hostname !== "127.0.0.1") outsiders.push(request.url());
     });
     await page.goto(pageUrl);
     await page.getByText("online, 0 unsettled").waitFor();
@@ -100,7 +100,7 @@ test("[V25] a browser takes it over without a complaint, asks nobody else, and i
     // Built for production: no devtools.
     expect(await page.locator(".holdfast-devtools").count()).toBe(0);
     expect(complaints).toEqual([]);
-    expect(strangers).toEqual([]);
+    expect(outsiders).toEqual([]);
   } finally {
     await browser.close();
   }

@@ -7,7 +7,7 @@ import { root } from "../../scripts/root.mjs";
 import { ending, runIn } from "./stranger.ts";
 
 /** What whoever uses the packages with React and TypeScript has anyway, in the versions that we are tested with. */
-function company(): string[] {
+function peersOfPacks(): string[] {
   const names = ["react", "react-dom", "@types/node", "@types/react", "@types/react-dom"];
   const versions = Object.assign({}, ...["", "packages/react"].map(devDependencies)) as Record<string, string>;
   return names.map((name) => `${name}@${versions[name]}`);
@@ -23,7 +23,7 @@ export async function setup(project: TestProject): Promise<() => void> {
   const close = () => rmSync(folder, { recursive: true, force: true });
   try {
     const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-    const { code, output } = await ending(runIn(folder, "npm", [...words, ...packs, ...company()]));
+    const { code, output } = await ending(runIn(folder, "npm", [...words, ...packs, ...peersOfPacks()]));
     if (code !== 0) throw new Error(`npm install failed (exit ${code}):\n${output}`);
   } catch (error) {
     close();

@@ -29,10 +29,10 @@ type Seat = {
 };
 
 export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPool {
-  const seats = plans.map(
+  const slots = plans.map(
     (plan, which): Seat => ({ plan, child: start(plan, which, 0), generation: 0, before: 0, answered: 0 }),
   );
-  for (const seat of seats) hear(seat);
+  for (const seat of slots) hear(seat);
 
   function hear(seat: Seat): void {
     seat.child.on("message", (count) => {
@@ -40,12 +40,12 @@ export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPoo
     });
   }
 
-  const seatOf = (which: number) => seats[which] as Seat;
+  const seatOf = (which: number) => slots[which] as Seat;
   const kill = (child: ChildProcess) =>
     void (child.exitCode === null && child.signalCode === null && child.kill("SIGKILL"));
   return {
-    size: seats.length,
-    count: () => seats.reduce((sum, { before, answered }) => sum + before + answered, 0),
+    size: slots.length,
+    count: () => slots.reduce((sum, { before, answered }) => sum + before + answered, 0),
     async kill(which) {
       const seat = seatOf(which);
       const gone = once(seat.child, "exit");
@@ -65,7 +65,7 @@ export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPoo
     },
     async finish() {
       await Promise.all(
-        seats.map(async ({ child }) => {
+        slots.map(async ({ child }) => {
           if (child.exitCode !== null || child.signalCode !== null) return;
           const gone = once(child, "exit");
           child.send("finish");
@@ -74,7 +74,7 @@ export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPoo
       );
     },
     end: () => {
-      for (const { child } of seats) kill(child);
+      for (const { child } of slots) kill(child);
     },
   };
 }

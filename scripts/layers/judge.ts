@@ -20,7 +20,7 @@ export function staleNames(files: readonly string[]): string[] {
   return [...new Set(named)].filter((name) => !files.some((file) => file.startsWith(name)));
 }
 
-function judge({ file, imports, clocksAndDice }: Source): string[] {
+function judge({ file, imports, clocksAndRandom }: Source): string[] {
   const layer = picture.find(({ files }) => file.startsWith(files));
   if (!layer) return [`${file} belongs to no layer: add it to scripts/layers/picture.ts`];
   return [
@@ -28,7 +28,7 @@ function judge({ file, imports, clocksAndDice }: Source): string[] {
       const why = breach(file, layer, one);
       return why ? [`${file}:${one.line} must not import ${one.to}: ${why}`] : [];
     }),
-    ...(layer.pure ? clocksAndDice : []).map(
+    ...(layer.pure ? clocksAndRandom : []).map(
       ({ says, line }) => `${file}:${line} must not ask ${says}: pass the value in as an argument`,
     ),
   ];

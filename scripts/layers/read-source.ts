@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { type Node, nodesIn, parse } from "../syntax.ts";
 
 export type Import = { to: string; typeOnly: boolean; line: number };
-export type Source = { file: string; imports: Import[]; clocksAndDice: { says: string; line: number }[] };
+export type Source = { file: string; imports: Import[]; clocksAndRandom: { says: string; line: number }[] };
 
 /** What a file imports, own files by their path in the project; and where it asks for the time or for chance. */
 export function readSource(file: string, text: string): Source {
@@ -28,11 +28,11 @@ export function readSource(file: string, text: string): Source {
       return name ? [found(name, false, start)] : [];
     }),
   ];
-  const clocksAndDice = [...nodesIn(program)].flatMap((node) => {
+  const clocksAndRandom = [...nodesIn(program)].flatMap((node) => {
     const says = askedFor(node);
     return says ? [{ says, line: lineOf(node.start) }] : [];
   });
-  return { file, imports, clocksAndDice };
+  return { file, imports, clocksAndRandom };
 }
 
 function askedFor(node: Node): string | undefined {

@@ -1,6 +1,6 @@
 import type { ModelSchema, SyncClient } from "@holdfast/sdk";
 import type { AgentTool } from "./tool.ts";
-import { createDesk, within } from "./tool-context.ts";
+import { createToolContext, within } from "./tool-context.ts";
 import { type ClaimInput, claimRecord } from "./tools/claim-record.ts";
 import { type ListInput, listRecords } from "./tools/list-records.ts";
 import { readRecord } from "./tools/read-record.ts";
@@ -42,17 +42,17 @@ export function createTools<const S extends ModelSchema>(options: ToolOptions<S>
   const { schema, answerMs = 10_000, claimIdleMs = 300_000 } = options;
   // The tools use model and field names at run time and check them against the schema's value, not its types.
   const client = options.client as unknown as SyncClient<ModelSchema>;
-  const desk = createDesk({ client, schema, answerMs, claimIdleMs });
+  const context = createToolContext({ client, schema, answerMs, claimIdleMs });
   return {
     tools: {
-      read_record: readRecord(desk),
-      list_records: listRecords(desk),
-      claim_record: claimRecord(desk),
-      update_record: updateRecord(desk),
-      release_record: releaseRecord(desk),
+      read_record: readRecord(context),
+      list_records: listRecords(context),
+      claim_record: claimRecord(context),
+      update_record: updateRecord(context),
+      release_record: releaseRecord(context),
     },
     async close() {
-      await within(desk.holdings.releaseAll(), CLOSE_MS);
+      await within(context.leases.releaseAll(), CLOSE_MS);
     },
   };
 }

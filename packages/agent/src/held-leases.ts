@@ -9,7 +9,7 @@ export interface Target {
 /**
  * The claims that the agent holds. The client renews them. A claim that the agent does not use for a while is released.
  */
-export interface Holdings {
+export interface HeldLeases {
   keep(target: Target, lease: Lease): void;
   get(target: Target): Lease | undefined;
   /** The lease for a write of these fields, if there is one. */
@@ -31,7 +31,7 @@ interface Held {
   idle: ReturnType<typeof setTimeout>;
 }
 
-export function createHoldings(idleMs: number): Holdings {
+export function createHeldLeases(idleMs: number): HeldLeases {
   const held = new Map<string, Held>();
   const losses = new Map<string, SyncError>();
   const recordOf = ({ model, id }: Target) => `${model} ${id}`;

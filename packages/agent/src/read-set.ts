@@ -10,7 +10,7 @@ export interface Reading {
  * The records that the agent has read. An update is based on the last read of its record, however long ago, so that the
  * server detects what others changed meanwhile and nothing is overwritten.
  */
-export interface Readings {
+export interface ReadSet {
   /** Reads the record as it is now, which counts as seen from now on; undefined: it does not exist. */
   take(model: string, id: string): Reading | undefined;
   last(model: string, id: string): Reading | undefined;
@@ -19,7 +19,7 @@ export interface Readings {
 /** The maximum number of records. Older ones must be read again. */
 const REMEMBERED = 10_000;
 
-export function createReadings(client: SyncClient<ModelSchema>): Readings {
+export function createReadSet(client: SyncClient<ModelSchema>): ReadSet {
   const seen = new Map<string, Reading>();
   return {
     take(model, id) {

@@ -1,34 +1,34 @@
 import type { JsonObject, ModelSchema, SyncClient, SyncStatus } from "@holdfast/sdk";
 import { type Refusal, refuse } from "./answer.ts";
-import { createHoldings, type Holdings } from "./held-leases.ts";
-import { createReadings, type Readings } from "./read-set.ts";
+import { createHeldLeases, type HeldLeases } from "./held-leases.ts";
+import { createReadSet, type ReadSet } from "./read-set.ts";
 
 /** What all tools of one agent share. */
-export interface Desk {
+export interface ToolContext {
   readonly client: SyncClient<ModelSchema>;
   readonly schema: ModelSchema;
-  readonly readings: Readings;
-  readonly holdings: Holdings;
+  readonly readSet: ReadSet;
+  readonly leases: HeldLeases;
   /** How long to wait for an answer of the service. */
   readonly answerMs: number;
   /** The outcomes of writes that were answered as queued, until they are reported. Only then they count as read. */
   readonly late: (() => Refusal)[];
 }
 
-export interface DeskOptions {
+export interface ToolContextOptions {
   readonly client: SyncClient<ModelSchema>;
   readonly schema: ModelSchema;
   readonly answerMs: number;
   readonly claimIdleMs: number;
 }
 
-export function createDesk({ client, schema, answerMs, claimIdleMs }: DeskOptions): Desk {
+export function createToolContext({ client, schema, answerMs, claimIdleMs }: ToolContextOptions): ToolContext {
   return {
     client,
     schema,
     answerMs,
-    readings: createReadings(client),
-    holdings: createHoldings(claimIdleMs),
+    readSet: createReadSet(client),
+    leases: createHeldLeases(claimIdleMs),
     late: [],
   };
 }
@@ -37,23 +37,23 @@ export function createDesk({ client, schema, answerMs, claimIdleMs }: DeskOption
 const LINE_MS = 3_000;
 
 /** Undefined as soon as records can be read; otherwise why they cannot. */
-export async function unreadable(desk: Desk): Promise<Refusal | undefined> {
-  const { client, answerMs } = desk;
+export async function unreadable(context: ToolContext): Promise<Refusal | undefined> {
+  const { client, answerMs } = context;
   const ready = client.ready().then(() => true);
-  const refused = until(client, () => withoutToken(desk) !== undefined, answerMs).then(() => false);
+  const refused = until(client, () => withoutToken(context) !== undefined, answerMs).then(() => false);
   const isReady = await within(Promise.race([ready, refused]), answerMs);
-  const refusal = withoutToken(desk);
+  const refusal = withoutToken(context);
   if (refusal) return refusal;
   if (!isReady) {
     const { name, reason } = client.status();
     return refuse("not_connected", reason ?? "The records have not been read yet.", { connection: name });
   }
   await until(client, () => !isOpening(client.status()), LINE_MS);
-  return withoutToken(desk);
+  return withoutToken(context);
 }
 
 /** Without a valid token nothing can be done, and the stored rows may be out of date or another participant's. */
-export function withoutToken({ client }: Desk): Refusal | undefined {
+export function withoutToken({ client }: ToolContext): Refusal | undefined {
   const { name, reason } = client.status();
   return name === "needs-auth" ? refuse("needs_auth", reason ?? "The server refuses the token.") : undefined;
 }
@@ -63,13 +63,13 @@ const isOpening = ({ name, reason }: SyncStatus) =>
   name === "starting" || (name === "connecting" && reason === undefined);
 
 /** Added to a result unless the rows are certain to be current. */
-export function connectionOf({ client }: Desk): { connection?: string } {
+export function connectionOf({ client }: ToolContext): { connection?: string } {
   const { name } = client.status();
   return name === "online" ? {} : { connection: name };
 }
 
 /** Resolves when the condition holds or the time is over. */
-export async function until(client: Desk["client"], isSo: () => boolean, ms: number): Promise<void> {
+export async function until(client: ToolContext["client"], isSo: () => boolean, ms: number): Promise<void> {
   let off = () => {};
   const seen = new Promise<void>((resolve) => {
     off = client.subscribe(() => isSo() && resolve());
@@ -92,5 +92,5 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T | un
   }
 }
 
-export const rowOf = ({ client }: Desk, model: string, id: string): JsonObject | undefined =>
+export const rowOf = ({ client }: ToolContext, model: string, id: string): JsonObject | undefined =>
   client.models[model]?.get(id) as JsonObject | undefined;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Answer, refusalOf, refuse } from "./answer.ts";
-import { type Desk, unreadable } from "./tool-context.ts";
+import { type ToolContext, unreadable } from "./tool-context.ts";
 
 /** A tool in the shape that the AI SDK expects: add it to `tools` as it is. */
 export interface AgentTool<Input = unknown> {
@@ -17,7 +17,7 @@ export interface ToolCall {
 }
 
 export function defineTool<Input>(
-  desk: Desk,
+  context: ToolContext,
   description: string,
   inputSchema: z.ZodType<Input>,
   run: (input: Input, signal: AbortSignal | undefined) => Promise<Answer>,
@@ -26,7 +26,7 @@ export function defineTool<Input>(
     const parsed = inputSchema.safeParse(input);
     if (!parsed.success) return refuse("invalid_input", z.prettifyError(parsed.error));
     try {
-      return (await unreadable(desk)) ?? (await run(parsed.data, signal));
+      return (await unreadable(context)) ?? (await run(parsed.data, signal));
     } catch (error) {
       return refusalOf(error);
     }
@@ -36,14 +36,14 @@ export function defineTool<Input>(
     inputSchema,
     execute: async (input, { abortSignal } = {}) => {
       const answered = await answer(input, abortSignal);
-      const earlier = desk.late.splice(0).map((tell) => tell());
+      const earlier = context.late.splice(0).map((tell) => tell());
       return earlier.length > 0 ? { ...answered, earlier } : answered;
     },
   };
 }
 
 /** The inputs that several tools share. */
-export const inputs = (desk: Desk) => ({
-  model: z.enum(Object.keys(desk.schema.models)).describe("The kind of record."),
+export const inputs = (context: ToolContext) => ({
+  model: z.enum(Object.keys(context.schema.models)).describe("The kind of record."),
   id: z.string().min(1).max(255).describe("The record's id."),
 });

@@ -17,7 +17,7 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
   const agent = new (secure ? TlsAgent : Agent)({ keepAlive: true, maxSockets: 256 });
   const send = secure ? httpsRequest : httpRequest;
   const base = pathname.replace(/\/$/, "");
-  let strangersTurn: Promise<unknown> = Promise.resolve();
+  let nextUnauthorized: Promise<unknown> = Promise.resolve();
 
   const once: Ask = (method, path, { token = usual, key, headers = {}, json, bytes } = {}) =>
     new Promise((resolve, reject) => {
@@ -71,8 +71,8 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
 
   const ask: Ask = async (method, path, asking = {}) => {
     if (asking.token === null) {
-      strangersTurn = strangersTurn.then(() => pause(STRANGER_PAUSE_MS));
-      await strangersTurn;
+      nextUnauthorized = nextUnauthorized.then(() => pause(STRANGER_PAUSE_MS));
+      await nextUnauthorized;
     }
     for (let tried = 1; ; tried++) {
       const answer = await once(method, path, asking);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SyncProvider } from "./index.ts";
 import { boardSchema, useClaim, useClaims } from "./testing/board-schema.ts";
 
-let world: Awaited<ReturnType<typeof start>>;
+let setup: Awaited<ReturnType<typeof start>>;
 
 async function start() {
   const own = lab(boardSchema);
@@ -18,27 +18,27 @@ async function start() {
   return { ...own, ...made };
 }
 beforeEach(async () => {
-  world = await start();
+  setup = await start();
 });
 afterEach(async () => {
   cleanup();
-  await world.client.close();
+  await setup.client.close();
 });
 
 const wrapper = ({ children }: { children: ReactNode }) => (
   <StrictMode>
-    <SyncProvider client={world.client}>{children}</SyncProvider>
+    <SyncProvider client={setup.client}>{children}</SyncProvider>
   </StrictMode>
 );
 /** Without StrictMode, which renders everything twice. */
-const plain = ({ children }: { children: ReactNode }) => <SyncProvider client={world.client}>{children}</SyncProvider>;
-const asked = () => world.line.requests.map(({ name }) => name);
-const holders = (id = "s1") => world.server.claims.of("slide", id).claims.map((claim) => claim.actor);
+const plain = ({ children }: { children: ReactNode }) => <SyncProvider client={setup.client}>{children}</SyncProvider>;
+const asked = () => setup.line.requests.map(({ name }) => name);
+const holders = (id = "s1") => setup.server.claims.of("slide", id).claims.map((claim) => claim.actor);
 const settle = () =>
   act(async () => {
-    await world.settle();
-    world.clock.advance(20);
-    await world.settle();
+    await setup.settle();
+    setup.clock.advance(20);
+    await setup.settle();
   });
 const later = (ms: number) => act(() => new Promise<void>((resolve) => setTimeout(resolve, ms)));
 
@@ -47,15 +47,15 @@ test("[V11] a claim is free, waited for, mine and free again, and says who holds
   expect(result.current).toMatchObject({ status: "unknown", holder: undefined, remainingMs: 0 });
   await settle();
   expect(result.current.status).toBe("free");
-  const ben = await act(async () => world.server.claims.acquire("ben", "slide", "s1").body as { id: string });
+  const ben = await act(async () => setup.server.claims.acquire("ben", "slide", "s1").body as { id: string });
   expect(result.current).toMatchObject({ status: "theirs", holder: { actor: "ben" } });
   act(() => result.current.claim());
   expect(result.current).toMatchObject({ status: "waiting", position: undefined });
   await settle();
   expect(result.current).toMatchObject({ status: "waiting", position: 0, holder: { actor: "ben" } });
   await act(async () => {
-    world.server.claims.release("ben", ben.id);
-    await world.settle();
+    setup.server.claims.release("ben", ben.id);
+    await setup.settle();
   });
   expect(result.current).toMatchObject({ status: "mine", fence: 2, holder: { actor: "ann", isMine: true } });
   expect(result.current.remainingMs).toBe(54_000);
@@ -126,7 +126,7 @@ test("[V12] several components share one claim, and it goes with the last that w
 });
 
 test("[V12] another record is claimed instead when the id changes, and a waiter that goes leaves the line", async () => {
-  world.server.claims.acquire("ben", "slide", "s2");
+  setup.server.claims.acquire("ben", "slide", "s2");
   let id = "s1";
   const { result, rerender, unmount } = renderHook(() => useClaim("slide", id, { auto: true }), { wrapper });
   await settle();
@@ -141,15 +141,15 @@ test("[V12] another record is claimed instead when the id changes, and a waiter 
   unmount();
   await later(150);
   await settle();
-  expect(world.server.claims.of("slide", "s2").queue).toEqual([]);
+  expect(setup.server.claims.of("slide", "s2").queue).toEqual([]);
 });
 
 test("[V11] a claim that is lost stays lost, with its reason, until it is claimed again", async () => {
   const { result } = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
   await settle();
   await act(async () => {
-    world.server.claims.end(world.server.claims.of("slide", "s1").claims[0]?.id ?? "", "preempted");
-    await world.settle();
+    setup.server.claims.end(setup.server.claims.of("slide", "s1").claims[0]?.id ?? "", "preempted");
+    await setup.settle();
   });
   expect(result.current).toMatchObject({ status: "lost", error: { code: "claim_lost", reason: "preempted" } });
   act(() => result.current.claim());
@@ -161,8 +161,8 @@ test("[V12] what another window of the same person released is claimed again by 
   const { result } = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
   await settle();
   await act(async () => {
-    world.server.claims.releaseRecord("ann", "slide", "s1");
-    await world.settle();
+    setup.server.claims.releaseRecord("ann", "slide", "s1");
+    await setup.settle();
   });
   await settle();
   expect(result.current).toMatchObject({ status: "mine", fence: 2 });
@@ -174,7 +174,7 @@ test("[V11] without a line nothing is called free, and a refusal is told", async
   act(() => result.current.claim());
   await settle();
   expect(result.current).toMatchObject({ status: "free", error: { code: "invalid_ttl" } });
-  await act(async () => world.signals.network(false));
+  await act(async () => setup.signals.network(false));
   expect(result.current.status).toBe("unknown");
 });
 
@@ -182,7 +182,7 @@ test('[V4] "skip" claims and watches nothing', async () => {
   const { result } = renderHook(() => useClaim("slide", "skip", { auto: true }), { wrapper });
   act(() => result.current.claim());
   await settle();
-  expect([asked(), world.line.frames]).toEqual([[], []]);
+  expect([asked(), setup.line.frames]).toEqual([[], []]);
 });
 
 test("[V1] [V11] useClaim renders when its claim changes, and each second only when asked to", async () => {
@@ -197,7 +197,7 @@ test("[V1] [V11] useClaim renders when its claim changes, and each second only w
   await settle();
   const before = renders;
   await act(async () => {
-    await world.client.models.slide.update("s1", { title: "Elsewhere" }).receipt;
+    await setup.client.models.slide.update("s1", { title: "Elsewhere" }).receipt;
   });
   await later(1_100);
   expect(renders).toBe(before);
@@ -226,15 +226,15 @@ test("[V13] useClaims answers for a list, and keeps what it answered while nothi
   );
   await settle();
   await later(30);
-  expect(world.line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s1", "s2"] });
+  expect(setup.line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s1", "s2"] });
   const before = result.current;
   expect(before).toMatchObject({ s1: { state: "known", holders: [] }, s2: { state: "known" } });
   rerender();
   expect(result.current).toBe(before);
   const quiet = renders;
-  await act(async () => void world.server.claims.acquire("ben", "slide", "s3"));
+  await act(async () => void setup.server.claims.acquire("ben", "slide", "s3"));
   expect(renders).toBe(quiet);
-  await act(async () => void world.server.claims.acquire("ben", "slide", "s2"));
+  await act(async () => void setup.server.claims.acquire("ben", "slide", "s2"));
   await later(30);
   expect(result.current.s2?.holders).toMatchObject([{ actor: "ben" }]);
   expect(result.current.s1).toBe(before.s1);
@@ -257,7 +257,7 @@ test("[V27] claims of many records that come one by one render once, and a selec
   const environment = globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean };
   environment.IS_REACT_ACT_ENVIRONMENT = false;
   for (const id of ids.slice(0, 20)) {
-    world.server.claims.acquire("ben", "slide", id);
+    setup.server.claims.acquire("ben", "slide", id);
     await new Promise((resolve) => setImmediate(resolve));
   }
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -269,7 +269,7 @@ test("[V27] claims of many records that come one by one render once, and a selec
 
 test("[V27] a list that changes by a click renders at most twice as often with its claims as without", async () => {
   const ids = Array.from({ length: 45 }, (_, i) => `s${i}`);
-  await act(async () => void world.server.claims.acquire("ben", "slide", "s3"));
+  await act(async () => void setup.server.claims.acquire("ben", "slide", "s3"));
   const counts = { without: 0, with: 0 };
   const without = renderHook(({ shown }) => [++counts.without, shown], {
     initialProps: { shown: ids },

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SyncProvider } from "./index.ts";
 import { boardSchema, useMyPresence, useOthers, usePresenceStatus, useSelf } from "./testing/board-schema.ts";
 
-let world: Awaited<ReturnType<typeof start>>;
+let setup: Awaited<ReturnType<typeof start>>;
 
 async function start() {
   const own = lab(boardSchema);
@@ -21,29 +21,29 @@ async function start() {
   return { ...own, ann, ben };
 }
 beforeEach(async () => {
-  world = await start();
+  setup = await start();
 });
 afterEach(async () => {
   cleanup();
-  await world.ann.client.close();
-  await world.ben.client.close();
+  await setup.ann.client.close();
+  await setup.ben.client.close();
 });
 
 const wrapper = ({ children }: { children: ReactNode }) => (
   <StrictMode>
-    <SyncProvider client={world.ann.client}>{children}</SyncProvider>
+    <SyncProvider client={setup.ann.client}>{children}</SyncProvider>
   </StrictMode>
 );
 const tick = (ms = 50) =>
   act(async () => {
-    await world.settle();
-    world.clock.advance(ms);
-    await world.settle();
+    await setup.settle();
+    setup.clock.advance(ms);
+    await setup.settle();
   });
-const inside = () => world.server.rooms.peers("deck:d1").map((peer) => peer.participantId);
+const inside = () => setup.server.rooms.peers("deck:d1").map((peer) => peer.participantId);
 
 test("[V14] what one says the others see, and oneself too", async () => {
-  const theirs = world.ben.client.presence("deck:d1");
+  const theirs = setup.ben.client.presence("deck:d1");
   theirs.set({ name: "Ben" });
   const { result } = renderHook(
     () => ({
@@ -68,7 +68,7 @@ test("[V14] what one says the others see, and oneself too", async () => {
 
 test("[V14] a component renders only when what it selects of the others changes", async () => {
   let renders = 0;
-  const theirs = world.ben.client.presence("deck:d1");
+  const theirs = setup.ben.client.presence("deck:d1");
   theirs.set({ name: "Ben", x: 0 });
   renderHook(
     () => {
@@ -98,7 +98,7 @@ test("[V14] a room is entered once and left a moment after the last component, a
   await tick();
   await tick();
   expect(inside()).toEqual(["ann"]);
-  const said = world.ann.line.frames.filter((frame) => frame.frame === "presence");
+  const said = setup.ann.line.frames.filter((frame) => frame.frame === "presence");
   expect(said.every((frame) => frame.state !== null)).toBe(true);
   const [, set] = first.result.current;
   first.unmount();

@@ -17,7 +17,7 @@ export const openRuntime = (deps: RuntimeDeps): Runtime =>
       storage: async (name) => (await import("./storage/indexeddb.ts")).indexedDbStorage({ name }),
       tabs: (store) => browserTabs(store, deps.clock),
       signals: browserSignals,
-      witness: browserEvictionMarker,
+      evictionMarker: browserEvictionMarker,
       ...(mayPersist(deps.settings.persist) && { persist: () => navigator.storage.persist() }),
     },
     deps,

@@ -37,7 +37,7 @@ export interface Shell {
   /** Loads the runtime, which works with disk and server. Retried until it succeeds. */
   readonly runtime: () => Promise<{ openRuntime(deps: RuntimeDeps): Runtime }>;
   /** Loads claims and presence on first use. */
-  readonly company?: (() => Promise<{ openCollab(deps: LeasesDeps, world: CollabEngineDeps): Collab }>) | undefined;
+  readonly collab?: (() => Promise<{ openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Collab }>) | undefined;
 }
 
 const NONE: readonly never[] = [];
@@ -82,8 +82,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     waiting ??= runtime.now()?.waitingFor(deps);
     return waiting;
   };
-  const load = shell.company ?? (() => import("./api/claims/collab.ts"));
-  const company = collabLater(async () => {
+  const load = shell.collab ?? (() => import("./api/claims/collab.ts"));
+  const collab = collabLater(async () => {
     const [{ openCollab }, { server, stream }] = [await load(), await ending.orEnd(runtime.there)];
     return openCollab(
       {
@@ -95,7 +95,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       { engine, server, stream, clock, random },
     );
   }, engine);
-  const hear = company.hear;
+  const hear = collab.hear;
   const runtime = runtimeLater(
     async () => {
       const { openRuntime } = await shell.runtime();
@@ -120,7 +120,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   async function takeApart(why: Leaving): Promise<void> {
     runtime.now()?.leave(why);
     ending.end(localError("client_closed"));
-    const farewell = company.close();
+    const farewell = collab.close();
     // Start no new requests. Pending writes of the app are still stored.
     engine.dispatch({ type: "paused" });
     try {
@@ -140,9 +140,9 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   engine.listen(({ type }) => type === "signedOut" && void end("signed-out-elsewhere"));
 
   return {
-    models: modelApis<S>(deps, lists, settings.schema, company),
-    claims: company.claims as ClaimsApi<S>,
-    presence: company.presence,
+    models: modelApis<S>(deps, lists, settings.schema, collab),
+    claims: collab.claims as ClaimsApi<S>,
+    presence: collab.presence,
     commit: (operations, commitOptions) => makeCommit(deps, operations, commitOptions),
     status: () => {
       status = sameFields(status, statusOf(shown()));
@@ -159,7 +159,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     subscribe: (listener) => {
       const tell = () => notifyApp(listener);
-      const offs = [engine.store.subscribe(tell), company.subscribe(tell), lists.subscribed()];
+      const offs = [engine.store.subscribe(tell), collab.subscribe(tell), lists.subscribed()];
       return () => {
         for (const off of offs) off();
       };
@@ -200,12 +200,12 @@ function modelApis<S extends ModelSchema>(
   deps: WriteDeps,
   lists: Lists,
   schema: S,
-  company: CollabLater,
+  collab: CollabLater,
 ): SyncClient<S>["models"] {
   const names = Object.keys(schema.models) as ModelName<S>[];
   const apis = names.map((name): [string, ModelApi<S, ModelName<S>>] => [
     name,
-    modelApi<S, ModelName<S>>(deps, lists, company, name),
+    modelApi<S, ModelName<S>>(deps, lists, collab, name),
   ]);
   return Object.fromEntries(apis) as SyncClient<S>["models"];
 }

@@ -36,7 +36,7 @@ export interface Ports {
   readonly signals: () => Signals;
   /** Asks the platform to protect the store from eviction. */
   readonly persist?: () => Promise<boolean>;
-  readonly witness?: (store: string) => EvictionMarker | undefined;
+  readonly evictionMarker?: (store: string) => EvictionMarker | undefined;
   /** For platforms without their own WebSocket. */
   readonly WebSocket?: unknown;
   /** How requests are sent. Default: ky. */
@@ -102,9 +102,9 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     engine.dispatch,
     engine.store.getState,
   );
-  const witness = ports.witness?.(store);
-  const restored = restore({ storage, tabs, signals, random, engine, clientId, witness });
-  const noEvictionMarker = witness ? watchQueue(engine, witness, clock) : () => {};
+  const evictionMarker = ports.evictionMarker?.(store);
+  const restored = restore({ storage, tabs, signals, random, engine, clientId, evictionMarker });
+  const noEvictionMarker = evictionMarker ? watchQueue(engine, evictionMarker, clock) : () => {};
   return {
     perform: performer.perform,
     server,
@@ -124,7 +124,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
       // After the last write is on disk and the other tabs were notified.
       tabs.close();
       // The tab that signs out and the tabs that it notifies may both do this; the result is the same.
-      if (why !== "closed") witness?.forget();
+      if (why !== "closed") evictionMarker?.forget();
       await (why === "signed-out" ? storage.destroy() : storage.close());
     },
   };

@@ -2,7 +2,7 @@ import type { Lease } from "@holdfast/sdk";
 import { z } from "zod";
 import { type Answer, refusalOf, refuse } from "../answer.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
-import { connectionOf, type Desk } from "../tool-context.ts";
+import { connectionOf, type ToolContext } from "../tool-context.ts";
 
 const DESCRIPTION = `Claims a record, or one field of it, so that no one else can write there until you release it. People see that you work on it.
 Claim what you will work on for longer than a moment; for a quick change, reading and updating is enough. If someone else holds it, the answer says who: work on another record, or wait in the queue with waitSeconds.
@@ -16,8 +16,8 @@ export interface ClaimInput {
   waitSeconds?: number | undefined;
 }
 
-export function claimRecord(desk: Desk): AgentTool<ClaimInput> {
-  const { model, id } = inputs(desk);
+export function claimRecord(context: ToolContext): AgentTool<ClaimInput> {
+  const { model, id } = inputs(context);
   const inputSchema = z.object({
     model,
     id,
@@ -25,25 +25,25 @@ export function claimRecord(desk: Desk): AgentTool<ClaimInput> {
     reason: z.string().max(1_000).optional().describe("What you will do, for the people who see the claim."),
     waitSeconds: z.number().min(0).max(600).optional().describe("How long to wait in the queue; default 0."),
   });
-  return defineTool<ClaimInput>(desk, DESCRIPTION, inputSchema, async (asked, signal) => {
-    const held = desk.holdings.get(asked);
-    const lease = held ?? (await take(desk, asked, signal));
+  return defineTool<ClaimInput>(context, DESCRIPTION, inputSchema, async (asked, signal) => {
+    const held = context.leases.get(asked);
+    const lease = held ?? (await take(context, asked, signal));
     if ("ok" in lease) return lease;
-    if (!held) desk.holdings.keep(asked, lease);
-    const reading = desk.readings.take(asked.model, asked.id);
+    if (!held) context.leases.keep(asked, lease);
+    const reading = context.readSet.take(asked.model, asked.id);
     return {
       ok: true,
       claim: lease.id,
       fence: lease.fence,
-      ...(reading ?? { record: null, readAt: desk.client.status().syncId }),
-      ...connectionOf(desk),
+      ...(reading ?? { record: null, readAt: context.client.status().syncId }),
+      ...connectionOf(context),
     };
   });
 }
 
 /** Resolves with the lease, or with why there is none in time. */
 async function take(
-  { client, answerMs }: Desk,
+  { client, answerMs }: ToolContext,
   { model, id, field, reason, waitSeconds = 0 }: ClaimInput,
   signal: AbortSignal | undefined,
 ): Promise<Lease | Answer> {

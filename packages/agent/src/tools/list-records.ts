@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Refusal, refuse, unknownField } from "../answer.ts";
 import { describeModels } from "../describe-models.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
-import { connectionOf, type Desk } from "../tool-context.ts";
+import { connectionOf, type ToolContext } from "../tool-context.ts";
 
 const DESCRIPTION = `Lists records of one model, filtered and sorted. Answers { records, total, more, readAt }; each of the records counts as read.
 Name the fields that you need: an answer has at most about 20 KB, and says what was cut. If you list only some fields, read a record before you update it.
@@ -32,9 +32,9 @@ export interface ListInput {
  */
 const MOST_BYTES = 20_000;
 
-export function listRecords(desk: Desk): AgentTool<ListInput> {
+export function listRecords(context: ToolContext): AgentTool<ListInput> {
   const inputSchema = z.object({
-    model: inputs(desk).model,
+    model: inputs(context).model,
     where: z
       .object({})
       .catchall(z.union([value, range]))
@@ -50,40 +50,45 @@ export function listRecords(desk: Desk): AgentTool<ListInput> {
       .describe("Whether to list archived records; default: without."),
     fields: z.array(z.string()).min(1).optional().describe("Only these fields, and the id; default: all."),
   });
-  return defineTool<ListInput>(desk, `${DESCRIPTION}\n${describeModels(desk.schema)}`, inputSchema, async (asked) => {
-    const { model, where = {}, orderBy, order, limit = 20, offset = 0, archived, fields: wanted } = asked;
-    const fields = desk.schema.models[model]?.fields ?? {};
-    const unknown = [...Object.keys(where), ...(orderBy === undefined ? [] : [orderBy]), ...(wanted ?? [])].find(
-      (field) => field !== "id" && !Object.hasOwn(fields, field),
-    );
-    if (unknown !== undefined) return unknownField(model, unknown);
-    const never = neverMatching(fields, where);
-    if (never) return never;
-    const all = (desk.client.models[model]?.list({
-      where: where as NonNullable<Query<ModelSchema, string>["where"]>,
-      ...(orderBy !== undefined && { orderBy }),
-      ...(order && { order }),
-      ...(archived && { archived }),
-    }) ?? []) as readonly JsonObject[];
-    const page = all.slice(offset, offset + limit).map((record) => (wanted ? only(record, wanted) : record));
-    const records = withinBytes(page);
-    // A partial read does not count as reading the record, because the other fields stay unseen.
-    if (!wanted) for (const { id } of records) desk.readings.take(model, String(id));
-    const more = all.length > offset + records.length;
-    const cut = page.length - records.length;
-    return {
-      ok: true,
-      records,
-      total: all.length,
-      more,
-      ...(cut > 0 && {
-        cut,
-        next: `${cut} more records did not fit. Continue with offset ${offset + records.length}, or name fewer fields.`,
-      }),
-      readAt: desk.client.status().syncId,
-      ...connectionOf(desk),
-    };
-  });
+  return defineTool<ListInput>(
+    context,
+    `${DESCRIPTION}\n${describeModels(context.schema)}`,
+    inputSchema,
+    async (asked) => {
+      const { model, where = {}, orderBy, order, limit = 20, offset = 0, archived, fields: wanted } = asked;
+      const fields = context.schema.models[model]?.fields ?? {};
+      const unknown = [...Object.keys(where), ...(orderBy === undefined ? [] : [orderBy]), ...(wanted ?? [])].find(
+        (field) => field !== "id" && !Object.hasOwn(fields, field),
+      );
+      if (unknown !== undefined) return unknownField(model, unknown);
+      const never = neverMatching(fields, where);
+      if (never) return never;
+      const all = (context.client.models[model]?.list({
+        where: where as NonNullable<Query<ModelSchema, string>["where"]>,
+        ...(orderBy !== undefined && { orderBy }),
+        ...(order && { order }),
+        ...(archived && { archived }),
+      }) ?? []) as readonly JsonObject[];
+      const page = all.slice(offset, offset + limit).map((record) => (wanted ? only(record, wanted) : record));
+      const records = withinBytes(page);
+      // A partial read does not count as reading the record, because the other fields stay unseen.
+      if (!wanted) for (const { id } of records) context.readSet.take(model, String(id));
+      const more = all.length > offset + records.length;
+      const cut = page.length - records.length;
+      return {
+        ok: true,
+        records,
+        total: all.length,
+        more,
+        ...(cut > 0 && {
+          cut,
+          next: `${cut} more records did not fit. Continue with offset ${offset + records.length}, or name fewer fields.`,
+        }),
+        readAt: context.client.status().syncId,
+        ...connectionOf(context),
+      };
+    },
+  );
 }
 
 const only = (record: JsonObject, fields: readonly string[]): JsonObject =>

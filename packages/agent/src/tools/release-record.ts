@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
-import { type Desk, within } from "../tool-context.ts";
+import { type ToolContext, within } from "../tool-context.ts";
 
 const DESCRIPTION = `Releases a claim that you hold, so that others can write there. Your writes under the claim are sent first. Releasing a claim that you do not hold does nothing.`;
 
@@ -10,14 +10,14 @@ export interface ReleaseInput {
   field?: string | undefined;
 }
 
-export function releaseRecord(desk: Desk): AgentTool<ReleaseInput> {
-  const { model, id } = inputs(desk);
+export function releaseRecord(context: ToolContext): AgentTool<ReleaseInput> {
+  const { model, id } = inputs(context);
   const field = z.string().min(1).optional().describe("The field that was claimed, if it was one.");
-  return defineTool<ReleaseInput>(desk, DESCRIPTION, z.object({ model, id, field }), async (asked) => {
-    const releasing = desk.holdings.release(asked);
-    desk.holdings.forgetLoss(asked.model, asked.id);
+  return defineTool<ReleaseInput>(context, DESCRIPTION, z.object({ model, id, field }), async (asked) => {
+    const releasing = context.leases.release(asked);
+    context.leases.forgetLoss(asked.model, asked.id);
     // Without a connection, the claim is released as soon as there is one. The model need not do anything.
-    if (releasing) await within(releasing, desk.answerMs);
+    if (releasing) await within(releasing, context.answerMs);
     return { ok: true, released: releasing !== undefined };
   });
 }

@@ -4,7 +4,7 @@ import { type Answer, notFound, type Refusal, refusalOf, refuse } from "../answe
 import { describeModels } from "../describe-models.ts";
 import { changesBetween } from "../read-set.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
-import { type Desk, rowOf, until, within, withoutToken } from "../tool-context.ts";
+import { rowOf, type ToolContext, until, within, withoutToken } from "../tool-context.ts";
 
 const DESCRIPTION = `Changes fields of a record: pass only those that change. Answers { status: "confirmed", record, readAt } when it is committed.
 The update is based on your last read of the record. If someone else has changed the same fields since, nothing is written and the code is stale_context, with what changed: decide again, then update again. If someone else has claimed the record, the code is claim_conflict.
@@ -22,51 +22,51 @@ type Outcome = { readonly receipt: CommitReceipt } | { readonly error: unknown }
 /** How long the entries that made a write stale may take to arrive here. */
 const NEWS_MS = 2_000;
 
-export function updateRecord(desk: Desk): AgentTool<UpdateInput> {
-  const { model, id } = inputs(desk);
+export function updateRecord(context: ToolContext): AgentTool<UpdateInput> {
+  const { model, id } = inputs(context);
   const inputSchema = z.object({
     model,
     id,
     data: z.looseObject({}).describe('The fields that change, for example {"title":"New"}.'),
   });
-  const description = `${DESCRIPTION}\n${describeModels(desk.schema)}`;
-  return defineTool<UpdateInput>(desk, description, inputSchema, async (asked): Promise<Answer> => {
-    const loss = desk.holdings.lossOf(asked.model, asked.id);
+  const description = `${DESCRIPTION}\n${describeModels(context.schema)}`;
+  return defineTool<UpdateInput>(context, description, inputSchema, async (asked): Promise<Answer> => {
+    const loss = context.leases.lossOf(asked.model, asked.id);
     if (loss)
       return { ...refusalOf(loss), next: "Read the record, or claim it again, and decide again. Nothing was written." };
-    if (!rowOf(desk, asked.model, asked.id)) return notFound(asked);
-    const readAt = desk.readings.last(asked.model, asked.id)?.readAt;
+    if (!rowOf(context, asked.model, asked.id)) return notFound(asked);
+    const readAt = context.readSet.last(asked.model, asked.id)?.readAt;
     if (readAt === undefined) return refuse("not_read", `You have not read ${asked.model} ${asked.id}.`);
-    const write = writeOf(desk, asked, readAt);
+    const write = writeOf(context, asked, readAt);
     const outcome = write.receipt.then(
       (receipt): Outcome => ({ receipt }),
       (error: unknown): Outcome => ({ error }),
     );
-    const inTime = await within(outcome, desk.answerMs);
-    if (inTime && "receipt" in inTime) return confirmed(desk, asked, inTime.receipt);
-    if (inTime) return (await refused(desk, asked, write, inTime.error))();
+    const inTime = await within(outcome, context.answerMs);
+    if (inTime && "receipt" in inTime) return confirmed(context, asked, inTime.receipt);
+    if (inTime) return (await refused(context, asked, write, inTime.error))();
     // If the write fails later, the next answer reports it.
     void outcome
       .then(async (late) => {
-        if ("error" in late) desk.late.push(await refused(desk, asked, write, late.error));
+        if ("error" in late) context.late.push(await refused(context, asked, write, late.error));
       })
-      .catch((error: unknown) => desk.late.push(() => refusalOf(error)));
-    const refusal = withoutToken(desk);
+      .catch((error: unknown) => context.late.push(() => refusalOf(error)));
+    const refusal = withoutToken(context);
     if (refusal)
       return { ...refusal, pending: true, next: `${refusal.next} The write is stored, and sent with the next token.` };
-    return { ok: true, status: "queued", record: rowOf(desk, asked.model, asked.id) ?? null };
+    return { ok: true, status: "queued", record: rowOf(context, asked.model, asked.id) ?? null };
   });
 }
 
-function writeOf({ client, holdings }: Desk, { model, id, data }: UpdateInput, readAt: number): Write {
-  const claim = holdings.covering(model, id, Object.keys(data));
+function writeOf({ client, leases }: ToolContext, { model, id, data }: UpdateInput, readAt: number): Write {
+  const claim = leases.covering(model, id, Object.keys(data));
   const api = client.models[model];
   if (!api) throw new Error(`The client's schema has no model "${model}".`);
   return api.update(id, data as JsonObject, { readAt, onStale: "reject", ...(claim && { claim }) });
 }
 
-function confirmed(desk: Desk, { model, id }: UpdateInput, { lastSyncId }: CommitReceipt): Answer {
-  const reading = desk.readings.take(model, id);
+function confirmed(context: ToolContext, { model, id }: UpdateInput, { lastSyncId }: CommitReceipt): Answer {
+  const reading = context.readSet.take(model, id);
   return { ok: true, status: "confirmed", committedAt: lastSyncId, ...(reading ?? { record: null }) };
 }
 
@@ -74,17 +74,17 @@ function confirmed(desk: Desk, { model, id }: UpdateInput, { lastSyncId }: Commi
  * Discards a refused write completely: the model decides again, based on the present values. They count as read when
  * the returned function is called, which reports them.
  */
-async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unknown): Promise<() => Refusal> {
-  const { client, readings } = desk;
+async function refused(context: ToolContext, asked: UpdateInput, write: Write, error: unknown): Promise<() => Refusal> {
+  const { client, readSet } = context;
   const { model, id, data } = asked;
   for (const item of client.attention()) if (item.clientTxId === write.clientTxId) item.discard();
   for (const conflict of client.conflicts()) if (conflict.clientTxId === write.clientTxId) conflict.takeTheirs();
   const answer = { ...refusalOf(error), model, id, yours: data };
   if (answer.code !== "stale_context") return () => answer;
-  const seen = readings.last(model, id)?.record;
-  if (seen) await until(client, () => hasMoved(desk, model, id, seen), NEWS_MS);
+  const seen = readSet.last(model, id)?.record;
+  if (seen) await until(client, () => hasMoved(context, model, id, seen), NEWS_MS);
   return () => {
-    const now = readings.take(model, id);
+    const now = readSet.take(model, id);
     return {
       ...answer,
       message: `Someone else ${now ? "changed the same" : "deleted it"} since you read it.`,
@@ -95,7 +95,7 @@ async function refused(desk: Desk, asked: UpdateInput, write: Write, error: unkn
 }
 
 /** Whether the rows here differ from the record that the agent has seen. */
-const hasMoved = (desk: Desk, model: string, id: string, seen: JsonObject): boolean => {
-  const now = rowOf(desk, model, id);
+const hasMoved = (context: ToolContext, model: string, id: string, seen: JsonObject): boolean => {
+  const now = rowOf(context, model, id);
   return now === undefined || Object.keys(changesBetween(seen, now)).length > 0;
 };

@@ -43,9 +43,9 @@ async function back({ ann, settle }: Away) {
 }
 
 test("[U10] a write under a claim that lapsed becomes a conflict with who holds it now and what is there now", async () => {
-  const world = await away({ ben: true, write: true });
-  const conflict = await back(world);
-  expect(world.lease.signal.reason).toMatchObject({ reason: "deadline" });
+  const setup = await away({ ben: true, write: true });
+  const conflict = await back(setup);
+  expect(setup.lease.signal.reason).toMatchObject({ reason: "deadline" });
   expect(conflict).toMatchObject({
     reason: "claim_lost",
     holders: [{ actor: "ben", participantKind: "user" } satisfies Partial<Claim>],
@@ -55,16 +55,16 @@ test("[U10] a write under a claim that lapsed becomes a conflict with who holds 
     base: { title: "Base", order: 0 },
     theirs: { title: "Ben's", order: 0 },
   });
-  await expect(world.write.receipt).rejects.toMatchObject({ code: "claim_lost", claims: [{ actor: "ben" }] });
-  expect(world.slides.get("s1")).toMatchObject({ title: "Ben's" });
-  expect(world.ann.client.attention()).toEqual([]);
-  expect(world.ann.client.conflicts()).toBe(world.ann.client.conflicts());
+  await expect(setup.write.receipt).rejects.toMatchObject({ code: "claim_lost", claims: [{ actor: "ben" }] });
+  expect(setup.slides.get("s1")).toMatchObject({ title: "Ben's" });
+  expect(setup.ann.client.attention()).toEqual([]);
+  expect(setup.ann.client.conflicts()).toBe(setup.ann.client.conflicts());
 });
 
 test("[U10] keepMine while somebody holds it comes back as the same conflict, and goes through once it is free", async () => {
-  const world = await away({ ben: true, write: true });
-  const { ann, held, settle, server, slides } = world;
-  (await back(world)).keepMine();
+  const setup = await away({ ben: true, write: true });
+  const { ann, held, settle, server, slides } = setup;
+  (await back(setup)).keepMine();
   await settle();
   expect(ann.client.conflicts()).toMatchObject([{ reason: "claim_conflict", holders: [{ actor: "ben" }] }]);
   const sent = ann.line.sent.length;
@@ -82,17 +82,17 @@ test("[U10] keepMine while somebody holds it comes back as the same conflict, an
 });
 
 test("[U10] what was written after the person looked is found again, not overwritten", async () => {
-  const world = await away();
-  const conflict = await back(world);
+  const setup = await away();
+  const conflict = await back(setup);
   expect(conflict).toMatchObject({ reason: "claim_lost", holders: [], writtenBy: "", theirs: { title: "Base" } });
-  await world.ben.client.models.slide.update("s1", { title: "Later" }).receipt;
-  await world.settle();
+  await setup.ben.client.models.slide.update("s1", { title: "Later" }).receipt;
+  await setup.settle();
   conflict.keepMine();
-  await world.settle();
-  expect(world.ann.client.conflicts()).toMatchObject([
+  await setup.settle();
+  expect(setup.ann.client.conflicts()).toMatchObject([
     { reason: "stale", mine: { title: "Ann's" }, theirs: { title: "Later" }, writtenBy: "user:ben" },
   ]);
-  expect(world.slides.get("s1")).toMatchObject({ title: "Later" });
+  expect(setup.slides.get("s1")).toMatchObject({ title: "Later" });
 });
 
 test("[U10] takeTheirs gives mine up, merge sends what was agreed, and neither names the dead claim", async () => {
@@ -109,29 +109,29 @@ test("[U10] takeTheirs gives mine up, merge sends what was agreed, and neither n
 });
 
 test("[U10] later writes under the same claim are part of the conflict, and go after it", async () => {
-  const world = await away({ write: true });
-  world.slides.update("s1", { notes: "later" }, { claim: world.lease });
-  await world.settle();
-  const conflict = await back(world);
+  const setup = await away({ write: true });
+  setup.slides.update("s1", { notes: "later" }, { claim: setup.lease });
+  await setup.settle();
+  const conflict = await back(setup);
   expect(conflict.mine).toEqual({ title: "Ann's", order: 7, notes: "later" });
   conflict.keepMine();
-  await world.settle();
-  expect(world.ann.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
-  expect(world.server.rows.get("slide/s1")?.data).toMatchObject({ title: "Ann's", order: 7, notes: "later" });
+  await setup.settle();
+  expect(setup.ann.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+  expect(setup.server.rows.get("slide/s1")?.data).toMatchObject({ title: "Ann's", order: 7, notes: "later" });
 });
 
 test("[U10] a write without a claim on a record that somebody holds is such a conflict, and survives a reload", async () => {
-  const world = await away();
-  const { ben, settle, server } = world;
-  (await back(world)).takeTheirs();
+  const setup = await away();
+  const { ben, settle, server } = setup;
+  (await back(setup)).takeTheirs();
   await settle();
   const held = await ben.client.models.slide.claim("s1");
-  world.slides.update("s1", { title: "Mine" });
-  world.slides.update("s2", { title: "Elsewhere" });
+  setup.slides.update("s1", { title: "Mine" });
+  setup.slides.update("s2", { title: "Elsewhere" });
   await settle();
-  expect(world.ann.client.conflicts()).toMatchObject([{ reason: "claim_conflict", holders: [{ actor: "ben" }] }]);
-  await world.ann.client.close();
-  const again = world.client({ actor: "ann", disk: world.ann.disk });
+  expect(setup.ann.client.conflicts()).toMatchObject([{ reason: "claim_conflict", holders: [{ actor: "ben" }] }]);
+  await setup.ann.client.close();
+  const again = setup.client({ actor: "ann", disk: setup.ann.disk });
   await again.client.ready();
   await settle();
   expect(again.client.conflicts()).toMatchObject([
@@ -144,19 +144,19 @@ test("[U10] a write without a claim on a record that somebody holds is such a co
 });
 
 test("[U10] a delete that a claim stood against is decided whole; a create is parked", async () => {
-  const world = await away({ ben: true });
-  (await back(world)).takeTheirs();
-  world.slides.delete("s1");
-  await world.settle();
-  const [conflict] = world.ann.client.conflicts();
+  const setup = await away({ ben: true });
+  (await back(setup)).takeTheirs();
+  setup.slides.delete("s1");
+  await setup.settle();
+  const [conflict] = setup.ann.client.conflicts();
   expect(conflict).toMatchObject({ reason: "claim_conflict", action: "delete", fields: [] });
-  expect(world.slides.get("s1")).toMatchObject({ title: "Base" });
-  await world.held?.release();
+  expect(setup.slides.get("s1")).toMatchObject({ title: "Base" });
+  await setup.held?.release();
   conflict?.keepMine();
-  await world.settle();
-  expect(world.slides.get("s1")).toBeUndefined();
-  world.server.claims.acquire("ben", "slide", "s9");
-  world.slides.create({ title: "New" }, { id: "s9" });
-  await world.settle();
-  expect(world.ann.client.attention()).toMatchObject([{ code: "claim_conflict" }]);
+  await setup.settle();
+  expect(setup.slides.get("s1")).toBeUndefined();
+  setup.server.claims.acquire("ben", "slide", "s9");
+  setup.slides.create({ title: "New" }, { id: "s9" });
+  await setup.settle();
+  expect(setup.ann.client.attention()).toMatchObject([{ code: "claim_conflict" }]);
 });

@@ -7,7 +7,7 @@ import { lab } from "../testing/lab.ts";
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
 /** A channel and a lock between tabs, of which one can stand still: what it is told then waits, or is lost. */
-function newSeat(seats: Seat[]): Seat {
+function newSeat(slots: Seat[]): Seat {
   const seat: Seat = {
     isFrozen: false,
     late: [],
@@ -19,10 +19,10 @@ function newSeat(seats: Seat[]): Seat {
       },
       campaign: (wanted) => {
         seat.wants = wanted;
-        if (wanted && !seats.some((other) => other !== seat && other.wants)) seat.listener?.lead();
+        if (wanted && !slots.some((other) => other !== seat && other.wants)) seat.listener?.lead();
       },
       post: (message: TabMessage) => {
-        for (const other of seats) {
+        for (const other of slots) {
           if (other === seat) continue;
           const tell = () => other.listener?.heard(structuredClone(message));
           if (other.isFrozen) other.late.push(tell);
@@ -32,7 +32,7 @@ function newSeat(seats: Seat[]): Seat {
       close: () => {},
     },
   };
-  seats.push(seat);
+  slots.push(seat);
   return seat;
 }
 interface Seat {
@@ -46,9 +46,9 @@ interface Seat {
 async function twoTabs() {
   const own = lab(schema);
   const disk = new MemoryDisk();
-  const seats: Seat[] = [];
+  const slots: Seat[] = [];
   const open = async () => {
-    const seat = newSeat(seats);
+    const seat = newSeat(slots);
     const made = own.client({ disk, platform: { tabs: () => seat.tabs } });
     await made.client.ready();
     await own.settle();

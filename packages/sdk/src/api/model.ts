@@ -17,7 +17,7 @@ import { makeWrite, type WriteDeps } from "./writes/write.ts";
 export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
   deps: WriteDeps,
   lists: Lists,
-  company: CollabLater,
+  collab: CollabLater,
   model: M,
 ): ModelApi<S, M> {
   type Row = RowOf<S, M>;
@@ -36,7 +36,7 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
       if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot claim.");
       const { meta, ...rest } = options ?? {};
       const asked = { ...rest, ...(meta !== undefined && { meta: jsonCopy(meta, "meta") }) };
-      return (await company.claim(model, checkId(id), asked)) as unknown as Lease<S, M>;
+      return (await collab.claim(model, checkId(id), asked)) as unknown as Lease<S, M>;
     },
     list: (query = {}) => lists.list(model, query as AnyQuery) as readonly unknown[] as readonly Row[],
   };

@@ -27,7 +27,7 @@ import { RowKeeper } from "./row-keeper.ts";
 /** The close code of a lost connection. */
 const LOST = 1006;
 
-export interface World {
+export interface PerformerDeps {
   readonly storage: Storage;
   readonly server: Server;
   readonly stream: Stream;
@@ -48,15 +48,15 @@ export interface Performer {
 
 /** Performs the effects of the core, and dispatches their results. */
 export function createPerformer(
-  world: World,
+  deps: PerformerDeps,
   dispatch: Engine["dispatch"],
   currentState: () => ClientState,
 ): Performer {
-  const { storage, server, stream, tabs, token, waiters, clock } = world;
+  const { storage, server, stream, tabs, token, waiters, clock } = deps;
   let requests = new AbortController();
   const onDisk = new Set<Promise<void>>();
   let nextToken: string | undefined;
-  const inquiry = new OutcomeLookup(server, waiters, clock, {
+  const lookup = new OutcomeLookup(server, waiters, clock, {
     mayAsk: () => canSend(currentState()),
     hasLostDisk: () => currentState().storageTrouble !== undefined,
     tokenRefused: (reason) => dispatch({ type: "tokenRefused", reason }),
@@ -80,7 +80,7 @@ export function createPerformer(
     toDisk,
     dispatch,
     post,
-    saved: onceSaved(world.persist, currentState, dispatch),
+    saved: onceSaved(deps.persist, currentState, dispatch),
   });
   const rows = new RowKeeper(storage, {
     current: () => currentState().rows,
@@ -141,7 +141,7 @@ export function createPerformer(
 
   function hear(frame: FrameDown): void {
     if (frame.frame === "renewed" && nextToken !== undefined) token.use(nextToken);
-    hearFrame(frame, dispatch, world.hear);
+    hearFrame(frame, dispatch, deps.hear);
   }
 
   async function askToken(): Promise<void> {
@@ -207,7 +207,7 @@ export function createPerformer(
       case "notify":
         return waiters.tell(effect.clientTxId, effect.news);
       case "lookUpOutcomes":
-        for (const name of queue.unknown(waiters.names())) inquiry.begin(name);
+        for (const name of queue.unknown(waiters.names())) lookup.begin(name);
         return;
     }
   }
@@ -216,7 +216,7 @@ export function createPerformer(
     perform,
     close: async () => {
       requests.abort();
-      inquiry.close();
+      lookup.close();
       stream.close();
       while (onDisk.size > 0) await Promise.all(onDisk);
     },
@@ -225,7 +225,7 @@ export function createPerformer(
 
 /** When the first data is stored, asks the platform once to protect the store. Some browsers prompt the user. */
 function onceSaved(
-  persist: World["persist"],
+  persist: PerformerDeps["persist"],
   currentState: () => ClientState,
   dispatch: Engine["dispatch"],
 ): () => void {

@@ -8,7 +8,7 @@ const AT_MOST_EVERY_MS = 2_000;
  * Keeps the eviction marker up to date with the number of queued writes, so that a cleared store is noticed. Updates it
  * when the queue stops or starts being empty, and at intervals in between.
  */
-export function watchQueue({ store }: Engine, witness: EvictionMarker, clock: Clock): () => void {
+export function watchQueue({ store }: Engine, evictionMarker: EvictionMarker, clock: Clock): () => void {
   let noted: { pending: number; at: number } | undefined;
   const look = () => {
     const state = store.getState();
@@ -19,7 +19,7 @@ export function watchQueue({ store }: Engine, witness: EvictionMarker, clock: Cl
     const isTurn = !noted || (noted.pending === 0) !== (waiting === 0);
     if (!isTurn && noted && clock.now() - noted.at < AT_MOST_EVERY_MS) return;
     noted = { pending: waiting, at: clock.now() };
-    witness.note({ clientId: state.clientId, pending: waiting, notedAt: noted.at });
+    evictionMarker.note({ clientId: state.clientId, pending: waiting, notedAt: noted.at });
   };
   return store.subscribe((state, before) => {
     if (state.queue !== before.queue || state.life !== before.life || state.lead !== before.lead) look();

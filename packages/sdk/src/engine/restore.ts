@@ -11,7 +11,7 @@ export async function restore(given: {
   random: Random;
   engine: Engine;
   clientId: string | undefined;
-  witness: EvictionMarker | undefined;
+  evictionMarker: EvictionMarker | undefined;
 }): Promise<void> {
   const { storage, tabs, signals, random, engine } = given;
   // A client id from the app is used as it is; a generated one stays with the store.
@@ -34,7 +34,7 @@ export async function restore(given: {
     };
   });
   // The store is new although the marker names an earlier one: the writes queued in that one are lost.
-  const note = given.witness?.read();
+  const note = given.evictionMarker?.read();
   const isNew = stored.clientId === fresh && stored.rows.position === undefined && stored.mutations.length === 0;
   if (note && note.pending > 0 && isNew && engine.store.getState().storageTrouble === undefined)
     engine.dispatch({ type: "storeLost", pending: note.pending, notedAt: note.notedAt });

@@ -88,7 +88,7 @@ test("[D11] the platform is asked to keep the store with the first write that is
 
 test("[D12] a store that was cleared is missed: how much waited in it is told", async () => {
   let note: ReturnType<EvictionMarker["read"]>;
-  const witness = (): EvictionMarker => ({
+  const evictionMarker = (): EvictionMarker => ({
     read: () => note,
     note: (next) => {
       note = next;
@@ -98,7 +98,7 @@ test("[D12] a store that was cleared is missed: how much waited in it is told", 
     },
   });
   const disk = new MemoryDisk();
-  const first = await start({ witness }, { disk });
+  const first = await start({ evictionMarker }, { disk });
   first.line.up = false;
   first.line.cut?.();
   await first.slides.create({ title: "x" }).queued;
@@ -107,19 +107,19 @@ test("[D12] a store that was cleared is missed: how much waited in it is told", 
   expect(note).toMatchObject({ pending: 2, clientId: expect.any(String) });
   await first.client.close();
 
-  const kept = await start({ witness }, { disk });
+  const kept = await start({ evictionMarker }, { disk });
   expect(kept.client.status()).toMatchObject({ lostStore: undefined });
   await kept.client.close();
 
   note = { clientId: "c", pending: 2, notedAt: 7 };
-  const cleared = await start({ witness }, { disk: new MemoryDisk() });
+  const cleared = await start({ evictionMarker }, { disk: new MemoryDisk() });
   expect(cleared.client.status().lostStore).toEqual({ pending: 2, notedAt: 7 });
   await cleared.slides.create({ title: "z" }).receipt;
   await cleared.settle();
   // From here on it is this store that is watched.
   expect(note.pending).toBe(0);
   await cleared.client.close();
-  expect((await start({ witness }, { disk: new MemoryDisk() })).client.status().lostStore).toBeUndefined();
+  expect((await start({ evictionMarker }, { disk: new MemoryDisk() })).client.status().lostStore).toBeUndefined();
 });
 
 test("[D13] everything that waits can be exported, and imported elsewhere under the same names: nothing is done twice", async () => {
@@ -229,7 +229,7 @@ test("[D16] a disk that failed before is emptied too, and one that cannot be is 
 
 test("[D34] a sign-out that leaves nothing leaves no note either", async () => {
   let note: ReturnType<EvictionMarker["read"]>;
-  const witness = (): EvictionMarker => ({
+  const evictionMarker = (): EvictionMarker => ({
     read: () => note,
     note: (next) => {
       note = next;
@@ -238,13 +238,13 @@ test("[D34] a sign-out that leaves nothing leaves no note either", async () => {
       note = undefined;
     },
   });
-  const keeps = await start({ witness });
+  const keeps = await start({ evictionMarker });
   keeps.line.up = false;
   keeps.line.cut?.();
   await keeps.slides.create({ title: "x" }).queued;
   await keeps.client.signOut({ pending: "keep" });
   expect(note).toMatchObject({ pending: 1 });
-  const discards = await start({ witness });
+  const discards = await start({ evictionMarker });
   discards.line.up = false;
   discards.line.cut?.();
   await discards.slides.create({ title: "x" }).queued;

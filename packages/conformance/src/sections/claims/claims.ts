@@ -737,9 +737,9 @@ export const section: SuiteSection = {
       stream.send({ frame: "watch", model: NOTE, ids: [note.id] });
       await granted(t, ann as Agent, note);
       // Told by another stream: then this one would have heard it too.
-      const witness = await t.hear();
-      witness.send({ frame: "watch", model: NOTE, ids: [note.id] });
-      await witness.next("claims", { id: note.id });
+      const observer = await t.hear();
+      observer.send({ frame: "watch", model: NOTE, ids: [note.id] });
+      await observer.next("claims", { id: note.id });
       stream.send({ frame: "ping", n: 1 });
       await stream.next("pong", { n: 1 });
       t.that(!stream.frames.some(({ frame }) => frame === "claims"), "no claims frame");

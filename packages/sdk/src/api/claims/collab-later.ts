@@ -28,10 +28,10 @@ const NOT_YET: RecordClaims = { state: "unknown", why: "not-watched", holders: N
  * for example without a network, the next use or the next connection tries again.
  */
 export function collabLater(load: () => Promise<Collab>, engine: Engine): CollabLater {
-  let company: Collab | undefined;
+  let collab: Collab | undefined;
   let loading: Promise<Collab> | undefined;
   let isClosed = false;
-  const waiting = new Set<(company: Collab) => void>();
+  const waiting = new Set<(collab: Collab) => void>();
   const listeners = new Set<() => void>();
 
   const off = engine.listen(({ type }) => {
@@ -46,7 +46,7 @@ export function collabLater(load: () => Promise<Collab>, engine: Engine): Collab
           void made.close();
           throw localError("client_closed");
         }
-        company = made;
+        collab = made;
         made.subscribe(tell);
         engine.dispatch({ type: "connectionWanted" });
         for (const use of [...waiting]) use(made);
@@ -67,8 +67,8 @@ export function collabLater(load: () => Promise<Collab>, engine: Engine): Collab
   };
 
   /** Attaches as soon as the code is loaded. The returned function detaches, or cancels a pending attachment. */
-  function eventually(attach: (company: Collab) => () => void): () => void {
-    if (company) return attach(company);
+  function eventually(attach: (collab: Collab) => () => void): () => void {
+    if (collab) return attach(collab);
     let detach = () => {};
     const use = (made: Collab) => {
       detach = attach(made);
@@ -82,21 +82,21 @@ export function collabLater(load: () => Promise<Collab>, engine: Engine): Collab
   }
 
   return {
-    claim: async (model, id, options = {}) => (company ?? (await get())).claim(model, id, options),
+    claim: async (model, id, options = {}) => (collab ?? (await get())).claim(model, id, options),
     claims: {
       watch(model, ids) {
         if (!Object.hasOwn(engine.store.getState().models, tableOf(model)))
           throw new SyncError(knownFailure("unknown_model", `The schema has no model "${model}".`, { param: "model" }));
         return eventually((made) => made.watch(model, ids));
       },
-      mine: async () => (company ?? (await get())).ownClaims(),
-      of: (model, id) => company?.claimsOf(model, id) ?? NOT_YET,
+      mine: async () => (collab ?? (await get())).ownClaims(),
+      of: (model, id) => collab?.claimsOf(model, id) ?? NOT_YET,
     },
     presence(name) {
       let room: Presence | undefined;
       let said: ReturnType<Presence["state"]> = {};
       let detach = () => {};
-      const look = (made = company) => {
+      const look = (made = collab) => {
         room ??= made?.room(name);
         return room;
       };
@@ -127,7 +127,7 @@ export function collabLater(load: () => Promise<Collab>, engine: Engine): Collab
         },
       };
     },
-    hear: (frame) => company?.hear(frame),
+    hear: (frame) => collab?.hear(frame),
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -135,7 +135,7 @@ export function collabLater(load: () => Promise<Collab>, engine: Engine): Collab
     async close() {
       isClosed = true;
       off();
-      await company?.close();
+      await collab?.close();
     },
   };
 }

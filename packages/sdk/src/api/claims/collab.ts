@@ -21,9 +21,9 @@ export interface Collab {
   close(): Promise<void>;
 }
 
-export function openCollab(deps: LeasesDeps, world: CollabEngineDeps): Collab {
+export function openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Collab {
   const leases = new Leases(deps, () => loop);
-  const loop: CollabEngine = createCollabEngine(world, (lease, news) => leases.tell(lease, news));
+  const loop: CollabEngine = createCollabEngine(engineDeps, (lease, news) => leases.tell(lease, news));
   const seen = new WeakMap<Claim, SeenClaim>();
   const answers = new WeakMap<object, { readonly me: string | undefined; readonly answer: RecordClaims }>();
 
@@ -63,7 +63,7 @@ export function openCollab(deps: LeasesDeps, world: CollabEngineDeps): Collab {
       answers.set(known.claims, { me: line.participant, answer });
       return answer;
     },
-    ownClaims: () => ownClaims(deps, world, loop),
+    ownClaims: () => ownClaims(deps, engineDeps, loop),
     room: roomsOn(loop),
     hear: loop.hear,
     subscribe: (listener) =>

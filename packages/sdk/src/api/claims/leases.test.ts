@@ -351,8 +351,8 @@ test("[U11] a model that the token may not read is not asked for again, and the 
 
 test("[U15] what cannot be loaded is said, tried again, and keeps nothing else from working", async () => {
   let loads = 0;
-  const company = () => (++loads < 3 ? Promise.reject(new TypeError("Failed to fetch")) : import("./collab.ts"));
-  const { client, slides, settle, line, clock } = await start({ platform: { company } });
+  const collab = () => (++loads < 3 ? Promise.reject(new TypeError("Failed to fetch")) : import("./collab.ts"));
+  const { client, slides, settle, line, clock } = await start({ platform: { collab } });
   await expect(slides.claim("s1")).rejects.toMatchObject({
     code: "part_not_loaded",
     then: "retry",
@@ -373,7 +373,7 @@ test("[U15] what cannot be loaded is said, tried again, and keeps nothing else f
 
 test("[U15] a client that never claims anything loads nothing for it", async () => {
   let loads = 0;
-  const { client } = await start({ platform: { company: () => import("./collab.ts").finally(() => loads++) } });
+  const { client } = await start({ platform: { collab: () => import("./collab.ts").finally(() => loads++) } });
   await client.close();
   expect(loads).toBe(0);
 });

@@ -19,14 +19,18 @@ interface Page {
 const PAGE = "100";
 
 /** All claims of this participant, as the server lists them. */
-export async function ownClaims(deps: LeasesDeps, world: CollabEngineDeps, loop: CollabEngine): Promise<OwnClaim[]> {
+export async function ownClaims(
+  deps: LeasesDeps,
+  engineDeps: CollabEngineDeps,
+  loop: CollabEngine,
+): Promise<OwnClaim[]> {
   // Only the store knows which claims belong to it.
   await deps.usable();
-  const { clientId } = world.engine.store.getState();
+  const { clientId } = engineDeps.engine.store.getState();
   const claims: Claim[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
     const query = { limit: PAGE, ...(cursor && { starting_after: cursor }) };
-    const { data, next_cursor } = (await asked(world, "listOwnClaims", { query })) as Page;
+    const { data, next_cursor } = (await asked(engineDeps, "listOwnClaims", { query })) as Page;
     claims.push(...data);
     cursor = next_cursor;
   }
@@ -38,7 +42,7 @@ export async function ownClaims(deps: LeasesDeps, world: CollabEngineDeps, loop:
     async release() {
       const { resource: model, id } = claim.target;
       await deps.arrived(recordKey({ model, id }), (operation) => operation.claim === claim.id);
-      await asked(world, "releaseClaim", { params: { id: claim.id } });
+      await asked(engineDeps, "releaseClaim", { params: { id: claim.id } });
     },
   }));
 }

@@ -21,7 +21,7 @@ const LIVE: Line = { mayTalk: true, live: true, clientId: "c1", participant: "us
 const SILENCE: Reply = { kind: "silence", timedOut: true, reason: "late" };
 
 /** The machine with a server beside it, on lines whose every move is chosen: true time, two clocks of the client's, requests, frames. */
-class World {
+class Setup {
   time = 0;
   /** How far the log reaches, and how far the rows here have read it. */
   head = 0;
@@ -159,46 +159,46 @@ class World {
   }
 }
 
-const rival = (world: World) => world.server.acquire("ben", "slide", "s1", { ttl: 60_000 }).body as Claim;
+const rival = (deps: Setup) => deps.server.acquire("ben", "slide", "s1", { ttl: 60_000 }).body as Claim;
 
 test("[U2] a lease counts from when its request was sent, less a tenth", () => {
-  const world = new World();
-  world.claim("l1", true, 60_000);
-  world.pass(7_000);
-  world.hear();
-  world.pass(2_000);
-  world.answer();
-  const [hold] = world.state.holds.values();
-  expect(hold && remainingMs(hold.stage, world.now())).toBe(60_000 * 0.9 - 9_000);
+  const deps = new Setup();
+  deps.claim("l1", true, 60_000);
+  deps.pass(7_000);
+  deps.hear();
+  deps.pass(2_000);
+  deps.answer();
+  const [hold] = deps.state.holds.values();
+  expect(hold && remainingMs(hold.stage, deps.now())).toBe(60_000 * 0.9 - 9_000);
 });
 
 test("[U3] it is renewed at a third of its time, and a renewal that hangs leaves time for others", () => {
-  const world = new World();
-  world.claim("l1", true, 60_000);
-  world.settle();
-  world.pass(19_999);
-  expect(world.asked.map((r) => r.what)).toEqual(["acquire"]);
-  world.pass(1);
-  expect(world.asked.at(-1)).toMatchObject({ what: "renew", timeoutMs: 10_000 });
+  const deps = new Setup();
+  deps.claim("l1", true, 60_000);
+  deps.settle();
+  deps.pass(19_999);
+  expect(deps.asked.map((r) => r.what)).toEqual(["acquire"]);
+  deps.pass(1);
+  expect(deps.asked.at(-1)).toMatchObject({ what: "renew", timeoutMs: 10_000 });
   // Nothing is answered: each gives up in time for the next, until the lease is over.
   for (let i = 0; i < 60; i++) {
-    if (world.up.length > 0) world.loseRequest();
-    world.pass(600);
+    if (deps.up.length > 0) deps.loseRequest();
+    deps.pass(600);
   }
-  expect(world.asked.filter((r) => r.what === "renew").length).toBeGreaterThan(5);
-  expect(world.last("l1")).toEqual({ kind: "lost", reason: "deadline" });
-  expect(world.time).toBeLessThan(60_000);
+  expect(deps.asked.filter((r) => r.what === "renew").length).toBeGreaterThan(5);
+  expect(deps.last("l1")).toEqual({ kind: "lost", reason: "deadline" });
+  expect(deps.time).toBeLessThan(60_000);
 });
 
 test("[U4] a lease that the server ends is lost at once, with the way it ended", () => {
   for (const status of ["preempted", "released", "expired", "canceled"] as const) {
-    const world = new World();
-    world.claim("l1");
-    world.settle();
-    const [own] = world.server.of("slide", "s1").claims;
-    if (own) world.dispatch({ type: "heard", frame: { frame: "claim", claim: { ...own, status } } });
-    expect(world.last("l1")).toEqual({ kind: "lost", reason: status });
-    expect(world.state.holds.size).toBe(0);
+    const deps = new Setup();
+    deps.claim("l1");
+    deps.settle();
+    const [own] = deps.server.of("slide", "s1").claims;
+    if (own) deps.dispatch({ type: "heard", frame: { frame: "claim", claim: { ...own, status } } });
+    expect(deps.last("l1")).toEqual({ kind: "lost", reason: status });
+    expect(deps.state.holds.size).toBe(0);
   }
 });
 
@@ -210,129 +210,129 @@ const losses: [string, number, string, string][] = [
 ];
 
 test.each(losses)("[U4] a renewal that is answered with %s ends the lease at once", (code, status, type, reason) => {
-  const world = new World();
-  world.claim("l1");
-  world.settle();
-  world.pass(20_000);
-  const request = world.up.shift();
+  const deps = new Setup();
+  deps.claim("l1");
+  deps.settle();
+  deps.pass(20_000);
+  const request = deps.up.shift();
   if (!request) throw new Error("It was not renewed.");
   const reply: Reply = { kind: "answer", status, body: { code, type, message: "said" } };
-  world.dispatch({ type: "answered", key: request.key, n: request.n, reply });
-  expect(world.last("l1")).toEqual({ kind: "lost", reason });
+  deps.dispatch({ type: "answered", key: request.key, n: request.n, reply });
+  expect(deps.last("l1")).toEqual({ kind: "lost", reason });
 });
 
 test("[U4] a stream that says that the token was revoked ends the lease", () => {
-  const world = new World();
-  world.claim("l1");
-  world.settle();
+  const deps = new Setup();
+  deps.claim("l1");
+  deps.settle();
   const error = { frame: "error", type: "authentication_error", code: "token_revoked", message: "said" } as const;
-  world.dispatch({ type: "heard", frame: error });
-  expect(world.last("l1")).toEqual({ kind: "lost", reason: "revoked" });
+  deps.dispatch({ type: "heard", frame: error });
+  expect(deps.last("l1")).toEqual({ kind: "lost", reason: "revoked" });
 });
 
 test("[U4] an expired token ends no lease: another one is asked for, and the lease lasts until its deadline", () => {
-  const world = new World();
-  world.claim("l1");
-  world.settle();
-  world.pass(20_000);
-  const request = world.up.shift();
+  const deps = new Setup();
+  deps.claim("l1");
+  deps.settle();
+  deps.pass(20_000);
+  const request = deps.up.shift();
   const body = { code: "token_expired", type: "authentication_error", message: "over" };
   if (request)
-    world.dispatch({ type: "answered", key: request.key, n: request.n, reply: { kind: "answer", status: 401, body } });
-  expect(world.last("l1")).toMatchObject({ kind: "granted" });
-  expect(world.held()).toBe(true);
+    deps.dispatch({ type: "answered", key: request.key, n: request.n, reply: { kind: "answer", status: 401, body } });
+  expect(deps.last("l1")).toMatchObject({ kind: "granted" });
+  expect(deps.held()).toBe(true);
 });
 
 test("[U5] what was slept through is asked about before it is relied on", () => {
-  const world = new World();
-  world.claim("l1");
-  world.settle();
-  world.sleep(3_600_000);
-  expect(world.held()).toBe(false);
-  world.dispatch({ type: "woke" });
-  expect(world.asked.at(-1)?.what).toBe("renew");
-  world.settle();
-  expect(world.last("l1")).toEqual({ kind: "lost", reason: "refused" });
+  const deps = new Setup();
+  deps.claim("l1");
+  deps.settle();
+  deps.sleep(3_600_000);
+  expect(deps.held()).toBe(false);
+  deps.dispatch({ type: "woke" });
+  expect(deps.asked.at(-1)?.what).toBe("renew");
+  deps.settle();
+  expect(deps.last("l1")).toEqual({ kind: "lost", reason: "refused" });
 });
 
 test("[U5] a wall clock that was only put forward costs a question, not the lease", () => {
-  const world = new World();
-  world.claim("l1");
-  world.settle();
-  world.jump(3_600_000);
-  expect(world.held()).toBe(false);
-  world.dispatch({ type: "woke" });
-  world.settle();
-  expect(world.held()).toBe(true);
-  expect(world.last("l1")).toMatchObject({ kind: "granted" });
+  const deps = new Setup();
+  deps.claim("l1");
+  deps.settle();
+  deps.jump(3_600_000);
+  expect(deps.held()).toBe(false);
+  deps.dispatch({ type: "woke" });
+  deps.settle();
+  expect(deps.held()).toBe(true);
+  expect(deps.last("l1")).toMatchObject({ kind: "granted" });
 });
 
 test("[U6] a grant that the stream tells of is asked for, and counts from that question", () => {
-  const world = new World();
-  const other = rival(world);
-  world.claim("l1");
-  world.settle();
-  expect(world.last("l1")).toEqual({ kind: "position", position: 0 });
-  world.server.release("ben", other.id);
-  world.frame(true);
-  expect(world.held()).toBe(false);
-  expect(world.asked.at(-1)?.what).toBe("renew");
-  world.settle();
-  expect(world.held()).toBe(true);
+  const deps = new Setup();
+  const other = rival(deps);
+  deps.claim("l1");
+  deps.settle();
+  expect(deps.last("l1")).toEqual({ kind: "position", position: 0 });
+  deps.server.release("ben", other.id);
+  deps.frame(true);
+  expect(deps.held()).toBe(false);
+  expect(deps.asked.at(-1)?.what).toBe("renew");
+  deps.settle();
+  expect(deps.held()).toBe(true);
 });
 
 test("[U6] a grant that is told before the answer that it waits is not missed", () => {
-  const world = new World();
-  const other = rival(world);
-  world.claim("l1");
-  world.hear();
-  world.server.release("ben", other.id);
-  while (world.frames.length > 0) world.frame(true);
-  world.settle();
-  expect(world.held()).toBe(true);
+  const deps = new Setup();
+  const other = rival(deps);
+  deps.claim("l1");
+  deps.hear();
+  deps.server.release("ben", other.id);
+  while (deps.frames.length > 0) deps.frame(true);
+  deps.settle();
+  expect(deps.held()).toBe(true);
 });
 
 test("[U6] a waiter asks every 20 s although the stream is open, and polls without one", () => {
-  const world = new World();
-  rival(world);
-  world.claim("l1");
-  world.settle();
-  world.pass(20_000);
-  expect(world.asked.at(-1)?.what).toBe("renew");
-  world.settle();
-  world.dispatch({ type: "line", line: { ...LIVE, live: false } });
-  expect(world.asked.at(-1)).toMatchObject({ what: "poll", timeoutMs: 35_000 });
+  const deps = new Setup();
+  rival(deps);
+  deps.claim("l1");
+  deps.settle();
+  deps.pass(20_000);
+  expect(deps.asked.at(-1)?.what).toBe("renew");
+  deps.settle();
+  deps.dispatch({ type: "line", line: { ...LIVE, live: false } });
+  expect(deps.asked.at(-1)).toMatchObject({ what: "poll", timeoutMs: 35_000 });
 });
 
 /** A client without rows beyond position 3 that is granted the claim when the log has reached 7. */
-function behind(line: Line = LIVE): World {
-  const world = new World(line);
-  world.head = 7;
-  world.readTo = 3;
-  world.claim("l1", true, 60_000);
-  world.settle();
-  return world;
+function behind(line: Line = LIVE): Setup {
+  const deps = new Setup(line);
+  deps.head = 7;
+  deps.readTo = 3;
+  deps.claim("l1", true, 60_000);
+  deps.settle();
+  return deps;
 }
-const readsAsked = (world: World) => world.effects.filter((effect) => effect.do === "readUpTo");
+const readsAsked = (deps: Setup) => deps.effects.filter((effect) => effect.do === "readUpTo");
 
 test("[U17] a grant is told when the rows have read up to it", () => {
-  const world = behind();
-  expect(world.last("l1")).toBeUndefined();
-  world.readTo = 6;
-  world.dispatch({ type: "due" });
-  expect(world.last("l1")).toBeUndefined();
-  world.readTo = 7;
-  world.dispatch({ type: "due" });
-  expect(world.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_1" });
-  expect(readsAsked(world)).toEqual([]);
+  const deps = behind();
+  expect(deps.last("l1")).toBeUndefined();
+  deps.readTo = 6;
+  deps.dispatch({ type: "due" });
+  expect(deps.last("l1")).toBeUndefined();
+  deps.readTo = 7;
+  deps.dispatch({ type: "due" });
+  expect(deps.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_1" });
+  expect(readsAsked(deps)).toEqual([]);
 });
 
 test("[U17] a stream has 250 ms to bring what is missing, then the log is read, once", () => {
-  const world = behind();
-  world.pass(249);
-  expect(readsAsked(world)).toEqual([]);
-  world.pass(1_000);
-  expect(readsAsked(world)).toEqual([{ do: "readUpTo", syncId: 7 }]);
+  const deps = behind();
+  deps.pass(249);
+  expect(readsAsked(deps)).toEqual([]);
+  deps.pass(1_000);
+  expect(readsAsked(deps)).toEqual([{ do: "readUpTo", syncId: 7 }]);
 });
 
 test("[U17] without a stream the log is read at once", () => {
@@ -340,38 +340,38 @@ test("[U17] without a stream the log is read at once", () => {
 });
 
 test("[U17] after 5 s the app hears of the grant all the same", () => {
-  const world = behind();
-  world.pass(4_999);
-  expect(world.last("l1")).toBeUndefined();
-  world.pass(1);
-  expect(world.last("l1")).toMatchObject({ kind: "granted" });
+  const deps = behind();
+  deps.pass(4_999);
+  expect(deps.last("l1")).toBeUndefined();
+  deps.pass(1);
+  expect(deps.last("l1")).toMatchObject({ kind: "granted" });
 });
 
 test("[U17] a second user of the claim waits for the same rows, and a lease that ends before is claimed anew", () => {
-  const world = behind();
-  world.claim("l2");
-  expect(world.last("l2")).toBeUndefined();
-  world.server.end("clm_1", "expired");
-  world.frame(true);
-  world.frame(true);
-  world.settle();
-  expect(world.last("l1")).toBeUndefined();
-  world.readTo = 7;
-  world.dispatch({ type: "due" });
-  expect(world.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_2" });
-  expect(world.last("l2")).toMatchObject({ kind: "granted", claimId: "clm_2" });
+  const deps = behind();
+  deps.claim("l2");
+  expect(deps.last("l2")).toBeUndefined();
+  deps.server.end("clm_1", "expired");
+  deps.frame(true);
+  deps.frame(true);
+  deps.settle();
+  expect(deps.last("l1")).toBeUndefined();
+  deps.readTo = 7;
+  deps.dispatch({ type: "due" });
+  expect(deps.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_2" });
+  expect(deps.last("l2")).toMatchObject({ kind: "granted", claimId: "clm_2" });
 });
 
 test("[U18] who lost a lease is told who holds the record now, from the frame and from a refused renewal", () => {
-  const holders = [rival(new World())];
-  const told = new World();
+  const holders = [rival(new Setup())];
+  const told = new Setup();
   told.claim("l1");
   told.settle();
   const ended = { ...(told.server.read("clm_1").body as Claim), status: "preempted" as const };
   told.dispatch({ type: "heard", frame: { frame: "claim", claim: ended, holders } });
   expect(told.last("l1")).toEqual({ kind: "lost", reason: "preempted", holders });
 
-  const refused = new World();
+  const refused = new Setup();
   refused.claim("l1", true, 60_000);
   refused.settle();
   refused.sleep(61_000);
@@ -383,61 +383,61 @@ test("[U18] who lost a lease is told who holds the record now, from the frame an
 });
 
 test("[U6] a place in the line that was lost is taken anew", () => {
-  const world = new World();
-  rival(world);
-  world.claim("l1");
-  world.settle();
-  const [own] = world.server.of("slide", "s1").queue;
-  if (own) world.server.end(own.id, "canceled");
-  world.settle();
-  world.pass(1_000);
-  world.settle();
-  expect(world.server.of("slide", "s1").queue.map((claim) => claim.actor)).toEqual(["ann"]);
-  expect(world.last("l1")).toEqual({ kind: "position", position: 0 });
+  const deps = new Setup();
+  rival(deps);
+  deps.claim("l1");
+  deps.settle();
+  const [own] = deps.server.of("slide", "s1").queue;
+  if (own) deps.server.end(own.id, "canceled");
+  deps.settle();
+  deps.pass(1_000);
+  deps.settle();
+  expect(deps.server.of("slide", "s1").queue.map((claim) => claim.actor)).toEqual(["ann"]);
+  expect(deps.last("l1")).toEqual({ kind: "position", position: 0 });
 });
 
 test("[U7] who joins a claim is given it without a request, and it goes with the last of them", () => {
-  const world = new World();
-  world.claim("l1");
-  world.claim("l2");
-  world.settle();
-  world.claim("l3", false);
-  expect(world.asked).toHaveLength(1);
-  expect(["l1", "l2", "l3"].map((l) => world.last(l)?.kind)).toEqual(["granted", "granted", "granted"]);
-  for (const lease of ["l1", "l2"]) world.dispatch({ type: "left", lease });
-  world.settle();
-  expect(world.server.of("slide", "s1").claims).toHaveLength(1);
-  world.dispatch({ type: "left", lease: "l3" });
-  world.settle();
-  expect(world.server.of("slide", "s1").claims).toEqual([]);
-  expect(world.last("l3")).toEqual({ kind: "released" });
+  const deps = new Setup();
+  deps.claim("l1");
+  deps.claim("l2");
+  deps.settle();
+  deps.claim("l3", false);
+  expect(deps.asked).toHaveLength(1);
+  expect(["l1", "l2", "l3"].map((l) => deps.last(l)?.kind)).toEqual(["granted", "granted", "granted"]);
+  for (const lease of ["l1", "l2"]) deps.dispatch({ type: "left", lease });
+  deps.settle();
+  expect(deps.server.of("slide", "s1").claims).toHaveLength(1);
+  deps.dispatch({ type: "left", lease: "l3" });
+  deps.settle();
+  expect(deps.server.of("slide", "s1").claims).toEqual([]);
+  expect(deps.last("l3")).toEqual({ kind: "released" });
 });
 
 test("[U8] a claim that is given up before its answer came is released when it comes, or although it never does", () => {
   for (const lost of [false, true]) {
-    const world = new World();
-    world.claim("l1");
-    world.hear();
-    world.dispatch({ type: "left", lease: "l1" });
-    expect(world.asked.map((r) => r.what)).toEqual(["acquire"]);
-    world.answer(0, lost);
-    world.pass(1_000);
-    world.settle();
+    const deps = new Setup();
+    deps.claim("l1");
+    deps.hear();
+    deps.dispatch({ type: "left", lease: "l1" });
+    expect(deps.asked.map((r) => r.what)).toEqual(["acquire"]);
+    deps.answer(0, lost);
+    deps.pass(1_000);
+    deps.settle();
     // What a lost answer would have named is asked for once more: the same claim, not another one.
-    expect(world.asked.map((r) => r.what)).toEqual(lost ? ["acquire", "acquire", "release"] : ["acquire", "release"]);
-    expect(world.server.of("slide", "s1")).toEqual({ claims: [], queue: [] });
+    expect(deps.asked.map((r) => r.what)).toEqual(lost ? ["acquire", "acquire", "release"] : ["acquire", "release"]);
+    expect(deps.server.of("slide", "s1")).toEqual({ claims: [], queue: [] });
   }
 });
 
 test("[U8] who claims again while it is being released asks after that", () => {
-  const world = new World();
-  world.claim("l1");
-  world.settle();
-  world.dispatch({ type: "left", lease: "l1" });
-  world.claim("l2");
-  world.settle();
-  expect(world.asked.map((r) => r.what)).toEqual(["acquire", "release", "acquire"]);
-  expect(world.last("l2")).toMatchObject({ kind: "granted", fence: 2 });
+  const deps = new Setup();
+  deps.claim("l1");
+  deps.settle();
+  deps.dispatch({ type: "left", lease: "l1" });
+  deps.claim("l2");
+  deps.settle();
+  expect(deps.asked.map((r) => r.what)).toEqual(["acquire", "release", "acquire"]);
+  expect(deps.last("l2")).toMatchObject({ kind: "granted", fence: 2 });
 });
 
 vi.setConfig({ testTimeout: 600_000 });
@@ -454,43 +454,43 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
   let granted = 0;
   fc.assert(
     fc.property(fc.noBias(fc.array(move, { minLength: 30, maxLength: 150 })), (moves) => {
-      const world = new World();
+      const deps = new Setup();
       let made = 0;
       const leases: string[] = [];
       for (const [kind, random] of moves) {
         if (kind < 8) {
           leases.push(`l${++made}`);
-          world.claim(`l${made}`, random % 4 > 0, 5_000 + random);
+          deps.claim(`l${made}`, random % 4 > 0, 5_000 + random);
         } else if (kind < 12)
-          world.dispatch({ type: "left", lease: leases[random % Math.max(1, leases.length)] ?? "none" });
-        else if (kind < 30) world.hear(random);
-        else if (kind < 46) world.answer(random, random % 7 === 0);
-        else if (kind < 50) world.loseRequest();
-        else if (kind < 58) world.frame(random % 6 > 0);
-        else if (kind < 76) world.pass(random % 3_000);
-        else if (kind < 80) world.sleep(random * 10);
-        else if (kind < 83) world.dispatch({ type: "woke" });
-        else if (kind < 85) world.jump(random);
+          deps.dispatch({ type: "left", lease: leases[random % Math.max(1, leases.length)] ?? "none" });
+        else if (kind < 30) deps.hear(random);
+        else if (kind < 46) deps.answer(random, random % 7 === 0);
+        else if (kind < 50) deps.loseRequest();
+        else if (kind < 58) deps.frame(random % 6 > 0);
+        else if (kind < 76) deps.pass(random % 3_000);
+        else if (kind < 80) deps.sleep(random * 10);
+        else if (kind < 83) deps.dispatch({ type: "woke" });
+        else if (kind < 85) deps.jump(random);
         else if (kind < 90)
-          world.dispatch({ type: "line", line: { ...LIVE, live: random % 2 > 0, mayTalk: random % 5 > 0 } });
-        else if (kind < 95) world.server.acquire("ben", "slide", "s1", { ttl: 1_000 + random, queue: random % 2 > 0 });
-        else for (const claim of world.server.of("slide", "s1").claims) world.server.release("ben", claim.id);
+          deps.dispatch({ type: "line", line: { ...LIVE, live: random % 2 > 0, mayTalk: random % 5 > 0 } });
+        else if (kind < 95) deps.server.acquire("ben", "slide", "s1", { ttl: 1_000 + random, queue: random % 2 > 0 });
+        else for (const claim of deps.server.of("slide", "s1").claims) deps.server.release("ben", claim.id);
       }
-      granted += world.news.filter(({ news }) => news.kind === "granted").length;
-      world.dispatch({ type: "line", line: LIVE });
+      granted += deps.news.filter(({ news }) => news.kind === "granted").length;
+      deps.dispatch({ type: "line", line: LIVE });
       // What was nearly over already may still be lost: then it is claimed anew, as an app would.
       let wanted = "last";
-      world.claim(wanted);
+      deps.claim(wanted);
       for (let i = 0; i < 100; i++) {
-        world.settle();
-        world.pass(1_000);
-        if (world.last(wanted)?.kind !== "lost") continue;
+        deps.settle();
+        deps.pass(1_000);
+        if (deps.last(wanted)?.kind !== "lost") continue;
         wanted += "+";
-        world.claim(wanted);
+        deps.claim(wanted);
       }
       // Nobody else wants it for longer than its time: whoever waits and does not give up has it.
-      expect(world.last(wanted)).toMatchObject({ kind: "granted" });
-      expect(world.held()).toBe(true);
+      expect(deps.last(wanted)).toMatchObject({ kind: "granted" });
+      expect(deps.held()).toBe(true);
     }),
     { numRuns: RUNS, examples: FAILED_ONCE.map((moves) => [moves]) },
   );

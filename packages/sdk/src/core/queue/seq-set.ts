@@ -16,13 +16,13 @@ export const isWhole = ({ ahead }: SeqSet): boolean => ahead.length === 0;
 export const lastSeq = ({ upTo, ahead }: SeqSet): number => ahead.at(-1) ?? upTo;
 
 /** Adds numbers. Returns the same set if all of them are known. */
-export function withSeqs(ledger: SeqSet, numbers: readonly number[]): SeqSet {
-  let { upTo } = ledger;
+export function withSeqs(seqs: SeqSet, numbers: readonly number[]): SeqSet {
+  let { upTo } = seqs;
   const beyond: number[] = [];
-  for (const n of [...ledger.ahead, ...numbers].sort((a, b) => a - b)) {
+  for (const n of [...seqs.ahead, ...numbers].sort((a, b) => a - b)) {
     if (n === upTo + 1) upTo = n;
     else if (n > upTo && n !== beyond.at(-1)) beyond.push(n);
   }
-  const isSame = upTo === ledger.upTo && beyond.length === ledger.ahead.length;
-  return isSame ? ledger : { upTo, ahead: beyond };
+  const isSame = upTo === seqs.upTo && beyond.length === seqs.ahead.length;
+  return isSame ? seqs : { upTo, ahead: beyond };
 }

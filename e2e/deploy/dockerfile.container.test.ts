@@ -19,7 +19,7 @@ const windows = process.platform === "win32";
 
 // No container engine is needed: the instructions run one after the other in a temporary folder, each stage in a folder
 // of its own that stands for its root directory. What only an engine can do (the base image, the user, the read-only
-// disk) is tested in containers.test.ts.
+// disk) is tested in engine.container.test.ts.
 describe.skipIf(windows)(
   `the steps of deploy/Dockerfile${windows ? " (skipped: they need a POSIX shell)" : ""}`,
   () => {
