@@ -79,7 +79,7 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: `${server}/flows/log/read-record.ts`,
-        find: "    // Outside the reader's groups is as good as not there.\n",
+        find: "    // A record outside the reader's groups is treated as missing.\n",
         replace: "    const { syncId: stamp } = await readHead(db, tenant);\n",
       },
     ],

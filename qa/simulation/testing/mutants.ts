@@ -184,8 +184,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/engine/queue-keeper.ts`,
-        find: '    this.#deps.post({ type: "changed", change, put, gone });\n    // What was put',
-        replace: "    // What was put",
+        find: '    this.#deps.post({ type: "changed", change, put, gone });\n    // This tab has applied',
+        replace: "    // This tab has applied",
       },
     ],
   },
