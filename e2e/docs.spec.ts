@@ -18,7 +18,7 @@ for (const colorScheme of ["light", "dark"] as const) {
 
     await page.getByLabel("Token").fill("sk_live_wrong");
     await page.getByRole("button", { name: "Show my models" }).click();
-    await expect(page.getByRole("status")).toHaveText(/not one of ours/);
+    await expect(page.getByRole("status")).toHaveText(/The token is unknown/);
     await page.getByLabel("Token").fill(demo.secretKey);
     await page.getByRole("button", { name: "Show my models" }).click();
     // Every model of the tenant is there, however many operations that makes.

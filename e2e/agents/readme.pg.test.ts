@@ -63,7 +63,7 @@ test("[D25] the agent of the README ends when it is told to, and the next one se
   first.child.kill("SIGTERM");
   expect(await first.ended).toBe(0);
   // Of the first two it may not have heard yet that they are in the log.
-  expect(first.said()).toMatch(/still on their way.*left: [123] to send, 0 conflicts, 0 refused/s);
+  expect(first.said()).toMatch(/writes pending\..*left: [123] to send, 0 conflicts, 0 refused/s);
   expect(readdirSync(folder)).toEqual(["agent.db"]);
 
   gate.turn("up");

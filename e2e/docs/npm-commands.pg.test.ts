@@ -18,7 +18,7 @@ const started: Readonly<Record<string, RegExp>> = {
   planted: /planted: 1\/\d+|found:/,
   api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,
   bench: /bench: \w+ …/,
-  conformance: /--url says which server is asked/,
+  conformance: /Name the server to ask/,
   holdfast: /Usage: holdfast/,
   "demo:proofread": /No demo is running|npm start/,
   "demo:import": /One file, please/,

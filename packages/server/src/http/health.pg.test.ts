@@ -65,8 +65,8 @@ async function elsewhere(databaseUrl: string, statement: (name: string) => strin
 }
 
 test("[O7] a database that lacks a migration is not ready", async () => {
-  await app.sql("update holdfast.migration set name = 'away' where name = '0001_tenants.sql'");
+  await app.sql("update holdfast.migration set name = 'away' where name = '0001_worlds.sql'");
   await expect.poll(statusOf, { timeout: 5_000 }).toBe(503);
-  await app.sql("update holdfast.migration set name = '0001_tenants.sql' where name = 'away'");
+  await app.sql("update holdfast.migration set name = '0001_worlds.sql' where name = 'away'");
   await expect.poll(statusOf, { timeout: 5_000 }).toBe(200);
 });
