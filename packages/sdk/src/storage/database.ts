@@ -1,7 +1,4 @@
-/// <reference path="./dexie-modern.d.ts" />
-import type { Table } from "dexie";
-// 2 KB smaller than the default build of "dexie", which also throws if the app loads another version of Dexie.
-import { Dexie } from "dexie/dist/modern/dexie.mjs";
+import { Dexie, type Table } from "dexie";
 import type { StoredChunk, StoredMeta, StoredMutation, StoredRow } from "./stored.ts";
 
 export class Database extends Dexie {
